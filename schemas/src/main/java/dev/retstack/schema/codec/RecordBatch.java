@@ -1,0 +1,104 @@
+package dev.retstack.schema.codec;
+
+import java.util.Arrays;
+
+/**
+ * Hijack records of one core as primitive columns, in the order in which they happened. It is the
+ * ring a probe fills, the input of a {@link ChunkCodec} and the input of the reconstruction. Field
+ * meanings are those of {@code TraceRecord.avsc}; addresses are unsigned.
+ *
+ * <p>The columns are open on purpose: every stage of the path touches each record once, and this is
+ * the innermost loop of all of them. Not safe for use by several threads at once.
+ */
+public final class RecordBatch {
+  /** A counting function was called and the return address hijacked. */
+  public static final byte ENTRY = 0;
+
+  /** A hijacked return reached {@code return_to_handler}. */
+  public static final byte EXIT = 1;
+
+  /** Records were dropped here; {@code selfPc} holds how many. All other fields but time are 0. */
+  public static final byte LOST = 2;
+
+  /** Number of record kinds; a kind outside {@code [0, KINDS)} is corrupt. */
+  public static final int KINDS = 3;
+
+  public final byte[] kind;
+  public final long[] time;
+  public final int[] depth;
+  public final long[] selfPc;
+  public final long[] fromPc;
+  public final long[] retP;
+  public final long[] fp;
+  private int size;
+
+  /** An empty batch that holds up to {@code capacity} records. */
+  public RecordBatch(int capacity) {
+    kind = new byte[capacity];
+    time = new long[capacity];
+    depth = new int[capacity];
+    selfPc = new long[capacity];
+    fromPc = new long[capacity];
+    retP = new long[capacity];
+    fp = new long[capacity];
+  }
+
+  public int size() {
+    return size;
+  }
+
+  public int capacity() {
+    return kind.length;
+  }
+
+  public boolean isFull() {
+    return size == kind.length;
+  }
+
+  /** Forgets the records; the capacity stays. */
+  public void clear() {
+    size = 0;
+  }
+
+  /** Appends one record. The caller has checked {@link #isFull()}. */
+  public void add(
+      byte recordKind, long at, int frame, long self, long from, long slot, long framePointer) {
+    int i = size;
+    kind[i] = recordKind;
+    time[i] = at;
+    depth[i] = frame;
+    selfPc[i] = self;
+    fromPc[i] = from;
+    retP[i] = slot;
+    fp[i] = framePointer;
+    size = i + 1;
+  }
+
+  /** Equal records in equal order; capacities may differ. */
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof RecordBatch that
+        && size == that.size
+        && Arrays.equals(kind, 0, size, that.kind, 0, size)
+        && Arrays.equals(time, 0, size, that.time, 0, size)
+        && Arrays.equals(depth, 0, size, that.depth, 0, size)
+        && Arrays.equals(selfPc, 0, size, that.selfPc, 0, size)
+        && Arrays.equals(fromPc, 0, size, that.fromPc, 0, size)
+        && Arrays.equals(retP, 0, size, that.retP, 0, size)
+        && Arrays.equals(fp, 0, size, that.fp, 0, size);
+  }
+
+  @Override
+  public int hashCode() {
+    int hash = size;
+    for (int i = 0; i < size; i++) {
+      hash = 31 * hash + Long.hashCode(time[i] * 31 + selfPc[i]);
+    }
+    return hash;
+  }
+
+  @Override
+  public String toString() {
+    return "RecordBatch[" + size + " of " + kind.length + "]";
+  }
+}
