@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Regenerates programs/*.tree and programs/*.counts by a native run of the same sources, without the tracer
+# (oracle.c), and compares them with the committed ones. The oracle is built at -O0 and -O2: both must agree.
+#
+#   expected-trees.sh            compare; exit 1 on any difference
+#   expected-trees.sh --write    write the files (review the difference before you commit it)
+#
+# CC is the host's compiler, gcc unless told.
+set -euo pipefail
+export LC_ALL=C
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+mode=${1-compare}
+case $mode in
+  compare | --write) ;;
+  *)
+    echo "expected-trees.sh: unknown option $mode; options: --write" >&2
+    exit 2
+    ;;
+esac
+
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
+for level in O0 O2; do
+  "${CC:-gcc}" -std=gnu17 "-$level" -Wall -Wextra -Werror -no-pie -rdynamic -ffp-contract=off \
+    -fno-optimize-sibling-calls -finstrument-functions -DZOO_ORACLE -Iruntime programs/*.c tools/oracle.c \
+    -o "$work/oracle-$level" -ldl
+done
+
+status=0
+compare() {
+  if ! diff -u "$1" "$2"; then
+    echo "differs: $1"
+    status=1
+  fi
+}
+
+"$work/oracle-O0" --list > "$work/programs"
+while read -r program _; do
+  for kind in tree counts; do
+    for level in O0 O2; do
+      "$work/oracle-$level" "$program" "$kind" > "$work/$program-$level.$kind" 2> "$work/stderr" || {
+        cat "$work/stderr" >&2
+        exit 1
+      }
+    done
+    compare "$work/$program-O0.$kind" "$work/$program-O2.$kind"
+    if [[ $mode == --write ]]; then
+      cp "$work/$program-O0.$kind" "programs/$program.$kind"
+    else
+      compare "programs/$program.$kind" "$work/$program-O0.$kind"
+    fi
+  done
+done < "$work/programs"
+
+# a file without a program would never be looked at
+for file in programs/*.tree programs/*.counts; do
+  name=$(basename "${file%.*}")
+  if ! grep -q "^$name " "$work/programs"; then
+    echo "differs: $file has no program"
+    status=1
+  fi
+done
+[[ $status == 0 ]] && echo "same: trees and counts of $(wc -l < "$work/programs") programs"
+exit $status
