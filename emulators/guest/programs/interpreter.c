@@ -54,9 +54,8 @@ TRACED void do_call(struct machine *m) {
   m->position = back;
 }
 
-// Not const: an image must have initialised data as well as zeroed data.
-static instruction instructions[] = {do_push, do_add,   do_multiply,         do_duplicate, do_drop,
-                                     do_load, do_store, do_jump_unless_zero, do_call};
+static const instruction instructions[] = {do_push, do_add,   do_multiply,         do_duplicate, do_drop,
+                                           do_load, do_store, do_jump_unless_zero, do_call};
 
 TRACED void machine_run(struct machine *m, int start) {
   m->position = start;
