@@ -1,0 +1,150 @@
+package dev.retstack.unicorn;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+
+/**
+ * Finds libunicorn: where the user says, in the per-user cache that {@code deploy/setup.sh
+ * libunicorn} fills, or on the system. What the user names must work; there is no silent fallback
+ * from it.
+ */
+public final class LibraryLocator {
+  /** System property that names the library file. */
+  public static final String PROPERTY = "retstack.libunicorn";
+
+  /** Environment variable that names the library file. */
+  public static final String ENVIRONMENT = "RETSTACK_LIBUNICORN";
+
+  private static final Version OLDEST_SOUND = new Version(2, 1, 2);
+  private static final String CURE =
+      "run deploy/setup.sh libunicorn (it downloads "
+          + Version.TESTED
+          + " with pip), or name a library with -D"
+          + PROPERTY
+          + "=FILE";
+
+  private final UnaryOperator<String> properties;
+  private final UnaryOperator<String> environment;
+
+  LibraryLocator(UnaryOperator<String> properties, UnaryOperator<String> environment) {
+    this.properties = properties;
+    this.environment = environment;
+  }
+
+  /** Where a library was found. */
+  public enum Source {
+    /** named by {@link #PROPERTY} */
+    PROPERTY,
+    /** named by {@link #ENVIRONMENT} */
+    ENVIRONMENT,
+    /** the per-user cache */
+    CACHE,
+    /** the system's loader knows it */
+    SYSTEM
+  }
+
+  /**
+   * A library that loads.
+   *
+   * @param path its file; a bare name where the system's loader finds it
+   * @param version what it says it is
+   * @param source why this one
+   * @param warning what is wrong with this version and how to mend it; empty if it is the tested
+   *     one
+   */
+  public record Found(Path path, Version version, Source source, Optional<String> warning) {}
+
+  /** Returns the locator over this process's system properties and environment. */
+  public static LibraryLocator ofThisProcess() {
+    return new LibraryLocator(System::getProperty, System::getenv);
+  }
+
+  /**
+   * Finds the library that {@link Unicorn#open} uses, or would use.
+   *
+   * @throws UnicornLoadException naming every place that was searched and the cure
+   */
+  public Found locate() {
+    List<String> misses = new ArrayList<>();
+    return named("-D" + PROPERTY, properties.apply(PROPERTY), Source.PROPERTY, misses)
+        .or(() -> named(ENVIRONMENT, environment.apply(ENVIRONMENT), Source.ENVIRONMENT, misses))
+        .or(() -> cached(misses))
+        .or(() -> attempt(Path.of(fileName()), Source.SYSTEM, misses))
+        .orElseThrow(
+            () ->
+                new UnicornLoadException(
+                    "no libunicorn: %s: %s".formatted(String.join("; ", misses), CURE)));
+  }
+
+  /** Returns where {@code deploy/setup.sh libunicorn} puts the library and its headers. */
+  public Path cacheDirectory() {
+    String cache = environment.apply("XDG_CACHE_HOME");
+    Path base =
+        cache == null || cache.isEmpty()
+            ? Path.of(String.valueOf(properties.apply("user.home")), ".cache")
+            : Path.of(cache);
+    return base.resolve("retstack").resolve("unicorn-" + Version.TESTED);
+  }
+
+  private Optional<Found> named(String by, String file, Source source, List<String> misses) {
+    if (file == null || file.isEmpty()) {
+      misses.add(by + " is not set");
+      return Optional.empty();
+    }
+    if (!Files.isRegularFile(Path.of(file))) {
+      throw new UnicornLoadException(
+          "%s names %s, which is no file: correct it, or unset it and %s"
+              .formatted(by, file, CURE));
+    }
+    return Optional.of(found(Path.of(file).toAbsolutePath(), source));
+  }
+
+  private Optional<Found> cached(List<String> misses) {
+    Path file = cacheDirectory().resolve(fileName());
+    if (!Files.isRegularFile(file)) {
+      misses.add(file + " does not exist");
+      return Optional.empty();
+    }
+    return attempt(file, Source.CACHE, misses);
+  }
+
+  private Optional<Found> attempt(Path file, Source source, List<String> misses) {
+    try {
+      return Optional.of(found(file, source));
+    } catch (UnicornLoadException e) {
+      if (e.getCause() instanceof IllegalCallerException) {
+        throw e; // no other file would be allowed either
+      }
+      misses.add(e.getMessage());
+      return Optional.empty();
+    }
+  }
+
+  private static Found found(Path file, Source source) {
+    Version version = UnicornLibrary.versionOf(file.toString());
+    return new Found(file, version, source, warning(file, version));
+  }
+
+  /** Returns why a version is not to be trusted, if so. */
+  static Optional<String> warning(Path file, Version version) {
+    if (version.equals(Version.TESTED)) {
+      return Optional.empty();
+    }
+    String why =
+        version.compareTo(OLDEST_SOUND) < 0
+            ? "it is 1.3 to 2 times slower, some guest bytes abort the process, and it may lack"
+                + " the virtual TLB"
+            : "retstack is measured and tested with " + Version.TESTED + " only";
+    return Optional.of("%s is libunicorn %s: %s: %s".formatted(file, version, why, CURE));
+  }
+
+  private static String fileName() {
+    boolean mac = System.getProperty("os.name").toLowerCase(Locale.ROOT).contains("mac");
+    return mac ? "libunicorn.2.dylib" : "libunicorn.so.2";
+  }
+}

@@ -1,0 +1,74 @@
+package dev.retstack.unicorn;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Who may call an engine now: anyone one at a time while it is idle, only the running thread (that
+ * is, its hooks) while it runs, nobody once it is closed. One volatile read per call; a hand-over
+ * of an idle engine between threads needs a happens-before edge of the callers' own.
+ */
+final class Ownership {
+  private static final Object CLOSED = new Object();
+  private static final VarHandle OWNER;
+
+  static {
+    try {
+      OWNER = MethodHandles.lookup().findVarHandle(Ownership.class, "owner", Object.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** Null when idle, the running thread, or {@link #CLOSED}. */
+  private volatile Object owner;
+
+  /** Refuses the call unless the engine is idle or runs on this thread. */
+  void check() {
+    Object now = owner;
+    if (now != null && now != Thread.currentThread()) {
+      throw refusal(now);
+    }
+  }
+
+  /** Returns whether the engine runs. */
+  boolean running() {
+    return owner instanceof Thread;
+  }
+
+  /** Marks the engine as running on this thread. */
+  void start() {
+    Object now = OWNER.compareAndExchange(this, null, Thread.currentThread());
+    if (now == Thread.currentThread()) {
+      throw new IllegalStateException("emu_start inside a hook: start again after it returned");
+    }
+    if (now != null) {
+      throw refusal(now);
+    }
+  }
+
+  /** Marks the engine as idle again. */
+  void finish() {
+    owner = null;
+  }
+
+  /** Marks the engine as closed; returns false if it was already. */
+  boolean close() {
+    Object now = OWNER.compareAndExchange(this, null, CLOSED);
+    if (now == Thread.currentThread()) {
+      throw new IllegalStateException("close inside a hook: close after emu_start returned");
+    }
+    if (now instanceof Thread) {
+      throw refusal(now);
+    }
+    return now == null;
+  }
+
+  private static IllegalStateException refusal(Object now) {
+    return new IllegalStateException(
+        now instanceof Thread thread
+            ? "engine runs on thread %s: call it from its hooks, or after emu_start returned"
+                .formatted(thread.getName())
+            : "engine is closed");
+  }
+}

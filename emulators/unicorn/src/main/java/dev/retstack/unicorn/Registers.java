@@ -1,0 +1,126 @@
+package dev.retstack.unicorn;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** The registers of one engine. Reading or writing one allocates nothing. */
+final class Registers {
+  /** Room for the widest register (zmm, 64 bytes) and for the structs of MSR and CP_REG. */
+  static final int WIDEST = 128;
+
+  private static final int BATCH = 32;
+  private static final int BATCH_STRIDE = 64;
+
+  private final long uc;
+  private final Arena arena;
+  private final MemorySegment value;
+  private Batch batch;
+
+  /** Native arrays of ids and of pointers to values, made on first use. */
+  private record Batch(MemorySegment ids, MemorySegment pointers, MemorySegment values) {
+    static Batch allocate(Arena arena) {
+      MemorySegment pointers = arena.allocate(JAVA_LONG, BATCH);
+      MemorySegment values = arena.allocate((long) BATCH * BATCH_STRIDE, BATCH_STRIDE);
+      for (int i = 0; i < BATCH; i++) {
+        pointers.setAtIndex(JAVA_LONG, i, values.address() + (long) i * BATCH_STRIDE);
+      }
+      return new Batch(arena.allocate(JAVA_INT, BATCH), pointers, values);
+    }
+  }
+
+  Registers(long uc, Arena arena) {
+    this.uc = uc;
+    this.arena = arena;
+    value = arena.allocate(WIDEST, BATCH_STRIDE);
+  }
+
+  long read(int register) {
+    value.set(JAVA_LONG, 0, 0); // a narrow register writes only its own bytes
+    int code = NativeUnicorn.uc_reg_read(uc, register, value.address());
+    if (code != 0) {
+      throw UnicornException.of("uc_reg_read(" + register + ")", code);
+    }
+    return value.get(JAVA_LONG, 0);
+  }
+
+  void write(int register, long bits) {
+    value.set(JAVA_LONG, 0, bits);
+    value.set(JAVA_LONG, Long.BYTES, 0);
+    int code = NativeUnicorn.uc_reg_write(uc, register, value.address());
+    if (code != 0) {
+      throw UnicornException.of("uc_reg_write(" + register + ")", code);
+    }
+  }
+
+  void read(int register, MemorySegment bytes) {
+    checkWidth(register, bytes);
+    value.fill((byte) 0).copyFrom(bytes);
+    Unicorn.ok(NativeUnicorn.uc_reg_read(uc, register, value.address()), "uc_reg_read", register);
+    bytes.copyFrom(value.asSlice(0, bytes.byteSize()));
+  }
+
+  void write(int register, MemorySegment bytes) {
+    checkWidth(register, bytes);
+    value.fill((byte) 0).copyFrom(bytes);
+    Unicorn.ok(NativeUnicorn.uc_reg_write(uc, register, value.address()), "uc_reg_write", register);
+  }
+
+  void read(int[] registers, long[] out) {
+    checkBatch(registers, out);
+    for (int from = 0; from < registers.length; from += BATCH) {
+      int count = loadIds(registers, from);
+      for (int i = 0; i < count; i++) {
+        batch.values.set(JAVA_LONG, (long) i * BATCH_STRIDE, 0);
+      }
+      Unicorn.ok(
+          NativeUnicorn.uc_reg_read_batch(uc, batch.ids.address(), batch.pointers.address(), count),
+          "uc_reg_read_batch");
+      for (int i = 0; i < count; i++) {
+        out[from + i] = batch.values.get(JAVA_LONG, (long) i * BATCH_STRIDE);
+      }
+    }
+  }
+
+  void write(int[] registers, long[] values) {
+    checkBatch(registers, values);
+    for (int from = 0; from < registers.length; from += BATCH) {
+      int count = loadIds(registers, from);
+      for (int i = 0; i < count; i++) {
+        batch.values.asSlice((long) i * BATCH_STRIDE, BATCH_STRIDE).fill((byte) 0);
+        batch.values.set(JAVA_LONG, (long) i * BATCH_STRIDE, values[from + i]);
+      }
+      Unicorn.ok(
+          NativeUnicorn.uc_reg_write_batch(
+              uc, batch.ids.address(), batch.pointers.address(), count),
+          "uc_reg_write_batch");
+    }
+  }
+
+  private int loadIds(int[] registers, int from) {
+    if (batch == null) {
+      batch = Batch.allocate(arena);
+    }
+    int count = Math.min(BATCH, registers.length - from);
+    MemorySegment.copy(registers, from, batch.ids, JAVA_INT, 0, count);
+    return count;
+  }
+
+  private static void checkBatch(int[] registers, long[] values) {
+    if (values.length < registers.length) {
+      throw new IllegalArgumentException(
+          "%d registers but %d values: give an array as long"
+              .formatted(registers.length, values.length));
+    }
+  }
+
+  private static void checkWidth(int register, MemorySegment bytes) {
+    if (bytes.byteSize() > WIDEST) {
+      throw new IllegalArgumentException(
+          "%d bytes for register %d: no register has more than %d"
+              .formatted(bytes.byteSize(), register, WIDEST));
+    }
+  }
+}

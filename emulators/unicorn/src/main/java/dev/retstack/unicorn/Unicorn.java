@@ -1,0 +1,499 @@
+package dev.retstack.unicorn;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * One emulated CPU with its memory. Method names are those of the official Java binding.
+ *
+ * <p>An engine belongs to one thread at a time. While it is idle it may be handed to another; while
+ * it runs, only its own hooks may call it. {@link #close()} ends it: not inside a hook, not while
+ * it runs; twice is once. Every method throws {@link UnicornException} for an error of the library
+ * and {@link IllegalStateException} for a call at the wrong time or from the wrong thread.
+ *
+ * <pre>{@code
+ * try (Unicorn uc = Unicorn.open(UcConst.UC_ARCH_X86, UcConst.UC_MODE_64)) {
+ *   uc.mem_map(0x1000, 0x1000, UcConst.UC_PROT_ALL);
+ *   uc.mem_write(0x1000, new byte[] {(byte) 0xff, (byte) 0xc0}); // inc eax
+ *   uc.emu_start(0x1000, 0x1002);
+ * }
+ * }</pre>
+ */
+@SuppressWarnings("MemberName") // the names of the official binding
+public final class Unicorn implements AutoCloseable {
+  private static final AtomicInteger OPEN = new AtomicInteger();
+
+  private final Ownership ownership = new Ownership();
+  private final Arena arena;
+  private final long uc;
+  private final MemorySegment out;
+  private final GuestMemory memory;
+  private final Registers registers;
+  private final Controls controls;
+  private final Hooks hooks;
+  private final Set<Context> contexts = Collections.newSetFromMap(new IdentityHashMap<>());
+  private Throwable parked;
+
+  private Unicorn(long uc, MemorySegment out, Arena arena) {
+    this.uc = uc;
+    this.out = out;
+    this.arena = arena;
+    memory = new GuestMemory(uc);
+    registers = new Registers(uc, arena);
+    controls = new Controls(uc, arena);
+    hooks = new Hooks(uc, this, arena);
+  }
+
+  /**
+   * Opens an engine.
+   *
+   * @param arch {@code UcConst.UC_ARCH_*}
+   * @param mode {@code UcConst.UC_MODE_*} or-ed
+   * @throws UnicornLoadException if there is no libunicorn that can be called
+   */
+  public static Unicorn open(int arch, int mode) {
+    UnicornLibrary.get(); // before NativeUnicorn, whose initialiser could not throw it as it is
+    Arena arena = Arena.ofShared();
+    try {
+      MemorySegment out = arena.allocate(JAVA_LONG);
+      ok(NativeUnicorn.uc_open(arch, mode, out.address()), "uc_open", arch, mode);
+      Unicorn engine = new Unicorn(out.get(JAVA_LONG, 0), out, arena);
+      OPEN.incrementAndGet();
+      return engine;
+    } catch (Throwable t) {
+      arena.close();
+      throw t;
+    }
+  }
+
+  /** Returns the version of the library. */
+  public static Version version() {
+    return library().version();
+  }
+
+  /** Returns which library is in use, loading it if none is yet. */
+  public static LibraryLocator.Found library() {
+    return UnicornLibrary.get().found();
+  }
+
+  /** Returns how many engines of this process are open. */
+  public static int openEngines() {
+    return OPEN.get();
+  }
+
+  /** Returns how many Java hooks of this process's engines are live. */
+  public static int liveHooks() {
+    return HookSlots.live();
+  }
+
+  @Override
+  public void close() {
+    if (!ownership.close()) {
+      return;
+    }
+    contexts.forEach(Context::free);
+    contexts.clear();
+    // the engine first: C holds pointers into the arena and tokens of the hooks until then
+    int code = NativeUnicorn.uc_close(uc);
+    hooks.releaseAll();
+    arena.close();
+    OPEN.decrementAndGet();
+    ok(code, "uc_close");
+  }
+
+  /**
+   * Asks the engine about itself.
+   *
+   * @param type {@code UcConst.UC_QUERY_*}
+   */
+  public long query(int type) {
+    ownership.check();
+    ok(NativeUnicorn.uc_query(uc, type, out.address()), "uc_query", type);
+    return out.get(JAVA_LONG, 0);
+  }
+
+  // ---- memory
+
+  /** Maps zeroed memory; address and size are multiples of the page size. */
+  public void mem_map(long address, long size, int perms) {
+    ownership.check();
+    memory.map(address, size, perms);
+  }
+
+  /**
+   * Maps host memory, which guest and host then share. The engine keeps the segment reachable, but
+   * not alive: its arena must be closed after the engine.
+   *
+   * @param host native, writable, aligned to a page and a whole number of pages
+   */
+  public void mem_map_ptr(long address, MemorySegment host, int perms) {
+    ownership.check();
+    memory.map(address, host, perms);
+  }
+
+  /** Unmaps whole pages. */
+  public void mem_unmap(long address, long size) {
+    ownership.check();
+    memory.unmap(address, size);
+  }
+
+  /** Changes what is allowed on whole pages. */
+  public void mem_protect(long address, long size, int perms) {
+    ownership.check();
+    memory.protect(address, size, perms);
+  }
+
+  /** Fills the array from guest memory. */
+  public void mem_read(long address, byte[] bytes) {
+    mem_read(address, MemorySegment.ofArray(bytes));
+  }
+
+  /** Fills the segment from guest memory. */
+  public void mem_read(long address, MemorySegment bytes) {
+    ownership.check();
+    memory.read(address, bytes);
+  }
+
+  /** Writes the array to guest memory; code that was translated there stays in use. */
+  public void mem_write(long address, byte[] bytes) {
+    mem_write(address, MemorySegment.ofArray(bytes));
+  }
+
+  /** Writes the segment to guest memory; code that was translated there stays in use. */
+  public void mem_write(long address, MemorySegment bytes) {
+    ownership.check();
+    memory.write(address, bytes);
+  }
+
+  // ---- registers
+
+  /** Returns a register, zero-extended; of one wider than 64 bits the low part. */
+  public long reg_read(int register) {
+    ownership.check();
+    return registers.read(register);
+  }
+
+  /** Sets a register; of one wider than 64 bits the low part, and the rest of 128 bits to zero. */
+  public void reg_write(int register, long value) {
+    ownership.check();
+    registers.write(register, value);
+    rethrowIfIdle();
+  }
+
+  /** Reads a wide register into the segment, which is as long as the register (16 for xmm0). */
+  public void reg_read(int register, MemorySegment bytes) {
+    ownership.check();
+    registers.read(register, bytes);
+  }
+
+  /** Sets a wide register from the segment, which is as long as the register (16 for xmm0). */
+  public void reg_write(int register, MemorySegment bytes) {
+    ownership.check();
+    registers.write(register, bytes);
+    rethrowIfIdle();
+  }
+
+  /** Reads several registers; {@code out} is at least as long as {@code ids}. */
+  public void reg_read_batch(int[] ids, long[] out) {
+    ownership.check();
+    registers.read(ids, out);
+  }
+
+  /** Sets several registers; {@code values} is at least as long as {@code ids}. */
+  public void reg_write_batch(int[] ids, long[] values) {
+    ownership.check();
+    registers.write(ids, values);
+    rethrowIfIdle();
+  }
+
+  // ---- running
+
+  /**
+   * Runs the guest until an address, a stop or an error. There is no time limit and no instruction
+   * limit, because Unicorn's are not exact: stop in a {@link BlockHook}.
+   *
+   * @param begin where to start; for Thumb with bit 0 set
+   * @param until where to end, before that instruction. With the virtual TLB not the first byte of
+   *     a page whose predecessor is refused
+   * @throws UnicornException if the guest ran into an error; registers tell where
+   */
+  public void emu_start(long begin, long until) {
+    ownership.start();
+    int code;
+    try {
+      code = NativeUnicorn.uc_emu_start(uc, begin, until);
+    } finally {
+      ownership.finish();
+    }
+    rethrow();
+    ok(code, "uc_emu_start", begin, until);
+  }
+
+  /** Asks the running guest to stop; in a block hook, before that block. Idle: does nothing. */
+  public void emu_stop() {
+    ownership.check();
+    int code = NativeUnicorn.uc_emu_stop(uc);
+    if (code != 0) {
+      throw UnicornException.of("uc_emu_stop", code);
+    }
+  }
+
+  /** Keeps what a hook threw until C has returned, and stops the guest. Never throws. */
+  void park(Throwable thrown) {
+    if (parked == null) {
+      parked = thrown;
+    } else if (parked != thrown) {
+      parked.addSuppressed(thrown);
+    }
+    NativeUnicorn.uc_emu_stop(uc);
+  }
+
+  /** For calls that may ask a hook while no {@code emu_start} is there to throw for them. */
+  private void rethrowIfIdle() {
+    if (parked != null && !ownership.running()) {
+      rethrow();
+    }
+  }
+
+  private void rethrow() {
+    Throwable thrown = parked;
+    if (thrown != null) {
+      parked = null;
+      throw Unicorn.<RuntimeException>asIs(thrown);
+    }
+  }
+
+  /** Throws anything: hooks declare no checked exceptions, but other languages throw them. */
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  private static <T extends Throwable> T asIs(Throwable thrown) throws T {
+    throw (T) thrown;
+  }
+
+  // ---- contexts
+
+  /** Makes a place for the CPU's state. */
+  public Context context_alloc() {
+    ownership.check();
+    ok(NativeUnicorn.uc_context_alloc(uc, out.address()), "uc_context_alloc");
+    Context context = new Context(this, out.get(JAVA_LONG, 0), NativeUnicorn.uc_context_size(uc));
+    contexts.add(context);
+    return context;
+  }
+
+  /** Copies the CPU's state, not the memory, into the context. */
+  public void context_save(Context context) {
+    ownership.check();
+    ok(NativeUnicorn.uc_context_save(uc, context.address()), "uc_context_save");
+  }
+
+  /** Copies the context into the CPU; it may come from another engine of the same kind. */
+  public void context_restore(Context context) {
+    ownership.check();
+    ok(NativeUnicorn.uc_context_restore(uc, context.address()), "uc_context_restore");
+  }
+
+  /** Frees a context that is still open. */
+  void release(Context context) {
+    if (contexts.contains(context)) {
+      ownership.check();
+      contexts.remove(context);
+      context.free();
+    }
+  }
+
+  // ---- hooks: begin and end are inclusive; begin > end means everywhere
+
+  /** Adds a hook on the instructions of a range. */
+  public Hook hook_add_code(CodeHook hook, long begin, long end) {
+    return add(UcConst.UC_HOOK_CODE, Upcalls.CODE, hook, begin, end);
+  }
+
+  /** Adds a hook on the blocks that begin in a range. */
+  public Hook hook_add_block(BlockHook hook, long begin, long end) {
+    return add(UcConst.UC_HOOK_BLOCK, Upcalls.BLOCK, hook, begin, end);
+  }
+
+  /** Adds a hook on interrupts, exceptions and system calls. */
+  public Hook hook_add_intr(InterruptHook hook) {
+    return add(UcConst.UC_HOOK_INTR, Upcalls.INTERRUPT, hook, 1, 0);
+  }
+
+  /**
+   * Adds a hook on an x86 instruction.
+   *
+   * @param instruction {@code X86Const.UC_X86_INS_SYSCALL} or {@code UC_X86_INS_SYSENTER}
+   */
+  public Hook hook_add_insn(InstructionHook hook, int instruction) {
+    if (instruction != X86Const.UC_X86_INS_SYSCALL && instruction != X86Const.UC_X86_INS_SYSENTER) {
+      throw new IllegalArgumentException(
+          "instruction %d has no hook of this shape: syscall and sysenter have; for in and out use"
+                  .formatted(instruction)
+              + " hook_add_in and hook_add_out");
+    }
+    ownership.check();
+    return hooks.addInstruction(Upcalls.INSTRUCTION, hook, instruction);
+  }
+
+  /** Adds a hook on the x86 instruction {@code in}. */
+  public Hook hook_add_in(PortInHook hook) {
+    ownership.check();
+    return hooks.addInstruction(Upcalls.PORT_IN, hook, X86Const.UC_X86_INS_IN);
+  }
+
+  /** Adds a hook on the x86 instruction {@code out}. */
+  public Hook hook_add_out(PortOutHook hook) {
+    ownership.check();
+    return hooks.addInstruction(Upcalls.PORT_OUT, hook, X86Const.UC_X86_INS_OUT);
+  }
+
+  /** Adds a hook on instructions that do not decode. */
+  public Hook hook_add_insn_invalid(InvalidInstructionHook hook) {
+    return add(UcConst.UC_HOOK_INSN_INVALID, Upcalls.INVALID_INSTRUCTION, hook, 1, 0);
+  }
+
+  /**
+   * Adds a hook on accesses to a range.
+   *
+   * @param type {@code UcConst.UC_HOOK_MEM_*} or-ed
+   */
+  public Hook hook_add_mem(int type, MemoryHook hook, long begin, long end) {
+    int memory =
+        UcConst.UC_HOOK_MEM_VALID | UcConst.UC_HOOK_MEM_INVALID | UcConst.UC_HOOK_MEM_READ_AFTER;
+    if (type == 0 || (type & ~memory) != 0) {
+      throw new IllegalArgumentException(
+          "hook type 0x%x is not of memory: use UC_HOOK_MEM_* only".formatted(type));
+    }
+    return add(type, Upcalls.MEMORY, hook, begin, end);
+  }
+
+  /** Adds the page table of the virtual TLB; see {@link #ctl_tlb_mode}. */
+  public Hook hook_add_tlb_fill(TlbFillHook hook) {
+    return add(UcConst.UC_HOOK_TLB_FILL, Upcalls.TLB_FILL, hook, 1, 0);
+  }
+
+  /**
+   * Adds a hook that is a C function. Its type must have no arguments of its own (not {@code
+   * UC_HOOK_INSN}). Callback and user data are kept reachable, but their arenas must be closed
+   * after the engine or {@link #hook_del}.
+   *
+   * @param type {@code UcConst.UC_HOOK_*}
+   */
+  public Hook hook_add_native(
+      int type, MemorySegment callback, MemorySegment userData, long begin, long end) {
+    ownership.check();
+    return hooks.addNative(type, callback, userData, begin, end);
+  }
+
+  /** Removes a hook; in a hook it takes effect when the guest stops at the latest. */
+  public void hook_del(Hook hook) {
+    ownership.check();
+    hooks.delete(hook);
+  }
+
+  private Hook add(int type, long upcall, Object hook, long begin, long end) {
+    ownership.check();
+    return hooks.add(type, upcall, hook, begin, end);
+  }
+
+  // ---- controls
+
+  /** Chooses the TLB ({@code UcConst.UC_TLB_*}); before hooks and the first start. */
+  public void ctl_tlb_mode(int mode) {
+    ownership.check();
+    controls.set(UcConst.UC_CTL_TLB_TYPE, mode, "uc_ctl_tlb_mode");
+  }
+
+  /** Chooses the CPU model ({@code UC_CPU_*}); right after {@link #open}. */
+  public void ctl_set_cpu_model(int model) {
+    ownership.check();
+    controls.set(UcConst.UC_CTL_CPU_MODEL, model, "uc_ctl_set_cpu_model");
+  }
+
+  /** Sets the bytes for translated code; right after {@link #open}. 1 MiB suits a fleet. */
+  public void ctl_set_tcg_buffer_size(int size) {
+    ownership.check();
+    controls.set(UcConst.UC_CTL_TCG_BUFFER_SIZE, size, "uc_ctl_set_tcg_buffer_size");
+  }
+
+  /** Returns the bytes for translated code; Unicorn may have adjusted them. */
+  public int ctl_get_tcg_buffer_size() {
+    ownership.check();
+    return controls.get(UcConst.UC_CTL_TCG_BUFFER_SIZE, "uc_ctl_get_tcg_buffer_size");
+  }
+
+  /**
+   * Forgets the translations of a range, end exclusive: what makes code patched by the host run.
+   */
+  public void ctl_remove_cache(long start, long end) {
+    ownership.check();
+    controls.set(UcConst.UC_CTL_TB_REMOVE_CACHE, start, end, "uc_ctl_remove_cache");
+  }
+
+  /** Forgets all translations. */
+  public void ctl_flush_tb() {
+    ownership.check();
+    controls.command(UcConst.UC_CTL_TB_FLUSH, "uc_ctl_flush_tb");
+  }
+
+  /** Forgets what the TLB hook answered; needed after it changed its mind about a page. */
+  public void ctl_flush_tlb() {
+    ownership.check();
+    controls.command(UcConst.UC_CTL_TLB_FLUSH, "uc_ctl_flush_tlb");
+  }
+
+  /** Returns the exact number of instructions of the block at an address, translating it if new. */
+  public int ctl_request_cache(long address) {
+    ownership.check();
+    int instructions = controls.instructions(address);
+    rethrowIfIdle();
+    return instructions;
+  }
+
+  /** Returns the block at an address, translating it if it is new. */
+  public TranslationBlock ctl_request_block(long address) {
+    ownership.check();
+    TranslationBlock block = controls.block(address);
+    rethrowIfIdle();
+    return block;
+  }
+
+  /** Returns the page size of the guest in bytes. */
+  public int ctl_get_page_size() {
+    ownership.check();
+    return controls.get(UcConst.UC_CTL_UC_PAGE_SIZE, "uc_ctl_get_page_size");
+  }
+
+  /** Lets {@link #ctl_set_exits} decide where a run ends, in place of {@code until}. */
+  public void ctl_exits_enable() {
+    ownership.check();
+    controls.set(UcConst.UC_CTL_UC_USE_EXITS, 1, "uc_ctl_exits_enable");
+  }
+
+  /** Forgets the exits and lets {@code until} decide again. */
+  public void ctl_exits_disable() {
+    ownership.check();
+    controls.set(UcConst.UC_CTL_UC_USE_EXITS, 0, "uc_ctl_exits_disable");
+  }
+
+  /** Sets the addresses at which a run ends. */
+  public void ctl_set_exits(long... exits) {
+    ownership.check();
+    controls.exits(exits);
+  }
+
+  /** Throws for an error code; the arguments go into the message. */
+  static void ok(int code, String function, long... arguments) {
+    if (code != 0) {
+      String[] hex =
+          Arrays.stream(arguments).mapToObj(a -> "0x" + Long.toHexString(a)).toArray(String[]::new);
+      throw UnicornException.of(function + "(" + String.join(", ", hex) + ")", code);
+    }
+  }
+}

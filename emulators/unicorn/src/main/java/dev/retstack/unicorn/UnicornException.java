@@ -1,0 +1,58 @@
+package dev.retstack.unicorn;
+
+/** A call into Unicorn that ended with an error. */
+public class UnicornException extends RuntimeException {
+  private final UcError error;
+  private final int code;
+
+  UnicornException(String message, int code) {
+    super(message);
+    this.code = code;
+    this.error = UcError.of(code);
+  }
+
+  /** Returns the exception that fits an error code, with the library's own words for it. */
+  static UnicornException of(String call, int code) {
+    String message =
+        "%s: %s (error %d %s)"
+            .formatted(call, NativeUnicorn.errorText(code), code, UcError.of(code));
+    return switch (UcError.of(code)) {
+      case READ_UNMAPPED,
+          WRITE_UNMAPPED,
+          FETCH_UNMAPPED,
+          READ_PROT,
+          WRITE_PROT,
+          FETCH_PROT,
+          READ_UNALIGNED,
+          WRITE_UNALIGNED,
+          FETCH_UNALIGNED ->
+          new UnicornMemoryException(message, code);
+      case OK,
+          NOMEM,
+          ARCH,
+          HANDLE,
+          MODE,
+          VERSION,
+          HOOK,
+          INSN_INVALID,
+          MAP,
+          ARG,
+          HOOK_EXIST,
+          RESOURCE,
+          EXCEPTION,
+          OVERFLOW,
+          UNKNOWN ->
+          new UnicornException(message, code);
+    };
+  }
+
+  /** Returns what went wrong. */
+  public UcError error() {
+    return error;
+  }
+
+  /** Returns the library's number for it, also where {@link #error()} is unknown. */
+  public int code() {
+    return code;
+  }
+}

@@ -1,0 +1,109 @@
+package dev.retstack.unicorn;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * The loaded library and the only class that meets {@link Linker}. All restricted methods of the
+ * module are called here.
+ */
+@SuppressWarnings("restricted")
+final class UnicornLibrary {
+  /** All of the process's memory, to follow pointers that C hands over. */
+  static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+
+  private static final System.Logger LOG = System.getLogger(UnicornLibrary.class.getName());
+
+  private static final Linker LINKER = Linker.nativeLinker();
+
+  private static volatile UnicornLibrary loaded;
+
+  private final SymbolLookup symbols;
+  private final LibraryLocator.Found found;
+
+  private UnicornLibrary(SymbolLookup symbols, LibraryLocator.Found found) {
+    this.symbols = symbols;
+    this.found = found;
+  }
+
+  /**
+   * Returns the library of this process, loaded on first use and then kept for good: a hook's
+   * thread may be inside it at any time. A failure is not remembered, so that a later call finds
+   * what was installed meanwhile.
+   */
+  static UnicornLibrary get() {
+    UnicornLibrary library = loaded;
+    return library != null ? library : load();
+  }
+
+  private static synchronized UnicornLibrary load() {
+    if (loaded == null) {
+      LibraryLocator.Found found = LibraryLocator.ofThisProcess().locate();
+      found.warning().ifPresent(warning -> LOG.log(System.Logger.Level.WARNING, warning));
+      loaded = new UnicornLibrary(lookup(found.path().toString(), Arena.global()), found);
+    }
+    return loaded;
+  }
+
+  /** Returns which library this is. */
+  LibraryLocator.Found found() {
+    return found;
+  }
+
+  /**
+   * Loads a library for a look at its version, and lets go of it.
+   *
+   * @param name a path, or a bare name for the system's loader to find
+   * @throws UnicornLoadException if it does not load, is not libunicorn, or native access is off
+   */
+  static Version versionOf(String name) {
+    try (Arena arena = Arena.ofConfined()) {
+      SymbolLookup symbols = lookup(name, arena);
+      FunctionDescriptor shape =
+          FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
+      MethodHandle version = LINKER.downcallHandle(find(symbols, "uc_version", name), shape);
+      return Version.ofPacked((int) version.invokeExact(0L, 0L));
+    } catch (UnicornLoadException e) {
+      throw e;
+    } catch (Throwable t) {
+      throw new UnicornLoadException("uc_version of " + name + " failed: " + t, t);
+    }
+  }
+
+  private static SymbolLookup lookup(String name, Arena arena) {
+    try {
+      return SymbolLookup.libraryLookup(name, arena);
+    } catch (IllegalArgumentException e) {
+      throw new UnicornLoadException(name + " does not load: " + e.getMessage(), e);
+    } catch (IllegalCallerException e) {
+      throw new UnicornLoadException(
+          "native access is off: start java with --enable-native-access=ALL-UNNAMED", e);
+    }
+  }
+
+  private static MemorySegment find(SymbolLookup symbols, String function, String library) {
+    return symbols
+        .find(function)
+        .orElseThrow(() -> new UnicornLoadException(library + " has no function " + function));
+  }
+
+  /** Links a function of the library. */
+  MethodHandle downcall(String name, FunctionDescriptor shape, Linker.Option... options) {
+    return LINKER.downcallHandle(find(symbols, name, found.path().toString()), shape, options);
+  }
+
+  /** Makes a C function pointer to a static method that never throws; it is never freed. */
+  static long upcall(MethodHandle target, FunctionDescriptor shape) {
+    return LINKER.upcallStub(target, shape, Arena.global()).address();
+  }
+
+  /** Gives a pointer of the library a size and a life. */
+  static MemorySegment view(long address, long size, Arena arena) {
+    return MemorySegment.ofAddress(address).reinterpret(size, arena, null);
+  }
+}
