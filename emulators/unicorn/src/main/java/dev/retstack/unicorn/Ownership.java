@@ -8,6 +8,7 @@ import java.lang.invoke.VarHandle;
  * is, its hooks) while it runs, nobody once it is closed. One volatile read per call; a hand-over
  * of an idle engine between threads needs a happens-before edge of the callers' own.
  */
+@SuppressWarnings("ReferenceEquality") // this very thread is meant
 final class Ownership {
   private static final Object CLOSED = new Object();
   private static final VarHandle OWNER;

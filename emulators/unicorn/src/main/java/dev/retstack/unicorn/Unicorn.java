@@ -245,12 +245,10 @@ public final class Unicorn implements AutoCloseable {
     }
   }
 
-  /** Keeps what a hook threw until C has returned, and stops the guest. Never throws. */
+  /** Keeps the first Throwable of a hook until C has returned, and stops the guest. */
   void park(Throwable thrown) {
     if (parked == null) {
       parked = thrown;
-    } else if (parked != thrown) {
-      parked.addSuppressed(thrown);
     }
     NativeUnicorn.uc_emu_stop(uc);
   }

@@ -94,7 +94,7 @@ public final class ConstantsGenerator {
   private static Map<String, Long> enumerators(String body, Map<String, Long> known) {
     Map<String, Long> values = new LinkedHashMap<>();
     long next = 0;
-    for (String item : body.split(",")) {
+    for (String item : body.split(",", -1)) {
       if (item.isBlank()) {
         continue;
       }
