@@ -1,4 +1,4 @@
-// Throughput: 200 functions that call each other in a pseudo-random, but always the same order; about 60 calls per
+// Throughput: 200 functions that call each other in a pseudo-random, but always the same order; about 48 calls per
 // round. `w200 1000000` is the load of the benchmarks, the default argument the one with a tree file.
 #include "zoo.h"
 
