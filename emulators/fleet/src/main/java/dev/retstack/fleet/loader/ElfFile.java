@@ -1,0 +1,293 @@
+package dev.retstack.fleet.loader;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A program as its file describes it: a statically linked ELF executable, 32- or 64-bit, of either
+ * byte order, of any machine. Immutable.
+ *
+ * <p>All addresses are those in the guest's memory: where the file is position-independent (static
+ * PIE), {@link #bias} has been added to them.
+ */
+public final class ElfFile {
+  private final String name;
+  private final ElfHeader header;
+  private final SegmentTable segments;
+  private final SectionTable sections;
+  private final FunctionTable functions;
+  private final Map<String, Symbol> symbols;
+  private final String buildId;
+  private final List<Long> mcountLoc;
+  private final List<Long> patchableSites;
+  private final List<String> warnings;
+
+  private ElfFile(byte[] content, String name, ElfLimits limits) throws ElfFormatException {
+    ElfBytes bytes = ElfHeader.open(content, name);
+    List<String> found = new ArrayList<>();
+    this.name = name;
+    this.header = ElfHeader.parse(bytes);
+    this.segments = SegmentTable.parse(bytes, header, limits);
+    this.sections = SectionTable.parse(bytes, header, segments.bias());
+    List<Symbol> all = new SymbolReader(bytes, sections, segments.bias(), found).read();
+    this.functions = FunctionTable.of(all, segments, sections);
+    this.symbols = byName(all);
+    this.buildId = BuildId.of(bytes, notes(), content);
+    SiteTables sites = new SiteTables(this, found);
+    this.mcountLoc = sites.mcountLoc();
+    this.patchableSites = sites.patchable();
+    this.warnings = List.copyOf(found);
+    if (!segments.executable(entry())) {
+      throw bytes.refuse(
+          "e_entry",
+          "0x%x".formatted(header.entry()),
+          "an address in an executable segment",
+          "link a program with an entry point (a shared library cannot be run)");
+    }
+  }
+
+  /**
+   * Reads and checks a file within the default limits.
+   *
+   * @throws ElfFormatException where the file is not a program that can be run
+   * @throws IOException where it cannot be read
+   */
+  public static ElfFile parse(Path file) throws IOException {
+    return parse(file, ElfLimits.DEFAULT);
+  }
+
+  /** Reads and checks a file within the given limits. */
+  public static ElfFile parse(Path file, ElfLimits limits) throws IOException {
+    Path last = file.getFileName();
+    String name = last == null ? file.toString() : last.toString();
+    long size = Files.size(file);
+    if (size > limits.fileBytesMax()) {
+      throw tooLarge(name, size, limits);
+    }
+    return new ElfFile(Files.readAllBytes(file), name, limits);
+  }
+
+  /** Checks the bytes of a file; they are not copied and must not change afterwards. */
+  public static ElfFile parse(byte[] content, String name) throws ElfFormatException {
+    return parse(content, name, ElfLimits.DEFAULT);
+  }
+
+  /** Checks the bytes of a file within the given limits. */
+  public static ElfFile parse(byte[] content, String name, ElfLimits limits)
+      throws ElfFormatException {
+    if (content.length > limits.fileBytesMax()) {
+      throw tooLarge(name, content.length, limits);
+    }
+    return new ElfFile(content, name, limits);
+  }
+
+  /** File name of the image without its folder. */
+  public String name() {
+    return name;
+  }
+
+  /** {@code e_machine}: 62 x86_64, 183 aarch64, 243 riscv, ... */
+  public int machine() {
+    return header.machine();
+  }
+
+  /** Name of the machine and its class for messages: {@code riscv64}, {@code ppc32 big-endian}. */
+  public String machineName() {
+    String machine = Elf.machineName(header.machine());
+    String width = machine.equals("riscv") || machine.equals("loongarch") ? bits() : "";
+    return machine + width + (header.bigEndian() ? " big-endian" : "");
+  }
+
+  /** True for the 64-bit class. */
+  public boolean is64() {
+    return header.is64();
+  }
+
+  /** True for big-endian files and guests. */
+  public boolean bigEndian() {
+    return header.bigEndian();
+  }
+
+  /** Byte order of the guest. */
+  public ByteOrder order() {
+    return header.bigEndian() ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN;
+  }
+
+  /** Bytes of an address: 4 or 8. */
+  public int wordBytes() {
+    return header.is64() ? 8 : 4;
+  }
+
+  /** {@code e_flags}; the meaning is the machine's own. */
+  public int flags() {
+    return header.flags();
+  }
+
+  /** True for a position-independent executable, which is placed at {@link #bias}. */
+  public boolean positionIndependent() {
+    return header.type() == Elf.ET_DYN;
+  }
+
+  /** What was added to every address of the file: 0 unless position-independent. */
+  public long bias() {
+    return segments.bias();
+  }
+
+  /** Address of the first instruction. */
+  public long entry() {
+    return header.entry() + segments.bias();
+  }
+
+  /** What is loaded: sorted by address, without overlaps, at least one. */
+  public List<Segment> segments() {
+    return segments.loads();
+  }
+
+  /** Template of thread-local data (PT_TLS), where the program has any. */
+  public Optional<Segment> threadLocals() {
+    return segments.tls();
+  }
+
+  /** Address of the program headers in memory (AT_PHDR), where a segment holds them. */
+  public Optional<Long> programHeadersAddress() {
+    return segments.addressOf(header.programHeaderOffset());
+  }
+
+  /** Bytes of one program header (AT_PHENT). */
+  public int programHeaderBytes() {
+    return header.programHeaderBytes();
+  }
+
+  /** Number of program headers (AT_PHNUM). */
+  public int programHeaderCount() {
+    return header.programHeaderCount();
+  }
+
+  /** Sections in the order of the file; empty where it has none. */
+  public List<Section> sections() {
+    return sections.sections();
+  }
+
+  /** The first section of that name. */
+  public Optional<Section> section(String wanted) {
+    return sections.find(wanted);
+  }
+
+  /** Functions, one name per address, sorted by address, without overlaps. */
+  public List<Symbol> functions() {
+    return functions.functions();
+  }
+
+  /** The function that holds {@code pc}. */
+  public Optional<Symbol> functionAt(long pc) {
+    return functions.find(pc);
+  }
+
+  /** Any defined symbol by name, aliases included; of several the one that reaches furthest. */
+  public Optional<Symbol> symbol(String wanted) {
+    return Optional.ofNullable(symbols.get(wanted));
+  }
+
+  /** Lower-case hex of the GNU build-id note, or {@code sha256:} and the digest of the file. */
+  public String buildId() {
+    return buildId;
+  }
+
+  /** Call sites that {@code __mcount_loc} lists (gcc -mrecord-mcount), sorted; often empty. */
+  public List<Long> mcountLoc() {
+    return mcountLoc;
+  }
+
+  /** Sites that {@code __patchable_function_entries} lists, sorted; often empty. */
+  public List<Long> patchableSites() {
+    return patchableSites;
+  }
+
+  /** What was odd but did not prevent loading; sentences. */
+  public List<String> warnings() {
+    return warnings;
+  }
+
+  /** True where an instruction may start at {@code pc}. */
+  public boolean executableAt(long pc) {
+    return segments.executable(pc);
+  }
+
+  /**
+   * Bytes that the file gives for guest memory, in the guest's byte order; empty where the range is
+   * not wholly given by one segment of the file.
+   */
+  public Optional<ByteBuffer> memory(long address, int length) {
+    return segments
+        .find(address, length)
+        .filter(s -> address - s.address() + length <= s.data().capacity())
+        .map(s -> s.data().slice((int) (address - s.address()), length).order(order()));
+  }
+
+  /** Code to scan: executable sections, or executable segments where there are no sections. */
+  public List<CodeRange> code() {
+    List<CodeRange> ranges = new ArrayList<>();
+    for (Section s : sections.code()) {
+      if (s.type() != Elf.SHT_NOBITS && s.size() <= Integer.MAX_VALUE) {
+        memory(s.address(), (int) s.size())
+            .ifPresent(b -> ranges.add(new CodeRange(s.address(), b)));
+      }
+    }
+    if (ranges.isEmpty()) {
+      for (Segment s : segments.loads()) {
+        if (s.executable()) {
+          ranges.add(new CodeRange(s.address(), s.data()));
+        }
+      }
+    }
+    return List.copyOf(ranges);
+  }
+
+  /**
+   * Instructions as the file gives them.
+   *
+   * @param address of the first byte
+   * @param bytes in the guest's byte order
+   */
+  public record CodeRange(long address, ByteBuffer bytes) {}
+
+  private String bits() {
+    return header.is64() ? "64" : "32";
+  }
+
+  /** Segments name the notes that are loaded; sections also those that are not. */
+  private List<SegmentTable.FileRange> notes() {
+    List<SegmentTable.FileRange> ranges = new ArrayList<>(segments.notes());
+    for (Section s : sections.sections()) {
+      if (s.type() == Elf.SHT_NOTE) {
+        ranges.add(new SegmentTable.FileRange(s.offset(), s.size()));
+      }
+    }
+    return ranges;
+  }
+
+  private static Map<String, Symbol> byName(List<Symbol> all) {
+    Map<String, Symbol> map = HashMap.newHashMap(all.size());
+    for (Symbol s : all) {
+      map.merge(s.name(), s, (a, b) -> b.binding().compareTo(a.binding()) < 0 ? b : a);
+    }
+    return map;
+  }
+
+  private static ElfFormatException tooLarge(String name, long size, ElfLimits limits) {
+    return new ElfFormatException(
+        name,
+        "the file size",
+        size + " bytes",
+        "at most " + limits.fileBytesMax(),
+        "strip debug information or raise the limit");
+  }
+}

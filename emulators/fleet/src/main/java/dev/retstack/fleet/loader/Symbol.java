@@ -1,0 +1,39 @@
+package dev.retstack.fleet.loader;
+
+/**
+ * A named address of an image.
+ *
+ * @param name as in the symbol table, control characters replaced
+ * @param address where it is loaded
+ * @param size bytes, 0 = unknown
+ * @param kind what the name stands for
+ * @param binding how far the name reaches
+ */
+public record Symbol(String name, long address, long size, Kind kind, Binding binding) {
+
+  /** What a name stands for ({@code STT_*}). */
+  public enum Kind {
+    /** Not said: a label of hand-written assembler or of a linker script. */
+    NONE,
+    /** Data. */
+    OBJECT,
+    /** A function. */
+    FUNCTION,
+    /** A function that picks another at start-up ({@code STT_GNU_IFUNC}). */
+    INDIRECT_FUNCTION;
+
+    boolean isFunction() {
+      return this == FUNCTION || this == INDIRECT_FUNCTION;
+    }
+  }
+
+  /** How far a name reaches ({@code STB_*}), the strongest first. */
+  public enum Binding {
+    /** The whole program. */
+    GLOBAL,
+    /** The whole program, unless another defines it. */
+    WEAK,
+    /** One file. */
+    LOCAL
+  }
+}

@@ -1,0 +1,35 @@
+package dev.retstack.fleet.loader;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The committed images of the program zoo. */
+public final class Images {
+  private Images() {}
+
+  /** All of them, sorted by name; never empty. */
+  public static List<Path> all() {
+    Path folder = Path.of(System.getProperty("retstack.root"), "emulators", "guest", "images");
+    try (Stream<Path> files = Files.list(folder)) {
+      List<Path> images = files.filter(f -> f.toString().endsWith(".elf")).sorted().toList();
+      if (images.isEmpty()) {
+        throw new IllegalStateException("no images in " + folder + ": build emulators/guest");
+      }
+      return images;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The image of one ISA and convention: {@code of("riscv64", "mcount")}. */
+  public static Path of(String isa, String convention) {
+    return all().stream()
+        .filter(f -> f.getFileName().toString().equals("zoo-" + isa + "-" + convention + ".elf"))
+        .findFirst()
+        .orElseThrow();
+  }
+}
