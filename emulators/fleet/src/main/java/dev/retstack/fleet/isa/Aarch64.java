@@ -1,0 +1,121 @@
+package dev.retstack.fleet.isa;
+
+import static dev.retstack.unicorn.Arm64Const.*;
+
+import dev.retstack.fleet.isa.AbiCard.Moment;
+import dev.retstack.unicorn.UcConst;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+
+/**
+ * aarch64, little-endian. Source: Procedure Call Standard for the Arm 64-bit Architecture, 6.1
+ * "Machine Registers" and 6.4.6 "The Frame Pointer" (the frame record: x29 points at the pair
+ * caller's x29, return address).
+ *
+ * <pre>
+ * -pg: called behind the prologue
+ *
+ *   f: stp  x29, x30, [sp, #-n]!
+ *      mov  x29, sp
+ *      xpaclri
+ *      mov  x0, x30                  these two may stand apart
+ *      bl   _mcount                  selfpc
+ *      ...
+ *      ldp  x29, x30, [sp], #n
+ *      ret
+ *
+ * in _mcount
+ *   x30        return address: selfpc + 4
+ *   [x29]      caller's frame pointer
+ *   [x29, #8]  frompc; retp = x29 + 8
+ *   x0         frompc once more
+ *
+ * in return_to_handler: x29 is the caller's again; sp does not tell where the frame record was
+ * </pre>
+ *
+ * Results: x0 x1, v0-v3, memory at x8. The way out uses x16 and x30 only, which a return leaves to
+ * anyone (IP0 and the link register).
+ */
+final class Aarch64 {
+  private static final AbiCard MCOUNT =
+      AbiCard.named("mcount")
+          .flags("-pg")
+          .moment(Moment.AFTER_PROLOGUE)
+          .symbols("_mcount", "\u0001_mcount", "mcount")
+          .callForms(
+              CallForm.bits(
+                  "bl", 4, 0x9400_0000L, 0xfc00_0000L, (at, code) -> at + (((int) code << 6) >> 4)))
+          .nop("1f 20 03 d5")
+          .entryStub("c0 03 5f d6")
+          .returnAddress(Operand.register(UC_ARM64_REG_X30))
+          .slot(Operand.sum(UC_ARM64_REG_X29, 8))
+          .parent(Operand.register(UC_ARM64_REG_X0))
+          .fpMustAgree(Operand.word(UC_ARM64_REG_X29, 0), Operand.register(UC_ARM64_REG_X29))
+          .remark("retp cannot be foretold at exit")
+          .build();
+
+  static final Isa ISA =
+      new Isa(
+          "aarch64",
+          183,
+          8,
+          ByteOrder.LITTLE_ENDIAN,
+          new Isa.Engine(UcConst.UC_ARCH_ARM64, UcConst.UC_MODE_ARM, OptionalInt.empty()),
+          new Registers(
+              UC_ARM64_REG_PC,
+              UC_ARM64_REG_SP,
+              UC_ARM64_REG_X30,
+              UC_ARM64_REG_X29,
+              Registers.NONE,
+              UC_ARM64_REG_X0,
+              List.of(
+                  new Registers.Named("x0", UC_ARM64_REG_X0, 8),
+                  new Registers.Named("x1", UC_ARM64_REG_X1, 8),
+                  new Registers.Named("v0", UC_ARM64_REG_V0, 16),
+                  new Registers.Named("v1", UC_ARM64_REG_V1, 16),
+                  new Registers.Named("v2", UC_ARM64_REG_V2, 16),
+                  new Registers.Named("v3", UC_ARM64_REG_V3, 16))),
+          BringUp.NOTHING,
+          new SyscallAbi(
+              SyscallAbi.Trap.INTERRUPT,
+              2, // svc
+              UC_ARM64_REG_X8,
+              List.of(
+                  UC_ARM64_REG_X0,
+                  UC_ARM64_REG_X1,
+                  UC_ARM64_REG_X2,
+                  UC_ARM64_REG_X3,
+                  UC_ARM64_REG_X4,
+                  UC_ARM64_REG_X5),
+              UC_ARM64_REG_X0,
+              SyscallAbi.Numbers.GENERIC,
+              "aarch64"),
+          new LandingCode(
+              4, (at, tail, mailbox) -> Encoding.littleEndian(branch(at, tail)), Aarch64::tail),
+          new Isa.Stops(
+              List.of(Encoding.littleEndian(0x1400_0000)),
+              Map.of(
+                  1, "undefined instruction",
+                  3, "prefetch abort",
+                  4, "data abort",
+                  7, "breakpoint")),
+          List.of(MCOUNT));
+
+  private Aarch64() {}
+
+  /** {@code b to}. */
+  private static int branch(long at, long to) {
+    return 0x1400_0000 | (int) ((to - at) >> 2) & 0x03ff_ffff;
+  }
+
+  /** {@code adrp x16, mailbox; ldr x30, [x16, :lo12:mailbox]; ret}. */
+  private static byte[] tail(long at, long mailbox) {
+    long pages = (mailbox >> 12) - (at >> 12);
+    int adrp =
+        0x9000_0010 | (int) (pages & 3) << 29 | (int) (pages >> 2 & 0x7_ffff) << 5;
+    int ldr = 0xf940_021e | (int) (mailbox & 0xfff) >> 3 << 10;
+    return Encoding.littleEndian(adrp, ldr, 0xd65f_03c0);
+  }
+}

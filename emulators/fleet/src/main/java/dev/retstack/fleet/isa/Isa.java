@@ -1,0 +1,82 @@
+package dev.retstack.fleet.isa;
+
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * An instruction set with its calling convention, as data.
+ *
+ * @param name as users write it: {@code x86_64}
+ * @param machine {@code e_machine} of its ELF files
+ * @param wordBytes bytes of an address: 4 or 8
+ * @param order byte order
+ * @param engine how Unicorn opens it
+ * @param registers the registers that the tracer names
+ * @param bringUp what a fresh core needs
+ * @param syscalls how programs call Linux
+ * @param landing machine code of the landing page
+ * @param stops instructions and exceptions that end a program
+ * @param conventions ways of calling the counting function; the one preferred first
+ */
+public record Isa(
+    String name,
+    int machine,
+    int wordBytes,
+    ByteOrder order,
+    Engine engine,
+    Registers registers,
+    BringUp bringUp,
+    SyscallAbi syscalls,
+    LandingCode landing,
+    Stops stops,
+    List<AbiCard> conventions) {
+
+  /**
+   * Arguments of {@code uc_open}.
+   *
+   * @param cpuModel where the default model will not do
+   */
+  public record Engine(int arch, int mode, OptionalInt cpuModel) {}
+
+  /**
+   * What ends a program that has no operating system.
+   *
+   * @param idleLoops encodings of a jump to itself: nothing can happen any more, since no
+   *     interrupts exist
+   * @param exceptions names of the exception numbers that Unicorn reports
+   */
+  public record Stops(List<byte[]> idleLoops, Map<Integer, String> exceptions) {
+    public Stops {
+      idleLoops = List.copyOf(idleLoops);
+      exceptions = Map.copyOf(exceptions);
+    }
+
+    /** The name of an exception, with its number. */
+    public String exception(int number) {
+      String known = exceptions.get(number);
+      return "cpu exception " + number + (known == null ? "" : " (" + known + ")");
+    }
+  }
+
+  public Isa {
+    conventions = List.copyOf(conventions);
+  }
+
+  /** The convention of a name. */
+  public Optional<AbiCard> convention(String wanted) {
+    return conventions.stream().filter(card -> card.name().equals(wanted)).findFirst();
+  }
+
+  /** True where a call pushes the return address. */
+  public boolean pushesReturnAddress() {
+    return registers.link() == Registers.NONE;
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

@@ -1,0 +1,34 @@
+package dev.retstack.fleet.isa;
+
+/**
+ * The machine code of the landing page, where hijacked returns arrive. It holds handler slots of
+ * equal length, and behind them a tail that some ISAs need. All of it must keep every register that
+ * may hold a result, and go on at the address in the mailbox, a word in readable memory.
+ *
+ * @param stride bytes from one handler slot to the next
+ * @param slot code of a handler slot, at most {@code stride} bytes
+ * @param tail code of the tail; empty where the slots reach the mailbox by themselves
+ */
+public record LandingCode(int stride, Slot slot, Tail tail) {
+
+  /** Writes a handler slot. */
+  @FunctionalInterface
+  public interface Slot {
+    /**
+     * @param at address of the slot
+     * @param tail address of the tail
+     * @param mailbox address of the word that says where to go on
+     */
+    byte[] code(long at, long tail, long mailbox);
+  }
+
+  /** Writes the tail. */
+  @FunctionalInterface
+  public interface Tail {
+    /**
+     * @param at address of the tail
+     * @param mailbox address of the word that says where to go on
+     */
+    byte[] code(long at, long mailbox);
+  }
+}

@@ -1,0 +1,129 @@
+package dev.retstack.fleet.isa;
+
+import static dev.retstack.unicorn.X86Const.*;
+
+import dev.retstack.fleet.isa.AbiCard.Moment;
+import dev.retstack.unicorn.UcConst;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+
+/**
+ * x86_64. Source: System V Application Binary Interface, AMD64 Architecture Processor Supplement,
+ * 3.2 "Function Calling Sequence" and A.2 "AMD64 Linux Kernel Conventions".
+ *
+ * <pre>
+ * -pg -mfentry: called first                   -pg: called behind the prologue
+ *
+ *   f: call __fentry__       selfpc              f: push %rbp
+ *      push %rbp                                    mov  %rsp,%rbp
+ *      mov  %rsp,%rbp                               push ...
+ *      ...                                          call mcount              selfpc
+ *      ret                                          ...
+ *                                                   leave; ret
+ * in __fentry__                                in mcount
+ *   0(%rsp)  return address: selfpc + call       0(%rsp)  return address: selfpc + call
+ *   8(%rsp)  frompc; retp = rsp + 8              0(%rbp)  caller's frame pointer
+ *   %rbp     caller's frame pointer              8(%rbp)  frompc; retp = rbp + 8
+ *
+ * in return_to_handler, both: the ret has popped the slot, retp = rsp - 8; %rbp is the caller's again
+ * </pre>
+ *
+ * A call is {@code e8 rel32} without PIC; {@code ff 15} through the GOT with PIC, which a static
+ * linker relaxes to {@code 67 e8}. Results: rax rdx xmm0 xmm1; a jump through memory keeps them,
+ * the flags and everything else.
+ */
+final class X86_64 {
+  private static final CallForm[] CALLS = {
+    CallForm.direct("addr32 call", "67 e8 .. .. .. ..", (at, code) -> at + 6 + (int) (code >> 16)),
+    CallForm.indirect(
+        "call *GOT(%rip)", "ff 15 .. .. .. ..", (at, code) -> at + 6 + (int) (code >> 16)),
+    CallForm.direct("call", "e8 .. .. .. ..", (at, code) -> at + 5 + (int) (code >> 8)),
+  };
+
+  private static final AbiCard FENTRY =
+      AbiCard.named("fentry")
+          .flags("-pg -mfentry")
+          .moment(Moment.BEFORE_PROLOGUE)
+          .symbols("__fentry__")
+          .callForms(CALLS)
+          .nop("0f 1f 44 00 00")
+          .entryStub("c3")
+          .returnAddress(Operand.word(UC_X86_REG_RSP, 0))
+          .slot(Operand.sum(UC_X86_REG_RSP, 8))
+          .fpMustAgree(Operand.register(UC_X86_REG_RBP), Operand.register(UC_X86_REG_RBP))
+          .retpAtExit(Operand.sum(UC_X86_REG_RSP, -8))
+          .remark("right also where the stack is realigned")
+          .build();
+
+  private static final AbiCard MCOUNT =
+      AbiCard.named("mcount")
+          .flags("-pg")
+          .moment(Moment.AFTER_PROLOGUE)
+          .symbols("mcount", "_mcount")
+          .callForms(CALLS)
+          .nop("0f 1f 44 00 00")
+          .entryStub("c3")
+          .returnAddress(Operand.word(UC_X86_REG_RSP, 0))
+          .slot(Operand.sum(UC_X86_REG_RBP, 8))
+          .fpMustAgree(Operand.word(UC_X86_REG_RBP, 0), Operand.register(UC_X86_REG_RBP))
+          .retpAtExit(Operand.sum(UC_X86_REG_RSP, -8))
+          .remark("gcc copies the slot where it realigns the stack of an alloca: use -mfentry there")
+          .build();
+
+  static final Isa ISA =
+      new Isa(
+          "x86_64",
+          62,
+          8,
+          ByteOrder.LITTLE_ENDIAN,
+          new Isa.Engine(UcConst.UC_ARCH_X86, UcConst.UC_MODE_64, OptionalInt.empty()),
+          new Registers(
+              UC_X86_REG_RIP,
+              UC_X86_REG_RSP,
+              Registers.NONE,
+              UC_X86_REG_RBP,
+              UC_X86_REG_FS_BASE,
+              UC_X86_REG_RAX,
+              List.of(
+                  new Registers.Named("rax", UC_X86_REG_RAX, 8),
+                  new Registers.Named("rdx", UC_X86_REG_RDX, 8),
+                  new Registers.Named("xmm0", UC_X86_REG_XMM0, 16),
+                  new Registers.Named("xmm1", UC_X86_REG_XMM1, 16))),
+          BringUp.NOTHING,
+          new SyscallAbi(
+              SyscallAbi.Trap.INSTRUCTION,
+              UC_X86_INS_SYSCALL,
+              UC_X86_REG_RAX,
+              List.of(
+                  UC_X86_REG_RDI,
+                  UC_X86_REG_RSI,
+                  UC_X86_REG_RDX,
+                  UC_X86_REG_R10,
+                  UC_X86_REG_R8,
+                  UC_X86_REG_R9),
+              UC_X86_REG_RAX,
+              SyscallAbi.Numbers.X86_64,
+              "x86_64"),
+          new LandingCode(8, (at, tail, mailbox) -> jumpThrough(at, mailbox), (at, mailbox) -> NO_TAIL),
+          new Isa.Stops(
+              List.of(new byte[] {(byte) 0xeb, (byte) 0xfe}),
+              Map.of(
+                  0, "divide error",
+                  3, "breakpoint",
+                  6, "invalid opcode",
+                  13, "general protection",
+                  14, "page fault")),
+          List.of(FENTRY, MCOUNT));
+
+  private static final byte[] NO_TAIL = {};
+
+  private X86_64() {}
+
+  /** {@code ff 25 rel32}: jmp *mailbox(%rip). */
+  private static byte[] jumpThrough(long at, long mailbox) {
+    return Encoding.concat(
+        new byte[] {(byte) 0xff, 0x25}, Encoding.littleEndian((int) (mailbox - (at + 6))));
+  }
+}
