@@ -40,6 +40,8 @@ public final class GuestMemory implements AutoCloseable {
   private Region last;
 
   /**
+   * Empty memory.
+   *
    * @param wordBytes bytes of an address of the guest, 4 or 8
    */
   public GuestMemory(int wordBytes, ByteOrder order, MemoryListener listener) {

@@ -107,15 +107,14 @@ final class Aarch64 {
 
   /** {@code b to}. */
   private static int branch(long at, long to) {
-    return 0x1400_0000 | (int) ((to - at) >> 2) & 0x03ff_ffff;
+    return 0x1400_0000 | ((int) ((to - at) >> 2) & 0x03ff_ffff);
   }
 
   /** {@code adrp x16, mailbox; ldr x30, [x16, :lo12:mailbox]; ret}. */
   private static byte[] tail(long at, long mailbox) {
     long pages = (mailbox >> 12) - (at >> 12);
-    int adrp =
-        0x9000_0010 | (int) (pages & 3) << 29 | (int) (pages >> 2 & 0x7_ffff) << 5;
-    int ldr = 0xf940_021e | (int) (mailbox & 0xfff) >> 3 << 10;
+    int adrp = 0x9000_0010 | ((int) (pages & 3) << 29) | ((int) ((pages >> 2) & 0x7_ffff) << 5);
+    int ldr = 0xf940_021e | ((int) (mailbox & 0xfff) >> 3 << 10);
     return Encoding.littleEndian(adrp, ldr, 0xd65f_03c0);
   }
 }

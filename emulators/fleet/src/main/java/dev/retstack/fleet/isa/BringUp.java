@@ -8,6 +8,8 @@ import java.util.function.Function;
 @FunctionalInterface
 public interface BringUp {
   /**
+   * Prepares the engine.
+   *
    * @param engine opened, memory mapped, not yet run
    * @param symbols addresses of the image's symbols by name
    */

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.isa;
 
+import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -29,7 +30,7 @@ public final class Isas {
   public static Optional<Isa> find(int machine, int wordBytes, boolean bigEndian) {
     return ALL.stream()
         .filter(isa -> isa.machine() == machine && isa.wordBytes() == wordBytes)
-        .filter(isa -> (isa.order() == java.nio.ByteOrder.BIG_ENDIAN) == bigEndian)
+        .filter(isa -> (isa.order() == ByteOrder.BIG_ENDIAN) == bigEndian)
         .findFirst();
   }
 

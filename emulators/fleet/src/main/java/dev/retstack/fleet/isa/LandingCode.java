@@ -15,6 +15,8 @@ public record LandingCode(int stride, Slot slot, Tail tail) {
   @FunctionalInterface
   public interface Slot {
     /**
+     * Returns the machine code of one slot.
+     *
      * @param at address of the slot
      * @param tail address of the tail
      * @param mailbox address of the word that says where to go on
@@ -26,6 +28,8 @@ public record LandingCode(int stride, Slot slot, Tail tail) {
   @FunctionalInterface
   public interface Tail {
     /**
+     * Returns the machine code of the tail.
+     *
      * @param at address of the tail
      * @param mailbox address of the word that says where to go on
      */

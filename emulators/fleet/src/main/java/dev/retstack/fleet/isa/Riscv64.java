@@ -81,8 +81,7 @@ final class Riscv64 {
                   new Registers.Named("fa1", UC_RISCV_REG_FA1, 8))),
           (engine, symbols) -> {
             // MSTATUS.FS = dirty: floating point on
-            engine.reg_write(
-                UC_RISCV_REG_MSTATUS, engine.reg_read(UC_RISCV_REG_MSTATUS) | 0x6000);
+            engine.reg_write(UC_RISCV_REG_MSTATUS, engine.reg_read(UC_RISCV_REG_MSTATUS) | 0x6000);
             symbols
                 .apply("__global_pointer$")
                 .ifPresent(address -> engine.reg_write(UC_RISCV_REG_GP, address));
@@ -126,26 +125,30 @@ final class Riscv64 {
   /** Target of jal: the J-immediate, bits 20|10:1|11|19:12. */
   private static long near(long at, long code) {
     int i = (int) code;
-    return at + ((i >> 31) << 20 | i & 0xf_f000 | (i >>> 20 & 1) << 11 | (i >>> 21 & 0x3ff) << 1);
+    return at
+        + (((i >> 31) << 20)
+            | (i & 0xf_f000)
+            | (((i >>> 20) & 1) << 11)
+            | (((i >>> 21) & 0x3ff) << 1));
   }
 
   /** {@code j to}. */
   private static int jump(long at, long to) {
     int d = (int) (to - at);
-    return (d >>> 20 & 1) << 31
-        | (d >>> 1 & 0x3ff) << 21
-        | (d >>> 11 & 1) << 20
-        | d & 0xf_f000
+    return (((d >>> 20) & 1) << 31)
+        | (((d >>> 1) & 0x3ff) << 21)
+        | (((d >>> 11) & 1) << 20)
+        | (d & 0xf_f000)
         | 0x6f;
   }
 
   /** {@code auipc t0, hi(mailbox); ld ra, lo(mailbox)(t0); ret}. */
   private static byte[] tail(long at, long mailbox) {
     int distance = (int) (mailbox - at);
-    int high = distance + 0x800 & 0xffff_f000;
+    int high = (distance + 0x800) & 0xffff_f000;
     int low = distance - high;
-    int auipc = high | 5 << 7 | 0x17;
-    int ld = low << 20 | 5 << 15 | 3 << 12 | 1 << 7 | 0x03;
+    int auipc = high | (5 << 7) | 0x17;
+    int ld = (low << 20) | (5 << 15) | (3 << 12) | (1 << 7) | 0x03;
     return Encoding.littleEndian(auipc, ld, 0x0000_8067);
   }
 }

@@ -69,7 +69,8 @@ final class X86_64 {
           .slot(Operand.sum(UC_X86_REG_RBP, 8))
           .fpMustAgree(Operand.word(UC_X86_REG_RBP, 0), Operand.register(UC_X86_REG_RBP))
           .retpAtExit(Operand.sum(UC_X86_REG_RSP, -8))
-          .remark("gcc copies the slot where it realigns the stack of an alloca: use -mfentry there")
+          .remark(
+              "gcc copies the slot where it realigns the stack of an alloca: use -mfentry there")
           .build();
 
   static final Isa ISA =
@@ -106,7 +107,8 @@ final class X86_64 {
               UC_X86_REG_RAX,
               SyscallAbi.Numbers.X86_64,
               "x86_64"),
-          new LandingCode(8, (at, tail, mailbox) -> jumpThrough(at, mailbox), (at, mailbox) -> NO_TAIL),
+          new LandingCode(
+              8, (at, tail, mailbox) -> jumpThrough(at, mailbox), (at, mailbox) -> new byte[0]),
           new Isa.Stops(
               List.of(new byte[] {(byte) 0xeb, (byte) 0xfe}),
               Map.of(
@@ -116,8 +118,6 @@ final class X86_64 {
                   13, "general protection",
                   14, "page fault")),
           List.of(FENTRY, MCOUNT));
-
-  private static final byte[] NO_TAIL = {};
 
   private X86_64() {}
 
