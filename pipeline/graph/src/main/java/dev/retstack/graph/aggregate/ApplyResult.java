@@ -1,0 +1,16 @@
+package dev.retstack.graph.aggregate;
+
+/** What became of a chunk. */
+public enum ApplyResult {
+  /** Its records are in the state. */
+  APPLIED,
+  /** It came again, or after a later one: counted, changed nothing else. */
+  STALE,
+  /** Its image is unknown: nothing was changed; give the image and apply the chunk again. */
+  NEEDS_IMAGE,
+  /**
+   * It contradicts what its core said before (image, unit, or a chunk after the end), or there are
+   * too many cores: counted, changed nothing else.
+   */
+  REFUSED
+}

@@ -1,0 +1,229 @@
+package dev.retstack.graph.aggregate;
+
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.reconstruct.ChunkMeta;
+import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.snapshot.Fields;
+import dev.retstack.graph.snapshot.SnapshotReader;
+import dev.retstack.graph.snapshot.SnapshotWriter;
+import dev.retstack.schema.codec.RecordBatch;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The whole state of one partition of events, or of one replay: every core's reconstruction and
+ * what the calls add up to. A pure state machine: the same chunks per core, in any cutting and any
+ * order of cores, give the same {@link Report#resultHash()}; so does a state that was written and
+ * read back in between. Not safe for use by several threads at once.
+ */
+public final class GraphState {
+  private static final int VERSION = 1;
+  private static final int MAX_IMAGES = 1 << 20;
+
+  private final GraphLimits limits;
+  private final Map<String, ImageInfo> images = new LinkedHashMap<>();
+  private final Map<ProfileKey, CallProfile> profiles = new LinkedHashMap<>();
+  private final Map<CoreKey, CoreGraph> cores = new LinkedHashMap<>();
+  private final StatCounts stats = new StatCounts();
+  private GraphEvents events;
+  private CoreGraph lastCore;
+
+  public GraphState() {
+    this(GraphLimits.DEFAULT);
+  }
+
+  public GraphState(GraphLimits limits) {
+    this.limits = limits;
+  }
+
+  /** Those who publish spans and anomalies hear of them from now on; null for none. */
+  public void events(GraphEvents listener) {
+    events = listener;
+  }
+
+  /**
+   * Makes an image known. Cores that run it already keep what they were begun with; their ISA,
+   * traits and symbols are part of the build-id, so a second report of one id changes nothing.
+   */
+  public void image(ImageInfo image) {
+    images.putIfAbsent(image.id(), image);
+  }
+
+  public boolean hasImage(String imageId) {
+    return images.containsKey(imageId);
+  }
+
+  public Optional<ImageInfo> findImage(String imageId) {
+    return Optional.ofNullable(images.get(imageId));
+  }
+
+  /**
+   * Takes a chunk of a core.
+   *
+   * @param batch its records, which are only read
+   */
+  public ApplyResult apply(ChunkMeta meta, CoreKey key, String imageId, RecordBatch batch) {
+    CoreGraph core = lastCore != null && lastCore.key().equals(key) ? lastCore : cores.get(key);
+    if (core == null) {
+      ImageInfo image = images.get(imageId);
+      if (image == null) {
+        return ApplyResult.NEEDS_IMAGE;
+      }
+      if (cores.size() >= limits.cores()) {
+        stats.add(Stat.CONTRADICTORY_CHUNKS, 1);
+        return ApplyResult.REFUSED;
+      }
+      core = newCore(key, image, meta.unit());
+    } else if (!core.image().id().equals(imageId) || core.unit() != meta.unit()) {
+      core.count(Stat.CONTRADICTORY_CHUNKS, 1);
+      return ApplyResult.REFUSED;
+    }
+    lastCore = core;
+    if (core.apply(meta, batch, events)) {
+      return ApplyResult.APPLIED;
+    }
+    return meta.sequence() < core.progress().nextSequence()
+        ? ApplyResult.STALE
+        : ApplyResult.REFUSED;
+  }
+
+  private CoreGraph newCore(CoreKey key, ImageInfo image, ClockUnit unit) {
+    CallProfile profile =
+        profiles.computeIfAbsent(
+            new ProfileKey(key.session(), image.id(), unit),
+            _ -> new CallProfile(limits.functions(), limits.edges()));
+    CoreGraph core = new CoreGraph(key, image, unit, profile, limits);
+    cores.put(key, core);
+    return core;
+  }
+
+  /** Adds to a stat that is seen outside of the chunks, such as refused or cut input. */
+  public void count(Stat stat, long amount) {
+    stats.add(stat, amount);
+  }
+
+  /** All cores, in the order in which they were first seen. */
+  public Collection<CoreGraph> cores() {
+    return Collections.unmodifiableCollection(cores.values());
+  }
+
+  public Optional<CoreGraph> core(CoreKey key) {
+    return Optional.ofNullable(cores.get(key));
+  }
+
+  /** Totals per session, image and unit. */
+  public Map<ProfileKey, CallProfile> profiles() {
+    return Collections.unmodifiableMap(profiles);
+  }
+
+  /** Known images by id. */
+  public Map<String, ImageInfo> images() {
+    return Collections.unmodifiableMap(images);
+  }
+
+  /** Counts that belong to no core. */
+  public StatCounts stats() {
+    return stats;
+  }
+
+  /**
+   * The report over all cores.
+   *
+   * @throws dev.retstack.graph.report.MixedUnitsException where they count in different units
+   */
+  public Report report() {
+    return new ReportBuilder().add(this).build();
+  }
+
+  /** The report over the cores that count in this unit. */
+  public Report report(ClockUnit unit) {
+    return new ReportBuilder().add(this).build(unit);
+  }
+
+  /** Call trees of all cores, by core. */
+  public List<CallTree> trees() {
+    return new ReportBuilder().add(this).trees();
+  }
+
+  /** Anomalies of all cores, by core, in the order in which they were found. */
+  public List<AnomalyRow> anomalies() {
+    return new ReportBuilder().add(this).anomalies();
+  }
+
+  /** Writes the whole state as one snapshot, limits excepted. */
+  public void writeTo(DataOutput out) throws IOException {
+    SnapshotWriter snapshot = new SnapshotWriter(out, VERSION);
+    DataOutput body = snapshot.body();
+    body.writeInt(images.size());
+    for (ImageInfo image : images.values()) {
+      image.writeTo(body);
+    }
+    body.writeInt(profiles.size());
+    for (Map.Entry<ProfileKey, CallProfile> profile : profiles.entrySet()) {
+      Fields.writeText(body, profile.getKey().session());
+      Fields.writeText(body, profile.getKey().imageId());
+      Fields.writeText(body, profile.getKey().unit().name());
+      profile.getValue().writeTo(body);
+    }
+    body.writeInt(cores.size());
+    for (CoreGraph core : cores.values()) {
+      core.writeIdentity(body);
+      core.writeTo(body);
+    }
+    stats.writeTo(body);
+    snapshot.finish();
+  }
+
+  /** Reads a snapshot under the default limits. */
+  public static GraphState readFrom(DataInput in) throws IOException {
+    return readFrom(in, GraphLimits.DEFAULT);
+  }
+
+  /**
+   * Reads a snapshot.
+   *
+   * @throws IOException where the bytes are not a snapshot, of another version, changed in any bit,
+   *     cut off, or beyond the limits; memory grows only with bytes really read
+   */
+  public static GraphState readFrom(DataInput in, GraphLimits limits) throws IOException {
+    SnapshotReader snapshot = new SnapshotReader(in, VERSION);
+    DataInput body = snapshot.body();
+    GraphState state = new GraphState(limits);
+    int images = Fields.readCount(body, MAX_IMAGES, "images");
+    for (int i = 0; i < images; i++) {
+      state.image(ImageInfo.readFrom(body));
+    }
+    int profiles = Fields.readCount(body, limits.cores(), "profiles");
+    for (int i = 0; i < profiles; i++) {
+      ProfileKey key =
+          new ProfileKey(
+              Fields.readText(body), Fields.readText(body), Fields.readEnum(body, ClockUnit.class));
+      CallProfile profile = new CallProfile(limits.functions(), limits.edges());
+      profile.readFrom(body);
+      state.profiles.put(key, profile);
+    }
+    int cores = Fields.readCount(body, limits.cores(), "cores");
+    for (int i = 0; i < cores; i++) {
+      CoreKey key = new CoreKey(Fields.readText(body), Fields.readText(body));
+      ImageInfo image = state.images.get(Fields.readText(body));
+      if (image == null) {
+        throw new IOException("corrupt snapshot: core " + key.core() + " without its image");
+      }
+      state.newCore(key, image, Fields.readEnum(body, ClockUnit.class)).readFrom(body);
+    }
+    state.stats.readFrom(body);
+    snapshot.finish();
+    return state;
+  }
+}

@@ -1,0 +1,49 @@
+package dev.retstack.graph.aggregate;
+
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.snapshot.Fields;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+
+/** Exact counts of all stats. Columns by ordinal: never stored, snapshots carry the names. */
+@SuppressWarnings("EnumOrdinal")
+public final class StatCounts {
+  private final long[] counts = new long[Stat.count()];
+
+  /** Adds a non-negative amount. */
+  public void add(Stat stat, long amount) {
+    counts[stat.ordinal()] = CallTotals.sum(counts[stat.ordinal()], amount);
+  }
+
+  /** Adds all counts of another. */
+  public void add(StatCounts other) {
+    for (int i = 0; i < counts.length; i++) {
+      counts[i] = CallTotals.sum(counts[i], other.counts[i]);
+    }
+  }
+
+  public long get(Stat stat) {
+    return counts[stat.ordinal()];
+  }
+
+  void writeTo(DataOutput out) throws IOException {
+    out.writeInt(counts.length);
+    for (int i = 0; i < counts.length; i++) {
+      Fields.writeText(out, Stat.of(i).name());
+      out.writeLong(counts[i]);
+    }
+  }
+
+  void readFrom(DataInput in) throws IOException {
+    int count = Fields.readCount(in, counts.length, "stats");
+    for (int i = 0; i < count; i++) {
+      Stat stat = Fields.readEnum(in, Stat.class);
+      long value = in.readLong();
+      if (value < 0) {
+        throw new IOException("corrupt snapshot: " + value + " of " + stat);
+      }
+      counts[stat.ordinal()] = value;
+    }
+  }
+}

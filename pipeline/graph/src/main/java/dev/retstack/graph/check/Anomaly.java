@@ -1,0 +1,60 @@
+package dev.retstack.graph.check;
+
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
+import it.unimi.dsi.fastutil.longs.LongList;
+
+/**
+ * A finding in raw numbers; names are found when it is shown. What {@code expected}, {@code
+ * received} and {@code target} hold depends on the kind:
+ *
+ * <ul>
+ *   <li>FRAME_POINTER_MISMATCH, RETURN_ADDRESS_MISMATCH: the value noted at entry, the value found
+ *       at exit, the address returned to
+ *   <li>TAIL_CALL: selfPc jumped away; {@code expected} the address it would have returned to,
+ *       {@code received} the function jumped to
+ *   <li>UNWOUND: selfPc is the innermost dead call; {@code expected} the address it would have
+ *       returned to, {@code received} the function whose record came instead
+ *   <li>MISPLACED_EXIT: selfPc exits; {@code expected} the function open there or 0, {@code
+ *       received} selfPc, {@code target} the address returned to
+ *   <li>SEQUENCE_GAP: the chunk number that should have come and the one that came
+ * </ul>
+ *
+ * @param variant tells apart two findings of one kind: see {@link AnomalyMessage}
+ * @param selfPc function concerned, 0 = none
+ * @param count frames, calls or records concerned
+ * @param stack selfPc of the open calls at that moment, innermost first
+ */
+public record Anomaly(
+    AnomalyKind kind,
+    Variant variant,
+    long time,
+    long selfPc,
+    long expected,
+    long received,
+    long target,
+    long count,
+    LongList stack) {
+
+  /** Open calls kept in {@link #stack} at most. */
+  public static final int MAX_STACK = 64;
+
+  /** Which of the values differed. */
+  public enum Variant {
+    PLAIN,
+    /** RETURN_ADDRESS_MISMATCH: the slot was another one, not what it held. */
+    SLOT
+  }
+
+  private static final LongList NO_STACK = LongImmutableList.of();
+
+  /** A finding about records rather than about a function. */
+  public static Anomaly ofRecords(AnomalyKind kind, long time, long count) {
+    return new Anomaly(kind, Variant.PLAIN, time, 0, 0, 0, 0, count, NO_STACK);
+  }
+
+  /** Chunks {@code expected} up to, without, {@code received} are missing. */
+  public static Anomaly ofGap(long time, long expected, long received, long records) {
+    return new Anomaly(
+        AnomalyKind.SEQUENCE_GAP, Variant.PLAIN, time, 0, expected, received, 0, records, NO_STACK);
+  }
+}

@@ -1,0 +1,83 @@
+package dev.retstack.graph.check;
+
+import static dev.retstack.graph.symbol.SymbolTable.hex;
+
+import dev.retstack.graph.symbol.SymbolTable;
+
+/** The sentence that explains an anomaly: function, expected, received, and where it returns to. */
+public final class AnomalyMessage {
+  private AnomalyMessage() {}
+
+  /** One line, lower case, addresses in hex with symbol+offset where known. */
+  public static String of(Anomaly a, SymbolTable symbols) {
+    return switch (a.kind()) {
+      case FRAME_POINTER_MISMATCH ->
+          mismatch("frame pointer differs", hex(a.expected()), hex(a.received()), a, symbols);
+      case RETURN_ADDRESS_MISMATCH ->
+          a.variant() == Anomaly.Variant.SLOT
+              ? mismatch(
+                  "return address slot differs", hex(a.expected()), hex(a.received()), a, symbols)
+              : mismatch(
+                  "return address differs",
+                  place(a.expected(), symbols),
+                  place(a.received(), symbols),
+                  a,
+                  symbols);
+      case TAIL_CALL ->
+          "tail call: func %s jumped to func %s, which returns to %s for it"
+              .formatted(
+                  symbols.symbolPlusOffset(a.selfPc()),
+                  symbols.symbolPlusOffset(a.received()),
+                  place(a.expected(), symbols));
+      case UNWOUND ->
+          "%s ended without returning: expected func %s to return to %s, received func %s"
+              .formatted(
+                  plural(a.count(), "call"),
+                  symbols.symbolPlusOffset(a.selfPc()),
+                  place(a.expected(), symbols),
+                  symbols.symbolPlusOffset(a.received()));
+      case STACK_SWITCH ->
+          "stack switch: func %s left the stack at %s for the one at %s"
+              .formatted(
+                  symbols.symbolPlusOffset(a.selfPc()), hex(a.expected()), hex(a.received()));
+      case MISPLACED_EXIT ->
+          mismatch(
+              "exit without a matching entry",
+              a.expected() == 0 ? "no open call" : "func " + symbols.symbolPlusOffset(a.expected()),
+              "func " + symbols.symbolPlusOffset(a.received()),
+              a,
+              symbols);
+      case OVERRUN -> "ret_stack was full: %s ran untraced".formatted(plural(a.count(), "call"));
+      case LOST ->
+          "%s dropped at the core before they were drained".formatted(plural(a.count(), "record"));
+      case SEQUENCE_GAP ->
+          "sequence gap: expected chunk %d, received chunk %d: %s missing"
+              .formatted(a.expected(), a.received(), plural(a.count(), "record"));
+      case TRUNCATED ->
+          "%s cut off by a loss: when they ended is unknown"
+              .formatted(plural(a.count(), "open call"));
+    };
+  }
+
+  private static String mismatch(
+      String what, String expected, String received, Anomaly a, SymbolTable symbols) {
+    return "%s: expected %s, received %s; from func %s return to %s"
+        .formatted(
+            what,
+            expected,
+            received,
+            symbols.symbolPlusOffset(a.selfPc()),
+            place(a.target(), symbols));
+  }
+
+  /** A code address with its name: {@code main+0x1c (0x40115c)}, or the number alone. */
+  private static String place(long address, SymbolTable symbols) {
+    return symbols.covers(address)
+        ? symbols.symbolPlusOffset(address) + " (" + hex(address) + ")"
+        : hex(address);
+  }
+
+  private static String plural(long count, String noun) {
+    return count + " " + noun + (count == 1 ? "" : "s");
+  }
+}

@@ -1,0 +1,86 @@
+package dev.retstack.graph.check;
+
+import static dev.retstack.graph.check.Severity.ERROR;
+import static dev.retstack.graph.check.Severity.INFO;
+import static dev.retstack.graph.check.Severity.WARNING;
+import static dev.retstack.graph.check.Source.ANALYSIS;
+import static dev.retstack.graph.check.Source.CAPTURE;
+import static dev.retstack.graph.check.Source.WIRE;
+
+/** The named counts of losses and defects. Counts are exact, also where rows are not kept. */
+public enum Stat {
+  LOST_RECORDS(ERROR, CAPTURE, true, "records dropped at the core before they were drained"),
+  OVERRUNS(WARNING, CAPTURE, true, "calls that ran untraced because ret_stack was full"),
+  UNHIJACKABLE(
+      WARNING, CAPTURE, true, "calls that ran untraced because the slot held no return address"),
+  TIME_BACKWARDS(WARNING, CAPTURE, true, "records older than the one before; counted as equal"),
+  FAULTED_CORES(WARNING, CAPTURE, true, "cores that ended because guest or emulator failed"),
+
+  GAP_RECORDS(ERROR, WIRE, true, "records in chunks that never came"),
+  GAP_CHUNKS(ERROR, WIRE, false, "chunks that never came"),
+  STALE_CHUNKS(INFO, WIRE, false, "chunks that came again or too late, and were ignored"),
+  CONTRADICTORY_CHUNKS(
+      ERROR, WIRE, false, "chunks refused: other image or unit than their core, or after its end"),
+  CORRUPT_CHUNKS(ERROR, WIRE, false, "chunks refused as corrupt"),
+  CUT_TRACES(WARNING, WIRE, false, "recorded traces that end in the middle"),
+  COUNT_DISAGREES(ERROR, WIRE, true, "chunks that claim fewer records before them than came"),
+  BAD_RECORDS(ERROR, WIRE, true, "records of an unknown kind or an impossible depth, ignored"),
+
+  FRAME_POINTER_MISMATCHES(ERROR, ANALYSIS, true, "exits with another frame pointer than entered"),
+  RETURN_ADDRESS_MISMATCHES(
+      ERROR, ANALYSIS, true, "exits with another return address or slot than entered"),
+  MISPLACED_EXITS(ERROR, ANALYSIS, true, "exits without a matching entry"),
+  STACK_JUMPS(WARNING, ANALYSIS, true, "entries deeper than the known stack without a loss"),
+  TAIL_CALLS(INFO, ANALYSIS, true, "calls that ended by jumping to another function"),
+  UNWOUND_CALLS(WARNING, ANALYSIS, true, "calls that ended without returning (longjmp, exception)"),
+  ENDED_CALLS(INFO, ANALYSIS, true, "calls still open when their core ended"),
+  TRUNCATED_CALLS(WARNING, ANALYSIS, true, "calls cut off by a loss, their end unknown"),
+  OPEN_CALLS(INFO, ANALYSIS, true, "calls still open at the end of the data"),
+  UNKNOWN_EXITS(INFO, ANALYSIS, true, "exits of calls whose entry was lost"),
+  FUNCTIONS_NOT_KEPT(WARNING, ANALYSIS, true, "calls of functions beyond the limit of the table"),
+  EDGES_NOT_KEPT(WARNING, ANALYSIS, true, "calls over edges beyond the limit of the table"),
+  ANOMALIES_NOT_KEPT(INFO, ANALYSIS, false, "anomalies counted but not kept as rows"),
+  TREE_CALLS_NOT_KEPT(INFO, ANALYSIS, false, "calls counted but not kept in the call tree");
+
+  private static final Stat[] ALL = values();
+
+  private final Severity severity;
+  private final Source source;
+  private final boolean partOfResult;
+  private final String sentence;
+
+  Stat(Severity severity, Source source, boolean partOfResult, String sentence) {
+    this.severity = severity;
+    this.source = source;
+    this.partOfResult = partOfResult;
+    this.sentence = sentence;
+  }
+
+  public Severity severity() {
+    return severity;
+  }
+
+  public Source source() {
+    return source;
+  }
+
+  /** False for counts that depend on delivery, chunking or limits: they stay out of the hash. */
+  public boolean partOfResult() {
+    return partOfResult;
+  }
+
+  /** What one unit of the count is, in words that complete "12 ...". */
+  public String sentence() {
+    return sentence;
+  }
+
+  /** Number of stats. */
+  public static int count() {
+    return ALL.length;
+  }
+
+  /** The stat of this ordinal. */
+  public static Stat of(int ordinal) {
+    return ALL[ordinal];
+  }
+}

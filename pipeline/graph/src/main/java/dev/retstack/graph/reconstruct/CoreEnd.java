@@ -1,0 +1,15 @@
+package dev.retstack.graph.reconstruct;
+
+/** Why no chunk follows; the constants carry the names of the wire. */
+public enum CoreEnd {
+  /** More chunks may come. */
+  RUNNING,
+  /** The program ended by itself. */
+  HALTED,
+  /** The guest or the emulator failed. */
+  FAULTED,
+  /** A user or a limit stopped the core. */
+  STOPPED,
+  /** A reason this version does not know. */
+  UNKNOWN
+}

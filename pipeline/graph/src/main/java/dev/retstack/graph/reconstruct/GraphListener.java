@@ -1,0 +1,40 @@
+package dev.retstack.graph.reconstruct;
+
+import dev.retstack.graph.check.Anomaly;
+import dev.retstack.graph.check.AnomalyKind;
+import dev.retstack.graph.check.Stat;
+
+/**
+ * Hears what reconstruction decides, in the order in which it happened. A {@code slot} names a call
+ * from {@link #entered} until it is finished and all calls above it are; slots are dense and are
+ * used again. Times never decrease and are never negative.
+ */
+public interface GraphListener {
+  /** No slot. */
+  int NONE = -1;
+
+  /**
+   * A call began.
+   *
+   * @param parent slot of the open call that encloses it, or {@link #NONE}
+   * @param caller slot of the function that called it, or {@link #NONE} where unknown; differs from
+   *     the parent after a tail call, when the caller has just finished
+   */
+  void entered(int slot, int parent, int caller, long selfPc, long time);
+
+  /**
+   * A call ended. For {@link Ending#TRUNCATED} the time is that of the loss, not of the end.
+   *
+   * @param parent as in {@link #entered}
+   */
+  void finished(int slot, int parent, long time, Ending ending);
+
+  /** Whether rows of this kind are still wanted; what is not wanted is only counted. */
+  boolean wants(AnomalyKind kind);
+
+  /** Something is wrong, odd or missing; called only where {@link #wants} said so. */
+  void anomaly(Anomaly anomaly);
+
+  /** Adds to a stat. */
+  void count(Stat stat, long amount);
+}

@@ -1,0 +1,307 @@
+package dev.retstack.graph.reconstruct;
+
+import dev.retstack.graph.check.Anomaly;
+import dev.retstack.graph.check.AnomalyKind;
+import dev.retstack.graph.check.FrameCheck;
+import dev.retstack.graph.check.Stat;
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
+import it.unimi.dsi.fastutil.longs.LongList;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+
+/**
+ * Turns the hijack records of one task into calls: who entered, who ended and how. README.md draws
+ * the state machine. Every entry ends exactly once or is open:
+ *
+ * <p>{@code entries = returned + tailCalled + unwound + ended + truncated + open}
+ */
+final class TaskReconstructor {
+  /** The size of the guest's ret_stack is unknown until the next record tells its depth. */
+  private static final int UNCERTAIN = -1;
+
+  private final TaskStack stack = new TaskStack();
+  private final ImageTraits traits;
+  private final int maxDepth;
+  private final GraphListener listener;
+  private final long[] endings = new long[Ending.count()];
+  private long entries;
+  private int open;
+
+  /** Frames in the guest's ret_stack as far as the records tell, known or not. */
+  private int guestSize;
+
+  TaskReconstructor(ImageTraits traits, int maxDepth, GraphListener listener) {
+    this.traits = traits;
+    this.maxDepth = maxDepth;
+    this.listener = listener;
+  }
+
+  /** Whether a record may have this depth. */
+  boolean possible(int depth) {
+    return depth >= 0 && depth < maxDepth;
+  }
+
+  void entry(long time, int depth, long selfPc, long fromPc, long retP, long fp) {
+    if (stack.size > 0 && stack.depth[stack.size - 1] >= depth) {
+      unwind(depth, time, selfPc);
+    }
+    if (guestSize != UNCERTAIN && depth > guestSize) {
+      listener.count(Stat.STACK_JUMPS, 1);
+    }
+    int below = stack.topAt(depth - 1);
+    int caller = GraphListener.NONE;
+    int parent = GraphListener.NONE;
+    if (below >= 0) {
+      if (traits.isHandler(fromPc)) {
+        caller = below;
+        parent = stack.parent[below];
+        tailCall(below, time, selfPc);
+      } else if (!stack.tailCalled[below]) {
+        caller = below;
+        parent = below;
+      }
+    }
+    int slot = stack.push(depth, parent, selfPc, fromPc, retP, fp);
+    guestSize = depth + 1;
+    entries++;
+    open++;
+    listener.entered(slot, parent, caller, selfPc, time);
+  }
+
+  void exit(long time, int depth, long selfPc, long fromPc, long retP, long fp) {
+    if (stack.size > 0 && stack.depth[stack.size - 1] > depth) {
+      unwind(depth + 1, time, selfPc);
+    }
+    int slot = stack.topAt(depth);
+    if (slot < 0) {
+      exitOfUnknown(time, depth, selfPc, fromPc);
+      return;
+    }
+    guestSize = depth;
+    if (stack.selfPc[slot] != selfPc) {
+      misplaced(time, selfPc, stack.selfPc[slot], fromPc);
+      if (!stack.tailCalled[slot]) {
+        listener.count(Stat.UNWOUND_CALLS, 1);
+        close(slot, time, Ending.UNWOUND);
+      }
+    } else if (!stack.tailCalled[slot]) {
+      check(slot, time, fromPc, retP, fp);
+      close(slot, time, Ending.RETURNED);
+    }
+    stack.size = slot;
+  }
+
+  /** Records are missing here: what was open may have ended, and nothing below is known. */
+  void truncate(long time) {
+    if (open > 0) {
+      listener.count(Stat.TRUNCATED_CALLS, open);
+      report(AnomalyKind.TRUNCATED, Anomaly.Variant.PLAIN, time, top(), 0, 0, 0, open);
+      closeFrom(0, time, Ending.TRUNCATED);
+    }
+    stack.size = 0;
+    guestSize = UNCERTAIN;
+  }
+
+  /** The core ended. */
+  void end(long time) {
+    if (open > 0) {
+      listener.count(Stat.ENDED_CALLS, open);
+      closeFrom(0, time, Ending.ENDED);
+    }
+    stack.size = 0;
+    guestSize = 0;
+  }
+
+  private void tailCall(int below, long time, long selfPc) {
+    if (stack.tailCalled[below]) {
+      return;
+    }
+    listener.count(Stat.TAIL_CALLS, 1);
+    report(
+        AnomalyKind.TAIL_CALL,
+        Anomaly.Variant.PLAIN,
+        time,
+        stack.selfPc[below],
+        stack.fromPc[below],
+        selfPc,
+        0,
+        1);
+    stack.tailCalled[below] = true;
+    close(below, time, Ending.TAIL_CALLED);
+  }
+
+  private void exitOfUnknown(long time, int depth, long selfPc, long fromPc) {
+    if (guestSize != UNCERTAIN && depth >= guestSize) {
+      misplaced(time, selfPc, 0, fromPc);
+    } else {
+      listener.count(Stat.UNKNOWN_EXITS, 1);
+      guestSize = depth;
+    }
+  }
+
+  private void misplaced(long time, long selfPc, long expected, long fromPc) {
+    listener.count(Stat.MISPLACED_EXITS, 1);
+    report(
+        AnomalyKind.MISPLACED_EXIT,
+        Anomaly.Variant.PLAIN,
+        time,
+        selfPc,
+        expected,
+        selfPc,
+        fromPc,
+        1);
+  }
+
+  private void check(int slot, long time, long fromPc, long retP, long fp) {
+    if (FrameCheck.framePointerDiffers(traits.fpCheck(), stack.fp[slot], fp)) {
+      listener.count(Stat.FRAME_POINTER_MISMATCHES, 1);
+      report(
+          AnomalyKind.FRAME_POINTER_MISMATCH,
+          Anomaly.Variant.PLAIN,
+          time,
+          stack.selfPc[slot],
+          stack.fp[slot],
+          fp,
+          fromPc,
+          1);
+    }
+    if (FrameCheck.returnAddressDiffers(stack.fromPc[slot], fromPc)) {
+      returnMismatch(slot, Anomaly.Variant.PLAIN, time, stack.fromPc[slot], fromPc, fromPc);
+    } else if (FrameCheck.slotDiffers(traits.retpCheck(), stack.retP[slot], retP)) {
+      returnMismatch(slot, Anomaly.Variant.SLOT, time, stack.retP[slot], retP, fromPc);
+    }
+  }
+
+  private void returnMismatch(
+      int slot, Anomaly.Variant variant, long time, long expected, long received, long target) {
+    listener.count(Stat.RETURN_ADDRESS_MISMATCHES, 1);
+    report(
+        AnomalyKind.RETURN_ADDRESS_MISMATCH,
+        variant,
+        time,
+        stack.selfPc[slot],
+        expected,
+        received,
+        target,
+        1);
+  }
+
+  /** Frames at this depth and above are gone, says the record of {@code selfPc}. */
+  private void unwind(int depth, long time, long selfPc) {
+    int from = stack.size;
+    int dead = 0;
+    int innermost = -1;
+    while (from > 0 && stack.depth[from - 1] >= depth) {
+      from--;
+      if (!stack.tailCalled[from]) {
+        dead++;
+        innermost = Math.max(innermost, from);
+      }
+    }
+    if (dead > 0) {
+      listener.count(Stat.UNWOUND_CALLS, dead);
+      report(
+          AnomalyKind.UNWOUND,
+          Anomaly.Variant.PLAIN,
+          time,
+          stack.selfPc[innermost],
+          stack.fromPc[innermost],
+          selfPc,
+          0,
+          dead);
+      closeFrom(from, time, Ending.UNWOUND);
+    }
+    stack.size = from;
+    guestSize = depth;
+  }
+
+  private void closeFrom(int from, long time, Ending ending) {
+    for (int slot = stack.size - 1; slot >= from; slot--) {
+      if (!stack.tailCalled[slot]) {
+        close(slot, time, ending);
+      }
+    }
+  }
+
+  private void close(int slot, long time, Ending ending) {
+    open--;
+    endings[ending.code()]++;
+    listener.finished(slot, stack.parent[slot], time, ending);
+  }
+
+  private long top() {
+    long[] innermost = stack.open(1);
+    return innermost.length == 0 ? 0 : innermost[0];
+  }
+
+  private void report(
+      AnomalyKind kind,
+      Anomaly.Variant variant,
+      long time,
+      long selfPc,
+      long expected,
+      long received,
+      long target,
+      long count) {
+    if (listener.wants(kind)) {
+      LongList calls = LongImmutableList.of(stack.open(Anomaly.MAX_STACK));
+      listener.anomaly(
+          new Anomaly(kind, variant, time, selfPc, expected, received, target, count, calls));
+    } else {
+      listener.count(Stat.ANOMALIES_NOT_KEPT, 1);
+    }
+  }
+
+  long entries() {
+    return entries;
+  }
+
+  int open() {
+    return open;
+  }
+
+  long ended(Ending ending) {
+    return endings[ending.code()];
+  }
+
+  /** The accounting identity. */
+  boolean balanced() {
+    long sum = open;
+    for (long n : endings) {
+      sum += n;
+    }
+    return sum == entries;
+  }
+
+  TaskStack stack() {
+    return stack;
+  }
+
+  void writeTo(DataOutput out) throws IOException {
+    stack.writeTo(out);
+    out.writeInt(guestSize);
+    out.writeLong(entries);
+    for (long n : endings) {
+      out.writeLong(n);
+    }
+  }
+
+  void readFrom(DataInput in) throws IOException {
+    stack.readFrom(in, maxDepth);
+    guestSize = in.readInt();
+    if (guestSize < UNCERTAIN || guestSize > maxDepth) {
+      throw new IOException("corrupt snapshot: ret_stack of " + guestSize + " frames");
+    }
+    entries = in.readLong();
+    for (int i = 0; i < endings.length; i++) {
+      endings[i] = in.readLong();
+    }
+    for (int i = 0; i < stack.size; i++) {
+      open += stack.tailCalled[i] ? 0 : 1;
+    }
+    if (!balanced()) {
+      throw new IOException("corrupt snapshot: entries and endings of calls do not add up");
+    }
+  }
+}

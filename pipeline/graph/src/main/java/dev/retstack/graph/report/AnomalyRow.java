@@ -1,0 +1,63 @@
+package dev.retstack.graph.report;
+
+import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.aggregate.ImageInfo;
+import dev.retstack.graph.check.Anomaly;
+import dev.retstack.graph.check.AnomalyKind;
+import dev.retstack.graph.check.AnomalyMessage;
+import dev.retstack.graph.check.Severity;
+import dev.retstack.graph.symbol.SymbolTable;
+import java.util.List;
+
+/**
+ * An anomaly with its names.
+ *
+ * @param imageId build-id of the core's image
+ * @param task guest thread of execution on the core
+ * @param selfPc function concerned, 0 = none
+ * @param function its symbol+offset, empty = none
+ * @param expected see {@link Anomaly}
+ * @param received see {@link Anomaly}
+ * @param time when, in the core's unit
+ * @param count frames, calls or records concerned
+ * @param stack open calls at that moment as symbol+offset, innermost first
+ * @param message one sentence with both values
+ */
+public record AnomalyRow(
+    AnomalyKind kind,
+    Severity severity,
+    String session,
+    String core,
+    int task,
+    String imageId,
+    String isa,
+    long selfPc,
+    String function,
+    long expected,
+    long received,
+    long time,
+    long count,
+    List<String> stack,
+    String message) {
+
+  /** The row of an anomaly of a core. */
+  public static AnomalyRow of(CoreKey key, ImageInfo image, Anomaly a) {
+    SymbolTable symbols = image.symbols();
+    return new AnomalyRow(
+        a.kind(),
+        a.kind().severity(),
+        key.session(),
+        key.core(),
+        0,
+        image.id(),
+        image.isa(),
+        a.selfPc(),
+        a.selfPc() == 0 ? "" : symbols.symbolPlusOffset(a.selfPc()),
+        a.expected(),
+        a.received(),
+        a.time(),
+        a.count(),
+        a.stack().longStream().mapToObj(symbols::symbolPlusOffset).toList(),
+        AnomalyMessage.of(a, symbols));
+  }
+}

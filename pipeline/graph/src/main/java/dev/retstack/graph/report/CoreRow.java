@@ -1,0 +1,63 @@
+package dev.retstack.graph.report;
+
+import dev.retstack.graph.aggregate.CoreGraph;
+import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.reconstruct.CoreReconstructor;
+import dev.retstack.graph.reconstruct.Ending;
+
+/**
+ * Where a core stands.
+ *
+ * @param records entry and exit records received
+ * @param lost records known to be missing
+ * @param entries calls seen; the sum of the following six
+ * @param time its clock as last seen
+ * @param end RUNNING, or why it ended
+ * @param endDetail exit code or fault in words
+ */
+public record CoreRow(
+    String session,
+    String core,
+    String image,
+    String imageId,
+    String isa,
+    long records,
+    long lost,
+    long entries,
+    long returned,
+    long tailCalled,
+    long unwound,
+    long ended,
+    long truncated,
+    long open,
+    long time,
+    CoreEnd end,
+    String endDetail) {
+
+  static CoreRow of(CoreGraph core) {
+    CoreReconstructor p = core.progress();
+    return new CoreRow(
+        core.key().session(),
+        core.key().core(),
+        core.image().name(),
+        core.image().id(),
+        core.image().isa(),
+        p.records(),
+        p.lost(),
+        p.entries(),
+        p.ended(Ending.RETURNED),
+        p.ended(Ending.TAIL_CALLED),
+        p.ended(Ending.UNWOUND),
+        p.ended(Ending.ENDED),
+        p.ended(Ending.TRUNCATED),
+        p.open(),
+        p.time(),
+        p.end(),
+        p.endDetail());
+  }
+
+  /** Received of all known records, in percent. */
+  public double completeness() {
+    return Report.completeness(records, lost);
+  }
+}

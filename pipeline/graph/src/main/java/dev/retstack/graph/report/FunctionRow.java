@@ -1,0 +1,38 @@
+package dev.retstack.graph.report;
+
+/**
+ * Totals of one function over the cores of a report. Durations are in the report's unit.
+ *
+ * @param name its symbol, or its address in hex where unknown
+ * @param address first byte of the symbol, or selfPc where unknown; unsigned
+ * @param selfPc address by which its records know it
+ * @param image file name of the image
+ * @param imageId build-id of the image
+ * @param calls entries seen
+ * @param finished calls whose duration is known; min, max and avg are over these
+ * @param total time in the function and below, recursion counted once
+ * @param sum durations of all finished calls, recursive ones included
+ * @param self time in the function itself
+ * @param min shortest finished call, 0 where none
+ * @param max longest finished call, 0 where none
+ */
+public record FunctionRow(
+    String name,
+    long address,
+    long selfPc,
+    String image,
+    String imageId,
+    String isa,
+    long calls,
+    long finished,
+    long total,
+    long sum,
+    long self,
+    long min,
+    long max) {
+
+  /** Time per finished call, 0 where none. */
+  public double avg() {
+    return finished == 0 ? 0 : (double) sum / finished;
+  }
+}

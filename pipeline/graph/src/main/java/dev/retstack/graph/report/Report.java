@@ -1,0 +1,36 @@
+package dev.retstack.graph.report;
+
+import dev.retstack.graph.reconstruct.ClockUnit;
+import java.util.List;
+
+/**
+ * What the calls of some cores add up to.
+ *
+ * @param unit unit of all durations
+ * @param records entry and exit records received
+ * @param lost records known to be missing
+ * @param resultHash SHA-256 in hex over the canonical text of the result; README.md has its form
+ * @param functions by total, largest first; then by name, image and address
+ * @param edges by total, largest first; then by caller, callee, image and addresses
+ * @param stats what is not zero, in the order of {@link dev.retstack.graph.check.Stat}
+ * @param cores by name, then session
+ */
+public record Report(
+    ClockUnit unit,
+    long records,
+    long lost,
+    String resultHash,
+    List<FunctionRow> functions,
+    List<EdgeRow> edges,
+    List<StatRow> stats,
+    List<CoreRow> cores) {
+
+  /** Received of all known records, in percent; 100 where nothing is known to be missing. */
+  public double completeness() {
+    return completeness(records, lost);
+  }
+
+  static double completeness(long records, long lost) {
+    return lost == 0 ? 100 : 100.0 * records / ((double) records + lost);
+  }
+}

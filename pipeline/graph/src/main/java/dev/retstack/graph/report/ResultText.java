@@ -1,0 +1,124 @@
+package dev.retstack.graph.report;
+
+import dev.retstack.graph.aggregate.CallProfile;
+import dev.retstack.graph.aggregate.CallTotals;
+import dev.retstack.graph.aggregate.CoreGraph;
+import dev.retstack.graph.aggregate.ImageInfo;
+import dev.retstack.graph.aggregate.StatCounts;
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.reconstruct.CoreReconstructor;
+import dev.retstack.graph.reconstruct.Ending;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HexFormat;
+import java.util.List;
+
+/** The canonical text of a result and its digest; README.md has the form. */
+final class ResultText {
+  private static final int VERSION = 1;
+
+  private final List<String> lines = new ArrayList<>();
+  private final ClockUnit unit;
+
+  ResultText(ClockUnit unit) {
+    this.unit = unit;
+  }
+
+  void core(CoreGraph core) {
+    CoreReconstructor p = core.progress();
+    lines.add(
+        "core %s %s %d %d %d %d %d %d %d %d %d %d %s %s %016x"
+            .formatted(
+                quote(core.key().core()),
+                quote(core.image().id()),
+                p.records(),
+                p.lost(),
+                p.entries(),
+                p.ended(Ending.RETURNED),
+                p.ended(Ending.TAIL_CALLED),
+                p.ended(Ending.UNWOUND),
+                p.ended(Ending.ENDED),
+                p.ended(Ending.TRUNCATED),
+                p.open(),
+                p.time(),
+                p.end().name(),
+                quote(p.endDetail()),
+                core.digest()));
+  }
+
+  void profile(ImageInfo image, CallProfile profile) {
+    String where = quote(image.id()) + " " + quote(image.isa());
+    for (int i = 0; i < profile.functionCount(); i++) {
+      lines.add(
+          "function %s %x %s".formatted(where, profile.selfPc(i), row(profile.functions(), i)));
+    }
+    for (int i = 0; i < profile.edgeCount(); i++) {
+      lines.add(
+          "edge %s %x %x %s"
+              .formatted(
+                  where,
+                  profile.selfPc(profile.caller(i)),
+                  profile.selfPc(profile.callee(i)),
+                  row(profile.edges(), i)));
+    }
+  }
+
+  void stats(StatCounts counts) {
+    for (Stat stat : Stat.values()) {
+      if (stat.partOfResult() && counts.get(stat) > 0) {
+        lines.add("stat %s %d".formatted(stat.name(), counts.get(stat)));
+      }
+    }
+  }
+
+  private static String row(CallTotals t, int id) {
+    return "%d %d %d %d %d %d %d"
+        .formatted(
+            t.calls(id), t.finished(id), t.total(id), t.sum(id), t.self(id), t.min(id), t.max(id));
+  }
+
+  /** The whole text: the head, then all lines in the order of their UTF-16 units. */
+  String text() {
+    List<String> sorted = new ArrayList<>(lines);
+    Collections.sort(sorted);
+    StringBuilder text = new StringBuilder();
+    text.append("retstack result ").append(VERSION).append('\n');
+    text.append("unit ").append(unit.name()).append('\n');
+    for (String line : sorted) {
+      text.append(line).append('\n');
+    }
+    return text.toString();
+  }
+
+  /** SHA-256 of the text in UTF-8, in lower-case hex. */
+  String hash() {
+    try {
+      byte[] digest =
+          MessageDigest.getInstance("SHA-256").digest(text().getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of().formatHex(digest);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+
+  /** A field without spaces or line ends: these, controls, backslash and emptiness are escaped. */
+  static String quote(String field) {
+    if (field.isEmpty()) {
+      return "\\e";
+    }
+    StringBuilder quoted = new StringBuilder();
+    for (int i = 0; i < field.length(); i++) {
+      char c = field.charAt(i);
+      if (c <= ' ' || c >= 0x7f || c == '\\') {
+        quoted.append("\\u%04x".formatted((int) c));
+      } else {
+        quoted.append(c);
+      }
+    }
+    return quoted.toString();
+  }
+}

@@ -1,0 +1,53 @@
+package dev.retstack.graph.snapshot;
+
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+
+/** Fields of variable size, with limits that hold before anything is allocated. */
+public final class Fields {
+  private static final int MAX_TEXT_BYTES = 1 << 20;
+
+  private Fields() {}
+
+  /** Writes a text of at most 1 MiB of UTF-8. */
+  public static void writeText(DataOutput out, String text) throws IOException {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    if (bytes.length > MAX_TEXT_BYTES) {
+      throw new IOException("text of " + bytes.length + " bytes is too long for a snapshot");
+    }
+    out.writeInt(bytes.length);
+    out.write(bytes);
+  }
+
+  /** Reads what {@link #writeText} wrote. */
+  public static String readText(DataInput in) throws IOException {
+    byte[] bytes = new byte[readCount(in, MAX_TEXT_BYTES, "bytes of text")];
+    in.readFully(bytes);
+    return new String(bytes, StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Reads a count.
+   *
+   * @throws IOException where it is negative or above {@code max}
+   */
+  public static int readCount(DataInput in, int max, String what) throws IOException {
+    int count = in.readInt();
+    if (count < 0 || count > max) {
+      throw new IOException("corrupt snapshot: " + count + " " + what + ", at most " + max);
+    }
+    return count;
+  }
+
+  /** Reads the name of an enum constant. */
+  public static <E extends Enum<E>> E readEnum(DataInput in, Class<E> type) throws IOException {
+    String name = readText(in);
+    try {
+      return Enum.valueOf(type, name);
+    } catch (IllegalArgumentException e) {
+      throw new IOException("corrupt snapshot: no " + type.getSimpleName() + " " + name, e);
+    }
+  }
+}

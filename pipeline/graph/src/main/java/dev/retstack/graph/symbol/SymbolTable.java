@@ -1,0 +1,142 @@
+package dev.retstack.graph.symbol;
+
+import dev.retstack.graph.snapshot.Fields;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * Names of the code ranges of one image, looked up by address. Addresses are unsigned 64-bit
+ * numbers. Immutable.
+ *
+ * <p>A symbol of size 0 reaches to the next one; the last symbol, if its size is unknown, reaches
+ * {@value #UNSIZED_TAIL} bytes. Of several symbols at one address the largest stays, then the first
+ * by name, so that the table does not depend on the order of the list.
+ */
+public final class SymbolTable {
+  /** A table that knows no name. */
+  public static final SymbolTable EMPTY = of(List.of());
+
+  private static final int UNSIZED_TAIL = 4096;
+  private static final int MAX_SYMBOLS = 1 << 24;
+
+  private final long[] addresses;
+  private final long[] sizes;
+  private final String[] names;
+
+  /** A named code range: first byte, and bytes or 0 where unknown. */
+  public record Symbol(String name, long address, long size) {}
+
+  private SymbolTable(Symbol[] sorted) {
+    addresses = new long[sorted.length];
+    sizes = new long[sorted.length];
+    names = new String[sorted.length];
+    for (int i = 0; i < sorted.length; i++) {
+      addresses[i] = sorted[i].address();
+      sizes[i] = sorted[i].size();
+      names[i] = sorted[i].name();
+    }
+  }
+
+  /** A table of these symbols, in any order. */
+  public static SymbolTable of(List<Symbol> symbols) {
+    Symbol[] sorted = symbols.toArray(new Symbol[0]);
+    Arrays.sort(
+        sorted,
+        Comparator.<Symbol, Long>comparing(Symbol::address, Long::compareUnsigned)
+            .thenComparing(Symbol::size, (a, b) -> Long.compareUnsigned(b, a))
+            .thenComparing(Symbol::name));
+    int kept = 0;
+    for (Symbol symbol : sorted) {
+      if (kept == 0 || sorted[kept - 1].address() != symbol.address()) {
+        sorted[kept++] = symbol;
+      }
+    }
+    return new SymbolTable(Arrays.copyOf(sorted, kept));
+  }
+
+  public int size() {
+    return addresses.length;
+  }
+
+  /** Symbol that covers {@code pc}, or its hexadecimal address where none does. */
+  public String name(long pc) {
+    int i = find(pc);
+    return i < 0 ? hex(pc) : names[i];
+  }
+
+  /** Like {@code main+0x1c}; {@code main} at its first byte; hexadecimal where no symbol covers. */
+  public String symbolPlusOffset(long pc) {
+    int i = find(pc);
+    if (i < 0) {
+      return hex(pc);
+    }
+    long offset = pc - addresses[i];
+    return offset == 0 ? names[i] : names[i] + "+" + hex(offset);
+  }
+
+  /** First byte of the symbol that covers {@code pc}, or {@code pc} itself where none does. */
+  public long start(long pc) {
+    int i = find(pc);
+    return i < 0 ? pc : addresses[i];
+  }
+
+  /** Whether a symbol covers {@code pc}. */
+  public boolean covers(long pc) {
+    return find(pc) >= 0;
+  }
+
+  private int find(long pc) {
+    int low = 0;
+    int high = addresses.length - 1;
+    while (low <= high) {
+      int middle = (low + high) >>> 1;
+      if (Long.compareUnsigned(addresses[middle], pc) <= 0) {
+        low = middle + 1;
+      } else {
+        high = middle - 1;
+      }
+    }
+    if (high < 0) {
+      return -1;
+    }
+    long reach = sizes[high];
+    if (reach == 0) {
+      reach = high + 1 < addresses.length ? addresses[high + 1] - addresses[high] : UNSIZED_TAIL;
+    }
+    return Long.compareUnsigned(pc - addresses[high], reach) < 0 ? high : -1;
+  }
+
+  /** An address as people write it: {@code 0x401136}. */
+  public static String hex(long address) {
+    return "0x" + Long.toHexString(address);
+  }
+
+  /** Writes the table in its canonical order. */
+  public void writeTo(DataOutput out) throws IOException {
+    out.writeInt(addresses.length);
+    for (int i = 0; i < addresses.length; i++) {
+      Fields.writeText(out, names[i]);
+      out.writeLong(addresses[i]);
+      out.writeLong(sizes[i]);
+    }
+  }
+
+  /**
+   * Reads what {@link #writeTo} wrote.
+   *
+   * @throws IOException on a count that cannot be; memory grows only with bytes really read
+   */
+  public static SymbolTable readFrom(DataInput in) throws IOException {
+    int count = Fields.readCount(in, MAX_SYMBOLS, "symbols in one image");
+    List<Symbol> symbols = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      symbols.add(new Symbol(Fields.readText(in), in.readLong(), in.readLong()));
+    }
+    return of(symbols);
+  }
+}

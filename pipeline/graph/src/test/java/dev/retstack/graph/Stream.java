@@ -1,0 +1,135 @@
+package dev.retstack.graph;
+
+import dev.retstack.graph.aggregate.ApplyResult;
+import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.ImageInfo;
+import dev.retstack.graph.reconstruct.ChunkMeta;
+import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.reconstruct.ImageTraits;
+import dev.retstack.graph.symbol.SymbolTable;
+import dev.retstack.graph.symbol.SymbolTable.Symbol;
+import dev.retstack.schema.codec.RecordBatch;
+import java.util.List;
+
+/**
+ * Records written by hand, the way a test wants to read them. Functions are {@link #MAIN}, {@link
+ * #A}, {@link #B}, {@link #C}; a frame at depth d has the slot {@code 0x8000 - 0x20 * d}.
+ */
+public final class Stream {
+  public static final String IMAGE_ID = "feed";
+  public static final long MAIN = 0x1000;
+  public static final long A = 0x1104;
+  public static final long B = 0x1200;
+  public static final long C = 0x1300;
+
+  /** First address of 256 return_to_handler slots of 16 bytes. */
+  public static final long HANDLER = 0xf000;
+
+  public static final ImageInfo IMAGE =
+      new ImageInfo(
+          IMAGE_ID,
+          "prog.elf",
+          "x86_64",
+          new ImageTraits(true, true, HANDLER, HANDLER + 256 * 16),
+          SymbolTable.of(
+              List.of(
+                  new Symbol("main", 0x1000, 0x100),
+                  new Symbol("a", 0x1100, 0x100),
+                  new Symbol("b", 0x1200, 0x100),
+                  new Symbol("c", 0x1300, 0x100))));
+
+  public static final CoreKey CORE = new CoreKey("s", "core0");
+
+  private final GraphState state;
+  private RecordBatch batch = new RecordBatch(1024);
+  private long sequence;
+  private long before;
+  private long time;
+
+  public Stream() {
+    this(new GraphState());
+  }
+
+  public Stream(GraphState state) {
+    this.state = state;
+    state.image(IMAGE);
+  }
+
+  public GraphState state() {
+    return state;
+  }
+
+  public static long slot(int depth) {
+    return 0x8000 - 0x20L * depth;
+  }
+
+  public static long fp(int depth) {
+    return slot(depth) + 8;
+  }
+
+  /** The address in the caller behind its call, the same for every call it makes. */
+  public static long returnTo(long caller) {
+    return caller + 0x1c;
+  }
+
+  public Stream enter(long at, int depth, long self, long from) {
+    time = at;
+    batch.add(RecordBatch.ENTRY, at, depth, self, from, slot(depth), fp(depth));
+    return this;
+  }
+
+  /** An entry whose return address is the handler slot of the frame below. */
+  public Stream tailEnter(long at, int depth, long self) {
+    return enter(at, depth, self, HANDLER + 16L * (depth - 1));
+  }
+
+  public Stream exit(long at, int depth, long self, long from) {
+    return exit(at, depth, self, from, slot(depth), fp(depth));
+  }
+
+  public Stream exit(long at, int depth, long self, long from, long retP, long fp) {
+    time = at;
+    batch.add(RecordBatch.EXIT, at, depth, self, from, retP, fp);
+    return this;
+  }
+
+  public Stream lost(long at, long count) {
+    time = at;
+    batch.add(RecordBatch.LOST, at, 0, count, 0, 0, 0);
+    return this;
+  }
+
+  /** Sends what was written as one chunk. */
+  public Stream send() {
+    send(meta());
+    return this;
+  }
+
+  /** The chunk that {@link #send()} would send. */
+  public ChunkMeta meta() {
+    long first = batch.size() == 0 ? time : batch.time[0];
+    return ChunkMeta.running(sequence, before, first, time, ClockUnit.INSTRUCTIONS);
+  }
+
+  public ApplyResult send(ChunkMeta meta) {
+    ApplyResult result = state.apply(meta, CORE, IMAGE_ID, batch);
+    skip();
+    return result;
+  }
+
+  /** Writes the chunk, but it never comes. */
+  public Stream skip() {
+    sequence++;
+    before += batch.size();
+    batch = new RecordBatch(1024);
+    return this;
+  }
+
+  /** Sends what was written as the last chunk. */
+  public Stream end(long clock) {
+    send(meta().ending(CoreEnd.HALTED, "exit code 0", clock));
+    return this;
+  }
+}
