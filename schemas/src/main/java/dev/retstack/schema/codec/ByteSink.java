@@ -1,0 +1,70 @@
+package dev.retstack.schema.codec;
+
+import java.util.Arrays;
+
+/** Growing byte array with the number formats of the codecs. Callers reserve, then put. */
+final class ByteSink {
+  private byte[] bytes;
+  private int size;
+
+  ByteSink(int capacity) {
+    bytes = new byte[capacity];
+  }
+
+  /** Makes room for {@code more} bytes. */
+  void reserve(int more) {
+    if (bytes.length - size < more) {
+      bytes = Arrays.copyOf(bytes, Math.max(size + more, bytes.length * 2));
+    }
+  }
+
+  void put(int value) {
+    bytes[size++] = (byte) value;
+  }
+
+  /** Unsigned LEB128 of all 64 bits: 1 to 10 bytes. */
+  void varint(long value) {
+    byte[] to = bytes;
+    int at = size;
+    while ((value & ~0x7fL) != 0) {
+      to[at++] = (byte) (value | 0x80);
+      value >>>= 7;
+    }
+    to[at++] = (byte) value;
+    size = at;
+  }
+
+  /** Zigzag, then {@link #varint}: small numbers of either sign are short. */
+  void zigzag(long value) {
+    varint((value << 1) ^ (value >> 63));
+  }
+
+  /**
+   * A varint whose first byte gives its {@code tagBits} low bits to a tag.
+   *
+   * @param tag value below {@code 1 << tagBits}
+   */
+  void tagged(int tag, int tagBits, long value) {
+    int room = 7 - tagBits;
+    int first = tag | ((int) value & ((1 << room) - 1)) << tagBits;
+    long rest = value >>> room;
+    if (rest == 0) {
+      put(first);
+    } else {
+      put(first | 0x80);
+      varint(rest);
+    }
+  }
+
+  int size() {
+    return size;
+  }
+
+  byte[] array() {
+    return bytes;
+  }
+
+  byte[] toByteArray() {
+    return Arrays.copyOf(bytes, size);
+  }
+}

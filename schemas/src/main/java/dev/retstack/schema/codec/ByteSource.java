@@ -1,0 +1,84 @@
+package dev.retstack.schema.codec;
+
+/** Reads what {@link ByteSink} wrote from bytes that nobody vouches for. Strict: one way only. */
+final class ByteSource {
+  private final byte[] bytes;
+  private final int end;
+  private int at;
+
+  /** Reads {@code bytes[from, to)}. */
+  ByteSource(byte[] bytes, int from, int to) {
+    this.bytes = bytes;
+    this.at = from;
+    this.end = to;
+  }
+
+  int position() {
+    return at;
+  }
+
+  int remaining() {
+    return end - at;
+  }
+
+  /** Next byte as 0 to 255. */
+  int get() throws CorruptChunkException {
+    if (at == end) {
+      throw new CorruptChunkException("payload ends at byte " + at + " inside a record");
+    }
+    return bytes[at++] & 0xff;
+  }
+
+  /** Unsigned LEB128 of 64 bits, shortest form only. */
+  long varint() throws CorruptChunkException {
+    int b = get();
+    return b < 0x80 ? b : longVarint(b);
+  }
+
+  private long longVarint(int first) throws CorruptChunkException {
+    long value = first & 0x7f;
+    for (int shift = 7; ; shift += 7) {
+      int b = get();
+      if (shift == 63 && b > 1) {
+        throw new CorruptChunkException("varint beyond 64 bits at byte " + (at - 1));
+      }
+      value |= (long) (b & 0x7f) << shift;
+      if (b < 0x80) {
+        if (b == 0) {
+          throw new CorruptChunkException("overlong varint at byte " + (at - 1));
+        }
+        return value;
+      }
+    }
+  }
+
+  long zigzag() throws CorruptChunkException {
+    long value = varint();
+    return (value >>> 1) ^ -(value & 1);
+  }
+
+  /** A zigzag number that stands for a departure from what was foretold, so never 0. */
+  long departure() throws CorruptChunkException {
+    long value = zigzag();
+    if (value == 0) {
+      throw new CorruptChunkException(
+          "field coded although it is as foretold, at byte " + (at - 1));
+    }
+    return value;
+  }
+
+  /** Value of {@link ByteSink#tagged}, whose first byte has been read. */
+  long tagged(int first, int tagBits) throws CorruptChunkException {
+    int room = 7 - tagBits;
+    int low = (first & 0x7f) >>> tagBits;
+    if (first < 0x80) {
+      return low;
+    }
+    long rest = varint();
+    if (rest == 0 || rest >>> (64 - room) != 0) {
+      throw new CorruptChunkException(
+          (rest == 0 ? "overlong time" : "time beyond 64 bits") + " at byte " + (at - 1));
+    }
+    return low | rest << room;
+  }
+}

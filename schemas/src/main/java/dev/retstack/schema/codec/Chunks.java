@@ -1,0 +1,151 @@
+package dev.retstack.schema.codec;
+
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.CoreEnd;
+import java.nio.ByteBuffer;
+
+/** Makes chunks of batches and batches of chunks: the only door that checks everything. */
+public final class Chunks {
+  /** Records in a chunk at most. */
+  public static final int RECORDS_MAX = 1 << 20;
+
+  /** Payload of a chunk at most, in bytes. */
+  public static final int PAYLOAD_BYTES_MAX = 16 << 20;
+
+  /** Depth of a record is below this. */
+  public static final int DEPTH_MAX = 1 << 20;
+
+  private Chunks() {}
+
+  /**
+   * Completes a chunk: packs the records and sets codec, payload, recordCount, the times and the
+   * checksum. Everything else has been set by the caller; firstTime and lastTime only where the
+   * batch does not tell them (it is empty, or the core's clock stood later when it ended).
+   *
+   * @throws IllegalArgumentException for more records or a longer payload than a chunk may hold
+   */
+  public static Chunk seal(Chunk.Builder chunk, ChunkCodec codec, RecordBatch batch) {
+    int count = batch.size();
+    byte[] payload = codec.encode(batch);
+    if (count > RECORDS_MAX || payload.length > PAYLOAD_BYTES_MAX) {
+      throw new IllegalArgumentException(
+          count
+              + " records in "
+              + payload.length
+              + " bytes: a chunk holds at most "
+              + RECORDS_MAX
+              + " in "
+              + PAYLOAD_BYTES_MAX
+              + ", send smaller batches");
+    }
+    if (count > 0 && !chunk.hasFirstTime()) {
+      chunk.setFirstTime(batch.time[0]);
+    }
+    if (count > 0 && !chunk.hasLastTime()) {
+      chunk.setLastTime(batch.time[count - 1]);
+    }
+    return seal(
+        chunk
+            .setCodec(codec.id())
+            .setPayload(ByteBuffer.wrap(payload))
+            .setRecordCount(count)
+            .setChecksum(0)
+            .build());
+  }
+
+  /** Sets the checksum of a chunk that is complete otherwise; returns it. */
+  public static Chunk seal(Chunk chunk) {
+    chunk.setChecksum(ChunkChecksum.compute(chunk));
+    return chunk;
+  }
+
+  /** {@link #decode(Chunk, RecordBatch)} into a new batch. */
+  @CheckReturnValue
+  public static RecordBatch decode(Chunk chunk) throws CorruptChunkException {
+    return decode(chunk, new RecordBatch(0));
+  }
+
+  /**
+   * Checks a chunk and unpacks its records.
+   *
+   * @param reuse a batch to fill; where it is too small a new one is made
+   * @return {@code reuse} or the new one
+   * @throws CorruptChunkException where {@link #check} refuses it, the codec is unknown, the
+   *     payload is not what the codec makes of recordCount records, a record's time is before the
+   *     one ahead of it or outside [firstTime, lastTime], a depth is outside 0 to {@link
+   *     #DEPTH_MAX}, or a LOST record counts fewer than 1
+   */
+  @CheckReturnValue
+  public static RecordBatch decode(Chunk chunk, RecordBatch reuse) throws CorruptChunkException {
+    check(chunk);
+    int count = chunk.getRecordCount();
+    ChunkCodec codec = Codecs.byId(chunk.getCodec());
+    ByteBuffer payload = chunk.getPayload();
+    byte[] bytes = new byte[payload.remaining()];
+    payload.duplicate().get(bytes);
+    RecordBatch batch = reuse.capacity() >= count ? reuse : new RecordBatch(count);
+    codec.decode(bytes, count, batch);
+    checkRecords(chunk, batch);
+    return batch;
+  }
+
+  /**
+   * Checks everything but the payload's inside.
+   *
+   * @throws CorruptChunkException for a wrong checksum, a recordCount outside 0 to {@link
+   *     #RECORDS_MAX}, a payload beyond {@link #PAYLOAD_BYTES_MAX}, a negative sequence or counter,
+   *     firstTime after lastTime, or an end this version does not know
+   */
+  public static void check(Chunk chunk) throws CorruptChunkException {
+    ChunkChecksum.verify(chunk);
+    within(chunk, "recordCount", chunk.getRecordCount(), RECORDS_MAX);
+    within(chunk, "payload bytes", chunk.getPayload().remaining(), PAYLOAD_BYTES_MAX);
+    within(chunk, "sequence", chunk.getSequence(), Long.MAX_VALUE);
+    within(chunk, "recordsBefore", chunk.getRecordsBefore(), Long.MAX_VALUE - RECORDS_MAX);
+    within(chunk, "lostBefore", chunk.getLostBefore(), Long.MAX_VALUE);
+    within(chunk, "overruns", chunk.getOverruns(), Long.MAX_VALUE);
+    within(chunk, "unhijackable", chunk.getUnhijackable(), Long.MAX_VALUE);
+    if (chunk.getFirstTime() > chunk.getLastTime()) {
+      throw refused(
+          chunk, "firstTime " + chunk.getFirstTime() + " is after lastTime " + chunk.getLastTime());
+    }
+    if (chunk.getEnd() == CoreEnd.UNKNOWN) {
+      throw refused(chunk, "end is none this version knows");
+    }
+  }
+
+  private static void checkRecords(Chunk chunk, RecordBatch batch) throws CorruptChunkException {
+    long before = chunk.getFirstTime();
+    for (int i = 0, count = batch.size(); i < count; i++) {
+      long time = batch.time[i];
+      if (time < before) {
+        throw refused(chunk, "record " + i + " has time " + time + ", before " + before);
+      }
+      before = time;
+      int depth = batch.depth[i];
+      if (depth < 0 || depth >= DEPTH_MAX) {
+        throw refused(
+            chunk, "record " + i + " has depth " + depth + ", outside 0 to " + (DEPTH_MAX - 1));
+      }
+      if (batch.kind[i] == RecordBatch.LOST && batch.selfPc[i] <= 0) {
+        throw refused(chunk, "record " + i + " says that " + batch.selfPc[i] + " records are lost");
+      }
+    }
+    if (before > chunk.getLastTime()) {
+      throw refused(
+          chunk, "last record has time " + before + ", after lastTime " + chunk.getLastTime());
+    }
+  }
+
+  private static void within(Chunk chunk, String what, long value, long max)
+      throws CorruptChunkException {
+    if (value < 0 || value > max) {
+      throw refused(chunk, what + " " + value + " is outside 0 to " + max);
+    }
+  }
+
+  private static CorruptChunkException refused(Chunk chunk, String why) {
+    return new CorruptChunkException(
+        "chunk " + chunk.getSequence() + " of core " + chunk.getCore() + ": " + why);
+  }
+}

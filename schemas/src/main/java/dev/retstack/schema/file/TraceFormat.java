@@ -1,0 +1,125 @@
+package dev.retstack.schema.file;
+
+import dev.retstack.schema.TraceEntry;
+import dev.retstack.schema.wire.ConfluentFrame;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+import org.apache.avro.Schema;
+
+/** Numbers and headers of the recorded trace, which {@code schemas/README.md} draws. */
+final class TraceFormat {
+  static final String CODEC = "zstandard";
+  static final int ZSTD_LEVEL = 3;
+  static final int SYNC_BYTES = 16;
+
+  /** One entry in Avro binary at most: as much as a Kafka message of it. */
+  static final int ENTRY_BYTES_MAX = ConfluentFrame.MESSAGE_BYTES_MAX;
+
+  /** One block at most: an entry that zstd could not make smaller. */
+  static final int BLOCK_BYTES_MAX = ENTRY_BYTES_MAX + (1 << 17);
+
+  /** Only byte that may follow zstd's magic: checksum, size not stated, no dictionary. */
+  static final int ZSTD_DESCRIPTOR = 0b0000_0100;
+
+  /** The window of level 3, 2 MiB; fixed, since a changed one would go unnoticed. */
+  static final int ZSTD_WINDOW = 0x58;
+
+  private static final byte[] MAGIC = {'O', 'b', 'j', 1};
+
+  /** Versions whose schema is kept as a resource, oldest first. */
+  private static final List<String> FROZEN = List.of("v1");
+
+  private TraceFormat() {}
+
+  /**
+   * All headers a trace may begin with, without the sync marker, and the schema each announces: one
+   * per known version of {@code TraceEntry} and order of the two metadata entries. No header begins
+   * another.
+   */
+  static List<Header> headers() {
+    List<Header> headers = new ArrayList<>();
+    for (String json : knownSchemas()) {
+      Schema schema = new Schema.Parser().parse(json);
+      headers.add(new Header(headerBytes(json, true), schema));
+      headers.add(new Header(headerBytes(json, false), schema));
+    }
+    return headers;
+  }
+
+  /** The first bytes of a trace. */
+  static final class Header {
+    final byte[] bytes;
+    final Schema schema;
+
+    Header(byte[] bytes, Schema schema) {
+      this.bytes = bytes;
+      this.schema = schema;
+    }
+  }
+
+  /** Exact texts of the schemas that this version reads. */
+  static List<String> knownSchemas() {
+    List<String> known = new ArrayList<>();
+    known.add(TraceEntry.getClassSchema().toString());
+    for (String version : FROZEN) {
+      String json = frozen(version);
+      if (!known.contains(json)) {
+        known.add(json);
+      }
+    }
+    return Collections.unmodifiableList(known);
+  }
+
+  static String frozen(String version) {
+    String name = "trace-schema-" + version + ".avsc";
+    try (InputStream in = TraceFormat.class.getResourceAsStream(name)) {
+      if (in == null) {
+        throw new IllegalStateException("resource " + name + " is missing from the jar");
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static byte[] headerBytes(String json, boolean schemaFirst) {
+    SequencedMap<String, String> metadata = new LinkedHashMap<>();
+    metadata.put("avro.schema", json);
+    metadata.put("avro.codec", CODEC);
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    out.writeBytes(MAGIC);
+    putLong(out, metadata.size());
+    (schemaFirst ? metadata : metadata.reversed())
+        .forEach(
+            (key, value) -> {
+              putString(out, key);
+              putString(out, value);
+            });
+    putLong(out, 0);
+    return out.toByteArray();
+  }
+
+  private static void putString(ByteArrayOutputStream out, String value) {
+    byte[] bytes = value.getBytes(StandardCharsets.UTF_8);
+    putLong(out, bytes.length);
+    out.writeBytes(bytes);
+  }
+
+  /** A non-negative number in Avro's zigzag form. */
+  private static void putLong(ByteArrayOutputStream out, long value) {
+    long rest = value << 1;
+    while (rest > 0x7f) {
+      out.write((int) ((rest & 0x7f) | 0x80));
+      rest >>>= 7;
+    }
+    out.write((int) rest);
+  }
+}

@@ -1,0 +1,147 @@
+package dev.retstack.schema;
+
+import dev.retstack.schema.codec.ChunkCodec;
+import dev.retstack.schema.codec.Chunks;
+import dev.retstack.schema.codec.RecordBatch;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** Records, chunks and images as cores would make them, and some that no core would. */
+public final class Samples {
+  private static final long TEXT = 0x40_0000;
+  private static final long STACK = 0x7fff_ffff_e000L;
+  private static final long[] EXTREMES = {
+    0, 1, -1, Long.MIN_VALUE, Long.MAX_VALUE, 1L << 63 >>> 1, 0xffff_ffffL, -128, 127, 128, 16384
+  };
+
+  private Samples() {}
+
+  /** A walk over a program of some functions, started somewhere in the middle of it. */
+  public static RecordBatch callTree(SplittableRandom random, int count, int functions) {
+    RecordBatch batch = new RecordBatch(count);
+    int opened = random.nextInt(0, 5);
+    int size = 0;
+    int[] function = new int[count + 1];
+    long[][] frame = new long[count + 1][];
+    long time = random.nextLong(0, 1L << 40);
+    while (!batch.isFull()) {
+      time += random.nextInt(0, 8) == 0 ? random.nextInt(0, 2000) : random.nextInt(2, 30);
+      int act = random.nextInt(0, 1000);
+      if (act == 0) {
+        batch.add(RecordBatch.LOST, time, 0, random.nextLong(1, 100), 0, 0, 0);
+      } else if (act < 500 && size < 40) {
+        int caller = size == 0 ? 0 : function[size - 1];
+        int site = random.nextInt(0, 3);
+        int callee = (caller * 7 + site * 3 + 1) % functions;
+        long parentSlot = size == 0 ? STACK : frame[size - 1][2];
+        long[] fields = {
+          TEXT + callee * 0x60L,
+          TEXT + caller * 0x60L + 0x10 + site * 9L,
+          parentSlot - 0x20 - caller % 5 * 16L,
+          parentSlot - 8
+        };
+        function[size] = callee;
+        frame[size] = fields;
+        batch.add(
+            RecordBatch.ENTRY, time, opened + size, fields[0], fields[1], fields[2], fields[3]);
+        size++;
+      } else if (size > 0) {
+        // now and then a longjmp over some frames, or a frame that was damaged
+        size -= act == 999 ? random.nextInt(0, size) : 0;
+        long[] fields = frame[--size];
+        long damage = act == 998 ? random.nextLong() : 0;
+        batch.add(
+            RecordBatch.EXIT,
+            time,
+            opened + size,
+            fields[0],
+            fields[1],
+            fields[2],
+            fields[3] + damage);
+      } else if (opened > 0) {
+        opened--;
+        batch.add(RecordBatch.EXIT, time, opened, TEXT, TEXT + 5, STACK + opened, STACK);
+      }
+    }
+    return batch;
+  }
+
+  /** Any kind, any values, with the extremes of 64 bits often and repeats now and then. */
+  public static RecordBatch garbage(SplittableRandom random, int count) {
+    RecordBatch batch = new RecordBatch(count);
+    while (!batch.isFull()) {
+      int from = batch.size();
+      boolean again = from > 0 && random.nextInt(0, 4) == 0;
+      int old = again ? random.nextInt(0, from) : 0;
+      batch.add(
+          (byte) random.nextInt(0, RecordBatch.KINDS),
+          word(random),
+          again ? batch.depth[old] : (int) word(random),
+          again ? batch.selfPc[old] : word(random),
+          again ? batch.fromPc[old] : word(random),
+          again && random.nextBoolean() ? batch.retP[old] : word(random),
+          again && random.nextBoolean() ? batch.fp[old] : word(random));
+    }
+    return batch;
+  }
+
+  private static long word(SplittableRandom random) {
+    return switch (random.nextInt(0, 4)) {
+      case 0 -> EXTREMES[random.nextInt(0, EXTREMES.length)];
+      case 1 -> random.nextLong();
+      case 2 -> random.nextLong() >> random.nextInt(0, 64);
+      default -> random.nextInt(0, 8);
+    };
+  }
+
+  /** A sealed chunk that is not the last of its core. */
+  public static Chunk chunk(String core, long sequence, ChunkCodec codec, RecordBatch batch) {
+    return Chunks.seal(
+        Chunk.newBuilder()
+            .setSession("session-1")
+            .setCore(core)
+            .setIsa("x86_64")
+            .setImage("00ff00ff")
+            .setSequence(sequence)
+            .setClockUnit(ClockUnit.INSTRUCTIONS)
+            .setRecordsBefore(sequence * batch.size()),
+        codec,
+        batch);
+  }
+
+  /** The last, empty chunk of a core. */
+  public static Chunk lastChunk(String core, long sequence, ChunkCodec codec, long clock) {
+    return Chunks.seal(
+        Chunk.newBuilder()
+            .setSession("session-1")
+            .setCore(core)
+            .setIsa("x86_64")
+            .setImage("00ff00ff")
+            .setSequence(sequence)
+            .setClockUnit(ClockUnit.INSTRUCTIONS)
+            .setFirstTime(clock)
+            .setLastTime(clock)
+            .setEnd(CoreEnd.HALTED)
+            .setEndDetail("exit code 0"),
+        codec,
+        new RecordBatch(0));
+  }
+
+  /** A small image with a name beyond ASCII. */
+  public static Image image() {
+    return Image.newBuilder()
+        .setBuildId("00ff00ff")
+        .setName("größe.elf")
+        .setIsa("x86_64")
+        .setConvention("fentry")
+        .setWordBytes(8)
+        .setBigEndian(false)
+        .setFpCheck(true)
+        .setRetpCheck(true)
+        .setReturnToHandlerStart(0x7000_0000L)
+        .setReturnToHandlerEnd(0x7000_0400L)
+        .setSymbols(List.of(new Symbol("main", TEXT, 0x60L), new Symbol("fib", TEXT + 0x60, 0x60L)))
+        .setMcountLoc(List.of(TEXT, TEXT + 0x60))
+        .build();
+  }
+}

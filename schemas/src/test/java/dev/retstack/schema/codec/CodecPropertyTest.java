@@ -1,0 +1,116 @@
+package dev.retstack.schema.codec;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.retstack.schema.RecordKind;
+import dev.retstack.schema.Samples;
+import dev.retstack.schema.Seeds;
+import dev.retstack.schema.TraceRecord;
+import dev.retstack.schema.TraceRecords;
+import dev.retstack.schema.wire.AvroGuard;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.apache.avro.io.BinaryEncoder;
+import org.apache.avro.io.EncoderFactory;
+import org.apache.avro.specific.SpecificDatumWriter;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Every codec gives back every batch, whatever is in it. */
+class CodecPropertyTest {
+  private static final List<RecordKind> KINDS =
+      List.of(RecordKind.ENTRY, RecordKind.EXIT, RecordKind.LOST);
+
+  @ParameterizedTest
+  @ValueSource(strings = {"records", "packed1"})
+  void callTreesComeBack(String id) throws CorruptChunkException {
+    SplittableRandom random = new SplittableRandom(Seeds.fresh("callTreesComeBack " + id));
+    for (int round = 0; round < 300; round++) {
+      roundTrip(id, Samples.callTree(random, random.nextInt(0, 2000), random.nextInt(1, 300)));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"records", "packed1"})
+  void garbageComesBack(String id) throws CorruptChunkException {
+    SplittableRandom random = new SplittableRandom(Seeds.fresh("garbageComesBack " + id));
+    for (int round = 0; round < 2000; round++) {
+      roundTrip(id, Samples.garbage(random, random.nextInt(0, 300)));
+    }
+  }
+
+  /** More call edges than the table holds. */
+  @Test
+  void manyEdgesComeBack() throws CorruptChunkException {
+    SplittableRandom random = new SplittableRandom(Seeds.fresh("manyEdgesComeBack"));
+    roundTrip("packed1", Samples.garbage(random, 4 * EdgeTable.EDGES_MAX));
+    RecordBatch edges = new RecordBatch(4 * EdgeTable.EDGES_MAX);
+    for (int i = 0; !edges.isFull(); i++) {
+      int function = i % (EdgeTable.EDGES_MAX + 100);
+      edges.add(RecordBatch.ENTRY, i, 0, function, 8L * function, 1000, 2000);
+    }
+    roundTrip("packed1", edges);
+  }
+
+  private static void roundTrip(String id, RecordBatch batch) throws CorruptChunkException {
+    ChunkCodec codec = Codecs.byId(id);
+    byte[] payload = codec.encode(batch);
+    RecordBatch back = new RecordBatch(batch.size());
+    codec.decode(payload, batch.size(), back);
+    assertThat(back).isEqualTo(batch);
+    assertThat(codec.encode(back)).as("canonical").isEqualTo(payload);
+  }
+
+  /** The plain codec is what Avro's own writer makes of the schema. */
+  @Test
+  void recordsAreAvro() throws IOException {
+    AvroGuard.trustOwnClasses();
+    SplittableRandom random = new SplittableRandom(Seeds.fresh("recordsAreAvro"));
+    for (int count : new int[] {0, 1, 100}) {
+      RecordBatch batch = Samples.garbage(random, count);
+      List<TraceRecord> records = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        records.add(
+            new TraceRecord(
+                KINDS.get(batch.kind[i]),
+                batch.time[i],
+                batch.depth[i],
+                batch.selfPc[i],
+                batch.fromPc[i],
+                batch.retP[i],
+                batch.fp[i]));
+      }
+      ByteArrayOutputStream out = new ByteArrayOutputStream();
+      BinaryEncoder encoder = EncoderFactory.get().binaryEncoder(out, null);
+      new SpecificDatumWriter<>(TraceRecords.class).write(new TraceRecords(records), encoder);
+      encoder.flush();
+      assertThat(new RecordsCodec().encode(batch)).isEqualTo(out.toByteArray());
+    }
+  }
+
+  /** The claim of the codec: an exit as foretold is one byte, an entry over a known edge two. */
+  @Test
+  void packedIsSmallOnCallTrees() {
+    RecordBatch batch = new RecordBatch(16384);
+    long time = 0;
+    while (!batch.isFull()) {
+      batch.add(RecordBatch.ENTRY, time += 20, 0, 0x400100, 0x400005, 0x7fff_0000L, 0x7fff_0010L);
+      batch.add(RecordBatch.EXIT, time += 20, 0, 0x400100, 0x400005, 0x7fff_0000L, 0x7fff_0010L);
+    }
+    int plain = new Packed1Encoder(batch.size()).encode(batch).size();
+    assertThat(plain).isLessThan(batch.size() / 2 * 3 + 64);
+    assertThat(new Packed1Codec().encode(batch).length).isLessThan(1000);
+  }
+
+  @Test
+  void unknownCodecNamesTheKnown() {
+    assertThatThrownBy(() -> Codecs.byId("packed9"))
+        .isInstanceOf(CorruptChunkException.class)
+        .hasMessage("unknown codec 'packed9': this version knows packed1, records");
+  }
+}
