@@ -30,10 +30,13 @@ public final class LibraryLocator {
 
   private final UnaryOperator<String> properties;
   private final UnaryOperator<String> environment;
+  private final String fileName;
 
-  LibraryLocator(UnaryOperator<String> properties, UnaryOperator<String> environment) {
+  LibraryLocator(
+      UnaryOperator<String> properties, UnaryOperator<String> environment, String fileName) {
     this.properties = properties;
     this.environment = environment;
+    this.fileName = fileName;
   }
 
   /** Where a library was found. */
@@ -61,7 +64,9 @@ public final class LibraryLocator {
 
   /** Returns the locator over this process's system properties and environment. */
   public static LibraryLocator ofThisProcess() {
-    return new LibraryLocator(System::getProperty, System::getenv);
+    boolean mac = System.getProperty("os.name").toLowerCase(Locale.ROOT).contains("mac");
+    return new LibraryLocator(
+        System::getProperty, System::getenv, mac ? "libunicorn.2.dylib" : "libunicorn.so.2");
   }
 
   /**
@@ -74,7 +79,7 @@ public final class LibraryLocator {
     return named("-D" + PROPERTY, properties.apply(PROPERTY), Source.PROPERTY, misses)
         .or(() -> named(ENVIRONMENT, environment.apply(ENVIRONMENT), Source.ENVIRONMENT, misses))
         .or(() -> cached(misses))
-        .or(() -> attempt(Path.of(fileName()), Source.SYSTEM, misses))
+        .or(() -> attempt(Path.of(fileName), Source.SYSTEM, misses))
         .orElseThrow(
             () ->
                 new UnicornLoadException(
@@ -105,7 +110,7 @@ public final class LibraryLocator {
   }
 
   private Optional<Found> cached(List<String> misses) {
-    Path file = cacheDirectory().resolve(fileName());
+    Path file = cacheDirectory().resolve(fileName);
     if (!Files.isRegularFile(file)) {
       misses.add(file + " does not exist");
       return Optional.empty();
@@ -141,10 +146,5 @@ public final class LibraryLocator {
                 + " the virtual TLB"
             : "retstack is measured and tested with " + Version.TESTED + " only";
     return Optional.of("%s is libunicorn %s: %s: %s".formatted(file, version, why, CURE));
-  }
-
-  private static String fileName() {
-    boolean mac = System.getProperty("os.name").toLowerCase(Locale.ROOT).contains("mac");
-    return mac ? "libunicorn.2.dylib" : "libunicorn.so.2";
   }
 }

@@ -11,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.util.Arrays;
 
 /**
  * The C functions of Unicorn, one static method each, under their own names. Pointers are plain
@@ -22,6 +23,7 @@ import java.lang.invoke.MethodType;
 @SuppressWarnings("MemberName") // the names of C
 final class NativeUnicorn {
   private static final UnicornLibrary LIBRARY = UnicornLibrary.get();
+  private static final MemorySegment MEMORY = UnicornLibrary.memory();
 
   private static final Linker.Option LEAF = Linker.Option.critical(false);
   private static final Linker.Option LEAF_ON_HEAP = Linker.Option.critical(true);
@@ -116,7 +118,7 @@ final class NativeUnicorn {
   /** Makes every argument a long, so that one invoker per arity serves all functions. */
   private static MethodHandle widened(MethodHandle handle) {
     Class<?>[] longs = new Class<?>[handle.type().parameterCount()];
-    java.util.Arrays.fill(longs, long.class);
+    Arrays.fill(longs, long.class);
     return MethodHandles.explicitCastArguments(handle, MethodType.methodType(int.class, longs));
   }
 
@@ -260,7 +262,7 @@ final class NativeUnicorn {
   /** Returns what the library says of an error code. */
   static String errorText(int code) {
     try {
-      return UnicornLibrary.MEMORY.getString((long) uc_strerror$mh.invokeExact(code));
+      return MEMORY.getString((long) uc_strerror$mh.invokeExact(code));
     } catch (Throwable t) {
       throw unexpected(t);
     }
@@ -268,8 +270,8 @@ final class NativeUnicorn {
 
   /** Fills {@code struct uc_tlb_entry {uint64_t paddr; uc_prot perms;}}. */
   static void setTlbEntry(long entry, long paddr, int perms) {
-    UnicornLibrary.MEMORY.set(JAVA_LONG, entry, paddr);
-    UnicornLibrary.MEMORY.set(JAVA_INT, entry + Long.BYTES, perms);
+    MEMORY.set(JAVA_LONG, entry, paddr);
+    MEMORY.set(JAVA_INT, entry + Long.BYTES, perms);
   }
 
   private static int call(MethodHandle function, long a) {

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /** The registers of one engine. Reading or writing one allocates nothing. */
 final class Registers {
@@ -15,8 +16,10 @@ final class Registers {
   private static final int BATCH_STRIDE = 64;
 
   private final long uc;
+  private final boolean x86;
   private final Arena arena;
   private final MemorySegment value;
+  private boolean selectorsRefused;
   private Batch batch;
 
   /** Native arrays of ids and of pointers to values, made on first use. */
@@ -31,10 +34,34 @@ final class Registers {
     }
   }
 
-  Registers(long uc, Arena arena) {
+  Registers(long uc, int arch, Arena arena) {
     this.uc = uc;
+    x86 = arch == UcConst.UC_ARCH_X86;
     this.arena = arena;
     value = arena.allocate(WIDEST, BATCH_STRIDE);
+  }
+
+  /**
+   * Refuses x86 segment selectors from now on. To write one, Unicorn reads the descriptor from
+   * guest memory; if a TLB hook refuses that, it jumps out of a run that there is not.
+   */
+  void refuseSelectors() {
+    selectorsRefused = x86;
+  }
+
+  private static void checkSelector(int register) {
+    switch (register) {
+      case X86Const.UC_X86_REG_CS,
+          X86Const.UC_X86_REG_DS,
+          X86Const.UC_X86_REG_ES,
+          X86Const.UC_X86_REG_FS,
+          X86Const.UC_X86_REG_GS,
+          X86Const.UC_X86_REG_SS ->
+          throw new IllegalStateException(
+              "x86 segment selector %d after hook_add_tlb_fill: write it before, or FS_BASE, GS_BASE"
+                  .formatted(register));
+      default -> {}
+    }
   }
 
   long read(int register) {
@@ -47,6 +74,9 @@ final class Registers {
   }
 
   void write(int register, long bits) {
+    if (selectorsRefused) {
+      checkSelector(register);
+    }
     value.set(JAVA_LONG, 0, bits);
     value.set(JAVA_LONG, Long.BYTES, 0);
     int code = NativeUnicorn.uc_reg_write(uc, register, value.address());
@@ -64,6 +94,9 @@ final class Registers {
 
   void write(int register, MemorySegment bytes) {
     checkWidth(register, bytes);
+    if (selectorsRefused) {
+      checkSelector(register);
+    }
     value.fill((byte) 0).copyFrom(bytes);
     Unicorn.ok(NativeUnicorn.uc_reg_write(uc, register, value.address()), "uc_reg_write", register);
   }
@@ -86,6 +119,9 @@ final class Registers {
 
   void write(int[] registers, long[] values) {
     checkBatch(registers, values);
+    if (selectorsRefused) {
+      Arrays.stream(registers).forEach(Registers::checkSelector);
+    }
     for (int from = 0; from < registers.length; from += BATCH) {
       int count = loadIds(registers, from);
       for (int i = 0; i < count; i++) {

@@ -27,27 +27,23 @@ import java.util.concurrent.atomic.AtomicInteger;
  * }</pre>
  */
 @SuppressWarnings("MemberName") // the names of the official binding
-public final class Unicorn implements AutoCloseable {
+public final class Unicorn extends UnicornControls implements AutoCloseable {
   private static final AtomicInteger OPEN = new AtomicInteger();
 
-  private final Ownership ownership = new Ownership();
   private final Arena arena;
-  private final long uc;
   private final MemorySegment out;
   private final GuestMemory memory;
   private final Registers registers;
-  private final Controls controls;
   private final Hooks hooks;
   private final Set<Context> contexts = Collections.newSetFromMap(new IdentityHashMap<>());
   private Throwable parked;
 
-  private Unicorn(long uc, MemorySegment out, Arena arena) {
-    this.uc = uc;
+  private Unicorn(long uc, int arch, MemorySegment out, Arena arena) {
+    super(uc, arena);
     this.out = out;
     this.arena = arena;
     memory = new GuestMemory(uc);
-    registers = new Registers(uc, arena);
-    controls = new Controls(uc, arena);
+    registers = new Registers(uc, arch, arena);
     hooks = new Hooks(uc, this, arena);
   }
 
@@ -64,7 +60,7 @@ public final class Unicorn implements AutoCloseable {
     try {
       MemorySegment out = arena.allocate(JAVA_LONG);
       ok(NativeUnicorn.uc_open(arch, mode, out.address()), "uc_open", arch, mode);
-      Unicorn engine = new Unicorn(out.get(JAVA_LONG, 0), out, arena);
+      Unicorn engine = new Unicorn(out.get(JAVA_LONG, 0), arch, out, arena);
       OPEN.incrementAndGet();
       return engine;
     } catch (Throwable t) {
@@ -184,7 +180,6 @@ public final class Unicorn implements AutoCloseable {
   public void reg_write(int register, long value) {
     ownership.check();
     registers.write(register, value);
-    rethrowIfIdle();
   }
 
   /** Reads a wide register into the segment, which is as long as the register (16 for xmm0). */
@@ -197,7 +192,6 @@ public final class Unicorn implements AutoCloseable {
   public void reg_write(int register, MemorySegment bytes) {
     ownership.check();
     registers.write(register, bytes);
-    rethrowIfIdle();
   }
 
   /** Reads several registers; {@code out} is at least as long as {@code ids}. */
@@ -210,7 +204,6 @@ public final class Unicorn implements AutoCloseable {
   public void reg_write_batch(int[] ids, long[] values) {
     ownership.check();
     registers.write(ids, values);
-    rethrowIfIdle();
   }
 
   // ---- running
@@ -251,13 +244,6 @@ public final class Unicorn implements AutoCloseable {
       parked = thrown;
     }
     NativeUnicorn.uc_emu_stop(uc);
-  }
-
-  /** For calls that may ask a hook while no {@code emu_start} is there to throw for them. */
-  private void rethrowIfIdle() {
-    if (parked != null && !ownership.running()) {
-      rethrow();
-    }
   }
 
   private void rethrow() {
@@ -371,8 +357,12 @@ public final class Unicorn implements AutoCloseable {
     return add(type, Upcalls.MEMORY, hook, begin, end);
   }
 
-  /** Adds the page table of the virtual TLB; see {@link #ctl_tlb_mode}. */
+  /**
+   * Adds the page table of the virtual TLB; see {@link #ctl_tlb_mode}. From now on x86 segment
+   * selectors cannot be written: a refusal to read the descriptor would crash the process.
+   */
   public Hook hook_add_tlb_fill(TlbFillHook hook) {
+    registers.refuseSelectors();
     return add(UcConst.UC_HOOK_TLB_FILL, Upcalls.TLB_FILL, hook, 1, 0);
   }
 
@@ -386,6 +376,9 @@ public final class Unicorn implements AutoCloseable {
   public Hook hook_add_native(
       int type, MemorySegment callback, MemorySegment userData, long begin, long end) {
     ownership.check();
+    if (type == UcConst.UC_HOOK_TLB_FILL) {
+      registers.refuseSelectors();
+    }
     return hooks.addNative(type, callback, userData, begin, end);
   }
 
@@ -398,92 +391,6 @@ public final class Unicorn implements AutoCloseable {
   private Hook add(int type, long upcall, Object hook, long begin, long end) {
     ownership.check();
     return hooks.add(type, upcall, hook, begin, end);
-  }
-
-  // ---- controls
-
-  /** Chooses the TLB ({@code UcConst.UC_TLB_*}); before hooks and the first start. */
-  public void ctl_tlb_mode(int mode) {
-    ownership.check();
-    controls.set(UcConst.UC_CTL_TLB_TYPE, mode, "uc_ctl_tlb_mode");
-  }
-
-  /** Chooses the CPU model ({@code UC_CPU_*}); right after {@link #open}. */
-  public void ctl_set_cpu_model(int model) {
-    ownership.check();
-    controls.set(UcConst.UC_CTL_CPU_MODEL, model, "uc_ctl_set_cpu_model");
-  }
-
-  /** Sets the bytes for translated code; right after {@link #open}. 1 MiB suits a fleet. */
-  public void ctl_set_tcg_buffer_size(int size) {
-    ownership.check();
-    controls.set(UcConst.UC_CTL_TCG_BUFFER_SIZE, size, "uc_ctl_set_tcg_buffer_size");
-  }
-
-  /** Returns the bytes for translated code; Unicorn may have adjusted them. */
-  public int ctl_get_tcg_buffer_size() {
-    ownership.check();
-    return controls.get(UcConst.UC_CTL_TCG_BUFFER_SIZE, "uc_ctl_get_tcg_buffer_size");
-  }
-
-  /**
-   * Forgets the translations of a range, end exclusive: what makes code patched by the host run.
-   */
-  public void ctl_remove_cache(long start, long end) {
-    ownership.check();
-    controls.set(UcConst.UC_CTL_TB_REMOVE_CACHE, start, end, "uc_ctl_remove_cache");
-  }
-
-  /** Forgets all translations. */
-  public void ctl_flush_tb() {
-    ownership.check();
-    controls.command(UcConst.UC_CTL_TB_FLUSH, "uc_ctl_flush_tb");
-  }
-
-  /** Forgets what the TLB hook answered; needed after it changed its mind about a page. */
-  public void ctl_flush_tlb() {
-    ownership.check();
-    controls.command(UcConst.UC_CTL_TLB_FLUSH, "uc_ctl_flush_tlb");
-  }
-
-  /** Returns the exact number of instructions of the block at an address, translating it if new. */
-  public int ctl_request_cache(long address) {
-    ownership.check();
-    int instructions = controls.instructions(address);
-    rethrowIfIdle();
-    return instructions;
-  }
-
-  /** Returns the block at an address, translating it if it is new. */
-  public TranslationBlock ctl_request_block(long address) {
-    ownership.check();
-    TranslationBlock block = controls.block(address);
-    rethrowIfIdle();
-    return block;
-  }
-
-  /** Returns the page size of the guest in bytes. */
-  public int ctl_get_page_size() {
-    ownership.check();
-    return controls.get(UcConst.UC_CTL_UC_PAGE_SIZE, "uc_ctl_get_page_size");
-  }
-
-  /** Lets {@link #ctl_set_exits} decide where a run ends, in place of {@code until}. */
-  public void ctl_exits_enable() {
-    ownership.check();
-    controls.set(UcConst.UC_CTL_UC_USE_EXITS, 1, "uc_ctl_exits_enable");
-  }
-
-  /** Forgets the exits and lets {@code until} decide again. */
-  public void ctl_exits_disable() {
-    ownership.check();
-    controls.set(UcConst.UC_CTL_UC_USE_EXITS, 0, "uc_ctl_exits_disable");
-  }
-
-  /** Sets the addresses at which a run ends. */
-  public void ctl_set_exits(long... exits) {
-    ownership.check();
-    controls.exits(exits);
   }
 
   /** Throws for an error code; the arguments go into the message. */

@@ -14,9 +14,6 @@ import java.lang.invoke.MethodHandle;
  */
 @SuppressWarnings("restricted")
 final class UnicornLibrary {
-  /** All of the process's memory, to follow pointers that C hands over. */
-  static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
-
   private static final System.Logger LOG = System.getLogger(UnicornLibrary.class.getName());
 
   private static final Linker LINKER = Linker.nativeLinker();
@@ -100,6 +97,11 @@ final class UnicornLibrary {
   /** Makes a C function pointer to a static method that never throws; it is never freed. */
   static long upcall(MethodHandle target, FunctionDescriptor shape) {
     return LINKER.upcallStub(target, shape, Arena.global()).address();
+  }
+
+  /** Returns all of the process's memory, to follow pointers that C hands over. */
+  static MemorySegment memory() {
+    return MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
   }
 
   /** Gives a pointer of the library a size and a life. */

@@ -77,10 +77,13 @@ final class Upcalls {
     if (slot == null) {
       return;
     }
+    slot.engine.enterBlock(address);
     try {
       ((BlockHook) slot.callback).onBlock(address, size);
     } catch (Throwable t) {
       slot.engine.park(t);
+    } finally {
+      slot.engine.leaveBlock();
     }
   }
 
