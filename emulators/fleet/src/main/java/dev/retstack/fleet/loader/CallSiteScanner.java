@@ -1,0 +1,80 @@
+package dev.retstack.fleet.loader;
+
+import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.CallForm;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongSet;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/** Finds calls of the counting function in code, by the call forms of an ABI card. */
+final class CallSiteScanner {
+  private final ElfFile image;
+
+  CallSiteScanner(ElfFile image) {
+    this.image = image;
+  }
+
+  /**
+   * Every call that goes to one of {@code targets}, sorted by address. Bytes that are a call by
+   * chance are told apart by the target: all 32 bits of a call would have to agree.
+   */
+  LongArrayList find(AbiCard card, LongSet targets) {
+    LongArrayList sites = new LongArrayList();
+    for (ElfFile.CodeRange range : image.code()) {
+      scan(range, card.callForms(), targets, sites);
+    }
+    sites.sort(Long::compareUnsigned);
+    return sites;
+  }
+
+  private void scan(
+      ElfFile.CodeRange range, List<CallForm> forms, LongSet targets, LongArrayList sites) {
+    ByteBuffer bytes = range.bytes();
+    int size = bytes.capacity();
+    long window = 0;
+    for (int i = Math.min(Long.BYTES, size) - 1; i >= 0; i--) {
+      window = (window << 8) | (bytes.get(i) & 0xFF);
+    }
+    int skip = 0;
+    for (int at = 0; at < size; at++) {
+      if (skip > 0) {
+        skip--;
+      } else {
+        CallForm form = callAt(range.address() + at, window, size - at, forms, targets);
+        if (form != null) {
+          sites.add(range.address() + at);
+          // A shorter form may lie inside a longer one.
+          skip = form.size() - 1;
+        }
+      }
+      int next = at + Long.BYTES;
+      window = (window >>> 8) | (next < size ? (long) bytes.get(next) << 56 : 0);
+    }
+  }
+
+  /** The form of the call that stands at {@code address}, or null. */
+  private CallForm callAt(
+      long address, long code, int left, List<CallForm> forms, LongSet targets) {
+    for (CallForm form : forms) {
+      if (form.size() <= left
+          && form.matches(code)
+          && targets.contains(target(form, address, code))) {
+        return form;
+      }
+    }
+    return null;
+  }
+
+  /** Where the call goes; 0 where a pointer that it goes through is not in the file. */
+  private long target(CallForm form, long address, long code) {
+    long target = form.target().of(address, code);
+    if (!form.indirect()) {
+      return target;
+    }
+    return image
+        .memory(target, image.wordBytes())
+        .map(b -> image.is64() ? b.getLong(0) : b.getInt(0) & 0xFFFF_FFFFL)
+        .orElse(0L);
+  }
+}

@@ -1,0 +1,180 @@
+package dev.retstack.fleet.loader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.retstack.schema.Image;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+final class LoadedImageTest {
+  @TempDir Path folder;
+
+  @ParameterizedTest
+  @CsvSource({"x86_64,fentry", "x86_64,mcount", "aarch64,mcount", "riscv64,mcount"})
+  void zooImageHasOneCallSitePerInstrumentedFunction(String isa, String convention)
+      throws Exception {
+    LoadedImage image = LoadedImage.load(Images.of(isa, convention)).requireCallSites();
+
+    assertThat(image.isa().name()).isEqualTo(isa);
+    assertThat(image.conventions()).hasSize(1);
+    assertThat(image.conventions().getFirst().card().name()).isEqualTo(convention);
+    assertThat(image.hostedOnLinux()).isFalse();
+    Map<String, Integer> sites = new TreeMap<>();
+    for (long site : image.callSites()) {
+      sites.merge(image.elf().functionAt(site).orElseThrow().name(), 1, Integer::sum);
+    }
+    assertThat(sites.values()).allMatch(n -> n == 1);
+    assertThat(sites).containsKeys("w200_000", "w200_199", "do_load");
+    assertThat(sites).doesNotContainKeys("main", "_start", "zoo_write", "zoo_longjmp");
+    assertThat(image.conventions().getFirst().callSites()).isEqualTo(image.callSites());
+  }
+
+  @Test
+  void schemaTellsTheReaderWhatItNeeds() throws Exception {
+    LoadedImage image = LoadedImage.load(Images.of("riscv64", "mcount"));
+
+    Image schema = image.toSchema();
+
+    assertThat(schema.getBuildId()).isEqualTo(image.elf().buildId());
+    assertThat(schema.getIsa()).isEqualTo("riscv64");
+    assertThat(schema.getConvention()).isEqualTo("mcount");
+    assertThat(schema.getWordBytes()).isEqualTo(8);
+    assertThat(schema.getFpCheck()).isTrue();
+    assertThat(schema.getRetpCheck()).isFalse();
+    assertThat(schema.getSymbols()).hasSameSizeAs(image.elf().functions());
+    assertThat(schema.getMcountLoc()).isEqualTo(image.callSites());
+  }
+
+  @ParameterizedTest
+  @EnumSource(GuestCompiler.class)
+  void staticProgramHasTheSitesOfItsOwnFunctions(GuestCompiler compiler) throws Exception {
+    compiler.assumeInstalled();
+    Path object = compiler.compile(folder.resolve("t.o"), "-c", "-O2", "-pg", source());
+    Path program = compiler.compile(folder.resolve("t"), "-static", object.toString());
+
+    LoadedImage image = LoadedImage.load(program).requireCallSites();
+
+    assertThat(image.hostedOnLinux()).isTrue();
+    assertThat(image.isa().name()).isEqualTo(compiler.isa());
+    assertThat(functionsOf(image, image.callSites()))
+        .containsExactlyInAnyOrder("first", "second", "main");
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"X86_64", "AARCH64"}) // glibc has no static PIE start for riscv64
+  void staticPieIsReadToo(GuestCompiler compiler) throws Exception {
+    compiler.assumeInstalled();
+    Path object = compiler.compile(folder.resolve("t.o"), "-c", "-O2", "-pg", "-fPIE", source());
+    Path program = compiler.compile(folder.resolve("t"), "-static-pie", object.toString());
+
+    LoadedImage image = LoadedImage.load(program).requireCallSites();
+
+    assertThat(image.elf().positionIndependent()).isTrue();
+    assertThat(functionsOf(image, image.callSites()))
+        .containsExactlyInAnyOrder("first", "second", "main");
+  }
+
+  @Test
+  void bothConventionsInOneProgram() throws Exception {
+    GuestCompiler gcc = GuestCompiler.X86_64.assumeInstalled();
+    Path other = folder.resolve("other.c");
+    Files.writeString(other, "int third(int n) { return n + 3; }\n");
+    Path a = gcc.compile(folder.resolve("a.o"), "-c", "-pg", source());
+    Path b = gcc.compile(folder.resolve("b.o"), "-c", "-pg", "-mfentry", other.toString());
+
+    LoadedImage image =
+        LoadedImage.load(gcc.compile(folder.resolve("t"), "-static", a.toString(), b.toString()));
+
+    assertThat(image.conventions())
+        .extracting(c -> c.card().name())
+        .containsExactly("mcount", "fentry");
+    assertThat(functionsOf(image, image.conventions().get(1).callSites())).containsExactly("third");
+    assertThat(image.toSchema().getConvention()).isEqualTo("mcount+fentry");
+  }
+
+  @ParameterizedTest
+  @EnumSource(GuestCompiler.class)
+  void programWithoutCallSitesIsToldHowToCompile(GuestCompiler compiler) throws Exception {
+    compiler.assumeInstalled();
+    Path program = compiler.compile(folder.resolve("plain"), "-static", source());
+
+    LoadedImage image = LoadedImage.load(program);
+
+    assertThat(image.callSites()).isEmpty();
+    assertThatThrownBy(image::requireCallSites)
+        .isInstanceOf(ElfFormatException.class)
+        .hasMessageContaining("no call sites in plain (" + compiler.isa() + ")")
+        .hasMessageContaining("compile with -pg");
+  }
+
+  @Test
+  void strippedProgramIsToldSo() throws Exception {
+    GuestCompiler gcc = GuestCompiler.X86_64.assumeInstalled();
+    Path program = gcc.compile(folder.resolve("bare"), "-static", "-s", "-pg", source());
+
+    LoadedImage image = LoadedImage.load(program);
+
+    assertThatThrownBy(image::requireCallSites).hasMessageContaining("do not strip");
+  }
+
+  @Test
+  void switchedOffSitesAreNotCallSites() throws Exception {
+    GuestCompiler gcc = GuestCompiler.X86_64.assumeInstalled();
+    Path program =
+        gcc.compile(
+            folder.resolve("nops"),
+            "-static",
+            "-fno-pie",
+            "-no-pie",
+            "-pg",
+            "-mfentry",
+            "-mrecord-mcount",
+            "-mnop-mcount",
+            source());
+
+    LoadedImage image = LoadedImage.load(program);
+
+    assertThat(functionsOf(image, image.elf().mcountLoc()))
+        .containsExactlyInAnyOrder("first", "second", "main");
+    assertThatThrownBy(image::requireCallSites)
+        .hasMessageContaining("3 nops")
+        .hasMessageContaining("-mnop-mcount");
+  }
+
+  @Test
+  void unknownMachineNamesTheKnownOnes() throws Exception {
+    ElfFile sparc = ElfFile.parse(ElfBuilder.elf64().machine(43).build(), "old.elf");
+
+    assertThatThrownBy(() -> LoadedImage.of(sparc))
+        .isInstanceOf(ElfFormatException.class)
+        .hasMessage(
+            "old.elf: e_machine is 43 (sparc64), allowed: x86_64, aarch64, riscv64;"
+                + " build the program for one of these");
+  }
+
+  private String source() throws Exception {
+    Path source = folder.resolve("t.c");
+    Files.writeString(
+        source,
+        """
+        #include <stdio.h>
+        int __attribute__((noinline)) first(int n) { return n * 3 + 1; }
+        int __attribute__((noinline)) second(int n) { return first(n) + first(n + 1); }
+        int main(int argc, char **argv) { printf("%d\\n", second(argc)); return 7; }
+        """);
+    return source.toString();
+  }
+
+  private static List<String> functionsOf(LoadedImage image, List<Long> sites) {
+    return sites.stream().map(s -> image.elf().functionAt(s).orElseThrow().name()).toList();
+  }
+}
