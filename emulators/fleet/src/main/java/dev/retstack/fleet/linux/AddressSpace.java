@@ -1,0 +1,256 @@
+package dev.retstack.fleet.linux;
+
+import dev.retstack.fleet.core.GuestMemory;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The heap, the stack and the mappings of a process, in the guest memory beside its image.
+ *
+ * <p>Fixed places make runs alike: with 64-bit addresses mappings from 0x20_0000_0000 on upwards
+ * and the stack below 0x3f_f000_0000; with 32-bit addresses from 0x6000_0000 and below 0xb000_0000.
+ */
+final class AddressSpace {
+  /** Linux allows 65,530 mappings; each costs the engine a region. */
+  private static final int MAPPINGS_MAX = 4096;
+
+  private static final long BREAK_STEP_MIN = 256L << 10;
+  private static final long BREAK_STEP_MAX = 16L << 20;
+  private static final int COPY_BYTES = 1 << 20;
+
+  private final GuestMemory memory;
+  private final long bytesMax;
+  private final long mappingsFrom;
+  private final long mappingsTo;
+  private final long stackTop;
+  private final List<Range> reserved = new ArrayList<>();
+
+  private long mappedBytes;
+  private int mappings;
+  private long breakStart;
+  private long breakNow;
+
+  /** Pages up to here are mapped for the heap; those above the break cannot be touched. */
+  private long breakMapped;
+
+  private record Range(long start, long size) {}
+
+  AddressSpace(GuestMemory memory, long imageEnd, long bytesMax) {
+    this.memory = memory;
+    this.bytesMax = bytesMax;
+    boolean wide = memory.wordBytes() == 8;
+    this.mappingsFrom = wide ? 0x20_0000_0000L : 0x6000_0000L;
+    this.mappingsTo = wide ? 0x30_0000_0000L : 0xA000_0000L;
+    this.stackTop = wide ? 0x3F_F000_0000L : 0xB000_0000L;
+    this.breakStart = GuestMemory.pageUp(imageEnd) + GuestMemory.PAGE;
+    this.breakNow = breakStart;
+    this.breakMapped = breakStart;
+  }
+
+  /** One past the highest address of the stack. */
+  long stackTop() {
+    return stackTop;
+  }
+
+  /** Maps the stack; returns its lowest address. */
+  long mapStack(long size) {
+    memory.map(stackTop - size, size, GuestMemory.READ | GuestMemory.WRITE);
+    return stackTop - size;
+  }
+
+  /** Keeps the program from changing a range: the tracer's own pages. */
+  void reserve(long start, long size) {
+    reserved.add(new Range(start, size));
+  }
+
+  /** Moves the end of the heap; returns where it is then, which is the old place on failure. */
+  long setBreak(long wanted) {
+    if (Long.compareUnsigned(wanted, breakStart) < 0
+        || wanted - breakStart > bytesMax
+        || wanted - breakStart < 0
+        || !mapBreak(GuestMemory.pageUp(wanted))) {
+      return breakNow;
+    }
+    long oldEnd = GuestMemory.pageUp(breakNow);
+    long newEnd = GuestMemory.pageUp(wanted);
+    if (newEnd > oldEnd) {
+      memory.protect(oldEnd, newEnd - oldEnd, GuestMemory.READ | GuestMemory.WRITE);
+    } else if (newEnd < oldEnd) {
+      // Memory that comes back must be zero again.
+      clear(newEnd, oldEnd - newEnd);
+      memory.protect(newEnd, oldEnd - newEnd, 0);
+    }
+    breakNow = wanted;
+    return breakNow;
+  }
+
+  /** The heap grows in few large regions, since programs move the break in many small steps. */
+  private boolean mapBreak(long end) {
+    if (end <= breakMapped) {
+      return true;
+    }
+    long step =
+        Math.clamp(breakMapped - breakStart, BREAK_STEP_MIN, Math.min(BREAK_STEP_MAX, bytesMax));
+    long size = Math.max(end - breakMapped, GuestMemory.pageUp(step));
+    if (memory.overlaps(breakMapped, size)) {
+      size = end - breakMapped;
+    }
+    if (mappedBytes + size > bytesMax
+        || mappings >= MAPPINGS_MAX
+        || memory.overlaps(breakMapped, size)) {
+      return false;
+    }
+    memory.map(breakMapped, size, 0);
+    mappings++;
+    mappedBytes += size;
+    breakMapped += size;
+    return true;
+  }
+
+  /** Maps zeroed pages anywhere; returns their address. */
+  long map(long length, int permissions) {
+    long size = pages(length);
+    requireBudget(size);
+    long address = memory.findFree(mappingsFrom, size, mappingsTo);
+    if (address == 0) {
+      throw new SystemCallException(Errno.ENOMEM);
+    }
+    mapAt(address, size, permissions);
+    return address;
+  }
+
+  /**
+   * Maps zeroed pages at an address.
+   *
+   * @param replace what is mapped there is unmapped first; else it is an error
+   */
+  long mapFixed(long address, long length, int permissions, boolean replace) {
+    long size = pages(length);
+    requireOwn(address, size);
+    if (memory.overlaps(address, size)) {
+      if (!replace) {
+        throw new SystemCallException(Errno.EEXIST);
+      }
+      unmap(address, size);
+    }
+    requireBudget(size);
+    mapAt(address, size, permissions);
+    return address;
+  }
+
+  /** Unmaps what is mapped in a range. */
+  void unmap(long address, long length) {
+    long size = pages(length);
+    requireOwn(address, size);
+    long freed = 0;
+    for (long page = address; page != address + size; page += GuestMemory.PAGE) {
+      if (memory.isMapped(page, GuestMemory.PAGE)) {
+        freed += GuestMemory.PAGE;
+      }
+    }
+    if (freed == 0) {
+      return;
+    }
+    memory.unmap(address, size);
+    mappedBytes = Math.max(0, mappedBytes - freed);
+    // A hole in the middle leaves two mappings where one was.
+    boolean before = memory.isMapped(address - GuestMemory.PAGE, GuestMemory.PAGE);
+    boolean after = memory.isMapped(address + size, GuestMemory.PAGE);
+    mappings = Math.max(0, mappings + (before && after ? 1 : before || after ? 0 : -1));
+  }
+
+  /** Changes permissions of mapped pages. */
+  void protect(long address, long length, int permissions) {
+    if (length == 0) {
+      return;
+    }
+    long size = pages(length);
+    requireOwn(address, size);
+    if (!memory.isMapped(address, size)) {
+      throw new SystemCallException(Errno.ENOMEM);
+    }
+    memory.protect(address, size, permissions);
+  }
+
+  /** Makes a mapping shorter or longer, elsewhere where it must and {@code mayMove}. */
+  long resize(long address, long oldLength, long newLength, boolean mayMove) {
+    long oldSize = pages(oldLength);
+    long newSize = pages(newLength);
+    requireOwn(address, oldSize);
+    if (!memory.isMapped(address, oldSize)) {
+      throw new SystemCallException(Errno.EFAULT);
+    }
+    if (newSize <= oldSize) {
+      if (newSize < oldSize) {
+        unmap(address + newSize, oldSize - newSize);
+      }
+      return address;
+    }
+    int permissions = memory.permissionsAt(address);
+    long more = newSize - oldSize;
+    if (inMappings(address, newSize) && !memory.overlaps(address + oldSize, more)) {
+      requireBudget(more);
+      mapAt(address + oldSize, more, permissions);
+      return address;
+    }
+    if (!mayMove) {
+      throw new SystemCallException(Errno.ENOMEM);
+    }
+    long moved = map(newSize, permissions);
+    for (long done = 0; done < oldSize; done += COPY_BYTES) {
+      int piece = (int) Math.min(COPY_BYTES, oldSize - done);
+      memory.write(moved + done, memory.read(address + done, piece));
+    }
+    unmap(address, oldSize);
+    return moved;
+  }
+
+  private void mapAt(long address, long size, int permissions) {
+    memory.map(address, size, permissions);
+    mappings++;
+    mappedBytes += size;
+  }
+
+  private void clear(long address, long size) {
+    byte[] zeroes = new byte[(int) Math.min(size, COPY_BYTES)];
+    for (long done = 0; done < size; done += zeroes.length) {
+      int piece = (int) Math.min(zeroes.length, size - done);
+      memory.write(address + done, piece == zeroes.length ? zeroes : new byte[piece]);
+    }
+  }
+
+  private boolean inMappings(long address, long size) {
+    return address >= mappingsFrom && address <= mappingsTo && size <= mappingsTo - address;
+  }
+
+  private void requireBudget(long size) {
+    if (mappedBytes + size > bytesMax || mappings >= MAPPINGS_MAX) {
+      throw new SystemCallException(Errno.ENOMEM);
+    }
+  }
+
+  /** A range of whole pages, below the end of the address space, none of them the tracer's. */
+  private void requireOwn(long address, long size) {
+    long last = address + size - 1;
+    boolean inSpace = memory.wordBytes() == 8 ? address >= 0 && last >= 0 : last <= 0xFFFF_FFFFL;
+    if (address % GuestMemory.PAGE != 0 || !inSpace) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    for (Range r : reserved) {
+      if (address < r.start + r.size && r.start <= last) {
+        throw new SystemCallException(Errno.EINVAL);
+      }
+    }
+  }
+
+  /** Length in whole pages: more than none, at most what guest memory maps at a time. */
+  private static long pages(long length) {
+    if (length <= 0) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    if (length > GuestMemory.MAX_MAPPING_BYTES) {
+      throw new SystemCallException(Errno.ENOMEM);
+    }
+    return GuestMemory.pageUp(length);
+  }
+}

@@ -1,0 +1,107 @@
+package dev.retstack.fleet.linux;
+
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What surrounds a program.
+ *
+ * @param arguments {@code argv}, the program's name first; not empty
+ * @param environment {@code envp}, in the map's order
+ * @param stdin file descriptor 0; a read that waits holds up the thread of the core
+ * @param stdout file descriptor 1; flushed at the end, not closed
+ * @param stderr file descriptor 2; flushed at the end, not closed
+ * @param seed of AT_RANDOM and getrandom
+ * @param stackBytes size of the stack, a multiple of 64 KiB
+ * @param memoryBytesMax most memory for heap and mappings together
+ * @param readable files and folders of the host that the program may open for reading
+ */
+public record LinuxOptions(
+    List<String> arguments,
+    Map<String, String> environment,
+    InputStream stdin,
+    OutputStream stdout,
+    OutputStream stderr,
+    long seed,
+    long stackBytes,
+    long memoryBytesMax,
+    List<Path> readable) {
+
+  /** Default size of the stack: that of most Linux systems. */
+  public static final long STACK_BYTES = 8L << 20;
+
+  /** Default limit of heap and mappings. */
+  public static final long MEMORY_BYTES_MAX = 256L << 20;
+
+  /** Checks what the type cannot. */
+  public LinuxOptions {
+    arguments = List.copyOf(arguments);
+    readable = List.copyOf(readable);
+    environment = Collections.unmodifiableMap(new LinkedHashMap<>(environment));
+    if (arguments.isEmpty()) {
+      throw new IllegalArgumentException("no arguments: the first one is the program's name");
+    }
+    if (stackBytes <= 0 || stackBytes % (64 << 10) != 0 || stackBytes > 1L << 30) {
+      throw new IllegalArgumentException(
+          "stack of " + stackBytes + " bytes: a multiple of 64 KiB, at most 1 GiB");
+    }
+    if (memoryBytesMax < 0) {
+      throw new IllegalArgumentException("memory limit " + memoryBytesMax + " is negative");
+    }
+  }
+
+  /** A program with a name, no input, an empty environment, and its output thrown away. */
+  public static LinuxOptions of(String program) {
+    return new LinuxOptions(
+        List.of(program),
+        Map.of(),
+        InputStream.nullInputStream(),
+        OutputStream.nullOutputStream(),
+        OutputStream.nullOutputStream(),
+        1,
+        STACK_BYTES,
+        MEMORY_BYTES_MAX,
+        List.of());
+  }
+
+  /** The same with other arguments, the program's name first. */
+  public LinuxOptions withArguments(List<String> value) {
+    return new LinuxOptions(
+        value, environment, stdin, stdout, stderr, seed, stackBytes, memoryBytesMax, readable);
+  }
+
+  /** The same with another environment. */
+  public LinuxOptions withEnvironment(Map<String, String> value) {
+    return new LinuxOptions(
+        arguments, value, stdin, stdout, stderr, seed, stackBytes, memoryBytesMax, readable);
+  }
+
+  /** The same with other streams. */
+  public LinuxOptions withStreams(InputStream in, OutputStream out, OutputStream err) {
+    return new LinuxOptions(
+        arguments, environment, in, out, err, seed, stackBytes, memoryBytesMax, readable);
+  }
+
+  /** The same with another seed of AT_RANDOM and getrandom. */
+  public LinuxOptions withSeed(long value) {
+    return new LinuxOptions(
+        arguments, environment, stdin, stdout, stderr, value, stackBytes, memoryBytesMax, readable);
+  }
+
+  /** The same with other limits of memory. */
+  public LinuxOptions withMemory(long stack, long most) {
+    return new LinuxOptions(
+        arguments, environment, stdin, stdout, stderr, seed, stack, most, readable);
+  }
+
+  /** The same with files and folders of the host that the program may read. */
+  public LinuxOptions withReadable(List<Path> value) {
+    return new LinuxOptions(
+        arguments, environment, stdin, stdout, stderr, seed, stackBytes, memoryBytesMax, value);
+  }
+}

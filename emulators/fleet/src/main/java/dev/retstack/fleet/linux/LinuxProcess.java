@@ -1,0 +1,169 @@
+package dev.retstack.fleet.linux;
+
+import dev.retstack.fleet.core.GuestAccessException;
+import dev.retstack.fleet.core.GuestMemory;
+import dev.retstack.fleet.isa.SyscallAbi;
+import dev.retstack.fleet.loader.ElfFile;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
+
+/**
+ * A static Linux program on one core. The core maps the image, calls {@link #start} for the stack
+ * pointer, and {@link #systemCall} at each trap, until it says that the program ended. One thread
+ * at a time.
+ */
+public final class LinuxProcess implements AutoCloseable {
+  private static final int AT_RANDOM_BYTES = 16;
+
+  /** Most different names that are counted; numbers that do not exist have no end. */
+  private static final int UNSUPPORTED_NAMES_MAX = 512;
+
+  private final ElfFile image;
+  private final SyscallAbi abi;
+  private final GuestMemory memory;
+  private final LinuxOptions options;
+  private final Cpu cpu;
+  private final AddressSpace space;
+  private final FileTable files;
+  private final SplittableRandom random;
+  private final SystemCallNames names;
+  private final Map<String, SystemCall> calls = new HashMap<>();
+  private final SortedMap<String, Long> unsupported = new TreeMap<>();
+  private long systemCalls;
+  private LinuxEnd end;
+
+  /**
+   * @param image whose segments are mapped in {@code memory} already
+   * @param abi how the program calls Linux
+   * @param threadPointer register that arch_prctl sets, or {@link
+   *     dev.retstack.fleet.isa.Registers#NONE}
+   * @param memory of the core
+   * @param cpu registers of the core
+   * @param clockNs the core's clock; with the virtual clock one instruction is one nanosecond
+   */
+  public LinuxProcess(
+      ElfFile image,
+      SyscallAbi abi,
+      int threadPointer,
+      GuestMemory memory,
+      Cpu cpu,
+      LinuxOptions options,
+      LongSupplier clockNs) {
+    this.image = image;
+    this.abi = abi;
+    this.memory = memory;
+    this.cpu = cpu;
+    this.options = options;
+    this.space =
+        new AddressSpace(memory, image.segments().getLast().end(), options.memoryBytesMax());
+    this.files = new FileTable(options);
+    this.random = new SplittableRandom(options.seed());
+    this.names = SystemCallNames.of(abi.numbers());
+    String executable = "/" + image.name();
+    new FileCalls(memory, files, StatLayout.of(abi.numbers()), executable).register(calls);
+    new MemoryCalls(space, this::countUnsupported).register(calls);
+    new TimeCalls(memory, clockNs).register(calls);
+    new SignalCalls(memory, this::endWith).register(calls);
+    new ProcessCalls(memory, options, abi.platform(), random, cpu, threadPointer, this::endWith)
+        .register(calls);
+  }
+
+  /** Keeps the program from unmapping or overwriting the mapping of a range: the tracer's pages. */
+  public void reserve(long start, long size) {
+    space.reserve(start, size);
+  }
+
+  /** Maps and writes the stack; returns the stack pointer for the first instruction. */
+  public long start() {
+    long bottom = space.mapStack(options.stackBytes());
+    byte[] bytes = new byte[AT_RANDOM_BYTES];
+    random.nextBytes(bytes);
+    return new InitialStack(memory, bottom, space.stackTop())
+        .write(image, options, abi.platform(), bytes);
+  }
+
+  /**
+   * Carries out the system call that the registers ask for and sets the result register.
+   *
+   * @return true while the program goes on, false when the core must stop
+   */
+  public boolean systemCall() {
+    if (end != null) {
+      return false;
+    }
+    systemCalls++;
+    long number = cpu.read(abi.numberRegister());
+    String name = names.name(number).orElse(null);
+    SystemCall call = name == null ? null : calls.get(name);
+    long result;
+    if (call == null) {
+      countUnsupported(name == null ? "number " + number : name);
+      result = Errno.ENOSYS.result();
+    } else {
+      result = carryOut(call);
+    }
+    if (end != null) {
+      return false;
+    }
+    cpu.write(abi.resultRegister(), result);
+    return true;
+  }
+
+  /** How the program ended; empty while it runs. */
+  public Optional<LinuxEnd> end() {
+    return Optional.ofNullable(end);
+  }
+
+  /** System calls made so far. */
+  public long systemCalls() {
+    return systemCalls;
+  }
+
+  /** What the program asked for in vain, with counts: names of system calls, sorted. */
+  public SortedMap<String, Long> unsupported() {
+    return Collections.unmodifiableSortedMap(new TreeMap<>(unsupported));
+  }
+
+  /** Flushes the program's output and closes the files it left open. */
+  @Override
+  public void close() {
+    try {
+      files.closeAll();
+    } catch (IOException e) {
+      throw new UncheckedIOException("output of " + image.name(), e);
+    }
+  }
+
+  private long carryOut(SystemCall call) {
+    long[] arguments = new long[SyscallAbi.ARGUMENTS];
+    for (int i = 0; i < arguments.length; i++) {
+      arguments[i] = cpu.read(abi.argumentRegisters().get(i));
+    }
+    try {
+      return call.call(arguments);
+    } catch (SystemCallException e) {
+      return e.errno().result();
+    } catch (GuestAccessException e) {
+      return Errno.EFAULT.result();
+    } catch (IOException e) {
+      return Errno.EIO.result();
+    }
+  }
+
+  private void countUnsupported(String name) {
+    boolean room = unsupported.size() < UNSUPPORTED_NAMES_MAX || unsupported.containsKey(name);
+    unsupported.merge(room ? name : "others", 1L, Long::sum);
+  }
+
+  private void endWith(LinuxEnd how) {
+    end = how;
+  }
+}

@@ -1,0 +1,105 @@
+package dev.retstack.fleet.linux;
+
+import dev.retstack.fleet.core.GuestMemory;
+import java.util.Map;
+import java.util.function.LongSupplier;
+
+/**
+ * Time as a program sees it: the core's clock, plus what it slept. A sleep ends at once; the core's
+ * clock does not move, the program's does.
+ */
+final class TimeCalls {
+  /** The wall clock starts here, so that runs are alike: 2000-01-01T00:00:00Z. */
+  static final long EPOCH_SECONDS = 946_684_800L;
+
+  private static final long SECOND_NS = 1_000_000_000L;
+  private static final int CLOCK_REALTIME = 0;
+  private static final int CLOCK_REALTIME_COARSE = 5;
+  private static final int CLOCK_TAI = 11;
+  private static final long TIMER_ABSTIME = 1;
+
+  private final GuestMemory memory;
+  private final LongSupplier coreNs;
+  private long sleptNs;
+
+  TimeCalls(GuestMemory memory, LongSupplier coreNs) {
+    this.memory = memory;
+    this.coreNs = coreNs;
+  }
+
+  void register(Map<String, SystemCall> calls) {
+    calls.put("clock_gettime", this::clockTime);
+    calls.put("clock_getres", this::resolution);
+    calls.put("clock_nanosleep", a -> sleep(clock(a[0]), (a[1] & TIMER_ABSTIME) != 0, a[2]));
+    calls.put("nanosleep", a -> sleep(CLOCK_REALTIME, false, a[0]));
+    calls.put("gettimeofday", this::timeOfDay);
+    calls.put("time", this::seconds);
+  }
+
+  private long now() {
+    return coreNs.getAsLong() + sleptNs;
+  }
+
+  private long clockTime(long[] a) {
+    int clock = clock(a[0]);
+    writeTime(a[1], baseSeconds(clock), now());
+    return 0;
+  }
+
+  private long resolution(long[] a) {
+    clock(a[0]);
+    if (a[1] != 0) {
+      writeTime(a[1], 0, 1);
+    }
+    return 0;
+  }
+
+  private long sleep(int clock, boolean absolute, long request) {
+    int word = memory.wordBytes();
+    long seconds = memory.readWord(request);
+    long nanoseconds = memory.readWord(request + word);
+    if (seconds < 0 || nanoseconds < 0 || nanoseconds >= SECOND_NS) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    long base = absolute ? baseSeconds(clock) : 0;
+    // A sleep of centuries must not turn time around.
+    long wanted = Math.min(Math.max(0, seconds - base), 1L << 32) * SECOND_NS + nanoseconds;
+    long more = absolute ? Math.max(0, wanted - now()) : wanted;
+    sleptNs = Math.min(sleptNs + more, 1L << 62);
+    return 0;
+  }
+
+  private long timeOfDay(long[] a) {
+    if (a[0] != 0) {
+      long now = now();
+      memory.writeWord(a[0], EPOCH_SECONDS + now / SECOND_NS);
+      memory.writeWord(a[0] + memory.wordBytes(), now % SECOND_NS / 1000);
+    }
+    return 0;
+  }
+
+  private long seconds(long[] a) {
+    long now = EPOCH_SECONDS + now() / SECOND_NS;
+    if (a[0] != 0) {
+      memory.writeWord(a[0], now);
+    }
+    return now;
+  }
+
+  private void writeTime(long address, long baseSeconds, long ns) {
+    memory.writeWord(address, baseSeconds + ns / SECOND_NS);
+    memory.writeWord(address + memory.wordBytes(), ns % SECOND_NS);
+  }
+
+  private static long baseSeconds(int clock) {
+    boolean wall = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
+    return wall ? EPOCH_SECONDS : 0;
+  }
+
+  private static int clock(long number) {
+    if (number < 0 || number > CLOCK_TAI) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    return (int) number;
+  }
+}
