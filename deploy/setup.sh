@@ -62,15 +62,18 @@ fetch_unicorn() {
   library_version "$work/ready/$lib" >>"$log" 2>&1
 }
 
-# Puts directory $1 in place in one step. If another run was faster, its result is as good.
+# Puts directory $1 in place in one step. If another run was faster, its result is as good; an
+# incomplete directory, which this script never makes, gives way.
 install_unicorn() {
-  python3 - "$1" "$UNICORN_DIR" <<'PY'
+  python3 - "$1" "$UNICORN_DIR" "$(library_name)" <<'PY'
 import os, sys
+ready, place, library = sys.argv[1:]
 try:
-    os.rename(sys.argv[1], sys.argv[2])
+    os.rename(ready, place)
 except OSError:
-    if not os.path.isdir(sys.argv[2]):
-        raise
+    if not os.path.isfile(os.path.join(place, library)) or not os.path.isdir(os.path.join(place, "include")):
+        os.rename(place, ready + ".incomplete")
+        os.rename(ready, place)
 PY
 }
 
@@ -92,7 +95,6 @@ setup_libunicorn() {
     fail "no python3: install python3 and pip (Debian: apt-get install python3-pip)," \
       "or set RETSTACK_LIBUNICORN to a libunicorn $UNICORN_VERSION"
   mkdir -p "$CACHE"
-  [[ ! -d $UNICORN_DIR ]] || rm -rf "$UNICORN_DIR" # incomplete: not made by this script
   local work
   work=$(mktemp -d "$CACHE/setup.XXXXXX")
   # shellcheck disable=SC2064 # the directory of now

@@ -43,6 +43,6 @@ public final class Context implements AutoCloseable {
   void free() {
     long address = bytes.address();
     arena.close();
-    Unicorn.ok(NativeUnicorn.uc_context_free(address), "uc_context_free");
+    UnicornException.check(NativeUnicorn.uc_context_free(address), "uc_context_free");
   }
 }

@@ -21,7 +21,7 @@ final class GuestMemory {
   }
 
   void map(long address, long size, int perms) {
-    Unicorn.ok(
+    UnicornException.check(
         NativeUnicorn.uc_mem_map(uc, address, size, perms), "uc_mem_map", address, size, perms);
   }
 
@@ -35,7 +35,7 @@ final class GuestMemory {
           "guest 0x%x, host 0x%x, size 0x%x: each must be a multiple of 0x%x, use allocate(size, %d)"
               .formatted(address, host.address(), size, PAGE, PAGE));
     }
-    Unicorn.ok(
+    UnicornException.check(
         NativeUnicorn.uc_mem_map_ptr(uc, address, size, perms, host.address()),
         "uc_mem_map_ptr",
         address,
@@ -45,7 +45,8 @@ final class GuestMemory {
   }
 
   void unmap(long address, long size) {
-    Unicorn.ok(NativeUnicorn.uc_mem_unmap(uc, address, size), "uc_mem_unmap", address, size);
+    UnicornException.check(
+        NativeUnicorn.uc_mem_unmap(uc, address, size), "uc_mem_unmap", address, size);
     MemorySegment host = mapped.get(address);
     if (host != null && host.byteSize() == size) {
       mapped.remove(address); // after a partial unmap the rest is still in use
@@ -53,7 +54,7 @@ final class GuestMemory {
   }
 
   void protect(long address, long size, int perms) {
-    Unicorn.ok(
+    UnicornException.check(
         NativeUnicorn.uc_mem_protect(uc, address, size, perms),
         "uc_mem_protect",
         address,
@@ -64,7 +65,7 @@ final class GuestMemory {
   void read(long address, MemorySegment bytes) {
     for (long at = 0; at < bytes.byteSize(); at += COPY_MAX) {
       MemorySegment part = part(bytes, at);
-      Unicorn.ok(
+      UnicornException.check(
           NativeUnicorn.uc_mem_read(uc, address + at, part),
           "uc_mem_read",
           address + at,
@@ -75,7 +76,7 @@ final class GuestMemory {
   void write(long address, MemorySegment bytes) {
     for (long at = 0; at < bytes.byteSize(); at += COPY_MAX) {
       MemorySegment part = part(bytes, at);
-      Unicorn.ok(
+      UnicornException.check(
           NativeUnicorn.uc_mem_write(uc, address + at, part),
           "uc_mem_write",
           address + at,

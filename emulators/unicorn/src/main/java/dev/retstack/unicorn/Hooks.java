@@ -47,7 +47,7 @@ final class Hooks {
 
   /** Adds a hook in C. */
   Hook addNative(int type, MemorySegment callback, MemorySegment userData, long begin, long end) {
-    Unicorn.ok(
+    UnicornException.check(
         NativeUnicorn.uc_hook_add(
             uc, out.address(), type, callback.address(), userData.address(), begin, end),
         "uc_hook_add",
@@ -76,7 +76,7 @@ final class Hooks {
     if (!hooks.remove(hook)) {
       throw new IllegalArgumentException("hook is not, or no longer, of this engine");
     }
-    Unicorn.ok(NativeUnicorn.uc_hook_del(uc, hook.handle), "uc_hook_del");
+    UnicornException.check(NativeUnicorn.uc_hook_del(uc, hook.handle), "uc_hook_del");
     release(hook);
   }
 

@@ -88,7 +88,8 @@ final class Registers {
   void read(int register, MemorySegment bytes) {
     checkWidth(register, bytes);
     value.fill((byte) 0).copyFrom(bytes);
-    Unicorn.ok(NativeUnicorn.uc_reg_read(uc, register, value.address()), "uc_reg_read", register);
+    UnicornException.check(
+        NativeUnicorn.uc_reg_read(uc, register, value.address()), "uc_reg_read", register);
     bytes.copyFrom(value.asSlice(0, bytes.byteSize()));
   }
 
@@ -98,7 +99,8 @@ final class Registers {
       checkSelector(register);
     }
     value.fill((byte) 0).copyFrom(bytes);
-    Unicorn.ok(NativeUnicorn.uc_reg_write(uc, register, value.address()), "uc_reg_write", register);
+    UnicornException.check(
+        NativeUnicorn.uc_reg_write(uc, register, value.address()), "uc_reg_write", register);
   }
 
   void read(int[] registers, long[] out) {
@@ -108,7 +110,7 @@ final class Registers {
       for (int i = 0; i < count; i++) {
         batch.values.set(JAVA_LONG, (long) i * BATCH_STRIDE, 0);
       }
-      Unicorn.ok(
+      UnicornException.check(
           NativeUnicorn.uc_reg_read_batch(uc, batch.ids.address(), batch.pointers.address(), count),
           "uc_reg_read_batch");
       for (int i = 0; i < count; i++) {
@@ -128,7 +130,7 @@ final class Registers {
         batch.values.asSlice((long) i * BATCH_STRIDE, BATCH_STRIDE).fill((byte) 0);
         batch.values.set(JAVA_LONG, (long) i * BATCH_STRIDE, values[from + i]);
       }
-      Unicorn.ok(
+      UnicornException.check(
           NativeUnicorn.uc_reg_write_batch(
               uc, batch.ids.address(), batch.pointers.address(), count),
           "uc_reg_write_batch");

@@ -1,10 +1,10 @@
 package dev.retstack.unicorn;
 
+import static dev.retstack.unicorn.UnicornException.check;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
@@ -59,7 +59,7 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
     Arena arena = Arena.ofShared();
     try {
       MemorySegment out = arena.allocate(JAVA_LONG);
-      ok(NativeUnicorn.uc_open(arch, mode, out.address()), "uc_open", arch, mode);
+      check(NativeUnicorn.uc_open(arch, mode, out.address()), "uc_open", arch, mode);
       Unicorn engine = new Unicorn(out.get(JAVA_LONG, 0), arch, out, arena);
       OPEN.incrementAndGet();
       return engine;
@@ -101,7 +101,7 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
     hooks.releaseAll();
     arena.close();
     OPEN.decrementAndGet();
-    ok(code, "uc_close");
+    check(code, "uc_close");
   }
 
   /**
@@ -111,7 +111,7 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
    */
   public long query(int type) {
     ownership.check();
-    ok(NativeUnicorn.uc_query(uc, type, out.address()), "uc_query", type);
+    check(NativeUnicorn.uc_query(uc, type, out.address()), "uc_query", type);
     return out.get(JAVA_LONG, 0);
   }
 
@@ -226,7 +226,7 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
       ownership.finish();
     }
     rethrow();
-    ok(code, "uc_emu_start", begin, until);
+    check(code, "uc_emu_start", begin, until);
   }
 
   /** Asks the running guest to stop; in a block hook, before that block. Idle: does nothing. */
@@ -265,7 +265,7 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
   /** Makes a place for the CPU's state. */
   public Context context_alloc() {
     ownership.check();
-    ok(NativeUnicorn.uc_context_alloc(uc, out.address()), "uc_context_alloc");
+    check(NativeUnicorn.uc_context_alloc(uc, out.address()), "uc_context_alloc");
     Context context = new Context(this, out.get(JAVA_LONG, 0), NativeUnicorn.uc_context_size(uc));
     contexts.add(context);
     return context;
@@ -274,13 +274,13 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
   /** Copies the CPU's state, not the memory, into the context. */
   public void context_save(Context context) {
     ownership.check();
-    ok(NativeUnicorn.uc_context_save(uc, context.address()), "uc_context_save");
+    check(NativeUnicorn.uc_context_save(uc, context.address()), "uc_context_save");
   }
 
   /** Copies the context into the CPU; it may come from another engine of the same kind. */
   public void context_restore(Context context) {
     ownership.check();
-    ok(NativeUnicorn.uc_context_restore(uc, context.address()), "uc_context_restore");
+    check(NativeUnicorn.uc_context_restore(uc, context.address()), "uc_context_restore");
   }
 
   /** Frees a context that is still open. */
@@ -292,7 +292,8 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
     }
   }
 
-  // ---- hooks: begin and end are inclusive; begin > end means everywhere
+  // ---- hooks: begin and end are inclusive; begin > end means everywhere. Code that was translated
+  // before a hook on code or memory was added runs without it until ctl_flush_tb
 
   /** Adds a hook on the instructions of a range. */
   public Hook hook_add_code(CodeHook hook, long begin, long end) {
@@ -391,14 +392,5 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
   private Hook add(int type, long upcall, Object hook, long begin, long end) {
     ownership.check();
     return hooks.add(type, upcall, hook, begin, end);
-  }
-
-  /** Throws for an error code; the arguments go into the message. */
-  static void ok(int code, String function, long... arguments) {
-    if (code != 0) {
-      String[] hex =
-          Arrays.stream(arguments).mapToObj(a -> "0x" + Long.toHexString(a)).toArray(String[]::new);
-      throw UnicornException.of(function + "(" + String.join(", ", hex) + ")", code);
-    }
   }
 }

@@ -146,26 +146,26 @@ abstract sealed class UnicornControls permits Unicorn {
     }
     int word = word(UcConst.UC_CTL_TB_REQUEST_CACHE, 2, UcConst.UC_CTL_IO_READ_WRITE);
     int code = NativeUnicorn.uc_ctl(uc, word, address, out.address());
-    Unicorn.ok(code, "uc_ctl_request_cache", address);
+    UnicornException.check(code, "uc_ctl_request_cache", address);
   }
 
   private void command(int type, String name) {
     ownership.check();
-    Unicorn.ok(NativeUnicorn.uc_ctl(uc, word(type, 0, UcConst.UC_CTL_IO_WRITE)), name);
+    UnicornException.check(NativeUnicorn.uc_ctl(uc, word(type, 0, UcConst.UC_CTL_IO_WRITE)), name);
   }
 
   /** Sets an {@code int}. */
   private void set(int type, int value, String name) {
     ownership.check();
     int word = word(type, 1, UcConst.UC_CTL_IO_WRITE);
-    Unicorn.ok(NativeUnicorn.uc_ctl(uc, word, value), name, value);
+    UnicornException.check(NativeUnicorn.uc_ctl(uc, word, value), name, value);
   }
 
   /** Sets two {@code uint64_t}. */
   private void set(int type, long first, long second, String name) {
     ownership.check();
     int word = word(type, 2, UcConst.UC_CTL_IO_WRITE);
-    Unicorn.ok(NativeUnicorn.uc_ctl(uc, word, first, second), name, first, second);
+    UnicornException.check(NativeUnicorn.uc_ctl(uc, word, first, second), name, first, second);
   }
 
   /** Gets a {@code uint32_t}. */
@@ -173,7 +173,7 @@ abstract sealed class UnicornControls permits Unicorn {
     ownership.check();
     out.set(JAVA_LONG, 0, 0);
     int word = word(type, 1, UcConst.UC_CTL_IO_READ);
-    Unicorn.ok(NativeUnicorn.uc_ctl(uc, word, out.address()), name);
+    UnicornException.check(NativeUnicorn.uc_ctl(uc, word, out.address()), name);
     return out.get(JAVA_INT, 0);
   }
 

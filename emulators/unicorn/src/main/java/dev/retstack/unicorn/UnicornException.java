@@ -1,5 +1,8 @@
 package dev.retstack.unicorn;
 
+import java.util.Arrays;
+import java.util.stream.Collectors;
+
 /** A call into Unicorn that ended with an error. */
 public class UnicornException extends RuntimeException {
   private final UcError error;
@@ -9,6 +12,17 @@ public class UnicornException extends RuntimeException {
     super(message);
     this.code = code;
     this.error = UcError.of(code);
+  }
+
+  /** Throws for an error code; the arguments go into the message. */
+  static void check(int code, String function, long... arguments) {
+    if (code != 0) {
+      String hex =
+          Arrays.stream(arguments)
+              .mapToObj(a -> "0x" + Long.toHexString(a))
+              .collect(Collectors.joining(", ", "(", ")"));
+      throw of(function + hex, code);
+    }
   }
 
   /** Returns the exception that fits an error code, with the library's own words for it. */

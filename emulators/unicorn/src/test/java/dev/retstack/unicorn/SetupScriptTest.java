@@ -1,0 +1,100 @@
+package dev.retstack.unicorn;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What {@code deploy/setup.sh} does without a network. */
+@DisabledOnOs(OS.WINDOWS)
+class SetupScriptTest {
+  private static final Path SCRIPT = Path.of("../../deploy/setup.sh");
+
+  @TempDir private Path directory;
+  private Path cache;
+
+  /** How the script ended and what it said. */
+  private record Result(int exit, String said) {}
+
+  @BeforeEach
+  void cache() throws IOException {
+    cache = Files.createDirectories(directory.resolve("cache"));
+  }
+
+  private Result run(Map<String, String> environment, String... arguments) throws Exception {
+    ProcessBuilder script = new ProcessBuilder("bash", SCRIPT.toString());
+    script.command().addAll(List.of(arguments));
+    script.environment().remove(LibraryLocator.ENVIRONMENT);
+    script.environment().put("XDG_CACHE_HOME", cache.toString());
+    script.environment().putAll(environment);
+    Process process = script.redirectErrorStream(true).start();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    return new Result(process.waitFor(), said);
+  }
+
+  /** Puts commands that fail before those of the system. */
+  private Map<String, String> failing(String... commands) throws IOException {
+    Path bin = Files.createDirectories(directory.resolve("bin"));
+    for (String command : commands) {
+      Path file = Files.writeString(bin.resolve(command), "#!/bin/sh\necho broken >&2\nexit 1\n");
+      assertThat(file.toFile().setExecutable(true)).isTrue();
+    }
+    return Map.of("PATH", bin + ":" + System.getenv("PATH"));
+  }
+
+  @Test
+  void unknownThingIsAUsageError() throws Exception {
+    assertThat(run(Map.of(), "coffee"))
+        .isEqualTo(new Result(2, "retstack: usage: deploy/setup.sh libunicorn | jdk\n"));
+  }
+
+  @Test
+  void jdkIsPrintedAndOneThatIsNamedGoesFirst() throws Exception {
+    String home = System.getProperty("java.home");
+    assertThat(run(Map.of("JAVA_HOME", home), "jdk")).isEqualTo(new Result(0, home + "\n"));
+  }
+
+  @Test
+  void otherJdkThatIsNamedIsPassedOver() throws Exception {
+    Path old = Files.createDirectories(directory.resolve("jdk17/bin"));
+    assertThat(Files.createFile(old.resolve("javac")).toFile().setExecutable(true)).isTrue();
+    Files.writeString(directory.resolve("jdk17/release"), "JAVA_VERSION=\"17.0.2\"\n");
+    String path = System.getProperty("java.home") + "/bin:" + System.getenv("PATH");
+    Result result =
+        run(Map.of("JAVA_HOME", directory.resolve("jdk17").toString(), "PATH", path), "jdk");
+    assertThat(result.exit()).isZero();
+    assertThat(Files.readString(Path.of(result.said().strip(), "release")))
+        .contains("JAVA_VERSION=\"25");
+  }
+
+  @Test
+  void whereTheLibraryIsThereNothingIsDoneOrSaid() throws Exception {
+    Path home = Files.createDirectories(cache.resolve("retstack/unicorn-2.1.4/include"));
+    Files.createFile(home.resolveSibling("libunicorn.so.2"));
+    Files.createFile(home.resolveSibling("libunicorn.2.dylib"));
+    assertThat(run(failing("python3", "pip3"), "libunicorn")).isEqualTo(new Result(0, ""));
+    String named = Unicorn.library().path().toString();
+    assertThat(run(Map.of(LibraryLocator.ENVIRONMENT, named), "libunicorn"))
+        .isEqualTo(new Result(0, ""));
+  }
+
+  @Test
+  void failureShowsPipsWordsTellsTheCureAndLeavesNothingBehind() throws Exception {
+    Result result = run(failing("python3", "pip3"), "libunicorn");
+    assertThat(result.exit()).isEqualTo(4);
+    assertThat(result.said())
+        .contains("broken")
+        .contains("no libunicorn: pip could not fetch unicorn==2.1.4")
+        .contains("set RETSTACK_LIBUNICORN");
+    assertThat(cache.resolve("retstack")).isEmptyDirectory();
+  }
+}
