@@ -1,0 +1,116 @@
+package dev.retstack.graph.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.retstack.graph.Stream;
+import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.aggregate.GraphEvents;
+import dev.retstack.graph.aggregate.ImageInfo;
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.reconstruct.ChunkMeta;
+import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.schema.codec.RecordBatch;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ReportTest {
+
+  @Test
+  void unitsAreNeverAdded() {
+    Stream s = new Stream().enter(0, 0, Stream.MAIN, 0x900).exit(9, 0, Stream.MAIN, 0x900).send();
+    RecordBatch batch = new RecordBatch(1);
+    batch.add(RecordBatch.ENTRY, 5, 0, Stream.A, 0x900, 0, 0);
+    s.state()
+        .apply(
+            ChunkMeta.running(0, 0, 5, 5, ClockUnit.NANOSECONDS),
+            new CoreKey("s", "other"),
+            Stream.IMAGE_ID,
+            batch);
+    assertThatThrownBy(() -> s.state().report())
+        .isInstanceOf(MixedUnitsException.class)
+        .hasMessage(
+            "cores count in different units (instructions, nanoseconds): choose the unit of the"
+                + " report");
+    assertThat(s.state().report(ClockUnit.NANOSECONDS).functions())
+        .extracting(FunctionRow::name)
+        .containsExactly("a");
+    assertThat(s.state().report(ClockUnit.INSTRUCTIONS).cores()).hasSize(1);
+  }
+
+  @Test
+  void anEmptyStateHasAReport() {
+    Report report = new ReportBuilder().build();
+    assertThat(report.completeness()).isEqualTo(100);
+    assertThat(report.functions()).isEmpty();
+  }
+
+  @Test
+  void openCallsReachToTheClock() {
+    Stream s =
+        new Stream()
+            .enter(3, 0, Stream.MAIN, 0x900)
+            .enter(4, 1, Stream.A, Stream.returnTo(Stream.MAIN))
+            .exit(9, 1, Stream.A, Stream.returnTo(Stream.MAIN))
+            .send();
+    CallNode main = s.state().trees().get(0).roots().get(0);
+    assertThat(main).hasToString("main 3..9 OPEN (1 below)");
+    assertThat(s.state().report().stats()).containsExactly(new StatRow(Stat.OPEN_CALLS, 1));
+  }
+
+  @Test
+  void eventsTellOfLongCallsAndOfAnomalies() {
+    Stream s = new Stream();
+    List<String> heard = new ArrayList<>();
+    s.state().events(new Recorder(heard));
+    s.enter(0, 0, Stream.MAIN, 0x900)
+        .enter(10, 1, Stream.A, Stream.returnTo(Stream.MAIN))
+        .enter(11, 2, Stream.B, Stream.returnTo(Stream.A))
+        .exit(12, 2, Stream.B, Stream.returnTo(Stream.A))
+        .exit(30, 1, Stream.A, Stream.returnTo(Stream.MAIN), Stream.slot(1), 7)
+        .exit(40, 0, Stream.MAIN, 0x900)
+        .send();
+    assertThat(heard)
+        .containsExactly(
+            "core0 FRAME_POINTER_MISMATCH",
+            "core0 1104 from 1000 level 1: 10..30 self 19 RETURNED",
+            "core0 1000 from 0 level 0: 0..40 self 20 RETURNED");
+  }
+
+  @Test
+  void fieldsOfTheCanonicalTextCannotBeMistaken() {
+    assertThat(ResultText.quote("exit code 0\n\\é"))
+        .isEqualTo("exit\\u0020code\\u00200\\u000a\\u005c\\u00e9");
+    assertThat(ResultText.quote("")).isEqualTo("\\e");
+  }
+
+  private record Recorder(List<String> heard) implements GraphEvents {
+    @Override
+    public long threshold() {
+      return 20;
+    }
+
+    @Override
+    public void finished(
+        CoreKey core,
+        ImageInfo image,
+        long selfPc,
+        long callerPc,
+        int level,
+        long enter,
+        long exit,
+        long self,
+        Ending ending) {
+      heard.add(
+          "%s %x from %x level %d: %d..%d self %d %s"
+              .formatted(core.core(), selfPc, callerPc, level, enter, exit, self, ending));
+    }
+
+    @Override
+    public void anomaly(AnomalyRow row) {
+      heard.add(row.core() + " " + row.kind());
+    }
+  }
+}

@@ -1,0 +1,8 @@
+package dev.retstack.simulation;
+
+import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.reconstruct.ChunkMeta;
+import dev.retstack.schema.codec.RecordBatch;
+
+/** A chunk on its way: what stands in the envelope and the records. */
+record ModelChunk(CoreKey core, String imageId, ChunkMeta meta, RecordBatch batch) {}

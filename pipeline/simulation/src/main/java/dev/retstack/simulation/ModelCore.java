@@ -1,0 +1,87 @@
+package dev.retstack.simulation;
+
+import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.aggregate.ImageInfo;
+import dev.retstack.graph.reconstruct.ChunkMeta;
+import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.symbol.SymbolTable;
+import dev.retstack.schema.codec.RecordBatch;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** A core that ran a model program, and its records cut into chunks. */
+final class ModelCore {
+  private final CoreKey key;
+  private final ModelProgram program;
+
+  ModelCore(CoreKey key, ModelProgram program) {
+    this.key = key;
+    this.program = program;
+  }
+
+  CoreKey key() {
+    return key;
+  }
+
+  ModelProgram program() {
+    return program;
+  }
+
+  /** The image of every model program. */
+  static ImageInfo image() {
+    return new ImageInfo("cafe", "model.elf", "model", ModelTracer.TRAITS, SymbolTable.EMPTY);
+  }
+
+  /** The records, nothing lost, in chunks of at most {@code largest}, some of them empty. */
+  List<ModelChunk> chunks(SplittableRandom random, int largest) {
+    return cut(program.records(), random, largest);
+  }
+
+  /**
+   * These records of the core in chunks. A LOST record that would begin a chunk may instead stand
+   * in its envelope.
+   */
+  List<ModelChunk> cut(List<long[]> records, SplittableRandom random, int largest) {
+    List<ModelChunk> chunks = new ArrayList<>();
+    long clock = 0;
+    long sent = 0;
+    int next = 0;
+    while (next < records.size()) {
+      int end = Math.min(next + random.nextInt(largest + 1), records.size());
+      boolean marker = next < end && records.get(next)[0] == RecordBatch.LOST;
+      long lostBefore = marker && random.nextBoolean() ? records.get(next++)[3] : 0;
+      chunks.add(chunk(chunks.size(), sent, lostBefore, records.subList(next, end), clock));
+      clock = records.get(Math.max(end, 1) - 1)[1];
+      sent += end - next;
+      next = end;
+    }
+    ModelChunk last = chunk(chunks.size(), sent, 0, List.of(), clock);
+    ChunkMeta end = last.meta().ending(CoreEnd.HALTED, "exit code 0", program.clock());
+    chunks.add(new ModelChunk(key, last.imageId(), end, last.batch()));
+    return chunks;
+  }
+
+  private ModelChunk chunk(
+      int sequence, long before, long lostBefore, List<long[]> records, long clock) {
+    RecordBatch batch = new RecordBatch(records.size());
+    for (long[] r : records) {
+      batch.add((byte) r[0], r[1], (int) r[2], r[3], r[4], r[5], r[6]);
+    }
+    boolean empty = records.isEmpty();
+    ChunkMeta meta =
+        new ChunkMeta(
+            sequence,
+            before,
+            lostBefore,
+            0,
+            0,
+            empty ? clock : records.getFirst()[1],
+            empty ? clock : records.getLast()[1],
+            ClockUnit.INSTRUCTIONS,
+            CoreEnd.RUNNING,
+            "");
+    return new ModelChunk(key, image().id(), meta, batch);
+  }
+}

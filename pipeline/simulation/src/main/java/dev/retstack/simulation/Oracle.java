@@ -1,0 +1,76 @@
+package dev.retstack.simulation;
+
+import dev.retstack.graph.reconstruct.Ending;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Totals of true calls, computed the naive way: every question is answered by walking up the
+ * parents. Shares nothing with the pipeline.
+ */
+final class Oracle {
+  /** Totals of one function or one edge. */
+  static final class Row {
+    long calls;
+    long finished;
+    long total;
+    long self;
+    long min = Long.MAX_VALUE;
+    long max;
+  }
+
+  /** A caller and a callee. */
+  record Edge(long caller, long callee) {}
+
+  final Map<Long, Row> functions = new HashMap<>();
+  final Map<Edge, Row> edges = new HashMap<>();
+
+  Oracle(List<TrueCall> calls) {
+    add(calls);
+  }
+
+  /** Adds the calls of one more core. */
+  void add(List<TrueCall> calls) {
+    Map<TrueCall, Long> below = new HashMap<>();
+    for (TrueCall call : calls) {
+      if (call.parent != null && call.ending != Ending.OPEN) {
+        below.merge(call.parent, call.exit - call.enter, Long::sum);
+      }
+    }
+    for (TrueCall call : calls) {
+      long self = call.exit - call.enter - below.getOrDefault(call, 0L);
+      boolean outermost = true;
+      boolean outermostEdge = true;
+      for (TrueCall above = call.parent; above != null; above = above.parent) {
+        outermost &= above.selfPc != call.selfPc;
+        outermostEdge &= !sameEdge(above, call);
+      }
+      add(functions.computeIfAbsent(call.selfPc, _ -> new Row()), call, self, outermost);
+      if (call.caller != null) {
+        Edge edge = new Edge(call.caller.selfPc, call.selfPc);
+        add(edges.computeIfAbsent(edge, _ -> new Row()), call, self, outermostEdge);
+      }
+    }
+  }
+
+  private static boolean sameEdge(TrueCall a, TrueCall b) {
+    return a.selfPc == b.selfPc
+        && a.caller != null
+        && b.caller != null
+        && a.caller.selfPc == b.caller.selfPc;
+  }
+
+  private static void add(Row row, TrueCall call, long self, boolean outermost) {
+    row.calls++;
+    if (call.ending == Ending.OPEN) {
+      return;
+    }
+    long duration = call.exit - call.enter;
+    row.finished++;
+    row.total += outermost ? duration : 0;
+    row.self += self;
+    row.min = Math.min(row.min, duration);
+    row.max = Math.max(row.max, duration);
+  }
+}

@@ -1,0 +1,28 @@
+package dev.retstack.simulation;
+
+import java.util.function.LongConsumer;
+
+/**
+ * Runs a check over many seeds. {@code -Dretstack.seeds=N} runs N of them, {@code
+ * -Dretstack.seed=S} only S; a failure names its seed.
+ */
+final class Seeds {
+  private static final int DEFAULT = 200;
+
+  private Seeds() {}
+
+  static void each(LongConsumer check) {
+    Long one = Long.getLong("retstack.seed");
+    int count = Integer.getInteger("retstack.seeds", DEFAULT);
+    long first = one == null ? 1 : one;
+    long last = one == null ? count : one;
+    for (long seed = first; seed <= last; seed++) {
+      try {
+        check.accept(seed);
+      } catch (RuntimeException | AssertionError e) {
+        throw new AssertionError(
+            "reproduce with -Dretstack.seed=" + seed + ": " + e.getMessage(), e);
+      }
+    }
+  }
+}

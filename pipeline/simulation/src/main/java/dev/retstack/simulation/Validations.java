@@ -1,0 +1,187 @@
+package dev.retstack.simulation;
+
+import dev.retstack.graph.aggregate.CallTreeLog;
+import dev.retstack.graph.aggregate.CoreGraph;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.check.AnomalyKind;
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.report.EdgeRow;
+import dev.retstack.graph.report.FunctionRow;
+import dev.retstack.graph.report.Report;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/** What must hold between a graph and the truth. Each throws an {@link AssertionError}. */
+final class Validations {
+  private Validations() {}
+
+  /** Without faults the graph is the truth: every call, every total, every anomaly, no more. */
+  static void identical(GraphState state, List<ModelCore> cores) {
+    Report report = state.report();
+    Oracle oracle = oracle(cores);
+    equal("functions", oracle.functions.size(), report.functions().size());
+    for (FunctionRow f : report.functions()) {
+      Oracle.Row row = oracle.functions.get(f.selfPc());
+      equal(f.name(), text(row), text(f));
+    }
+    equal("edges", oracle.edges.size(), report.edges().size());
+    for (EdgeRow e : report.edges()) {
+      Oracle.Row row = oracle.edges.get(new Oracle.Edge(e.callerPc(), e.calleePc()));
+      equal(e.caller() + ">" + e.callee(), text(row), text(e));
+    }
+    equal("lost", 0L, report.lost());
+    for (ModelCore core : cores) {
+      CoreGraph graph = state.core(core.key()).orElseThrow();
+      sameTree(graph.tree(), core.program().calls);
+      anomalies(graph, core.program().anomalies);
+    }
+  }
+
+  /** Under any fault: nothing is invented, and what is missing is counted exactly. */
+  static void nothingInvented(GraphState state, List<ModelCore> cores, long lost) {
+    Report report = state.report();
+    Oracle oracle = oracle(cores);
+    for (FunctionRow f : report.functions()) {
+      Oracle.Row row = oracle.functions.get(f.selfPc());
+      within(f.name(), row, f.calls(), f.finished(), f.total(), f.self(), f.min(), f.max());
+    }
+    for (EdgeRow e : report.edges()) {
+      Oracle.Row row = oracle.edges.get(new Oracle.Edge(e.callerPc(), e.calleePc()));
+      within(
+          e.caller() + ">" + e.callee(),
+          row,
+          e.calls(),
+          e.finished(),
+          e.total(),
+          e.self(),
+          e.min(),
+          e.max());
+    }
+    equal("lost", lost, report.lost());
+    for (ModelCore core : cores) {
+      state.core(core.key()).ifPresent(graph -> eachCallIsTrue(graph.tree(), core));
+    }
+  }
+
+  /** What must hold after every chunk, whatever it was. */
+  static void invariants(GraphState state) {
+    for (CoreGraph core : state.cores()) {
+      if (!core.progress().balanced()) {
+        throw new AssertionError("entries and endings do not add up: " + core.progress());
+      }
+    }
+  }
+
+  private static Oracle oracle(List<ModelCore> cores) {
+    Oracle oracle = new Oracle(List.of());
+    cores.forEach(core -> oracle.add(core.program().calls));
+    return oracle;
+  }
+
+  private static void sameTree(CallTreeLog tree, List<TrueCall> calls) {
+    equal("calls in the tree", calls.size(), tree.size());
+    Map<TrueCall, Integer> numbers = new HashMap<>();
+    for (int i = 0; i < calls.size(); i++) {
+      TrueCall call = calls.get(i);
+      numbers.put(call, i);
+      int parent = call.parent == null ? CallTreeLog.NONE : numbers.get(call.parent);
+      equal(
+          "call " + i,
+          "%x in %d, %d..%d %s".formatted(call.selfPc, parent, call.enter, call.exit, call.ending),
+          "%x in %d, %d..%d %s"
+              .formatted(
+                  tree.selfPc(i), tree.parent(i), tree.enter(i), tree.exit(i), tree.ending(i)));
+    }
+  }
+
+  private static void eachCallIsTrue(CallTreeLog tree, ModelCore core) {
+    Map<Long, TrueCall> byEntry = new HashMap<>();
+    core.program().calls.forEach(call -> byEntry.put(call.enter, call));
+    for (int i = 0; i < tree.size(); i++) {
+      TrueCall call = byEntry.get(tree.enter(i));
+      String what = "call %d of %s".formatted(i, core.key().core());
+      equal(what, call == null ? null : call.selfPc, tree.selfPc(i));
+      if (tree.ending(i).finished()) {
+        equal(what + " exit", Objects.requireNonNull(call).exit, tree.exit(i));
+        equal(what + " ending", call.ending, tree.ending(i));
+      }
+      if (tree.parent(i) >= 0) {
+        TrueCall parent = Objects.requireNonNull(call).parent;
+        equal(what + " parent", parent == null ? -1 : parent.enter, tree.enter(tree.parent(i)));
+      }
+    }
+  }
+
+  private static void anomalies(CoreGraph graph, Map<AnomalyKind, Long> planted) {
+    expect(graph, Stat.TAIL_CALLS, planted, AnomalyKind.TAIL_CALL);
+    expect(graph, Stat.UNWOUND_CALLS, planted, AnomalyKind.UNWOUND);
+    expect(graph, Stat.FRAME_POINTER_MISMATCHES, planted, AnomalyKind.FRAME_POINTER_MISMATCH);
+    expect(graph, Stat.RETURN_ADDRESS_MISMATCHES, planted, AnomalyKind.RETURN_ADDRESS_MISMATCH);
+    for (Stat stat :
+        List.of(
+            Stat.MISPLACED_EXITS,
+            Stat.STACK_JUMPS,
+            Stat.UNKNOWN_EXITS,
+            Stat.TRUNCATED_CALLS,
+            Stat.TIME_BACKWARDS,
+            Stat.BAD_RECORDS)) {
+      equal(stat.name(), 0L, graph.stats().get(stat));
+    }
+  }
+
+  private static void expect(
+      CoreGraph graph, Stat stat, Map<AnomalyKind, Long> planted, AnomalyKind kind) {
+    equal(stat.name(), planted.getOrDefault(kind, 0L), graph.stats().get(stat));
+  }
+
+  private static void within(
+      String what,
+      Oracle.Row truth,
+      long calls,
+      long finished,
+      long total,
+      long self,
+      long min,
+      long max) {
+    boolean invented =
+        truth == null
+            || calls > truth.calls
+            || finished > truth.finished
+            || total > truth.total
+            || self > truth.self
+            || max > truth.max
+            || (finished > 0 && min < truth.min);
+    if (invented) {
+      throw new AssertionError(
+          "%s invented: calls %d finished %d total %d self %d min %d max %d, truth %s"
+              .formatted(what, calls, finished, total, self, min, max, text(truth)));
+    }
+  }
+
+  private static String text(Oracle.Row r) {
+    return r == null
+        ? "no such"
+        : text(r.calls, r.finished, r.total, r.self, r.finished == 0 ? 0 : r.min, r.max);
+  }
+
+  private static String text(FunctionRow r) {
+    return text(r.calls(), r.finished(), r.total(), r.self(), r.min(), r.max());
+  }
+
+  private static String text(EdgeRow r) {
+    return text(r.calls(), r.finished(), r.total(), r.self(), r.min(), r.max());
+  }
+
+  private static String text(long calls, long finished, long total, long self, long min, long max) {
+    return "calls %d finished %d total %d self %d min %d max %d"
+        .formatted(calls, finished, total, self, min, max);
+  }
+
+  private static void equal(String what, Object expected, Object received) {
+    if (!Objects.equals(expected, received)) {
+      throw new AssertionError("%s: expected %s, received %s".formatted(what, expected, received));
+    }
+  }
+}
