@@ -77,7 +77,14 @@ public final class Chunks {
    */
   @CheckReturnValue
   public static RecordBatch decode(Chunk chunk, RecordBatch reuse) throws CorruptChunkException {
-    check(chunk);
+    ChunkChecksum.verify(chunk);
+    return decodeUnverified(chunk, reuse);
+  }
+
+  /** All of {@link #decode(Chunk, RecordBatch)} but the checksum, to prove what that one is for. */
+  @CheckReturnValue
+  static RecordBatch decodeUnverified(Chunk chunk, RecordBatch reuse) throws CorruptChunkException {
+    checkLimits(chunk);
     int count = chunk.getRecordCount();
     ChunkCodec codec = Codecs.byId(chunk.getCodec());
     ByteBuffer payload = chunk.getPayload();
@@ -98,6 +105,10 @@ public final class Chunks {
    */
   public static void check(Chunk chunk) throws CorruptChunkException {
     ChunkChecksum.verify(chunk);
+    checkLimits(chunk);
+  }
+
+  private static void checkLimits(Chunk chunk) throws CorruptChunkException {
     within(chunk, "recordCount", chunk.getRecordCount(), RECORDS_MAX);
     within(chunk, "payload bytes", chunk.getPayload().remaining(), PAYLOAD_BYTES_MAX);
     within(chunk, "sequence", chunk.getSequence(), Long.MAX_VALUE);

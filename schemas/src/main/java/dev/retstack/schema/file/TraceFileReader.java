@@ -10,8 +10,10 @@ import dev.retstack.schema.codec.ZstdFrame;
 import dev.retstack.schema.wire.AvroGuard;
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.avro.AvroRuntimeException;
@@ -45,9 +47,9 @@ public final class TraceFileReader implements Closeable {
   private boolean ended;
   private String truncation;
 
-  private TraceFileReader(Path file) throws IOException {
-    this.file = file.toString();
-    this.in = new TraceInput(Files.newInputStream(file));
+  private TraceFileReader(String file, InputStream in) {
+    this.file = file;
+    this.in = new TraceInput(in);
   }
 
   /**
@@ -57,7 +59,12 @@ public final class TraceFileReader implements Closeable {
    *     knows
    */
   public static TraceFileReader open(Path file) throws IOException {
-    TraceFileReader reader = new TraceFileReader(file);
+    return open(file.toString(), Files.newInputStream(file));
+  }
+
+  /** As {@link #open(Path)}, from any stream; the name is for messages. */
+  static TraceFileReader open(String name, InputStream in) throws IOException {
+    TraceFileReader reader = new TraceFileReader(name, in);
     try {
       reader.readHeader();
     } catch (CutOffException e) {
@@ -107,7 +114,7 @@ public final class TraceFileReader implements Closeable {
   }
 
   private void readHeader() throws IOException, CutOffException {
-    List<TraceFormat.Header> candidates = TraceFormat.headers();
+    List<TraceFormat.Header> candidates = new ArrayList<>(TraceFormat.HEADERS);
     while (writer == null) {
       int at = (int) in.offset();
       int b = in.read();

@@ -35,23 +35,25 @@ final class TraceFormat {
   private static final byte[] MAGIC = {'O', 'b', 'j', 1};
 
   /** Versions whose schema is kept as a resource, oldest first. */
-  private static final List<String> FROZEN = List.of("v1");
-
-  private TraceFormat() {}
+  static final List<String> FROZEN = List.of("v1");
 
   /**
    * All headers a trace may begin with, without the sync marker, and the schema each announces: one
    * per known version of {@code TraceEntry} and order of the two metadata entries. No header begins
    * another.
    */
-  static List<Header> headers() {
+  static final List<Header> HEADERS = headers();
+
+  private TraceFormat() {}
+
+  private static List<Header> headers() {
     List<Header> headers = new ArrayList<>();
     for (String json : knownSchemas()) {
       Schema schema = new Schema.Parser().parse(json);
       headers.add(new Header(headerBytes(json, true), schema));
       headers.add(new Header(headerBytes(json, false), schema));
     }
-    return headers;
+    return Collections.unmodifiableList(headers);
   }
 
   /** The first bytes of a trace. */

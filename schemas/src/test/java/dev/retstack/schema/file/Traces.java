@@ -9,7 +9,7 @@ import java.util.List;
 /** Whole traces in and out of lists. */
 final class Traces {
   /** Marker of traces whose bytes must be the same each time. */
-  private static final byte[] SYNC = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  static final byte[] SYNC = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
   private Traces() {}
 

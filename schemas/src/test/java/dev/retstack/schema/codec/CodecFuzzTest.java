@@ -1,0 +1,126 @@
+package dev.retstack.schema.codec;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.Mutations;
+import dev.retstack.schema.Samples;
+import dev.retstack.schema.Seeds;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Payloads nobody vouches for: refused, or a batch; nothing else ever. */
+@Timeout(120)
+class CodecFuzzTest {
+  /** Changed payloads per codec. */
+  private static final int ROUNDS = 50_000;
+
+  /** Changed chunks, checksum and all. */
+  private static final int CHUNK_ROUNDS = 20_000;
+
+  /** Beyond what the count asks for: tables of fixed size, messages, the thread's own noise. */
+  private static final long ALLOCATION_SLACK_BYTES = 1 << 20;
+
+  private interface Decoder {
+    RecordBatch decode(Chunk chunk, RecordBatch reuse) throws CorruptChunkException;
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"records", "packed1"})
+  void changedPayloadsNeverDoMoreThanRefuse(String id) throws CorruptChunkException {
+    SplittableRandom random =
+        new SplittableRandom(Seeds.fresh("changedPayloadsNeverDoMoreThanRefuse " + id));
+    ChunkCodec codec = Codecs.byId(id);
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    RecordBatch into = new RecordBatch(1000);
+    RecordBatch again = new RecordBatch(1000);
+    int accepted = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+      RecordBatch batch = sample(random);
+      byte[] payload = Mutations.of(codec.encode(batch), random);
+      int count =
+          random.nextInt(0, 10) == 0 ? random.nextInt(-1, into.capacity() + 2) : batch.size();
+      long before = threads.getCurrentThreadAllocatedBytes();
+      boolean valid = decodes(codec, payload, count, into);
+      assertThat(threads.getCurrentThreadAllocatedBytes() - before)
+          .as("bytes allocated for %s records", count)
+          .isLessThan(ALLOCATION_SLACK_BYTES + 200L * Math.max(count, 0));
+      if (valid) {
+        accepted++;
+        assertThat(into.size()).isEqualTo(count);
+        codec.decode(codec.encode(into), count, again);
+        assertThat(again).isEqualTo(into);
+      }
+    }
+    // a changed address is still an address: the codec alone cannot know, the checksum does
+    assertThat(accepted).isPositive().isLessThan(ROUNDS);
+  }
+
+  @Test
+  void noChangedChunkIsTaken() {
+    long seed = Seeds.fresh("noChangedChunkIsTaken");
+    assertThat(silentAccepts(seed, Chunks::decode)).isZero();
+  }
+
+  /** The test above is worth something: without the checksum it would find plenty. */
+  @Test
+  void canaryWithoutChecksumIsCaught() {
+    long seed = Seeds.fresh("canaryWithoutChecksumIsCaught");
+    assertThat(silentAccepts(seed, Chunks::decodeUnverified)).isPositive();
+  }
+
+  private static int silentAccepts(long seed, Decoder decoder) {
+    SplittableRandom random = new SplittableRandom(seed);
+    RecordBatch reuse = new RecordBatch(1000);
+    int taken = 0;
+    for (int round = 0; round < CHUNK_ROUNDS; round++) {
+      ChunkCodec codec = random.nextBoolean() ? new Packed1Codec() : new RecordsCodec();
+      Chunk chunk =
+          Samples.chunk("core-0", 0, codec, Samples.callTree(random, random.nextInt(1, 60), 10));
+      change(chunk, random);
+      try {
+        RecordBatch batch = decoder.decode(chunk, reuse);
+        assertThat(batch.size()).isEqualTo(chunk.getRecordCount());
+        taken++;
+      } catch (CorruptChunkException e) {
+        assertThat(e).hasMessageNotContaining("null");
+      }
+    }
+    return taken;
+  }
+
+  private static void change(Chunk chunk, SplittableRandom random) {
+    switch (random.nextInt(0, 12)) {
+      case 0 -> chunk.setRecordCount(chunk.getRecordCount() + random.nextInt(1, 3));
+      case 1 -> chunk.setSequence(chunk.getSequence() + 1);
+      case 2 -> chunk.setLastTime(chunk.getLastTime() ^ 1);
+      case 3 -> chunk.setCore(chunk.getCore() + "1");
+      case 4 -> chunk.setLostBefore(1);
+      case 5 -> chunk.setChecksum(chunk.getChecksum() ^ 1L << random.nextInt(0, 64));
+      default ->
+          chunk.setPayload(ByteBuffer.wrap(Mutations.of(chunk.getPayload().array(), random)));
+    }
+  }
+
+  private static RecordBatch sample(SplittableRandom random) {
+    int count = random.nextInt(0, 100);
+    return random.nextInt(0, 4) == 0
+        ? Samples.garbage(random, count)
+        : Samples.callTree(random, count, 10);
+  }
+
+  private static boolean decodes(ChunkCodec codec, byte[] payload, int count, RecordBatch into) {
+    try {
+      codec.decode(payload, count, into);
+      return true;
+    } catch (CorruptChunkException e) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,201 @@
+package dev.retstack.schema.file;
+
+import dev.retstack.schema.Anomaly;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.ClockUnit;
+import dev.retstack.schema.DeadLetter;
+import dev.retstack.schema.Profile;
+import dev.retstack.schema.RecordKind;
+import dev.retstack.schema.Samples;
+import dev.retstack.schema.Span;
+import dev.retstack.schema.TraceEntry;
+import dev.retstack.schema.TraceRecord;
+import dev.retstack.schema.TraceRecords;
+import dev.retstack.schema.codec.Chunks;
+import dev.retstack.schema.codec.Codecs;
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.codec.Packed1Codec;
+import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.codec.RecordsCodec;
+import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.SchemaIds;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.apache.avro.Schema;
+import org.apache.avro.io.EncoderFactory;
+import org.apache.avro.io.JsonEncoder;
+import org.apache.avro.specific.SpecificDatumWriter;
+import org.apache.avro.specific.SpecificRecord;
+
+/** What this version writes, for {@code golden/}: see the README there. */
+final class GoldenFiles {
+  static final List<RecordKind> KINDS = List.of(RecordKind.ENTRY, RecordKind.EXIT, RecordKind.LOST);
+
+  private GoldenFiles() {}
+
+  /** Name and bytes of every golden file. */
+  static Map<String, byte[]> make(Path scratch) throws IOException, CorruptChunkException {
+    Map<String, byte[]> files = new LinkedHashMap<>();
+    for (Schema schema : SchemaIds.all().values()) {
+      files.put(schema.getName() + ".avsc", (schema + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+    for (SpecificRecord record : messages()) {
+      String name = "message-" + record.getSchema().getName();
+      files.put(name + ".bin", ConfluentFrame.encode(record));
+      files.put(name + ".json", json(List.of(record)));
+    }
+    for (Map.Entry<String, RecordBatch> payload : payloads().entrySet()) {
+      for (String codec : Codecs.ids()) {
+        byte[] bytes = Codecs.byId(codec).encode(payload.getValue());
+        files.put("payload-" + payload.getKey() + "." + codec, bytes);
+      }
+      files.put(
+          "payload-" + payload.getKey() + ".json", json(List.of(records(payload.getValue()))));
+    }
+    List<TraceEntry> entries = trace();
+    Path trace = scratch.resolve("trace.avro");
+    Traces.write(trace, entries);
+    files.put("trace.avro", Files.readAllBytes(trace));
+    files.put("trace.json", json(entries));
+    return files;
+  }
+
+  static TraceRecords records(RecordBatch batch) {
+    List<TraceRecord> records = new ArrayList<>();
+    for (int i = 0; i < batch.size(); i++) {
+      records.add(
+          new TraceRecord(
+              KINDS.get(batch.kind[i]),
+              batch.time[i],
+              batch.depth[i],
+              batch.selfPc[i],
+              batch.fromPc[i],
+              batch.retP[i],
+              batch.fp[i]));
+    }
+    return new TraceRecords(records);
+  }
+
+  /** One batch small enough to stay plain, one that goes through zstd, one of any values. */
+  private static Map<String, RecordBatch> payloads() {
+    SplittableRandom random = new SplittableRandom(1);
+    Map<String, RecordBatch> payloads = new LinkedHashMap<>();
+    payloads.put("small", Samples.callTree(random, 8, 3));
+    payloads.put("tree", Samples.callTree(random, 300, 5));
+    payloads.put("garbage", Samples.garbage(random, 60));
+    return payloads;
+  }
+
+  /** Two cores, each with a chunk of either codec, a loss, and an end. */
+  private static List<TraceEntry> trace() {
+    SplittableRandom random = new SplittableRandom(2);
+    List<TraceEntry> entries = new ArrayList<>();
+    entries.add(new TraceEntry(Samples.image(), null, null));
+    for (int core = 0; core < 2; core++) {
+      String name = "core-" + core;
+      RecordBatch all = Samples.callTree(random, 80, 5);
+      RecordBatch second = part(all, 40, 80, 1);
+      long clock = all.time[79] + 10;
+      second.add(RecordBatch.LOST, clock, 0, 17, 0, 0, 0);
+      add(entries, Samples.chunk(name, 0, new Packed1Codec(), part(all, 0, 40, 0)), 0);
+      add(entries, Samples.chunk(name, 1, new RecordsCodec(), second), 40);
+      add(entries, Samples.lastChunk(name, 2, new Packed1Codec(), clock + 5), 81);
+    }
+    return entries;
+  }
+
+  private static void add(List<TraceEntry> entries, Chunk chunk, long recordsBefore) {
+    chunk.setRecordsBefore(recordsBefore);
+    entries.add(new TraceEntry(null, Chunks.seal(chunk), null));
+  }
+
+  private static RecordBatch part(RecordBatch all, int from, int to, int room) {
+    RecordBatch part = new RecordBatch(to - from + room);
+    for (int i = from; i < to; i++) {
+      part.add(
+          all.kind[i],
+          all.time[i],
+          all.depth[i],
+          all.selfPc[i],
+          all.fromPc[i],
+          all.retP[i],
+          all.fp[i]);
+    }
+    return part;
+  }
+
+  private static List<SpecificRecord> messages() {
+    RecordBatch batch = Samples.callTree(new SplittableRandom(3), 30, 4);
+    return List.of(
+        Samples.image(),
+        Samples.chunk("core-0", 0, new Packed1Codec(), batch),
+        Span.newBuilder()
+            .setSession("session-1")
+            .setCore("core-0")
+            .setImage("00ff00ff")
+            .setIsa("aarch64")
+            .setSelfpc(0xffff_8000_0000_1000L)
+            .setFunction("do_fork+0x0")
+            .setDepth(3)
+            .setEnter(100)
+            .setExit(900)
+            .setSelf(50)
+            .setClockUnit(ClockUnit.INSTRUCTIONS)
+            .build(),
+        Anomaly.newBuilder()
+            .setSession("session-1")
+            .setCore("core-0")
+            .setImage("00ff00ff")
+            .setIsa("riscv64")
+            .setKind("FRAME_POINTER_MISMATCH")
+            .setSeverity("ERROR")
+            .setTime(77)
+            .setClockUnit(ClockUnit.NANOSECONDS)
+            .setExpected(0x7fff_0010L)
+            .setReceived(-1)
+            .setStack(List.of("f+0x0", "main+0x0"))
+            .build(),
+        Profile.newBuilder()
+            .setSession("session-1")
+            .setPartition(2)
+            .setImage("00ff00ff")
+            .setIsa("x86_64")
+            .setCaller(0x40_0000L)
+            .setSelfpc(0x40_0060L)
+            .setCalls(12)
+            .setTotal(345)
+            .setOffset(6)
+            .build(),
+        DeadLetter.newBuilder()
+            .setTopic("retstack.events.v1")
+            .setPartition(1)
+            .setOffset(42)
+            .setReason("first byte: expected 0, received 1")
+            .setKey(ByteBuffer.wrap("core-0".getBytes(StandardCharsets.UTF_8)))
+            .setValue(ByteBuffer.wrap(new byte[] {1, -1}))
+            .build());
+  }
+
+  /** Avro's own JSON form of the records, one after the other. */
+  private static byte[] json(List<? extends SpecificRecord> records) throws IOException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    Schema schema = records.getFirst().getSchema();
+    JsonEncoder encoder = EncoderFactory.get().jsonEncoder(schema, out, true);
+    SpecificDatumWriter<SpecificRecord> writer = new SpecificDatumWriter<>(schema);
+    for (SpecificRecord record : records) {
+      writer.write(record, encoder);
+    }
+    encoder.flush();
+    out.write('\n');
+    return out.toByteArray();
+  }
+}

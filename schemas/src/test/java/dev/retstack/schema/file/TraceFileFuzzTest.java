@@ -1,0 +1,185 @@
+package dev.retstack.schema.file;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.schema.Mutations;
+import dev.retstack.schema.Samples;
+import dev.retstack.schema.Seeds;
+import dev.retstack.schema.TraceEntry;
+import dev.retstack.schema.codec.Codecs;
+import dev.retstack.schema.codec.RecordsCodec;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.apache.avro.AvroRuntimeException;
+import org.apache.avro.file.DataFileStream;
+import org.apache.avro.specific.SpecificDatumReader;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A changed trace is refused; a cut one is a prefix and says so; nothing else happens. */
+@Timeout(240)
+class TraceFileFuzzTest {
+  private static final int ROUNDS = 10_000;
+
+  @TempDir static Path folder;
+  private static List<TraceEntry> original;
+  private static byte[] file;
+
+  /** Offsets at which blocks begin, and the end of the file. */
+  private static List<Integer> blocks;
+
+  /** What a reader makes of bytes. */
+  private enum Outcome {
+    REFUSED,
+    TRUNCATED,
+    COMPLETE
+  }
+
+  private interface Reader {
+    Outcome read(byte[] bytes) throws IOException;
+  }
+
+  @BeforeAll
+  static void recordASmallTrace() throws IOException {
+    SplittableRandom random = new SplittableRandom(11);
+    original = new ArrayList<>();
+    original.add(new TraceEntry(Samples.image(), null, null));
+    for (int i = 0; i < 6; i++) {
+      var codec = i % 3 == 0 ? Codecs.standard() : new RecordsCodec();
+      var chunk = Samples.chunk("core-" + i % 2, i / 2, codec, Samples.callTree(random, 20, 5));
+      original.add(new TraceEntry(null, chunk, null));
+    }
+    Path path = folder.resolve("trace.avro");
+    Traces.write(path, original);
+    file = Files.readAllBytes(path);
+    blocks = blockStarts(file);
+    assertThat(blocks).hasSize(original.size() + 2);
+  }
+
+  @Test
+  void cutAtEveryByteIsAPrefix() throws IOException {
+    for (int length = 0; length < file.length; length++) {
+      int cut = length;
+      long complete = blocks.stream().skip(1).filter(end -> end <= cut).count();
+      try (TraceFileReader reader = open(Arrays.copyOf(file, length))) {
+        assertThat(Traces.rest(reader)).isEqualTo(original.subList(0, (int) complete));
+        assertThat(reader.truncated()).as("cut at %s", length).isTrue();
+        assertThat(reader.truncation())
+            .startsWith("trace.avro was cut off at byte " + length)
+            .endsWith(complete + " entries are readable");
+      }
+    }
+  }
+
+  /** No single bit of a sealed file can change without notice. */
+  @Test
+  void everyFlippedBitIsRefused() throws IOException {
+    for (int bit = 0; bit < file.length * 8; bit++) {
+      // the header is compared byte by byte: one bit of each of its bytes will do
+      if (bit < blocks.getFirst() * 8 && bit % 9 != 0) {
+        continue;
+      }
+      byte[] changed = file.clone();
+      changed[bit / 8] ^= (byte) (1 << bit % 8);
+      assertThat(outcome(changed)).as("bit %s", bit).isEqualTo(Outcome.REFUSED);
+    }
+  }
+
+  @Test
+  void noChangedFileIsTaken() throws IOException {
+    long seed = Seeds.fresh("noChangedFileIsTaken");
+    assertThat(silentAccepts(seed, 4, TraceFileFuzzTest::outcome)).isZero();
+  }
+
+  /** The test above is worth something: Avro's own reader takes swapped and doubled blocks. */
+  @Test
+  void canaryAvrosReaderIsCaught() throws IOException {
+    long seed = Seeds.fresh("canaryAvrosReaderIsCaught");
+    assertThat(silentAccepts(seed, 1, TraceFileFuzzTest::avroOutcome)).isPositive();
+  }
+
+  /** One file of {@code blockShare} has blocks changed, the others have bytes changed. */
+  private static int silentAccepts(long seed, int blockShare, Reader reader) throws IOException {
+    SplittableRandom random = new SplittableRandom(seed);
+    int taken = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+      byte[] changed =
+          random.nextInt(0, blockShare) == 0 ? changeBlocks(random) : Mutations.of(file, random);
+      if (reader.read(changed) == Outcome.COMPLETE) {
+        taken++;
+      }
+    }
+    return taken;
+  }
+
+  /** Whole blocks swapped, doubled or taken out. */
+  private static byte[] changeBlocks(SplittableRandom random) {
+    List<byte[]> parts = new ArrayList<>();
+    for (int i = 0; i + 1 < blocks.size(); i++) {
+      parts.add(Arrays.copyOfRange(file, blocks.get(i), blocks.get(i + 1)));
+    }
+    int from = random.nextInt(0, parts.size());
+    switch (random.nextInt(0, 3)) {
+      case 0 -> parts.add((from + 1) % parts.size(), parts.remove(from));
+      case 1 -> parts.add(random.nextInt(0, parts.size() + 1), parts.get(from));
+      default -> {
+        // without the last block alone, the file is one that was cut there
+        parts.remove(from);
+      }
+    }
+    byte[] changed = Arrays.copyOf(file, blocks.getFirst());
+    for (byte[] part : parts) {
+      changed = Mutations.splice(changed, changed.length, 0, part);
+    }
+    return Arrays.equals(changed, file) ? Arrays.copyOf(file, file.length + 1) : changed;
+  }
+
+  private static Outcome outcome(byte[] bytes) throws IOException {
+    try (TraceFileReader reader = open(bytes)) {
+      List<TraceEntry> entries = Traces.rest(reader);
+      if (!reader.truncated()) {
+        return Outcome.COMPLETE;
+      }
+      assertThat(original.subList(0, entries.size())).isEqualTo(entries);
+      return Outcome.TRUNCATED;
+    } catch (CorruptTraceException e) {
+      assertThat(e.offset()).isBetween(0L, (long) bytes.length);
+      assertThat(e).hasMessageStartingWith("trace.avro, byte ").hasMessageNotContaining("null");
+      return Outcome.REFUSED;
+    }
+  }
+
+  private static Outcome avroOutcome(byte[] bytes) {
+    try (var reader =
+        new DataFileStream<>(
+            new ByteArrayInputStream(bytes), new SpecificDatumReader<>(TraceEntry.class))) {
+      reader.forEachRemaining(entry -> {});
+      return Outcome.COMPLETE;
+    } catch (IOException | AvroRuntimeException e) {
+      return Outcome.REFUSED;
+    }
+  }
+
+  private static TraceFileReader open(byte[] bytes) throws IOException {
+    return TraceFileReader.open("trace.avro", new ByteArrayInputStream(bytes));
+  }
+
+  /** Blocks end with the marker that ends the header. */
+  private static List<Integer> blockStarts(byte[] bytes) {
+    List<Integer> starts = new ArrayList<>();
+    for (int i = 16; i <= bytes.length; i++) {
+      if (Arrays.equals(bytes, i - 16, i, Traces.SYNC, 0, 16)) {
+        starts.add(i);
+      }
+    }
+    return starts;
+  }
+}

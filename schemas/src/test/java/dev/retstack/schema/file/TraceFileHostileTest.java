@@ -1,0 +1,138 @@
+package dev.retstack.schema.file;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.sun.management.ThreadMXBean;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.Image;
+import dev.retstack.schema.Samples;
+import dev.retstack.schema.Symbol;
+import dev.retstack.schema.TraceEntry;
+import dev.retstack.schema.TraceSeal;
+import dev.retstack.schema.codec.Codecs;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Collections;
+import org.apache.avro.file.CodecFactory;
+import org.apache.avro.file.DataFileWriter;
+import org.apache.avro.specific.SpecificDatumWriter;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Files in the right form with a wrong inside, as only someone who means it makes them. */
+class TraceFileHostileTest {
+  private static final long MEMORY_BYTES_MAX = 64L << 20;
+
+  @TempDir Path folder;
+
+  @Test
+  void bombIsRefusedWithinMemory() throws IOException {
+    byte[] file = container(w -> w.appendEncoded(ByteBuffer.allocate(200 << 20)));
+    assertThat(file.length).isLessThan(200_000);
+    refusedWithinMemory(file, "Destination buffer is too small");
+  }
+
+  /** Three bytes in the file for a symbol that takes a hundred in memory. */
+  @Test
+  void manySmallObjectsAreRefusedWithinMemory() throws IOException {
+    Image image = Samples.image();
+    image.setSymbols(Collections.nCopies(2_000_000, new Symbol("", 0L, 0L)));
+    byte[] file = container(w -> w.append(new TraceEntry(image, null, null)));
+    assertThat(file.length).isLessThan(200_000);
+    refusedWithinMemory(file, "more than 40 MiB of objects");
+  }
+
+  @Test
+  void writerRefusesWhatNoReaderTakes() throws IOException {
+    Image image = Samples.image();
+    image.setSymbols(Collections.nCopies(2_000_000, new Symbol("", 0L, 0L)));
+    Chunk chunk = Samples.lastChunk("core-0", 0, Codecs.standard(), 7);
+    chunk.setSequence(1L);
+    Path file = folder.resolve("trace.avro");
+    try (TraceFileWriter writer = TraceFileWriter.open(file)) {
+      assertThatThrownBy(() -> writer.write(image))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("more than 40 MiB of objects");
+      assertThatThrownBy(() -> writer.write(chunk))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("checksum of chunk 1 of core core-0");
+    }
+    try (TraceFileReader reader = TraceFileReader.open(file)) {
+      assertThat(reader.next()).isNull();
+      assertThat(reader.truncated()).isFalse();
+    }
+  }
+
+  @Test
+  void wrongEntriesAreRefused() throws IOException {
+    Chunk chunk = Samples.lastChunk("core-0", 0, Codecs.standard(), 7);
+    chunk.setSequence(1L);
+    refused(container(w -> w.append(new TraceEntry(null, chunk, null))), "checksum of chunk 1");
+    refused(container(w -> w.append(new TraceEntry(null, null, null))), "0 fields set, expected 1");
+    TraceSeal seal = new TraceSeal(1L, 2L, 3L);
+    refused(
+        container(w -> w.append(new TraceEntry(Samples.image(), null, seal))),
+        "2 fields set, expected 1");
+    refused(
+        container(w -> w.append(new TraceEntry(null, null, seal))),
+        "seal expected 1 entries in 2 bytes with CRC-32C 00000003, received 0 in ");
+  }
+
+  @Test
+  void severalEntriesInABlockAreRefused() throws IOException {
+    TraceEntry entry = new TraceEntry(Samples.image(), null, null);
+    refused(
+        container(
+            w -> {
+              w.append(entry);
+              w.append(entry);
+            }),
+        "block of 2 entries, expected 1");
+  }
+
+  @Test
+  void whatIsNoTraceIsRefused() {
+    refused("ELF and so on".getBytes(StandardCharsets.UTF_8), "not a trace that this version");
+    refused("x".getBytes(StandardCharsets.UTF_8), "trace.avro, byte 0: not a trace");
+  }
+
+  private interface Content {
+    void write(DataFileWriter<TraceEntry> writer) throws IOException;
+  }
+
+  private static byte[] container(Content content) throws IOException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    try (var writer = new DataFileWriter<>(new SpecificDatumWriter<>(TraceEntry.class))) {
+      writer.setCodec(CodecFactory.zstandardCodec(TraceFormat.ZSTD_LEVEL, true));
+      writer.create(TraceEntry.getClassSchema(), out);
+      content.write(writer);
+    }
+    return out.toByteArray();
+  }
+
+  private static void refusedWithinMemory(byte[] file, String why) {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    refused(file, why);
+    long before = threads.getCurrentThreadAllocatedBytes();
+    refused(file, why);
+    assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(MEMORY_BYTES_MAX);
+  }
+
+  private static void refused(byte[] file, String why) {
+    assertThatThrownBy(
+            () -> {
+              try (var reader =
+                  TraceFileReader.open("trace.avro", new ByteArrayInputStream(file))) {
+                Traces.rest(reader);
+              }
+            })
+        .isInstanceOf(CorruptTraceException.class)
+        .hasMessageContaining(why);
+  }
+}
