@@ -1,0 +1,155 @@
+package dev.retstack.service.aggregate;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.aggregate.GraphEvents;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.ImageInfo;
+import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.schema.Anomaly;
+import dev.retstack.schema.ClockUnit;
+import dev.retstack.schema.DeadLetter;
+import dev.retstack.schema.Span;
+import dev.retstack.schema.wire.Topics;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+
+/**
+ * Turns what one partition finds into records of the published topics. They gather here while a
+ * chunk is applied, until they are taken. A partition of events publishes to the partition of the
+ * same number, so that a core's records stay together and in order.
+ */
+public final class DerivedRecords implements GraphEvents {
+  private final Topics topics;
+  private final int partition;
+  private final long threshold;
+  private final ProfileRecords profiles;
+  private List<ProducerRecord<byte[], byte[]>> gathered = new ArrayList<>();
+  private ClockUnit unit = ClockUnit.UNKNOWN;
+
+  /**
+   * @param spanThreshold shortest call that is published, in the core's unit; empty = none
+   */
+  public DerivedRecords(Topics topics, int partition, OptionalLong spanThreshold) {
+    this.topics = topics;
+    this.partition = partition;
+    this.threshold = spanThreshold.orElse(Long.MAX_VALUE);
+    this.profiles = new ProfileRecords(topics, partition);
+  }
+
+  /** The unit of the chunk that is applied next. */
+  public void unit(ClockUnit next) {
+    unit = next;
+  }
+
+  /** What has gathered since the last call, in order. */
+  public List<ProducerRecord<byte[], byte[]>> take() {
+    if (gathered.isEmpty()) {
+      return List.of();
+    }
+    List<ProducerRecord<byte[], byte[]>> taken = gathered;
+    gathered = new ArrayList<>();
+    return taken;
+  }
+
+  /** The totals that changed since they were last asked for. */
+  public List<ProducerRecord<byte[], byte[]>> profiles(GraphState state, long nextOffset) {
+    return profiles.changed(state, nextOffset);
+  }
+
+  /** A record of events that was refused, with its own bytes. */
+  public void deadLetter(ConsumerRecord<byte[], byte[]> record, String reason) {
+    DeadLetter letter =
+        DeadLetter.newBuilder()
+            .setTopic(record.topic())
+            .setPartition(record.partition())
+            .setOffset(record.offset())
+            .setTimestamp(record.timestamp())
+            .setReason(reason)
+            .setKey(bytes(record.key()))
+            .setValue(bytes(record.value()))
+            .build();
+    ProducerRecord<byte[], byte[]> derived =
+        PublishedRecord.of(topics.deadLetters(), 0, record.key(), letter);
+    record.headers().forEach(header -> derived.headers().add(header));
+    gathered.add(derived);
+  }
+
+  @Override
+  public long threshold() {
+    return threshold;
+  }
+
+  @Override
+  public void finished(
+      CoreKey core,
+      ImageInfo image,
+      long selfPc,
+      long callerPc,
+      int level,
+      long enter,
+      long exit,
+      long self,
+      Ending ending) {
+    Span span =
+        Span.newBuilder()
+            .setSession(core.session())
+            .setCore(core.core())
+            .setImage(image.id())
+            .setIsa(image.isa())
+            .setSelfpc(selfPc)
+            .setFunction(image.symbols().name(selfPc))
+            .setCaller(callerPc)
+            .setDepth(level)
+            .setEnter(enter)
+            .setExit(exit)
+            .setSelf(self)
+            .setClockUnit(unit)
+            .setEnding(ending.name())
+            .build();
+    add(topics.spans(), core.core(), span, core.session(), image.isa());
+  }
+
+  @Override
+  public void anomaly(AnomalyRow row) {
+    Anomaly anomaly =
+        Anomaly.newBuilder()
+            .setSession(row.session())
+            .setCore(row.core())
+            .setImage(row.imageId())
+            .setIsa(row.isa())
+            .setTask(row.task())
+            .setKind(row.kind().name())
+            .setSeverity(row.severity().name())
+            .setTime(row.time())
+            .setClockUnit(unit)
+            .setSelfpc(row.selfPc())
+            .setFunction(row.function())
+            .setExpected(row.expected())
+            .setReceived(row.received())
+            .setCount(row.count())
+            .setMessage(row.message())
+            .setStack(row.stack())
+            .build();
+    add(topics.anomalies(), row.core(), anomaly, row.session(), row.isa());
+  }
+
+  private void add(
+      String topic,
+      String key,
+      org.apache.avro.specific.SpecificRecord value,
+      String session,
+      String isa) {
+    gathered.add(PublishedRecord.of(topic, partition, key.getBytes(UTF_8), value, session, isa));
+  }
+
+  private static ByteBuffer bytes(byte[] bytes) {
+    return ByteBuffer.wrap(bytes == null ? new byte[0] : bytes);
+  }
+}

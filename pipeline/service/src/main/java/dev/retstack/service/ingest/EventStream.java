@@ -1,0 +1,134 @@
+package dev.retstack.service.ingest;
+
+import dev.retstack.service.reconstruct.PartitionGraph;
+import dev.retstack.service.reconstruct.Partitions;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.pekko.Done;
+import org.apache.pekko.NotUsed;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.javadsl.AskPattern;
+import org.apache.pekko.japi.Pair;
+import org.apache.pekko.kafka.ConsumerSettings;
+import org.apache.pekko.kafka.Subscriptions;
+import org.apache.pekko.kafka.javadsl.Consumer;
+import org.apache.pekko.stream.javadsl.Sink;
+import org.apache.pekko.stream.javadsl.Source;
+import org.apache.pekko.stream.typed.javadsl.ActorFlow;
+
+/**
+ * The stream from the events topic into the partitions this member owns. A partition's records
+ * begin at the offset its own state asks for, after that state is loaded; each record is one
+ * message, answered before more than {@value #IN_FLIGHT} others are on their way.
+ */
+final class EventStream {
+  private static final int IN_FLIGHT = 4;
+
+  /** Longer than a chunk may wait for its image and for the broker together. */
+  private static final Duration ANSWER = Duration.ofMinutes(5);
+
+  private final ActorSystem<?> system;
+  private final KafkaSettings kafka;
+  private final String topic;
+  private final String group;
+  private final int partitionCount;
+  private final ActorRef<Partitions.Command> partitions;
+
+  EventStream(
+      ActorSystem<?> system,
+      KafkaSettings kafka,
+      String topic,
+      String group,
+      int partitionCount,
+      ActorRef<Partitions.Command> partitions) {
+    this.system = system;
+    this.kafka = kafka;
+    this.topic = topic;
+    this.group = group;
+    this.partitionCount = partitionCount;
+    this.partitions = partitions;
+  }
+
+  /** Joins the group and runs until drained or failed. */
+  Consumer.DrainingControl<Done> run() {
+    return Consumer.plainPartitionedManualOffsetSource(
+            consumer(), Subscriptions.topics(topic), this::startOffsets, this::revoked)
+        .mapAsync(
+            1, assigned -> acquire(assigned.first()).thenApply(graph -> feed(assigned, graph)))
+        .flatMapMerge(Math.max(1, partitionCount), feed -> feed)
+        .toMat(Sink.ignore(), Consumer::createDrainingControl)
+        .run(system);
+  }
+
+  private Source<Done, NotUsed> feed(
+      Pair<TopicPartition, Source<ConsumerRecord<byte[], byte[]>, NotUsed>> assigned,
+      ActorRef<PartitionGraph.Command> graph) {
+    return assigned
+        .second()
+        .via(ActorFlow.askWithStatus(IN_FLIGHT, graph, ANSWER, PartitionGraph.Ingest::new));
+  }
+
+  private CompletionStage<Map<TopicPartition, Object>> startOffsets(Set<TopicPartition> assigned) {
+    Map<TopicPartition, CompletableFuture<Long>> asked = new LinkedHashMap<>();
+    for (TopicPartition partition : assigned) {
+      asked.put(
+          partition,
+          acquire(partition)
+              .thenCompose(
+                  graph ->
+                      AskPattern.<PartitionGraph.Command, Long>askWithStatus(
+                          graph, PartitionGraph.AwaitOpen::new, ANSWER, system.scheduler()))
+              .toCompletableFuture());
+    }
+    return CompletableFuture.allOf(asked.values().toArray(CompletableFuture[]::new))
+        .thenApply(
+            _ -> {
+              // the connector wants objects and casts them to Long
+              Map<TopicPartition, Object> offsets = new HashMap<>();
+              asked.forEach((partition, offset) -> offsets.put(partition, offset.join()));
+              return offsets;
+            });
+  }
+
+  private void revoked(Set<TopicPartition> gone) {
+    partitions.tell(
+        new Partitions.Release(
+            gone.stream().map(TopicPartition::partition).collect(Collectors.toSet())));
+  }
+
+  private CompletionStage<ActorRef<PartitionGraph.Command>> acquire(TopicPartition partition) {
+    return AskPattern.<Partitions.Command, Partitions.Acquired>ask(
+            partitions,
+            replyTo -> new Partitions.Acquire(partition.partition(), replyTo),
+            ANSWER,
+            system.scheduler())
+        .thenApply(Partitions.Acquired::graph);
+  }
+
+  private ConsumerSettings<byte[], byte[]> consumer() {
+    Map<String, String> config = new HashMap<>();
+    kafka.consumer().forEach((key, value) -> config.put(key, String.valueOf(value)));
+    if (!config.containsKey(ConsumerConfig.GROUP_PROTOCOL_CONFIG)) {
+      // a member that comes or goes moves the fewest partitions
+      config.putIfAbsent(
+          ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG,
+          CooperativeStickyAssignor.class.getName());
+    }
+    return ConsumerSettings.create(system, new ByteArrayDeserializer(), new ByteArrayDeserializer())
+        .withProperties(config)
+        .withGroupId(group)
+        .withStopTimeout(Duration.ZERO);
+  }
+}

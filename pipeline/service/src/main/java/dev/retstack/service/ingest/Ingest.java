@@ -1,0 +1,146 @@
+package dev.retstack.service.ingest;
+
+import dev.retstack.service.reconstruct.Partitions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import org.apache.pekko.Done;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.AbstractMatchingBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.AskPattern;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
+import org.apache.pekko.kafka.javadsl.Consumer;
+
+/**
+ * Keeps the event stream running. When it fails, all partitions are given up and the group is
+ * joined anew after a while, from the last checkpoints: any fault is met in this one way.
+ */
+public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
+  private static final Duration FIRST_BACKOFF = Duration.ofMillis(200);
+  private static final Duration LONGEST_BACKOFF = Duration.ofSeconds(20);
+
+  /** A stream that ran this long was well; the next failure is a new one. */
+  private static final long WELL_NANOS = Duration.ofMinutes(1).toNanos();
+
+  private static final Duration RELEASE_TIMEOUT = Duration.ofMinutes(2);
+
+  /** What it understands. */
+  public sealed interface Command {}
+
+  /** Drains the stream, writes the last checkpoints, leaves the group; then answers and stops. */
+  public record Stop(ActorRef<Done> replyTo) implements Command {}
+
+  private enum Run implements Command {
+    INSTANCE
+  }
+
+  private record Ended(Throwable failure) implements Command {}
+
+  private record Released(Throwable failure) implements Command {}
+
+  private final TimerScheduler<Command> timers;
+  private final Supplier<Consumer.DrainingControl<Done>> stream;
+  private final ActorRef<Partitions.Command> partitions;
+  private final List<Stop> stops = new ArrayList<>();
+  private Consumer.DrainingControl<Done> control;
+  private Duration backoff = FIRST_BACKOFF;
+  private long startedNanos;
+
+  /** Joins the group at once. */
+  public static Behavior<Command> create(
+      KafkaSettings kafka,
+      String topic,
+      String group,
+      int partitionCount,
+      ActorRef<Partitions.Command> partitions) {
+    return Behaviors.setup(
+        context ->
+            Behaviors.withTimers(
+                timers -> {
+                  EventStream stream =
+                      new EventStream(
+                          context.getSystem(), kafka, topic, group, partitionCount, partitions);
+                  return new Ingest(context, timers, stream::run, partitions);
+                }));
+  }
+
+  private Ingest(
+      ActorContext<Command> context,
+      TimerScheduler<Command> timers,
+      Supplier<Consumer.DrainingControl<Done>> stream,
+      ActorRef<Partitions.Command> partitions) {
+    super(context);
+    this.timers = timers;
+    this.stream = stream;
+    this.partitions = partitions;
+    run();
+  }
+
+  @Override
+  public Behavior<Command> onMessage(Command command) {
+    return switch (command) {
+      case Run _ -> run();
+      case Ended m -> onEnded(m.failure());
+      case Released m -> onReleased(m.failure());
+      case Stop m -> onStop(m);
+    };
+  }
+
+  private Behavior<Command> run() {
+    startedNanos = System.nanoTime();
+    control = stream.get();
+    getContext().pipeToSelf(control.streamCompletion(), (_, failure) -> new Ended(failure));
+    return this;
+  }
+
+  private Behavior<Command> onStop(Stop m) {
+    stops.add(m);
+    if (control != null && stops.size() == 1) {
+      control.drainAndShutdown(getContext().getExecutionContext());
+    } else if (control == null && timers.isTimerActive(Run.INSTANCE)) {
+      timers.cancel(Run.INSTANCE);
+      releaseAll();
+    }
+    return this; // Ended follows, in order or as a failure
+  }
+
+  private Behavior<Command> onEnded(Throwable failure) {
+    control = null;
+    if (failure != null && stops.isEmpty()) {
+      getContext().getLog().warn("event stream failed, joining again: {}", failure.toString());
+    }
+    releaseAll();
+    return this;
+  }
+
+  private void releaseAll() {
+    getContext()
+        .pipeToSelf(
+            AskPattern.<Partitions.Command, Done>ask(
+                partitions,
+                Partitions.ReleaseAll::new,
+                RELEASE_TIMEOUT,
+                getContext().getSystem().scheduler()),
+            (_, failure) -> new Released(failure));
+  }
+
+  private Behavior<Command> onReleased(Throwable failure) {
+    if (failure != null) {
+      getContext().getLog().warn("partitions are not given up yet: {}", failure.toString());
+    }
+    if (!stops.isEmpty()) {
+      stops.forEach(m -> m.replyTo().tell(Done.done()));
+      return Behaviors.stopped();
+    }
+    boolean wasWell = System.nanoTime() - startedNanos > WELL_NANOS;
+    backoff = wasWell ? FIRST_BACKOFF : backoff;
+    timers.startSingleTimer(Run.INSTANCE, Run.INSTANCE, backoff);
+    Duration doubled = backoff.multipliedBy(2);
+    backoff = doubled.compareTo(LONGEST_BACKOFF) > 0 ? LONGEST_BACKOFF : doubled;
+    return this;
+  }
+}

@@ -1,0 +1,190 @@
+package dev.retstack.service.reconstruct;
+
+import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.CRC32C;
+
+/**
+ * Cuts a checkpoint into parts small enough for any broker, and joins them again.
+ *
+ * <pre>
+ * part, big-endian   magic "RSCP"  u8 version  u32 partition  u64 epoch  u64 nextOffset
+ *                    u32 part  u32 parts  u64 rawBytes  u64 packedBytes  u32 crc32c  bytes...
+ * </pre>
+ *
+ * The bytes of all parts together are the state packed by zstd. The CRC-32C is over the header
+ * without {@code part} and itself, then over those bytes. All parts of a checkpoint carry the same
+ * header but for {@code part}.
+ */
+final class CheckpointCodec {
+  /** Payload of one part: with its header it stays below Kafka's default limit of 1 MiB. */
+  static final int PART_BYTES = 768 << 10;
+
+  /** Largest state that is unpacked; a header that claims more is refused. */
+  static final long MAX_STATE_BYTES = 2_000_000_000L;
+
+  private static final int MAGIC = 0x52534350;
+  private static final byte VERSION = 1;
+  private static final int HEADER_BYTES = 4 + 1 + 4 + 8 + 8 + 4 + 4 + 8 + 8 + 4;
+  private static final int LEVEL = 1;
+
+  private CheckpointCodec() {}
+
+  /** The parts, at least one. */
+  static List<byte[]> encode(Checkpoint checkpoint) {
+    byte[] packed = Zstd.compress(checkpoint.state(), LEVEL);
+    int parts = Math.max(1, Math.ceilDiv(packed.length, PART_BYTES));
+    Header unsigned =
+        new Header(
+            checkpoint.partition(),
+            checkpoint.epoch(),
+            checkpoint.nextOffset(),
+            0,
+            parts,
+            checkpoint.state().length,
+            packed.length,
+            0);
+    int crc = unsigned.crcWith(packed);
+    List<byte[]> encoded = new ArrayList<>(parts);
+    for (int part = 0; part < parts; part++) {
+      int from = part * PART_BYTES;
+      int length = Math.min(PART_BYTES, packed.length - from);
+      encoded.add(
+          unsigned
+              .withPart(part)
+              .withCrc(crc)
+              .write(ByteBuffer.allocate(HEADER_BYTES + length))
+              .put(packed, from, length)
+              .array());
+    }
+    return encoded;
+  }
+
+  /** Number of parts that belong to the checkpoint whose part 0 this is. */
+  static int parts(byte[] first) throws CorruptCheckpointException {
+    return Header.read(ByteBuffer.wrap(first)).parts;
+  }
+
+  /**
+   * Joins the parts of one checkpoint, in order.
+   *
+   * @throws CorruptCheckpointException when they are not the parts of one checkpoint, or damaged
+   */
+  static Checkpoint decode(List<byte[]> parts) throws CorruptCheckpointException {
+    Header first = Header.read(ByteBuffer.wrap(parts.getFirst()));
+    if (parts.size() != first.parts) {
+      throw new CorruptCheckpointException(
+          "checkpoint has %d parts, its header says %d".formatted(parts.size(), first.parts));
+    }
+    if (first.packedBytes < 0
+        || first.packedBytes > (long) first.parts * PART_BYTES
+        || first.rawBytes < 0
+        || first.rawBytes > MAX_STATE_BYTES) {
+      throw new CorruptCheckpointException(
+          "checkpoint claims %d bytes packed, %d unpacked, in %d parts"
+              .formatted(first.packedBytes, first.rawBytes, first.parts));
+    }
+    ByteBuffer packed = ByteBuffer.allocate(Math.toIntExact(first.packedBytes));
+    for (int i = 0; i < parts.size(); i++) {
+      ByteBuffer part = ByteBuffer.wrap(parts.get(i));
+      Header header = Header.read(part);
+      if (!header.equals(first.withPart(i)) || part.remaining() > packed.remaining()) {
+        throw new CorruptCheckpointException(
+            "part %d does not belong to its checkpoint: %s, expected %s"
+                .formatted(i, header, first.withPart(i)));
+      }
+      packed.put(part);
+    }
+    if (packed.hasRemaining() || first.crcWith(packed.array()) != first.crc) {
+      throw new CorruptCheckpointException(
+          "checkpoint of partition %d at offset %d fails its checksum"
+              .formatted(first.partition, first.nextOffset));
+    }
+    return new Checkpoint(
+        first.partition, first.epoch, first.nextOffset, unpack(first, packed.array()));
+  }
+
+  private static byte[] unpack(Header header, byte[] packed) throws CorruptCheckpointException {
+    byte[] state = new byte[Math.toIntExact(header.rawBytes)];
+    try {
+      long length = Zstd.decompress(state, packed);
+      if (length != state.length) {
+        throw new CorruptCheckpointException(
+            "checkpoint unpacks to %d bytes, its header says %d".formatted(length, state.length));
+      }
+      return state;
+    } catch (ZstdException e) {
+      throw new CorruptCheckpointException("checkpoint does not unpack: " + e.getMessage());
+    }
+  }
+
+  private record Header(
+      int partition,
+      long epoch,
+      long nextOffset,
+      int part,
+      int parts,
+      long rawBytes,
+      long packedBytes,
+      int crc) {
+    static Header read(ByteBuffer in) throws CorruptCheckpointException {
+      if (in.remaining() < HEADER_BYTES) {
+        throw new CorruptCheckpointException(
+            "checkpoint part of %d bytes is shorter than its header".formatted(in.remaining()));
+      }
+      int magic = in.getInt();
+      byte version = in.get();
+      if (magic != MAGIC || version != VERSION) {
+        throw new CorruptCheckpointException(
+            "not a checkpoint of version %d: magic 0x%08x, version %d"
+                .formatted(VERSION, magic, version));
+      }
+      Header header =
+          new Header(
+              in.getInt(),
+              in.getLong(),
+              in.getLong(),
+              in.getInt(),
+              in.getInt(),
+              in.getLong(),
+              in.getLong(),
+              in.getInt());
+      if (header.parts < 1 || header.part < 0 || header.part >= header.parts) {
+        throw new CorruptCheckpointException(
+            "checkpoint part %d of %d".formatted(header.part, header.parts));
+      }
+      return header;
+    }
+
+    ByteBuffer write(ByteBuffer out) {
+      return out.putInt(MAGIC)
+          .put(VERSION)
+          .putInt(partition)
+          .putLong(epoch)
+          .putLong(nextOffset)
+          .putInt(part)
+          .putInt(parts)
+          .putLong(rawBytes)
+          .putLong(packedBytes)
+          .putInt(crc);
+    }
+
+    int crcWith(byte[] packed) {
+      CRC32C sum = new CRC32C();
+      sum.update(withPart(0).withCrc(0).write(ByteBuffer.allocate(HEADER_BYTES)).flip());
+      sum.update(packed);
+      return (int) sum.getValue();
+    }
+
+    Header withPart(int number) {
+      return new Header(partition, epoch, nextOffset, number, parts, rawBytes, packedBytes, crc);
+    }
+
+    Header withCrc(int sum) {
+      return new Header(partition, epoch, nextOffset, part, parts, rawBytes, packedBytes, sum);
+    }
+  }
+}

@@ -1,0 +1,143 @@
+package dev.retstack.service.reconstruct;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.retstack.service.ingest.KafkaSettings;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+
+/**
+ * Checkpoints in a compacted topic. Partition p of it holds the checkpoints of partition p of
+ * events; the key of a part is {@code group/p/part}, so the newest checkpoint replaces the one
+ * before it. That all parts belong together is the work of the transaction they are written in.
+ */
+final class CheckpointStore {
+  private final KafkaSettings kafka;
+  private final String topic;
+  private final String group;
+
+  CheckpointStore(KafkaSettings kafka, String topic, String group) {
+    this.kafka = kafka;
+    this.topic = topic;
+    this.group = group;
+  }
+
+  /**
+   * Reads the newest committed checkpoint, or the initial one where there is none.
+   *
+   * @throws CorruptCheckpointException when what stands there cannot be trusted
+   */
+  Checkpoint load(int partition) throws IOException {
+    Map<String, byte[]> parts = read(new TopicPartition(topic, partition));
+    byte[] first = parts.get(key(partition, 0));
+    if (first == null) {
+      return Checkpoint.initial(partition);
+    }
+    List<byte[]> ordered = new ArrayList<>();
+    int count = CheckpointCodec.parts(first);
+    for (int i = 0; i < count; i++) {
+      byte[] part = parts.get(key(partition, i));
+      if (part == null) {
+        throw new CorruptCheckpointException(
+            "part %d of %d of the checkpoint of partition %d is missing in topic %s"
+                .formatted(i, count, partition, topic));
+      }
+      ordered.add(part);
+    }
+    Checkpoint found = CheckpointCodec.decode(ordered);
+    if (found.partition() != partition) {
+      throw new CorruptCheckpointException(
+          "topic %s holds a checkpoint of partition %d under the key of partition %d"
+              .formatted(topic, found.partition(), partition));
+    }
+    return found;
+  }
+
+  /** The records that store a checkpoint in place of one that had {@code before} parts. */
+  List<ProducerRecord<byte[], byte[]>> records(Checkpoint checkpoint, int before) {
+    List<byte[]> parts = CheckpointCodec.encode(checkpoint);
+    int partition = checkpoint.partition();
+    List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
+    for (int i = 0; i < Math.max(before, parts.size()); i++) {
+      byte[] key = key(partition, i).getBytes(UTF_8);
+      byte[] value = i < parts.size() ? parts.get(i) : null;
+      records.add(new ProducerRecord<>(topic, partition, key, value));
+    }
+    return records;
+  }
+
+  private String key(int partition, int part) {
+    return group + "/" + partition + "/" + part;
+  }
+
+  /** Last value of each key of this group, up to the present end of the partition. */
+  private Map<String, byte[]> read(TopicPartition partition) throws IOException {
+    Map<String, byte[]> last = new HashMap<>();
+    long deadline = System.nanoTime() + KafkaLedger.TRANSACTION_TIMEOUT.plusSeconds(30).toNanos();
+    // the end for this reader includes transactions still open: waiting for them makes sure that
+    // an older commit hidden behind another group's open transaction is not missed
+    long end = end(partition);
+    try (var consumer = consumer(IsolationLevel.READ_COMMITTED)) {
+      consumer.assign(List.of(partition));
+      consumer.seekToBeginning(List.of(partition));
+      while (consumer.position(partition) < end) {
+        for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(100))) {
+          keep(last, record);
+        }
+        if (System.nanoTime() > deadline) {
+          throw new IOException(
+              "read the checkpoint of %s only to offset %d of %d: an open transaction is in the way"
+                  .formatted(partition, consumer.position(partition), end));
+        }
+      }
+    }
+    return last;
+  }
+
+  private long end(TopicPartition partition) {
+    try (var consumer = consumer(IsolationLevel.READ_UNCOMMITTED)) {
+      return consumer.endOffsets(List.of(partition)).get(partition);
+    }
+  }
+
+  private void keep(Map<String, byte[]> last, ConsumerRecord<byte[], byte[]> record) {
+    String key = new String(record.key(), UTF_8);
+    if (!key.startsWith(group + "/")) {
+      return;
+    }
+    if (record.value() == null) {
+      last.remove(key);
+    } else {
+      last.put(key, record.value());
+    }
+  }
+
+  /**
+   * The group as seen by one who commits for it without being a member: the transaction fences, the
+   * group's generation does not have to.
+   */
+  ConsumerGroupMetadata outsideMember() {
+    try (var consumer = consumer(IsolationLevel.READ_COMMITTED)) {
+      return consumer.groupMetadata();
+    }
+  }
+
+  private KafkaConsumer<byte[], byte[]> consumer(IsolationLevel isolation) {
+    Map<String, Object> config = kafka.consumer();
+    config.put(ConsumerConfig.GROUP_ID_CONFIG, group);
+    config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, isolation.toString());
+    return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+  }
+}

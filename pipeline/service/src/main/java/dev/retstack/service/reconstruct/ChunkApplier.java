@@ -1,0 +1,98 @@
+package dev.retstack.service.reconstruct;
+
+import dev.retstack.graph.aggregate.ApplyResult;
+import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.ImageInfo;
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.reconstruct.ChunkMeta;
+import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.reconstruct.ImageTraits;
+import dev.retstack.graph.symbol.SymbolTable;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.Image;
+import dev.retstack.schema.codec.Chunks;
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.codec.RecordBatch;
+
+/**
+ * The one way from a chunk into a state: what a live partition does and what a replay does are this
+ * class. Checks and decodes, then applies; a chunk that is refused leaves the state as it was, but
+ * for the count of refusals.
+ */
+public final class ChunkApplier {
+  private static final int USUAL_RECORDS = 16_384;
+
+  private final GraphState state;
+  private RecordBatch batch = new RecordBatch(USUAL_RECORDS);
+
+  public ChunkApplier(GraphState state) {
+    this.state = state;
+  }
+
+  /** The state that is filled. */
+  public GraphState state() {
+    return state;
+  }
+
+  /** Makes an image known; chunks that name it can be applied from now on. */
+  public void image(Image image) {
+    state.image(info(image));
+  }
+
+  /**
+   * Applies one chunk.
+   *
+   * @throws CorruptChunkException when it is not what it claims to be; it is counted
+   */
+  public ApplyResult apply(Chunk chunk) throws CorruptChunkException {
+    try {
+      batch = Chunks.decode(chunk, batch);
+    } catch (CorruptChunkException e) {
+      refused();
+      throw e;
+    }
+    return state.apply(meta(chunk), key(chunk), chunk.getImage(), batch);
+  }
+
+  /** Counts a record that did not even hold a chunk. */
+  public void refused() {
+    state.count(Stat.CORRUPT_CHUNKS, 1);
+  }
+
+  /** The core a chunk belongs to. */
+  public static CoreKey key(Chunk chunk) {
+    return new CoreKey(chunk.getSession(), chunk.getCore());
+  }
+
+  private static ChunkMeta meta(Chunk chunk) {
+    return new ChunkMeta(
+        chunk.getSequence(),
+        chunk.getRecordsBefore(),
+        chunk.getLostBefore(),
+        chunk.getOverruns(),
+        chunk.getUnhijackable(),
+        chunk.getFirstTime(),
+        chunk.getLastTime(),
+        ClockUnit.valueOf(chunk.getClockUnit().name()),
+        CoreEnd.valueOf(chunk.getEnd().name()),
+        chunk.getEndDetail());
+  }
+
+  private static ImageInfo info(Image image) {
+    return new ImageInfo(
+        image.getBuildId(),
+        image.getName(),
+        image.getIsa(),
+        new ImageTraits(
+            image.getFpCheck(),
+            image.getRetpCheck(),
+            image.getReturnToHandlerStart(),
+            image.getReturnToHandlerEnd()),
+        SymbolTable.of(
+            image.getSymbols().stream()
+                .map(s -> new SymbolTable.Symbol(s.getName(), s.getAddress(), s.getSize()))
+                .toList()));
+  }
+}

@@ -1,0 +1,127 @@
+package dev.retstack.service.reconstruct;
+
+import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.ingest.KafkaSettings;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/**
+ * A ledger in Kafka itself: one transactional producer per partition, whose transactional id is the
+ * partition. The broker refuses the writes of an owner that was replaced, and a reader with {@code
+ * isolation.level=read_committed} sees each derived record once. The consumed offset goes out in
+ * the same transaction, for whoever watches the lag; nothing here reads it back.
+ */
+public final class KafkaLedger implements Ledger {
+  /** A transaction left open by a dead owner is given up by the broker after this time. */
+  static final Duration TRANSACTION_TIMEOUT = Duration.ofSeconds(60);
+
+  private final Topics topics;
+  private final ConsumerGroupMetadata membership;
+  private final int partition;
+  private final CheckpointStore store;
+  private final KafkaProducer<byte[], byte[]> producer;
+  private final Set<TopicPartition> acknowledged = new HashSet<>();
+  private final AtomicReference<Exception> failure = new AtomicReference<>();
+  private boolean inTransaction;
+  private int storedParts;
+
+  public KafkaLedger(KafkaSettings kafka, Topics topics, String group, int partition) {
+    this.topics = topics;
+    this.partition = partition;
+    this.store = new CheckpointStore(kafka, topics.state(), group);
+    this.membership = store.outsideMember();
+    Map<String, Object> config = kafka.producer();
+    config.put(
+        ProducerConfig.TRANSACTIONAL_ID_CONFIG, group + "-" + topics.events() + "-" + partition);
+    config.put(
+        ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, String.valueOf(TRANSACTION_TIMEOUT.toMillis()));
+    this.producer =
+        new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer());
+  }
+
+  @Override
+  public Checkpoint open() throws Exception {
+    producer.initTransactions();
+    Checkpoint last = store.load(partition);
+    storedParts = CheckpointCodec.encode(last).size();
+    Checkpoint mine = new Checkpoint(partition, last.epoch() + 1, last.nextOffset(), last.state());
+    commit(mine);
+    return mine;
+  }
+
+  @Override
+  public void publish(List<ProducerRecord<byte[], byte[]>> records) throws Exception {
+    begin();
+    for (ProducerRecord<byte[], byte[]> record : records) {
+      send(record);
+    }
+  }
+
+  @Override
+  public void commit(Checkpoint checkpoint) throws Exception {
+    begin();
+    List<ProducerRecord<byte[], byte[]>> parts = store.records(checkpoint, storedParts);
+    for (ProducerRecord<byte[], byte[]> part : parts) {
+      send(part);
+    }
+    producer.sendOffsetsToTransaction(
+        Map.of(
+            new TopicPartition(topics.events(), partition),
+            new OffsetAndMetadata(checkpoint.nextOffset())),
+        membership);
+    producer.commitTransaction();
+    inTransaction = false;
+    storedParts = (int) parts.stream().filter(part -> part.value() != null).count();
+  }
+
+  /**
+   * The first record to each partition is waited for: a producer that pipelines into a topic just
+   * created can lose its first batch and then wait for itself (KAFKA-15591).
+   */
+  private void send(ProducerRecord<byte[], byte[]> record) throws Exception {
+    Exception earlier = failure.get();
+    if (earlier != null) {
+      throw earlier;
+    }
+    var sent =
+        producer.send(
+            record,
+            (metadata, error) -> {
+              if (error != null) {
+                failure.compareAndSet(null, error);
+              }
+            });
+    if (acknowledged.add(new TopicPartition(record.topic(), record.partition()))) {
+      try {
+        sent.get();
+      } catch (ExecutionException e) {
+        throw e.getCause() instanceof Exception cause ? cause : e;
+      }
+    }
+  }
+
+  private void begin() {
+    if (!inTransaction) {
+      producer.beginTransaction();
+      inTransaction = true;
+    }
+  }
+
+  @Override
+  public void close() {
+    // no abort: the next owner's open, or the time-out, aborts what is left
+    producer.close(Duration.ZERO);
+  }
+}

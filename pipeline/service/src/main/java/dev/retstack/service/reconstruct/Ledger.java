@@ -1,0 +1,29 @@
+package dev.retstack.service.reconstruct;
+
+import java.util.List;
+import org.apache.kafka.clients.producer.ProducerRecord;
+
+/**
+ * What one partition writes, and where its state is kept. Derived records become visible together
+ * with the checkpoint that contains the chunks they were made from, or not at all.
+ *
+ * <p>Every method may block; all are called from one thread. Any exception is final for this
+ * ledger: the partition has to be opened again, which goes back to the last checkpoint.
+ */
+public interface Ledger extends AutoCloseable {
+  /**
+   * Takes the partition over: from now on every earlier owner's writes are refused. Then loads the
+   * last checkpoint and writes it back with a higher epoch.
+   */
+  Checkpoint open() throws Exception;
+
+  /** Writes derived records; readers see them after the next {@link #commit}. */
+  void publish(List<ProducerRecord<byte[], byte[]>> records) throws Exception;
+
+  /** Makes the checkpoint and everything published before it visible as one unit. */
+  void commit(Checkpoint checkpoint) throws Exception;
+
+  /** Gives up what was not committed. */
+  @Override
+  void close();
+}

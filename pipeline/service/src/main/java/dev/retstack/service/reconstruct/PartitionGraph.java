@@ -1,0 +1,406 @@
+package dev.retstack.service.reconstruct;
+
+import dev.retstack.graph.aggregate.ApplyResult;
+import dev.retstack.graph.aggregate.CoreGraph;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.service.aggregate.DerivedRecords;
+import dev.retstack.service.ingest.ImageRegistry;
+import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.progress.CoreWatch;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.function.Function;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.pekko.Done;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.PostStop;
+import org.apache.pekko.actor.typed.PreRestart;
+import org.apache.pekko.actor.typed.Signal;
+import org.apache.pekko.actor.typed.javadsl.AbstractMatchingBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
+import org.apache.pekko.pattern.StatusReply;
+
+/**
+ * Owns one partition of events: its state, its checkpoints and what is derived from it. A thin
+ * shell round {@link ChunkApplier}: one message per chunk, no decision about records is made here.
+ *
+ * <p>It opens its ledger first, which shuts out the owner before it and gives the last checkpoint;
+ * only then is the offset known at which the stream starts. A failure of the ledger is final: the
+ * actor stops, the stream that feeds it fails, and the partition is opened again from the last
+ * checkpoint.
+ */
+public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGraph.Command> {
+  /** What a partition understands. */
+  public sealed interface Command {}
+
+  /** Asks for the offset of the first record that is wanted, once the state is loaded. */
+  public record AwaitOpen(ActorRef<StatusReply<Long>> replyTo) implements Command {}
+
+  /** A record of events; the answer comes when it is applied and what it gave is handed over. */
+  public record Ingest(ConsumerRecord<byte[], byte[]> record, ActorRef<StatusReply<Done>> replyTo)
+      implements Command {}
+
+  /** Asks for a copy of the state, which the asker may read on any thread. */
+  public record Copy(ActorRef<StateCopy> replyTo) implements Command {}
+
+  /** Writes a last checkpoint and stops. */
+  public enum Release implements Command {
+    INSTANCE
+  }
+
+  private enum CheckpointDue implements Command {
+    INSTANCE
+  }
+
+  private record Opened(Checkpoint checkpoint) implements Command {}
+
+  private record Published(ActorRef<StatusReply<Done>> replyTo) implements Command {}
+
+  private record CheckpointWritten(long nextOffset) implements Command {}
+
+  private record ImageAnswered(ImageRegistry.Found found) implements Command {}
+
+  private record Failed(Throwable cause) implements Command {}
+
+  /** A chunk whose image has not come yet. */
+  private record Parked(Ingest ingest, Chunk chunk) {}
+
+  private final int partition;
+  private final PartitionSettings settings;
+  private final ActorRef<ImageRegistry.Command> images;
+  private final ActorRef<CoreWatch.Command> watch;
+  private final LedgerThread ledger;
+  private final DerivedRecords derived;
+  private final Deque<Ingest> queued = new ArrayDeque<>();
+  private final List<AwaitOpen> awaitingOpen = new ArrayList<>();
+  private final List<Copy> awaitingCopy = new ArrayList<>();
+
+  private ChunkApplier applier;
+  private Parked parked;
+  private long epoch;
+  private long nextOffset;
+  private long checkpointedOffset;
+  private long skippedOffsets;
+  private int chunksSinceCheckpoint;
+  private boolean checkpointInFlight;
+  private boolean checkpointAgain;
+  private boolean releasing;
+
+  /** A partition that opens itself at once. */
+  public static Behavior<Command> create(
+      int partition,
+      PartitionSettings settings,
+      Ledger ledger,
+      ActorRef<ImageRegistry.Command> images,
+      ActorRef<CoreWatch.Command> watch) {
+    return Behaviors.setup(
+        context ->
+            Behaviors.withTimers(
+                timers ->
+                    new PartitionGraph(
+                        context, timers, partition, settings, ledger, images, watch)));
+  }
+
+  private PartitionGraph(
+      ActorContext<Command> context,
+      TimerScheduler<Command> timers,
+      int partition,
+      PartitionSettings settings,
+      Ledger ledger,
+      ActorRef<ImageRegistry.Command> images,
+      ActorRef<CoreWatch.Command> watch) {
+    super(context);
+    this.partition = partition;
+    this.settings = settings;
+    this.images = images;
+    this.watch = watch;
+    this.ledger = new LedgerThread(ledger, partition);
+    this.derived = new DerivedRecords(settings.topics(), partition, settings.spanThreshold());
+    timers.startTimerWithFixedDelay(CheckpointDue.INSTANCE, settings.checkpointInterval());
+    onLedger(Ledger::open, Opened::new);
+  }
+
+  @Override
+  public Behavior<Command> onMessage(Command command) throws IOException {
+    return switch (command) {
+      case Opened m -> onOpened(m.checkpoint());
+      case AwaitOpen m -> onAwaitOpen(m);
+      case Ingest m -> onIngest(m);
+      case ImageAnswered m -> onImageAnswered(m.found());
+      case Published m -> {
+        m.replyTo().tell(StatusReply.ack());
+        yield this;
+      }
+      case CheckpointDue _ -> onCheckpointDue();
+      case CheckpointWritten m -> onCheckpointWritten(m.nextOffset());
+      case Copy m -> onCopy(m);
+      case Release _ -> onRelease();
+      case Failed m -> onFailed(m.cause());
+    };
+  }
+
+  @Override
+  public Behavior<Command> onSignal(Signal signal) {
+    if (signal instanceof PostStop || signal instanceof PreRestart) {
+      ledger.close();
+    }
+    return this;
+  }
+
+  private Behavior<Command> onOpened(Checkpoint checkpoint) throws IOException {
+    epoch = checkpoint.epoch();
+    nextOffset = checkpoint.nextOffset();
+    checkpointedOffset = nextOffset;
+    applier = new ChunkApplier(StateCopy.state(checkpoint.state(), settings.limits()));
+    applier.state().events(derived);
+    for (CoreGraph core : applier.state().cores()) {
+      watch.tell(new CoreWatch.Advanced(CoreProgress.of(partition, core)));
+    }
+    getContext()
+        .getLog()
+        .info("partition {} opened, epoch {}, offset {}", partition, epoch, nextOffset);
+    awaitingOpen.forEach(m -> m.replyTo().tell(StatusReply.success(nextOffset)));
+    awaitingOpen.clear();
+    awaitingCopy.forEach(this::copy);
+    awaitingCopy.clear();
+    return releasing ? onRelease() : drain();
+  }
+
+  private Behavior<Command> onAwaitOpen(AwaitOpen m) {
+    if (applier == null) {
+      awaitingOpen.add(m);
+    } else {
+      m.replyTo().tell(StatusReply.success(nextOffset));
+    }
+    return this;
+  }
+
+  private Behavior<Command> onIngest(Ingest m) {
+    queued.add(m);
+    return drain();
+  }
+
+  /** Applies what is queued, up to a chunk that has to wait. The stream bounds the queue. */
+  private Behavior<Command> drain() {
+    while (applier != null && parked == null && !queued.isEmpty()) {
+      ingest(queued.poll());
+    }
+    return this;
+  }
+
+  private void ingest(Ingest m) {
+    long offset = m.record().offset();
+    if (offset < nextOffset) {
+      m.replyTo().tell(StatusReply.ack()); // came again after a move: it is in the state
+      return;
+    }
+    if (offset > nextOffset) {
+      skippedOffsets += offset - nextOffset;
+      getContext()
+          .getLog()
+          .warn(
+              "partition {}: expected offset {}, received {}: {} records of the topic are gone",
+              partition,
+              nextOffset,
+              offset,
+              offset - nextOffset);
+      nextOffset = offset;
+    }
+    try {
+      apply(m, ConfluentFrame.decode(m.record().value(), Chunk.class));
+    } catch (CorruptChunkException e) {
+      applier.refused();
+      refuse(m, e.getMessage());
+    }
+  }
+
+  private void apply(Ingest m, Chunk chunk) {
+    derived.unit(chunk.getClockUnit());
+    ApplyResult result;
+    try {
+      result = applier.apply(chunk);
+    } catch (CorruptChunkException e) {
+      refuse(m, e.getMessage());
+      return;
+    }
+    switch (result) {
+      case APPLIED, STALE -> applied(m, chunk);
+      case REFUSED -> refuse(m, "contradicts the chunks before it of core " + chunk.getCore());
+      case NEEDS_IMAGE -> park(m, chunk);
+    }
+  }
+
+  private void applied(Ingest m, Chunk chunk) {
+    CoreGraph core = applier.state().core(ChunkApplier.key(chunk)).orElseThrow();
+    CoreProgress progress = CoreProgress.of(partition, core);
+    watch.tell(new CoreWatch.Advanced(progress));
+    if (progress.ended()) {
+      chunksSinceCheckpoint = settings.checkpointChunks(); // readers wait for what a core gave
+    }
+    advance(m);
+  }
+
+  private void refuse(Ingest m, String reason) {
+    getContext()
+        .getLog()
+        .warn(
+            "partition {} offset {} goes to dead letters: {}",
+            partition,
+            m.record().offset(),
+            reason);
+    derived.deadLetter(m.record(), reason);
+    advance(m);
+  }
+
+  /** The record is done: hands over what it gave, and answers when that is taken. */
+  private void advance(Ingest m) {
+    nextOffset = m.record().offset() + 1;
+    List<ProducerRecord<byte[], byte[]>> records = derived.take();
+    if (records.isEmpty()) {
+      m.replyTo().tell(StatusReply.ack());
+    } else {
+      onLedger(
+          target -> {
+            target.publish(records);
+            return records.size();
+          },
+          _ -> new Published(m.replyTo()));
+    }
+    if (++chunksSinceCheckpoint >= settings.checkpointChunks()) {
+      checkpoint();
+    }
+  }
+
+  private void park(Ingest m, Chunk chunk) {
+    parked = new Parked(m, chunk);
+    images.tell(
+        new ImageRegistry.Find(
+            chunk.getImage(),
+            settings.imagePatience(),
+            getContext().messageAdapter(ImageRegistry.Found.class, ImageAnswered::new)));
+  }
+
+  private Behavior<Command> onImageAnswered(ImageRegistry.Found found) {
+    Parked waiting = parked;
+    parked = null;
+    found.image().ifPresent(applier::image);
+    if (found.image().isPresent()) {
+      apply(waiting.ingest(), waiting.chunk());
+    } else {
+      applier.refused();
+      refuse(
+          waiting.ingest(),
+          "image %s of core %s did not come within %d s: publish it to topic %s first"
+              .formatted(
+                  found.buildId(),
+                  waiting.chunk().getCore(),
+                  settings.imagePatience().toSeconds(),
+                  settings.topics().images()));
+    }
+    return drain();
+  }
+
+  private Behavior<Command> onCheckpointDue() {
+    if (applier != null && nextOffset != checkpointedOffset) {
+      checkpoint();
+    }
+    return this;
+  }
+
+  /** Takes a checkpoint, or another one after the one that is being written. */
+  private void checkpoint() {
+    if (checkpointInFlight) {
+      checkpointAgain = true;
+      return;
+    }
+    checkpointInFlight = true;
+    chunksSinceCheckpoint = 0;
+    long offset = nextOffset;
+    byte[] state = StateCopy.bytes(applier.state());
+    List<ProducerRecord<byte[], byte[]>> profiles = derived.profiles(applier.state(), offset);
+    onLedger(
+        target -> {
+          target.publish(profiles);
+          target.commit(new Checkpoint(partition, epoch, offset, state));
+          return offset;
+        },
+        CheckpointWritten::new);
+  }
+
+  private Behavior<Command> onCheckpointWritten(long offset) {
+    checkpointInFlight = false;
+    checkpointedOffset = offset;
+    if (checkpointAgain && nextOffset != checkpointedOffset) {
+      checkpointAgain = false;
+      checkpoint();
+      return this;
+    }
+    checkpointAgain = false;
+    return releasing ? Behaviors.stopped() : this;
+  }
+
+  private Behavior<Command> onCopy(Copy m) {
+    if (applier == null) {
+      awaitingCopy.add(m);
+    } else {
+      copy(m);
+    }
+    return this;
+  }
+
+  private void copy(Copy m) {
+    m.replyTo()
+        .tell(
+            new StateCopy(
+                partition,
+                epoch,
+                nextOffset,
+                checkpointedOffset,
+                skippedOffsets,
+                StateCopy.bytes(applier.state()),
+                settings.limits()));
+  }
+
+  private Behavior<Command> onRelease() {
+    releasing = true;
+    if (applier == null) {
+      return this; // still opening; goes on when that is done
+    }
+    if (checkpointInFlight || nextOffset != checkpointedOffset) {
+      checkpoint();
+      return this;
+    }
+    return Behaviors.stopped();
+  }
+
+  private Behavior<Command> onFailed(Throwable cause) {
+    getContext()
+        .getLog()
+        .warn(
+            "partition {} stops at offset {} and goes back to {}: {}",
+            partition,
+            nextOffset,
+            checkpointedOffset,
+            String.valueOf(cause));
+    awaitingOpen.forEach(m -> m.replyTo().tell(StatusReply.error(cause)));
+    queued.forEach(m -> m.replyTo().tell(StatusReply.error(cause)));
+    return Behaviors.stopped();
+  }
+
+  /** Runs a step on the ledger's own thread; its outcome comes back as a message. */
+  private <T> void onLedger(LedgerThread.Step<T> step, Function<T, Command> done) {
+    getContext()
+        .pipeToSelf(
+            ledger.run(step),
+            (result, failure) -> failure == null ? done.apply(result) : new Failed(failure));
+  }
+}

@@ -1,0 +1,23 @@
+package dev.retstack.service.reconstruct;
+
+import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.schema.wire.Topics;
+import java.time.Duration;
+import java.util.OptionalLong;
+
+/**
+ * What every partition of a member has to know.
+ *
+ * @param checkpointInterval longest time between a chunk and the checkpoint that holds it
+ * @param checkpointChunks chunks after which a checkpoint is taken earlier than that
+ * @param imagePatience how long a chunk waits for its image
+ * @param spanThreshold shortest call that is published to spans, in the core's unit; empty = none
+ * @param limits what a stream can make grow at most
+ */
+public record PartitionSettings(
+    Topics topics,
+    Duration checkpointInterval,
+    int checkpointChunks,
+    Duration imagePatience,
+    OptionalLong spanThreshold,
+    GraphLimits limits) {}

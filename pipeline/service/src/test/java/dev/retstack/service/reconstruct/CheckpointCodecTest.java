@@ -1,0 +1,63 @@
+package dev.retstack.service.reconstruct;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class CheckpointCodecTest {
+  private static final long SEED = 20261;
+
+  @Test
+  void aLargeStateComesBackFromItsParts() throws Exception {
+    byte[] state = new byte[3 * CheckpointCodec.PART_BYTES + 17];
+    new Random(SEED).nextBytes(state);
+    Checkpoint written = new Checkpoint(3, 7, 1234, state);
+
+    List<byte[]> parts = CheckpointCodec.encode(written);
+    Checkpoint read = CheckpointCodec.decode(parts);
+
+    assertThat(parts).hasSizeGreaterThan(3).allMatch(part -> part.length < 1_000_000);
+    assertThat(CheckpointCodec.parts(parts.getFirst())).isEqualTo(parts.size());
+    assertThat(read).hasToString(written.toString());
+    assertThat(read.state()).isEqualTo(state);
+  }
+
+  @Test
+  void theEmptyStateIsOnePart() throws Exception {
+    List<byte[]> parts = CheckpointCodec.encode(Checkpoint.initial(5));
+
+    assertThat(parts).hasSize(1);
+    assertThat(CheckpointCodec.decode(parts).state()).isEmpty();
+  }
+
+  @Test
+  void everyChangedBitIsRefused() {
+    byte[] state = "entries = exits + open".repeat(40).getBytes(UTF_8);
+    byte[] part = CheckpointCodec.encode(new Checkpoint(0, 1, 99, state)).getFirst();
+    for (int bit = 0; bit < part.length * 8; bit++) {
+      byte[] changed = part.clone();
+      changed[bit / 8] ^= (byte) (1 << (bit % 8));
+      assertThatThrownBy(() -> CheckpointCodec.decode(List.of(changed)))
+          .as("bit %d", bit)
+          .isInstanceOf(CorruptCheckpointException.class);
+    }
+  }
+
+  @Test
+  void partsOfTwoCheckpointsDoNotJoin() {
+    byte[] state = new byte[2 * CheckpointCodec.PART_BYTES];
+    new Random(SEED).nextBytes(state);
+    List<byte[]> older = CheckpointCodec.encode(new Checkpoint(0, 1, 10, state));
+    List<byte[]> mixed = new ArrayList<>(CheckpointCodec.encode(new Checkpoint(0, 1, 20, state)));
+    mixed.set(1, older.get(1));
+
+    assertThatThrownBy(() -> CheckpointCodec.decode(mixed))
+        .isInstanceOf(CorruptCheckpointException.class)
+        .hasMessageContaining("part 1 does not belong");
+  }
+}
