@@ -1,0 +1,45 @@
+package dev.retstack.service.export;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import dev.retstack.graph.report.AnomalyRow;
+import java.io.IOException;
+import java.io.Writer;
+import java.util.List;
+
+/**
+ * Anomalies as JSON, a contract kept stable: {@code [{kind, core, task, function, expected,
+ * received, time, stack:[...]}]}. Expected and received are strings in hex.
+ */
+public final class AnomalyJson {
+  private AnomalyJson() {}
+
+  /** Writes all anomalies as one array. */
+  public static void write(List<AnomalyRow> anomalies, Writer out) throws IOException {
+    Json.write(
+        json -> {
+          json.writeStartArray();
+          for (AnomalyRow row : anomalies) {
+            anomaly(row, json);
+          }
+          json.writeEndArray();
+        },
+        out);
+  }
+
+  private static void anomaly(AnomalyRow row, JsonGenerator json) throws IOException {
+    json.writeStartObject();
+    json.writeStringField("kind", row.kind().name());
+    json.writeStringField("core", row.core());
+    json.writeNumberField("task", row.task());
+    json.writeStringField("function", row.function());
+    Json.hex(json, "expected", row.expected());
+    Json.hex(json, "received", row.received());
+    json.writeNumberField("time", row.time());
+    json.writeArrayFieldStart("stack");
+    for (String frame : row.stack()) {
+      json.writeString(frame);
+    }
+    json.writeEndArray();
+    json.writeEndObject();
+  }
+}

@@ -1,0 +1,95 @@
+package dev.retstack.service.export;
+
+import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.report.CallNode;
+import dev.retstack.graph.report.CallTree;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Stacks with their self time, one per line, the input of flame graph tools: {@code image;main;fib
+ * 42}. Equal stacks of all cores are one line. The sum of all lines is the time of the outermost
+ * calls; a call cut off by a loss has no time of its own, what it called keeps its.
+ */
+public final class FoldedExport {
+  private FoldedExport() {}
+
+  /** Writes all stacks that have time of their own, sorted. */
+  public static void write(List<CallTree> trees, Appendable out) throws IOException {
+    Stack root = new Stack("");
+    for (CallTree tree : trees) {
+      TreeWalk.walk(tree, List.of(), Integer.MAX_VALUE, new Adder(root.below(tree.image())));
+    }
+    write(root, out);
+  }
+
+  private static final class Stack {
+    final String frame;
+    final Map<String, Stack> below = new TreeMap<>();
+    long self;
+
+    Stack(String frame) {
+      this.frame = frame;
+    }
+
+    Stack below(String function) {
+      return below.computeIfAbsent(function.replace(';', ':'), Stack::new);
+    }
+  }
+
+  private static final class Adder implements TreeWalk.Visitor {
+    private final Deque<Stack> open = new ArrayDeque<>();
+
+    Adder(Stack image) {
+      open.push(image);
+    }
+
+    @Override
+    public void enter(CallNode call, int depth) {
+      open.push(open.element().below(call.function()));
+    }
+
+    @Override
+    public void exit(CallNode call, int depth) {
+      Stack stack = open.pop();
+      if (call.ending() != Ending.TRUNCATED) {
+        long below = 0;
+        for (CallNode child : call.children()) {
+          below += child.exit() - child.enter();
+        }
+        stack.self += call.exit() - call.enter() - below;
+      }
+    }
+
+    @Override
+    public void anomaly(AnomalyRow anomaly, int depth) {}
+  }
+
+  private record Cursor(Iterator<Stack> next, int length) {}
+
+  private static void write(Stack root, Appendable out) throws IOException {
+    StringBuilder path = new StringBuilder();
+    Deque<Cursor> open = new ArrayDeque<>();
+    open.push(new Cursor(root.below.values().iterator(), 0));
+    while (!open.isEmpty()) {
+      Cursor top = open.element();
+      path.setLength(top.length());
+      if (!top.next().hasNext()) {
+        open.pop();
+        continue;
+      }
+      Stack stack = top.next().next();
+      path.append(path.isEmpty() ? "" : ";").append(stack.frame);
+      if (stack.self > 0) {
+        out.append(path).append(' ').append(String.valueOf(stack.self)).append('\n');
+      }
+      open.push(new Cursor(stack.below.values().iterator(), path.length()));
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package dev.retstack.service.export;
+
+import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.report.CallNode;
+import dev.retstack.graph.report.CallTree;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * The call tree in the shape of the kernel's function_graph tracer: time, duration, nested calls. A
+ * call that did not simply return says so in a comment; anomalies and losses stand where they were
+ * found. A call whose end is unknown has no duration.
+ */
+public final class GraphText {
+  private GraphText() {}
+
+  /** Writes all trees, whole. */
+  public static void write(List<CallTree> trees, List<AnomalyRow> anomalies, Appendable out)
+      throws IOException {
+    write(trees, anomalies, Integer.MAX_VALUE, out);
+  }
+
+  /**
+   * Writes all trees, one after the other.
+   *
+   * @param maxDepth deepest nesting shown; a call at that depth is shown like one without calls
+   */
+  public static void write(
+      List<CallTree> trees, List<AnomalyRow> anomalies, int maxDepth, Appendable out)
+      throws IOException {
+    boolean first = true;
+    for (CallTree tree : trees) {
+      if (!first) {
+        out.append('\n');
+      }
+      first = false;
+      header(tree, out);
+      TreeWalk.walk(tree, anomalies, maxDepth, new Lines(maxDepth, out));
+      if (tree.notKept() > 0) {
+        out.append(
+            "# %d more calls are counted in the report, beyond the %d kept here%n"
+                .formatted(tree.notKept(), tree.kept())
+                .replace("\r", ""));
+      }
+    }
+  }
+
+  private static void header(CallTree tree, Appendable out) throws IOException {
+    String unit = Units.column(tree.unit());
+    out.append(
+        "# core %s, task %d, image %s (%s), session %s\n"
+            .formatted(tree.core(), tree.task(), tree.image(), tree.isa(), tree.session()));
+    out.append("# %10s  %10s |  FUNCTION CALLS\n".formatted("TIME " + unit, "DUR " + unit));
+  }
+
+  private record Lines(int maxDepth, Appendable out) implements TreeWalk.Visitor {
+    @Override
+    public void enter(CallNode call, int depth) throws IOException {
+      if (isLeaf(call, depth)) {
+        line(call.enter(), duration(call), depth, call.function() + "();" + mark(call, "/* %s */"));
+      } else {
+        line(call.enter(), "", depth, call.function() + "() {");
+      }
+    }
+
+    @Override
+    public void exit(CallNode call, int depth) throws IOException {
+      if (!isLeaf(call, depth)) {
+        line(
+            call.exit(),
+            duration(call),
+            depth,
+            "}" + mark(call, "/* " + call.function() + ": %s */"));
+      }
+    }
+
+    @Override
+    public void anomaly(AnomalyRow row, int depth) throws IOException {
+      if (!TreeWalk.isEnding(row.kind())) {
+        line(row.time(), "", depth, "/* " + row.kind() + ": " + row.message() + " */");
+      }
+    }
+
+    private boolean isLeaf(CallNode call, int depth) {
+      return call.children().isEmpty() || depth + 1 >= maxDepth;
+    }
+
+    private static String duration(CallNode call) {
+      return call.ending().finished() ? String.valueOf(call.exit() - call.enter()) : "";
+    }
+
+    private static String mark(CallNode call, String form) {
+      return call.ending() == Ending.RETURNED ? "" : " " + form.formatted(name(call.ending()));
+    }
+
+    /** The word of the anomaly that a call ended by, as in the anomalies. */
+    private static String name(Ending ending) {
+      return ending == Ending.TAIL_CALLED ? "TAIL_CALL" : ending.name();
+    }
+
+    private void line(long time, String duration, int depth, String text) throws IOException {
+      out.append("  %10d  %10s |  ".formatted(time, duration));
+      for (int i = 0; i < depth; i++) {
+        out.append("  ");
+      }
+      out.append(text).append('\n');
+    }
+  }
+}

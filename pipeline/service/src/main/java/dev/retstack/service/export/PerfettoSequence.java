@@ -1,0 +1,124 @@
+package dev.retstack.service.export;
+
+import com.google.protobuf.CodedOutputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Writes the packets of one Perfetto packet sequence. Names are interned; what was interned is
+ * dropped and begun anew about every MiB, so that a reader who joins or loses packets is whole
+ * again soon.
+ */
+final class PerfettoSequence {
+  /** Bytes after which the interned names are begun anew. */
+  static final int STATE_BYTES = 1 << 20;
+
+  private final int id;
+  private final OutputStream out;
+  private final Map<String, Integer> names = new HashMap<>();
+  private int bytesWithState = STATE_BYTES;
+
+  /** A sequence of this id, which no other sequence of the trace has. */
+  PerfettoSequence(int id, OutputStream out) {
+    this.id = id;
+    this.out = out;
+  }
+
+  /** Content of one message, field by field. */
+  interface Fields {
+    void writeTo(CodedOutputStream out) throws IOException;
+  }
+
+  /** Tells of a track before its first event. */
+  void track(Fields descriptor) throws IOException {
+    packet(
+        packet -> {
+          packet.writeUInt32(PerfettoFields.PACKET_SEQUENCE_ID, id);
+          message(packet, PerfettoFields.PACKET_TRACK_DESCRIPTOR, descriptor);
+        });
+  }
+
+  /**
+   * Writes an event.
+   *
+   * @param name its name; null for the end of a slice, which has the name of its beginning
+   * @param more further fields of the TrackEvent
+   * @param dropped whether records before this event were lost
+   */
+  void event(long time, int type, long track, String name, Fields more, boolean dropped)
+      throws IOException {
+    boolean cleared = bytesWithState >= STATE_BYTES;
+    if (cleared) {
+      names.clear();
+      bytesWithState = 0;
+    }
+    boolean newName = name != null && !names.containsKey(name);
+    int iid = name == null ? 0 : names.computeIfAbsent(name, _ -> names.size() + 1);
+    bytesWithState +=
+        packet(
+            packet -> {
+              packet.writeUInt64(PerfettoFields.PACKET_TIMESTAMP, time);
+              packet.writeUInt32(PerfettoFields.PACKET_SEQUENCE_ID, id);
+              packet.writeUInt32(
+                  PerfettoFields.PACKET_SEQUENCE_FLAGS,
+                  (cleared ? PerfettoFields.FLAG_STATE_CLEARED : 0)
+                      | PerfettoFields.FLAG_NEEDS_STATE);
+              if (dropped) {
+                packet.writeBool(PerfettoFields.PACKET_PREVIOUS_DROPPED, true);
+              }
+              if (newName) {
+                message(packet, PerfettoFields.PACKET_INTERNED_DATA, d -> intern(d, iid, name));
+              }
+              message(
+                  packet,
+                  PerfettoFields.PACKET_TRACK_EVENT,
+                  event -> {
+                    event.writeEnum(PerfettoFields.EVENT_TYPE, type);
+                    event.writeUInt64(PerfettoFields.EVENT_TRACK_UUID, track);
+                    if (name != null) {
+                      event.writeUInt64(PerfettoFields.EVENT_NAME_IID_REF, iid);
+                    }
+                    more.writeTo(event);
+                  });
+            });
+  }
+
+  private static void intern(CodedOutputStream data, int iid, String name) throws IOException {
+    message(
+        data,
+        PerfettoFields.INTERNED_EVENT_NAMES,
+        entry -> {
+          entry.writeUInt64(PerfettoFields.EVENT_NAME_IID, iid);
+          entry.writeString(PerfettoFields.EVENT_NAME_NAME, name);
+        });
+  }
+
+  private int packet(Fields fields) throws IOException {
+    byte[] packet = bytes(fields);
+    CodedOutputStream trace = CodedOutputStream.newInstance(out, 16);
+    trace.writeByteArray(PerfettoFields.TRACE_PACKET, packet);
+    trace.flush();
+    return packet.length;
+  }
+
+  /** Writes a message inside a message. */
+  static void message(CodedOutputStream out, int field, Fields fields) throws IOException {
+    out.writeByteArray(field, bytes(fields));
+  }
+
+  private static byte[] bytes(Fields fields) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    CodedOutputStream coded = CodedOutputStream.newInstance(bytes, 64);
+    try {
+      fields.writeTo(coded);
+      coded.flush();
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot happen in memory", e);
+    }
+    return bytes.toByteArray();
+  }
+}

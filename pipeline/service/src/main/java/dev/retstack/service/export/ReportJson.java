@@ -1,0 +1,100 @@
+package dev.retstack.service.export;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import dev.retstack.graph.report.EdgeRow;
+import dev.retstack.graph.report.FunctionRow;
+import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.StatRow;
+import java.io.IOException;
+import java.io.Writer;
+import java.util.List;
+
+/**
+ * The report as JSON, a contract kept stable: {@code {unit, records, lost, completeness,
+ * resultHash, functions:[{name, address, image, isa, calls, total, self, min, max, avg}],
+ * edges:[{caller, callee, calls, total}], stats:[{name, severity, source, count}]}}. Addresses are
+ * strings in hex, since JSON readers lose digits of 64-bit numbers.
+ */
+public final class ReportJson {
+  private ReportJson() {}
+
+  /** Writes the report as one object. */
+  public static void write(Report report, Writer out) throws IOException {
+    Json.write(
+        json -> {
+          json.writeStartObject();
+          fields(report, json);
+          json.writeEndObject();
+        },
+        out);
+  }
+
+  /** Writes the report of a member, which says first which partitions it covers. */
+  public static void write(Report report, Coverage coverage, Writer out) throws IOException {
+    Json.write(
+        json -> {
+          json.writeStartObject();
+          coverage.writeTo(json);
+          fields(report, json);
+          json.writeEndObject();
+        },
+        out);
+  }
+
+  private static void fields(Report report, JsonGenerator json) throws IOException {
+    json.writeStringField("unit", report.unit().name());
+    json.writeNumberField("records", report.records());
+    json.writeNumberField("lost", report.lost());
+    json.writeNumberField("completeness", report.completeness());
+    json.writeStringField("resultHash", report.resultHash());
+    json.writeArrayFieldStart("functions");
+    for (FunctionRow row : report.functions()) {
+      function(row, json);
+    }
+    json.writeEndArray();
+    json.writeArrayFieldStart("edges");
+    for (EdgeRow row : report.edges()) {
+      edge(row, json);
+    }
+    json.writeEndArray();
+    json.writeFieldName("stats");
+    stats(report.stats(), json);
+  }
+
+  private static void function(FunctionRow row, JsonGenerator json) throws IOException {
+    json.writeStartObject();
+    json.writeStringField("name", row.name());
+    Json.hex(json, "address", row.address());
+    json.writeStringField("image", row.image());
+    json.writeStringField("isa", row.isa());
+    json.writeNumberField("calls", row.calls());
+    json.writeNumberField("total", row.total());
+    json.writeNumberField("self", row.self());
+    json.writeNumberField("min", row.min());
+    json.writeNumberField("max", row.max());
+    json.writeNumberField("avg", row.avg());
+    json.writeEndObject();
+  }
+
+  private static void edge(EdgeRow row, JsonGenerator json) throws IOException {
+    json.writeStartObject();
+    json.writeStringField("caller", row.caller());
+    json.writeStringField("callee", row.callee());
+    json.writeNumberField("calls", row.calls());
+    json.writeNumberField("total", row.total());
+    json.writeEndObject();
+  }
+
+  static void stats(List<StatRow> rows, JsonGenerator json) throws IOException {
+    json.writeStartArray();
+    for (StatRow row : rows) {
+      json.writeStartObject();
+      json.writeStringField("name", row.name());
+      json.writeStringField("severity", row.severity().name());
+      json.writeStringField("source", row.source().name());
+      json.writeNumberField("count", row.count());
+      json.writeEndObject();
+    }
+    json.writeEndArray();
+  }
+}

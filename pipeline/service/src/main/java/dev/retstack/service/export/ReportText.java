@@ -1,0 +1,83 @@
+package dev.retstack.service.export;
+
+import dev.retstack.graph.report.FunctionRow;
+import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.StatRow;
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+
+/** The function report as an aligned table, with what is missing said first. */
+public final class ReportText {
+  private ReportText() {}
+
+  /** Writes the whole report. */
+  public static void write(Report report, Appendable out) throws IOException {
+    write(report, Integer.MAX_VALUE, out);
+  }
+
+  /**
+   * Writes the report.
+   *
+   * @param maxFunctions rows of the function table at most; what is left out is counted
+   */
+  public static void write(Report report, int maxFunctions, Appendable out) throws IOException {
+    head(report, out);
+    functions(report, maxFunctions, out);
+    stats(report.stats(), out);
+  }
+
+  private static void head(Report report, Appendable out) throws IOException {
+    out.append(
+        "# %d records of %d core%s, %d lost: %s complete, times in %s\n"
+            .formatted(
+                report.records(),
+                report.cores().size(),
+                report.cores().size() == 1 ? "" : "s",
+                report.lost(),
+                Units.percent(report.completeness()),
+                Units.name(report.unit())));
+    out.append("# result hash ").append(report.resultHash()).append("\n\n");
+  }
+
+  private static void functions(Report report, int maxFunctions, Appendable out)
+      throws IOException {
+    TextTable table =
+        new TextTable(
+            "CALLS>", "TOTAL>", "SELF>", "AVG>", "MIN>", "MAX>", "FUNCTION", "ISA", "IMAGE");
+    List<FunctionRow> rows = report.functions();
+    for (FunctionRow row : rows.subList(0, Math.min(maxFunctions, rows.size()))) {
+      table.row(
+          String.valueOf(row.calls()),
+          String.valueOf(row.total()),
+          String.valueOf(row.self()),
+          String.format(Locale.ROOT, "%.1f", row.avg()),
+          String.valueOf(row.min()),
+          String.valueOf(row.max()),
+          row.name(),
+          row.isa(),
+          row.image());
+    }
+    table.write(out);
+    if (rows.size() > maxFunctions) {
+      out.append("# and %d more functions\n".formatted(rows.size() - maxFunctions));
+    }
+  }
+
+  private static void stats(List<StatRow> rows, Appendable out) throws IOException {
+    if (rows.isEmpty()) {
+      return;
+    }
+    out.append('\n');
+    TextTable table = new TextTable("STAT", "SEVERITY", "SOURCE", "COUNT>", "MEANING");
+    for (StatRow row : rows) {
+      table.row(
+          row.name(),
+          row.severity().name(),
+          row.source().name(),
+          String.valueOf(row.count()),
+          row.sentence());
+    }
+    table.write(out);
+  }
+}

@@ -1,0 +1,133 @@
+package dev.retstack.service.export;
+
+import dev.retstack.graph.check.AnomalyKind;
+import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.report.CallNode;
+import dev.retstack.graph.report.CallTree;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * Goes through a call tree in the order of time, with the anomalies of the same core where they
+ * stand. Needs no stack of its own thread, however deep the calls are nested.
+ */
+final class TreeWalk {
+  /** Hears what happens, in order. */
+  interface Visitor {
+    /** A call begins; {@code depth} calls are open around it. */
+    void enter(CallNode call, int depth) throws IOException;
+
+    /** A call ends, or nothing more is known of it. */
+    void exit(CallNode call, int depth) throws IOException;
+
+    /** Something was found while {@code depth} calls were open. */
+    void anomaly(AnomalyRow anomaly, int depth) throws IOException;
+  }
+
+  private record Open(CallNode call, Iterator<CallNode> children) {
+    Open(CallNode call) {
+      this(call, call.children().iterator());
+    }
+  }
+
+  private final Visitor visitor;
+  private final int maxDepth;
+  private final Deque<Open> open = new ArrayDeque<>();
+  private final Iterator<AnomalyRow> anomalies;
+  private AnomalyRow nextAnomaly;
+
+  private TreeWalk(List<AnomalyRow> anomalies, int maxDepth, Visitor visitor) {
+    this.visitor = visitor;
+    this.maxDepth = maxDepth;
+    this.anomalies = anomalies.iterator();
+    advanceAnomaly();
+  }
+
+  /**
+   * Walks one tree.
+   *
+   * @param anomalies of any cores; those of the tree's core and task are taken
+   * @param maxDepth calls at this depth or deeper are left out
+   */
+  static void walk(CallTree tree, List<AnomalyRow> anomalies, int maxDepth, Visitor visitor)
+      throws IOException {
+    List<AnomalyRow> own =
+        anomalies.stream()
+            .filter(
+                row ->
+                    row.core().equals(tree.core())
+                        && row.session().equals(tree.session())
+                        && row.task() == tree.task())
+            .sorted(Comparator.comparingLong(AnomalyRow::time))
+            .toList();
+    new TreeWalk(own, maxDepth, visitor).run(tree);
+  }
+
+  /** Whether the calls around an anomaly of this kind say it already. */
+  static boolean isEnding(AnomalyKind kind) {
+    return kind == AnomalyKind.TAIL_CALL
+        || kind == AnomalyKind.UNWOUND
+        || kind == AnomalyKind.TRUNCATED;
+  }
+
+  /** Whether records are missing at this place. */
+  static boolean isLoss(AnomalyKind kind) {
+    return kind == AnomalyKind.LOST
+        || kind == AnomalyKind.SEQUENCE_GAP
+        || kind == AnomalyKind.TRUNCATED;
+  }
+
+  private void run(CallTree tree) throws IOException {
+    for (CallNode root : tree.roots()) {
+      enter(root);
+      while (!open.isEmpty()) {
+        Open top = open.peek();
+        if (top.children().hasNext()) {
+          enter(top.children().next());
+        } else {
+          exit(top.call());
+        }
+      }
+    }
+    tellAnomaliesBefore(Long.MAX_VALUE);
+  }
+
+  private void enter(CallNode call) throws IOException {
+    if (open.size() < maxDepth) {
+      tellAnomaliesBefore(call.enter());
+      tellLossesAt(call.enter());
+      visitor.enter(call, open.size());
+      open.push(new Open(call));
+    }
+  }
+
+  private void exit(CallNode call) throws IOException {
+    tellAnomaliesBefore(call.exit());
+    open.pop();
+    visitor.exit(call, open.size());
+  }
+
+  /** What was found at the very time of an event was found because of it, and stands after it. */
+  private void tellAnomaliesBefore(long time) throws IOException {
+    while (nextAnomaly != null && nextAnomaly.time() < time) {
+      visitor.anomaly(nextAnomaly, open.size());
+      advanceAnomaly();
+    }
+  }
+
+  /** A loss has the time of the first record after it, and stands before the call that began so. */
+  private void tellLossesAt(long time) throws IOException {
+    while (nextAnomaly != null && nextAnomaly.time() == time && isLoss(nextAnomaly.kind())) {
+      visitor.anomaly(nextAnomaly, open.size());
+      advanceAnomaly();
+    }
+  }
+
+  private void advanceAnomaly() {
+    nextAnomaly = anomalies.hasNext() ? anomalies.next() : null;
+  }
+}

@@ -1,0 +1,38 @@
+package dev.retstack.service.export;
+
+import dev.retstack.graph.reconstruct.ClockUnit;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+
+/** How numbers are shown to people. */
+final class Units {
+  private Units() {}
+
+  /** Name of a unit in words. */
+  static String name(ClockUnit unit) {
+    return switch (unit) {
+      case INSTRUCTIONS -> "instructions";
+      case NANOSECONDS -> "ns";
+      case UNKNOWN -> "unknown units";
+    };
+  }
+
+  /** Short name of a unit at the head of a column. */
+  static String column(ClockUnit unit) {
+    return switch (unit) {
+      case INSTRUCTIONS -> "insn";
+      case NANOSECONDS -> "ns";
+      case UNKNOWN -> "?";
+    };
+  }
+
+  /** A percentage, never rounded up: 100 % means that nothing is missing. */
+  static String percent(double value) {
+    return BigDecimal.valueOf(value).setScale(2, RoundingMode.FLOOR).toPlainString() + " %";
+  }
+
+  /** An address, or a value of unknown meaning, as people read it. */
+  static String hex(long value) {
+    return "0x" + Long.toHexString(value);
+  }
+}

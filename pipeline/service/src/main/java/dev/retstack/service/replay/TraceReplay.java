@@ -1,0 +1,99 @@
+package dev.retstack.service.replay;
+
+import dev.retstack.graph.aggregate.ApplyResult;
+import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.check.Stat;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.TraceEntry;
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.file.TraceFileReader;
+import dev.retstack.service.reconstruct.ChunkApplier;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/**
+ * A recorded trace through the same code as the live pipeline. A file that was cut off gives what
+ * stands before the cut, and a stat that says so; a file that was changed gives an exception and no
+ * result at all.
+ */
+public final class TraceReplay {
+  private TraceReplay() {}
+
+  /** Hears how far a replay came. */
+  public interface Progress {
+    /** Nothing wants to be told. */
+    Progress SILENT = (_, _) -> {};
+
+    /**
+     * A chunk was applied.
+     *
+     * @param chunks chunks so far
+     * @param records records so far
+     */
+    void advanced(long chunks, long records);
+  }
+
+  /**
+   * What a file gave.
+   *
+   * @param state ready for reports
+   * @param truncation one sentence that says where the file was cut off; empty = it is whole
+   */
+  public record Replayed(GraphState state, String truncation) {
+    /** Whether the file was cut off. */
+    public boolean truncated() {
+      return !truncation.isEmpty();
+    }
+  }
+
+  /**
+   * Reads a whole trace under the default limits.
+   *
+   * @throws dev.retstack.schema.file.CorruptTraceException when the file is not a trace, or changed
+   */
+  public static Replayed read(Path file, Progress progress) throws IOException {
+    return read(file, GraphLimits.DEFAULT, progress);
+  }
+
+  /**
+   * Reads a whole trace.
+   *
+   * @throws dev.retstack.schema.file.CorruptTraceException when the file is not a trace, or changed
+   * @throws InvalidTraceException when its entries do not fit together
+   */
+  public static Replayed read(Path file, GraphLimits limits, Progress progress) throws IOException {
+    ChunkApplier applier = new ChunkApplier(new GraphState(limits));
+    try (TraceFileReader reader = TraceFileReader.open(file)) {
+      long chunks = 0;
+      long records = 0;
+      for (TraceEntry entry = reader.next(); entry != null; entry = reader.next()) {
+        if (entry.getImage() != null) {
+          applier.image(entry.getImage());
+        } else if (entry.getChunk() != null) {
+          apply(applier, entry.getChunk(), file);
+          records += entry.getChunk().getRecordCount();
+          progress.advanced(++chunks, records);
+        }
+      }
+      if (reader.truncated()) {
+        applier.state().count(Stat.CUT_TRACES, 1);
+      }
+      return new Replayed(applier.state(), reader.truncation());
+    }
+  }
+
+  private static void apply(ChunkApplier applier, Chunk chunk, Path file) throws IOException {
+    try {
+      ApplyResult result = applier.apply(chunk);
+      if (result == ApplyResult.NEEDS_IMAGE) {
+        throw new InvalidTraceException(
+            "%s: chunk %d of core %s names image %s, which does not stand before it"
+                .formatted(file, chunk.getSequence(), chunk.getCore(), chunk.getImage()),
+            null);
+      }
+    } catch (CorruptChunkException e) {
+      throw new InvalidTraceException(file + ": " + e.getMessage(), e);
+    }
+  }
+}

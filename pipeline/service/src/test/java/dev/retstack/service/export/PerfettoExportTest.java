@@ -1,0 +1,149 @@
+package dev.retstack.service.export;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.UnknownFieldSet;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.service.support.CoreScript;
+import dev.retstack.service.support.States;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Reads the export back with protobuf's own reader and plays it as a viewer would. */
+class PerfettoExportTest {
+  /** What a viewer shows of one track. */
+  private static final class Played {
+    final Deque<String> open = new ArrayDeque<>();
+    final List<String> closed = new ArrayList<>();
+    final List<String> instants = new ArrayList<>();
+    final List<String> droppedBefore = new ArrayList<>();
+    long time;
+    int cleared;
+  }
+
+  @Test
+  void slicesBalanceAndLossesShow() throws IOException {
+    Played played = play(Samples.state()).values().iterator().next();
+
+    assertThat(played.open).isEmpty();
+    assertThat(played.closed)
+        .containsExactly(
+            "leaf", "hop", "target", "leaf", "leaf", "thrower", "target", "main", "leaf", "hop");
+    assertThat(played.instants)
+        .contains("FRAME_POINTER_MISMATCH", "UNWOUND", "TAIL_CALL", "LOST", "TRUNCATED");
+    assertThat(played.droppedBefore).contains("LOST");
+  }
+
+  @Test
+  void openCallsStayOpen() throws IOException {
+    Played played =
+        play(States.of(Samples.script().enter("main").tick(5).enter("leaf").chunk()))
+            .values()
+            .iterator()
+            .next();
+    assertThat(played.open).containsExactly("leaf", "main");
+  }
+
+  @Test
+  void namesAreToldAgainAboutEveryMiB() throws IOException {
+    CoreScript script = Samples.script().enter("main");
+    for (int i = 0; i < 40_000; i++) {
+      script.tick(1_000).enter("leaf").tick(1_000).exit();
+      if (script.pending() > 60_000) {
+        script.chunk();
+      }
+    }
+    CoreScript second = new CoreScript(script.image(), "s1", "core-1").enter("hop").tick(9).exit();
+    Map<Long, Played> tracks = play(States.of(script.tick(1).exit().end(), second.end()));
+
+    assertThat(tracks).hasSize(2);
+    assertThat(tracks.values()).allSatisfy(played -> assertThat(played.open).isEmpty());
+    assertThat(tracks.values().iterator().next().cleared).isBetween(2, 4);
+  }
+
+  private static Map<Long, Played> play(GraphState state) throws IOException {
+    ByteArrayOutputStream trace = new ByteArrayOutputStream();
+    PerfettoExport.write(state.trees(), state.anomalies(), trace);
+    Map<Long, Played> tracks = new java.util.TreeMap<>();
+    Map<Long, Map<Long, String>> names = new HashMap<>();
+    Map<Long, Boolean> described = new HashMap<>();
+    CodedInputStream in = CodedInputStream.newInstance(trace.toByteArray());
+    for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
+      assertThat(tag >>> 3).isEqualTo(PerfettoFields.TRACE_PACKET);
+      packet(UnknownFieldSet.parseFrom(in.readByteArray()), tracks, names, described);
+    }
+    return tracks;
+  }
+
+  private static void packet(
+      UnknownFieldSet packet,
+      Map<Long, Played> tracks,
+      Map<Long, Map<Long, String>> names,
+      Map<Long, Boolean> described)
+      throws IOException {
+    long sequence = number(packet, PerfettoFields.PACKET_SEQUENCE_ID);
+    assertThat(sequence).isPositive();
+    if (packet.hasField(PerfettoFields.PACKET_TRACK_DESCRIPTOR)) {
+      UnknownFieldSet track = message(packet, PerfettoFields.PACKET_TRACK_DESCRIPTOR);
+      described.put(number(track, PerfettoFields.TRACK_UUID), true);
+      return;
+    }
+    boolean cleared =
+        (number(packet, PerfettoFields.PACKET_SEQUENCE_FLAGS) & PerfettoFields.FLAG_STATE_CLEARED)
+            != 0;
+    if (cleared) {
+      names.put(sequence, new HashMap<>());
+    }
+    if (packet.hasField(PerfettoFields.PACKET_INTERNED_DATA)) {
+      UnknownFieldSet data = message(packet, PerfettoFields.PACKET_INTERNED_DATA);
+      UnknownFieldSet name = message(data, PerfettoFields.INTERNED_EVENT_NAMES);
+      names
+          .get(sequence)
+          .put(
+              number(name, PerfettoFields.EVENT_NAME_IID),
+              text(name, PerfettoFields.EVENT_NAME_NAME));
+    }
+    UnknownFieldSet event = message(packet, PerfettoFields.PACKET_TRACK_EVENT);
+    long uuid = number(event, PerfettoFields.EVENT_TRACK_UUID);
+    assertThat(described).containsKey(uuid);
+    Played played = tracks.computeIfAbsent(uuid, _ -> new Played());
+    played.cleared += cleared ? 1 : 0;
+    long time = number(packet, PerfettoFields.PACKET_TIMESTAMP);
+    assertThat(time).isGreaterThanOrEqualTo(played.time);
+    played.time = time;
+    String name =
+        event.hasField(PerfettoFields.EVENT_NAME_IID_REF)
+            ? names.get(sequence).get(number(event, PerfettoFields.EVENT_NAME_IID_REF))
+            : null;
+    if (packet.hasField(PerfettoFields.PACKET_PREVIOUS_DROPPED)) {
+      played.droppedBefore.add(name);
+    }
+    switch ((int) number(event, PerfettoFields.EVENT_TYPE)) {
+      case PerfettoFields.TYPE_SLICE_BEGIN -> played.open.push(name);
+      case PerfettoFields.TYPE_SLICE_END -> played.closed.add(played.open.pop());
+      case PerfettoFields.TYPE_INSTANT -> played.instants.add(name);
+      default -> throw new AssertionError("event type of " + event);
+    }
+  }
+
+  private static long number(UnknownFieldSet message, int field) {
+    List<Long> values = message.getField(field).getVarintList();
+    return values.isEmpty() ? 0 : values.getFirst();
+  }
+
+  private static UnknownFieldSet message(UnknownFieldSet message, int field) throws IOException {
+    return UnknownFieldSet.parseFrom(message.getField(field).getLengthDelimitedList().getFirst());
+  }
+
+  private static String text(UnknownFieldSet message, int field) {
+    return message.getField(field).getLengthDelimitedList().getFirst().toStringUtf8();
+  }
+}

@@ -1,0 +1,157 @@
+package dev.retstack.service.export;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.report.CallNode;
+import dev.retstack.graph.report.CallTree;
+import dev.retstack.service.support.CoreScript;
+import dev.retstack.service.support.States;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.StringWriter;
+import java.io.Writer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every renderer against a golden of one small core; the goldens lie in resources/golden. */
+class RendererTest {
+  private interface Renderer {
+    void render(GraphState state, Writer out) throws IOException;
+  }
+
+  private static final int ALL = Integer.MAX_VALUE;
+
+  private static final Map<String, Renderer> GOLDENS =
+      Map.ofEntries(
+          Map.entry("graph.txt", (s, out) -> GraphText.write(s.trees(), s.anomalies(), out)),
+          Map.entry(
+              "graph-depth-1.txt", (s, out) -> GraphText.write(s.trees(), s.anomalies(), 1, out)),
+          Map.entry("graph.json", (s, out) -> GraphJson.write(s.trees(), ALL, out)),
+          Map.entry("graph.csv", (s, out) -> GraphCsv.write(s.trees(), ALL, out)),
+          Map.entry("report.txt", (s, out) -> ReportText.write(s.report(), out)),
+          Map.entry("report.json", (s, out) -> ReportJson.write(s.report(), out)),
+          Map.entry("report.csv", (s, out) -> ReportCsv.write(s.report(), out)),
+          Map.entry("edges.csv", (s, out) -> ReportCsv.edges(s.report(), out)),
+          Map.entry("stats.csv", (s, out) -> ReportCsv.stats(s.report().stats(), out)),
+          Map.entry("anomalies.txt", (s, out) -> AnomalyText.write(s.anomalies(), out)),
+          Map.entry("anomalies.json", (s, out) -> AnomalyJson.write(s.anomalies(), out)),
+          Map.entry("anomalies.csv", (s, out) -> AnomalyCsv.write(s.anomalies(), out)),
+          Map.entry("stacks.folded", (s, out) -> FoldedExport.write(s.trees(), out)));
+
+  static Set<String> goldens() {
+    return new TreeSet<>(GOLDENS.keySet());
+  }
+
+  @ParameterizedTest
+  @MethodSource("goldens")
+  void rendersTheGolden(String golden) throws IOException {
+    StringWriter out = new StringWriter();
+    GraphState state = Samples.state();
+    GOLDENS.get(golden).render(state, out);
+    // the digest is the graph module's own, and is tested there
+    String rendered = out.toString().replace(state.report().resultHash(), "<hash>");
+    try (InputStream expected = getClass().getResourceAsStream("/golden/" + golden)) {
+      assertThat(rendered).isEqualTo(new String(expected.readAllBytes(), UTF_8));
+    }
+  }
+
+  @Test
+  void jsonKeysAreTheContract() throws IOException {
+    StringWriter out = new StringWriter();
+    ReportJson.write(Samples.state().report(), out);
+    JsonNode report = new ObjectMapper().readTree(out.toString());
+    assertThat(keys(report))
+        .containsExactly(
+            "unit", "records", "lost", "completeness", "resultHash", "functions", "edges", "stats");
+    assertThat(keys(report.path("functions").path(0)))
+        .containsExactly(
+            "name", "address", "image", "isa", "calls", "total", "self", "min", "max", "avg");
+    assertThat(keys(report.path("edges").path(0)))
+        .containsExactly("caller", "callee", "calls", "total");
+    assertThat(keys(report.path("stats").path(0)))
+        .containsExactly("name", "severity", "source", "count");
+  }
+
+  @Test
+  void foldedSelfTimesAddUpToTheTimeOfTheOutermostCalls() throws IOException {
+    GraphState state = States.of(deep(3_000));
+    StringBuilder out = new StringBuilder();
+    FoldedExport.write(state.trees(), out);
+    long sum =
+        out.toString()
+            .lines()
+            .mapToLong(line -> Long.parseLong(line.substring(line.lastIndexOf(' ') + 1)))
+            .sum();
+    CallTree tree = state.trees().getFirst();
+    long total = tree.roots().stream().mapToLong(root -> root.exit() - root.enter()).sum();
+    assertThat(sum).isEqualTo(total).isPositive();
+  }
+
+  @Test
+  void deepStacksNeedNoStackOfTheReader() throws IOException {
+    GraphState state = States.of(deep(60_000));
+    StringWriter json = new StringWriter();
+    GraphJson.write(state.trees(), Integer.MAX_VALUE, json);
+    StringBuilder text = new StringBuilder();
+    GraphText.write(state.trees(), state.anomalies(), 100, text);
+    assertThat(json.toString().split("\"function\"", -1)).hasSize(60_001);
+    assertThat(text.toString().lines()).hasSize(2 + 99 + 1 + 99);
+  }
+
+  @Test
+  void csvQuotesWhatItHasTo() throws IOException {
+    StringBuilder out = new StringBuilder();
+    new Csv(out).line("plain", "a,b", "say \"x\"", "two\nlines", 7);
+    assertThat(out).hasToString("plain,\"a,b\",\"say \"\"x\"\"\",\"two\nlines\",7\r\n");
+  }
+
+  @Test
+  void missingRecordsNeverRoundUpToWhole() {
+    assertThat(Units.percent(100)).isEqualTo("100.00 %");
+    assertThat(Units.percent(99.9999999)).isEqualTo("99.99 %");
+  }
+
+  @Test
+  void openCallsHaveNoEnd() throws IOException {
+    GraphState state = States.of(Samples.script().enter("main").tick(5).enter("leaf").chunk());
+    StringBuilder text = new StringBuilder();
+    GraphText.write(state.trees(), state.anomalies(), text);
+    List<CallNode> roots = new ArrayList<>(state.trees().getFirst().roots());
+    assertThat(roots).hasSize(1);
+    assertThat(text.toString().lines().skip(2))
+        .containsExactly(
+            "           0             |  main() {",
+            "           5             |    leaf(); /* OPEN */",
+            "           5             |  } /* main: OPEN */");
+  }
+
+  private static CoreScript deep(int depth) {
+    CoreScript script = Samples.script();
+    for (int i = 0; i < depth; i++) {
+      script.tick(1).enter(i % 2 == 0 ? "main" : "leaf");
+    }
+    for (int i = 0; i < depth; i++) {
+      script.tick(2).exit();
+      if (script.pending() > 60_000) {
+        script.chunk();
+      }
+    }
+    return script.end();
+  }
+
+  private static List<String> keys(JsonNode node) {
+    List<String> keys = new ArrayList<>();
+    node.fieldNames().forEachRemaining(keys::add);
+    return keys;
+  }
+}
