@@ -53,6 +53,7 @@ final class Aarch64 {
           .slot(Operand.sum(UC_ARM64_REG_X29, 8))
           .parent(Operand.register(UC_ARM64_REG_X0))
           .fpMustAgree(Operand.word(UC_ARM64_REG_X29, 0), Operand.register(UC_ARM64_REG_X29))
+          .slotFromFp(8)
           .remark("retp cannot be foretold at exit")
           .build();
 

@@ -3,6 +3,7 @@ package dev.retstack.fleet.isa;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * One convention of calling the counting function, as data: all that a probe must know. The moment
@@ -33,6 +34,7 @@ public final class AbiCard {
   private final Operand fpAtExit;
   private final boolean fpCheck;
   private final Optional<Operand> retpAtExit;
+  private final OptionalLong slotFromFp;
   private final String remark;
 
   private AbiCard(Builder b) {
@@ -50,6 +52,7 @@ public final class AbiCard {
     fpAtExit = b.fpAtExit;
     fpCheck = b.fpCheck;
     retpAtExit = Optional.ofNullable(b.retpAtExit);
+    slotFromFp = b.slotFromFp;
     remark = b.remark;
   }
 
@@ -125,6 +128,15 @@ public final class AbiCard {
     return retpAtExit;
   }
 
+  /**
+   * A caller's slot minus its frame pointer, where every instrumented function keeps a frame: tells
+   * which frame called, when a longjmp left dead ones on ret_stack and the slot of the new one lies
+   * below theirs.
+   */
+  public OptionalLong slotFromFp() {
+    return slotFromFp;
+  }
+
   /** One sentence for a human reader of the capability table. */
   public String remark() {
     return remark;
@@ -155,6 +167,7 @@ public final class AbiCard {
     private Operand fpAtExit;
     private boolean fpCheck;
     private Operand retpAtExit;
+    private OptionalLong slotFromFp = OptionalLong.empty();
     private String remark = "";
 
     private Builder(String name) {
@@ -216,6 +229,11 @@ public final class AbiCard {
 
     Builder retpAtExit(Operand value) {
       retpAtExit = value;
+      return this;
+    }
+
+    Builder slotFromFp(long value) {
+      slotFromFp = OptionalLong.of(value);
       return this;
     }
 

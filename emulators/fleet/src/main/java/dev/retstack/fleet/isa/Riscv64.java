@@ -57,6 +57,7 @@ final class Riscv64 {
           .slot(Operand.sum(UC_RISCV_REG_S0, -8))
           .parent(Operand.register(UC_RISCV_REG_A0))
           .fpMustAgree(Operand.word(UC_RISCV_REG_S0, -16), Operand.register(UC_RISCV_REG_S0))
+          .slotFromFp(-8)
           .remark("needs -fno-omit-frame-pointer; retp cannot be foretold at exit")
           .build();
 

@@ -1,0 +1,34 @@
+package dev.retstack.fleet;
+
+import dev.retstack.fleet.core.CoreEnding;
+import java.util.SortedMap;
+
+/**
+ * What became of a core.
+ *
+ * @param name of the core
+ * @param ending how it ended
+ * @param instructions executed
+ * @param records sent
+ * @param overruns entries refused because ret_stack was full
+ * @param unhijackable entries left alone
+ * @param unsupported system calls that the program asked for in vain, with counts
+ * @param undelivered why the end of its stream did not reach the sink; empty where it did
+ */
+public record CoreResult(
+    String name,
+    CoreEnding ending,
+    long instructions,
+    long records,
+    long overruns,
+    long unhijackable,
+    SortedMap<String, Long> unsupported,
+    String undelivered) {
+
+  /** True where the program ended by itself with code 0 and its whole stream was taken. */
+  public boolean ok() {
+    return ending.end() == dev.retstack.schema.CoreEnd.HALTED
+        && ending.exitCode() == 0
+        && undelivered.isEmpty();
+  }
+}

@@ -1,0 +1,169 @@
+package dev.retstack.fleet;
+
+import dev.retstack.fleet.core.Core;
+import dev.retstack.fleet.core.CoreEnding;
+import dev.retstack.fleet.core.ImageLayout;
+import dev.retstack.fleet.probe.Probe;
+import dev.retstack.fleet.publish.ChunkPublisher;
+import dev.retstack.fleet.publish.ChunkSink;
+import dev.retstack.schema.ClockUnit;
+import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.codec.RecordBatch;
+import java.io.IOException;
+import java.util.Collections;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * One core of a fleet from its opening to its last chunk, a slice at a time. Whatever goes wrong
+ * ends this core and no other.
+ */
+final class CoreTask {
+  private final CoreSpec spec;
+  private final FleetOptions options;
+  private final ChunkPublisher publisher;
+  private Core core;
+  private CoreResult result;
+  private long overruns;
+  private long unhijackable;
+  private long flushedAt = System.nanoTime();
+
+  CoreTask(CoreSpec spec, FleetOptions options, ChunkSink sink) {
+    this.spec = spec;
+    this.options = options;
+    this.publisher =
+        new ChunkPublisher(
+            sink,
+            new ChunkPublisher.Stream(
+                options.session(),
+                spec.name(),
+                spec.image().isa().name(),
+                spec.image().elf().buildId(),
+                unit(spec)),
+            options.codec(),
+            options.payloadBytesMax());
+  }
+
+  private static ClockUnit unit(CoreSpec spec) {
+    return switch (spec.options().clock()) {
+      case VIRTUAL -> ClockUnit.INSTRUCTIONS;
+      case HOST -> ClockUnit.NANOSECONDS;
+    };
+  }
+
+  /** Runs a slice; true while the core has not ended. */
+  boolean slice() throws InterruptedException {
+    try {
+      if (core == null) {
+        core = Core.open(spec.image(), spec.options());
+      }
+      switch (core.run(options.sliceInstructions())) {
+        case DEADLINE -> flushIfDue();
+        case BATCH_FULL -> flush();
+        case ENDED -> finish(core.ending().orElseThrow());
+      }
+    } catch (IOException e) {
+      undelivered(e.getMessage());
+    } catch (RuntimeException e) {
+      finish(new CoreEnding(CoreEnd.FAULTED, 0, "emulator failed: " + e.getMessage()));
+    } catch (InterruptedException e) {
+      undelivered("interrupted while the sink waited");
+      throw e;
+    }
+    return result == null;
+  }
+
+  /** Ends the core from outside, between two slices, with its last chunk. */
+  void stop(String why) throws InterruptedException {
+    if (core != null) {
+      core.stop(why);
+    }
+    finish(new CoreEnding(CoreEnd.STOPPED, 0, why));
+  }
+
+  private void flushIfDue() throws IOException, InterruptedException {
+    long interval = options.flushInterval().toNanos();
+    if (interval > 0 && System.nanoTime() - flushedAt >= interval) {
+      flush();
+    }
+  }
+
+  private void flush() throws IOException, InterruptedException {
+    publisher.publish(core.probe().batch(), count());
+    core.probe().clear();
+    flushedAt = System.nanoTime();
+  }
+
+  private ChunkPublisher.Refused count() {
+    Probe probe = core.probe();
+    overruns += probe.overruns();
+    unhijackable += probe.unhijackable();
+    return new ChunkPublisher.Refused(probe.overruns(), probe.unhijackable());
+  }
+
+  private void finish(CoreEnding ending) throws InterruptedException {
+    String lost = "";
+    try {
+      RecordBatch rest = core == null ? new RecordBatch(0) : core.probe().batch();
+      ChunkPublisher.Refused refused =
+          core == null ? new ChunkPublisher.Refused(0, 0) : count();
+      long time = core == null ? 0 : core.clock().now();
+      publisher.end(
+          rest, refused, new ChunkPublisher.Ending(ending.end(), ending.detail(), time));
+    } catch (IOException e) {
+      lost = e.getMessage();
+    } catch (InterruptedException e) {
+      close(ending, "interrupted while the sink waited");
+      throw e;
+    }
+    close(ending, lost);
+  }
+
+  private void undelivered(String why) {
+    CoreEnding ending = new CoreEnding(CoreEnd.STOPPED, 0, "its chunks cannot be sent");
+    close(core.ending().orElse(ending), why);
+  }
+
+  private void close(CoreEnding ending, String undelivered) {
+    SortedMap<String, Long> unsupported =
+        core == null ? Collections.emptySortedMap() : core.process().unsupported();
+    result =
+        new CoreResult(
+            spec.name(),
+            ending,
+            instructions(),
+            publisher.records(),
+            overruns,
+            unhijackable,
+            new TreeMap<>(unsupported),
+            undelivered);
+    if (core != null) {
+      core.close();
+    }
+  }
+
+  /** What became of it; null while it runs. */
+  CoreResult result() {
+    return result;
+  }
+
+  long instructions() {
+    return core == null ? 0 : core.instructions();
+  }
+
+  long records() {
+    return publisher.records();
+  }
+
+  long chunks() {
+    return publisher.chunks();
+  }
+
+  long overruns() {
+    return overruns;
+  }
+
+  long unhijackable() {
+    return unhijackable;
+  }
+}

@@ -1,0 +1,167 @@
+package dev.retstack.fleet;
+
+import dev.retstack.fleet.core.ImageLayout;
+import dev.retstack.fleet.publish.ChunkSink;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Many cores on few threads. Each core runs a slice and goes to the end of the queue, so all get
+ * the same share of instructions; a core that waits for the sink holds up its thread only.
+ *
+ * <p>Platform threads, because a call into the engine pins a virtual one.
+ */
+public final class Fleet {
+  /** How long an interrupted fleet waits for the last chunks to be taken. */
+  private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
+
+  private final FleetOptions options;
+  private final FleetListener listener;
+  private final int size;
+  private final ConcurrentLinkedQueue<CoreTask> waiting = new ConcurrentLinkedQueue<>();
+  private final List<CoreResult> results = new ArrayList<>();
+  private final CountDownLatch left;
+  private final AtomicReference<Error> broken = new AtomicReference<>();
+  private final LongAdder instructions = new LongAdder();
+  private final LongAdder records = new LongAdder();
+  private final LongAdder chunks = new LongAdder();
+  private final LongAdder overruns = new LongAdder();
+  private final LongAdder unhijackable = new LongAdder();
+  private volatile boolean stopping;
+
+  private Fleet(
+      List<CoreSpec> cores, FleetOptions options, ChunkSink sink, FleetListener listener) {
+    this.options = options;
+    this.listener = listener;
+    this.size = cores.size();
+    this.left = new CountDownLatch(options.threads());
+    cores.forEach(core -> waiting.add(new CoreTask(core, options, sink)));
+  }
+
+  /**
+   * Runs cores until all have ended. The sink is not closed.
+   *
+   * <p>When the calling thread is interrupted, every core ends in order, STOPPED, with its last
+   * chunk; then this method throws.
+   *
+   * @return what became of each core, in the order in which they ended
+   * @throws IOException when the sink does not take the images
+   * @throws IllegalArgumentException when two cores have one name
+   */
+  public static List<CoreResult> run(
+      List<CoreSpec> cores, FleetOptions options, ChunkSink sink, FleetListener listener)
+      throws IOException, InterruptedException {
+    Set<String> names = new HashSet<>();
+    Set<String> images = new HashSet<>();
+    for (CoreSpec core : cores) {
+      if (!names.add(core.name())) {
+        throw new IllegalArgumentException("two cores are named " + core.name());
+      }
+      if (images.add(core.image().elf().buildId())) {
+        sink.image(ImageLayout.describe(core.image()));
+      }
+    }
+    return new Fleet(cores, options, sink, listener).run();
+  }
+
+  private List<CoreResult> run() throws InterruptedException {
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < options.threads(); i++) {
+      threads.add(Thread.ofPlatform().name("fleet-" + i).daemon().start(this::work));
+    }
+    try {
+      while (!left.await(options.progressInterval().toMillis(), TimeUnit.MILLISECONDS)) {
+        tellProgress();
+      }
+    } catch (InterruptedException e) {
+      stopInOrder(threads);
+      throw e;
+    } finally {
+      tellProgress();
+    }
+    if (broken.get() != null) {
+      throw broken.get();
+    }
+    return List.copyOf(results);
+  }
+
+  private void stopInOrder(List<Thread> threads) throws InterruptedException {
+    stopping = true;
+    if (!left.await(STOP_LIMIT.toMillis(), TimeUnit.MILLISECONDS)) {
+      threads.forEach(Thread::interrupt); // the sink does not take the last chunks
+      left.await(STOP_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private void work() {
+    try {
+      for (CoreTask task = waiting.poll(); task != null; task = waiting.poll()) {
+        if (advance(task)) {
+          waiting.add(task);
+        } else {
+          ended(task.result());
+        }
+      }
+    } catch (Error e) {
+      broken.compareAndSet(null, e);
+      stopping = true;
+    } finally {
+      left.countDown();
+    }
+  }
+
+  /** Runs a slice of a core, or stops it; true while it has not ended. */
+  private boolean advance(CoreTask task) {
+    long instructionsBefore = task.instructions();
+    long recordsBefore = task.records();
+    long chunksBefore = task.chunks();
+    long overrunsBefore = task.overruns();
+    long unhijackableBefore = task.unhijackable();
+    try {
+      if (!stopping) {
+        return task.slice();
+      }
+      task.stop("stopped by the user");
+    } catch (InterruptedException e) {
+      stopping = true; // the next cores are stopped, and their chunks not waited for
+      Thread.currentThread().interrupt();
+    } finally {
+      instructions.add(task.instructions() - instructionsBefore);
+      records.add(task.records() - recordsBefore);
+      chunks.add(task.chunks() - chunksBefore);
+      overruns.add(task.overruns() - overrunsBefore);
+      unhijackable.add(task.unhijackable() - unhijackableBefore);
+    }
+    return false;
+  }
+
+  private void ended(CoreResult result) {
+    synchronized (results) {
+      results.add(result);
+      listener.coreEnded(result);
+    }
+  }
+
+  private void tellProgress() {
+    synchronized (results) {
+      listener.progress(
+          new FleetProgress(
+              size,
+              results.size(),
+              instructions.sum(),
+              records.sum(),
+              chunks.sum(),
+              overruns.sum(),
+              unhijackable.sum()));
+    }
+  }
+}

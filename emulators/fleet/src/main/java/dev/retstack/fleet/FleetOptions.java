@@ -1,0 +1,112 @@
+package dev.retstack.fleet;
+
+import dev.retstack.schema.codec.ChunkCodec;
+import dev.retstack.schema.codec.Codecs;
+import java.time.Duration;
+import java.util.UUID;
+
+/**
+ * How a fleet runs its cores.
+ *
+ * @param session name of this start of the fleet; fresh for each
+ * @param threads how many cores run at a time
+ * @param sliceInstructions instructions after which a core gives way to the next
+ * @param flushInterval a batch that is not full is sent after this time of the host; zero: only
+ *     when it is full, so that chunks are the same in each run
+ * @param codec of the chunks
+ * @param payloadBytesMax a batch whose payload is longer is sent in parts
+ * @param progressInterval how often the listener is told of progress
+ */
+public record FleetOptions(
+    String session,
+    int threads,
+    long sliceInstructions,
+    Duration flushInterval,
+    ChunkCodec codec,
+    int payloadBytesMax,
+    Duration progressInterval) {
+
+  /** Leaves room for the envelope in Kafka's default of 1 MiB per message. */
+  public static final int PAYLOAD_BYTES_MAX = 900 << 10;
+
+  /** About 20 ms of a core. */
+  public static final long SLICE_INSTRUCTIONS = 1_000_000;
+
+  public FleetOptions {
+    if (threads < 1 || sliceInstructions < 1 || payloadBytesMax < 1) {
+      throw new IllegalArgumentException(
+          "threads %d, slice %d, payload bytes %d: each at least 1"
+              .formatted(threads, sliceInstructions, payloadBytesMax));
+    }
+    if (flushInterval.isNegative() || !progressInterval.isPositive()) {
+      throw new IllegalArgumentException(
+          "flush interval %s, progress interval %s: not negative, and more than zero"
+              .formatted(flushInterval, progressInterval));
+    }
+  }
+
+  /** A fresh session with a thread per processor. */
+  public static FleetOptions standard() {
+    return new FleetOptions(
+        UUID.randomUUID().toString(),
+        Runtime.getRuntime().availableProcessors(),
+        SLICE_INSTRUCTIONS,
+        Duration.ZERO,
+        Codecs.standard(),
+        PAYLOAD_BYTES_MAX,
+        Duration.ofMillis(500));
+  }
+
+  public FleetOptions withSession(String value) {
+    return new FleetOptions(
+        value,
+        threads,
+        sliceInstructions,
+        flushInterval,
+        codec,
+        payloadBytesMax,
+        progressInterval);
+  }
+
+  public FleetOptions withThreads(int value) {
+    return new FleetOptions(
+        session,
+        value,
+        sliceInstructions,
+        flushInterval,
+        codec,
+        payloadBytesMax,
+        progressInterval);
+  }
+
+  public FleetOptions withSliceInstructions(long value) {
+    return new FleetOptions(
+        session, threads, value, flushInterval, codec, payloadBytesMax, progressInterval);
+  }
+
+  public FleetOptions withFlushInterval(Duration value) {
+    return new FleetOptions(
+        session, threads, sliceInstructions, value, codec, payloadBytesMax, progressInterval);
+  }
+
+  public FleetOptions withCodec(ChunkCodec value) {
+    return new FleetOptions(
+        session,
+        threads,
+        sliceInstructions,
+        flushInterval,
+        value,
+        payloadBytesMax,
+        progressInterval);
+  }
+
+  public FleetOptions withPayloadBytesMax(int value) {
+    return new FleetOptions(
+        session, threads, sliceInstructions, flushInterval, codec, value, progressInterval);
+  }
+
+  public FleetOptions withProgressInterval(Duration value) {
+    return new FleetOptions(
+        session, threads, sliceInstructions, flushInterval, codec, payloadBytesMax, value);
+  }
+}

@@ -1,0 +1,21 @@
+package dev.retstack.fleet;
+
+/**
+ * How far a fleet is.
+ *
+ * @param cores in the fleet
+ * @param ended of them
+ * @param instructions executed by all
+ * @param records sent by all
+ * @param chunks sent by all
+ * @param overruns entries refused because ret_stack was full
+ * @param unhijackable entries left alone
+ */
+public record FleetProgress(
+    int cores,
+    int ended,
+    long instructions,
+    long records,
+    long chunks,
+    long overruns,
+    long unhijackable) {}

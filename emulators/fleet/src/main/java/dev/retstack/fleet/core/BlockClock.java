@@ -1,0 +1,127 @@
+package dev.retstack.fleet.core;
+
+import dev.retstack.fleet.probe.Probe;
+import dev.retstack.unicorn.BlockHook;
+import dev.retstack.unicorn.Unicorn;
+import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The one block hook of a core: clock, deadline, the only place where the core stops, and where the
+ * probe sees entries and exits. A stop happens before the block, none of which has run; starting
+ * there again is exact.
+ */
+final class BlockClock implements BlockHook {
+  /** Why the core stopped in a block hook. */
+  enum Stop {
+    NONE,
+    DEADLINE,
+    BATCH_FULL,
+    OUTERMOST_RETURN,
+    IDLE_LOOP
+  }
+
+  private static final long UNKNOWN = -1;
+
+  private final Unicorn engine;
+  private final GuestMemory memory;
+  private final LandingPage landing;
+  private final VirtualClock instructions;
+  private final List<byte[]> idleLoops;
+  private final Probe probe;
+
+  /** Block address to {@code size << 32 | instructions}. */
+  private final Long2LongOpenHashMap blocks = new Long2LongOpenHashMap();
+
+  private long deadline;
+  private long previous;
+  private long stopAddress;
+  private Stop stop = Stop.NONE;
+
+  BlockClock(
+      Unicorn engine,
+      GuestMemory memory,
+      LandingPage landing,
+      VirtualClock instructions,
+      List<byte[]> idleLoops,
+      Probe probe) {
+    this.engine = engine;
+    this.memory = memory;
+    this.landing = landing;
+    this.instructions = instructions;
+    this.idleLoops = idleLoops;
+    this.probe = probe;
+    blocks.defaultReturnValue(UNKNOWN);
+  }
+
+  /** Before a start: the core shall stop at the first block at or after this virtual time. */
+  void arm(long untilTime) {
+    deadline = untilTime;
+    stop = Stop.NONE;
+  }
+
+  /** Why the core stopped here; NONE where it stopped by itself. */
+  Stop stop() {
+    return stop;
+  }
+
+  /** The block before which it stopped. */
+  long stopAddress() {
+    return stopAddress;
+  }
+
+  /** Forgets the sizes of blocks: code changed. */
+  void codeChanged() {
+    blocks.clear();
+  }
+
+  @Override
+  public void onBlock(long address, int size) {
+    if (instructions.now() >= deadline) {
+      stopBefore(address, Stop.DEADLINE);
+      return;
+    }
+    switch (probe.onBlock(address)) {
+      case PROGRAM -> program(address, size);
+      case TRACER -> {}
+      case FULL -> stopBefore(address, Stop.BATCH_FULL);
+    }
+  }
+
+  private void program(long address, int size) {
+    if (landing.holds(address)) {
+      if (address == landing.stopAddress()) {
+        stopBefore(address, Stop.OUTERMOST_RETURN);
+      }
+      return;
+    }
+    int count = count(address, size);
+    if (address == previous && count == 1 && isIdleLoop(address, size)) {
+      stopBefore(address, Stop.IDLE_LOOP);
+      return;
+    }
+    previous = address;
+    instructions.advance(count);
+  }
+
+  private int count(long address, int size) {
+    long known = blocks.get(address);
+    if (known == UNKNOWN || (int) (known >>> 32) != size) {
+      known = (long) size << 32 | engine.ctl_request_cache(address);
+      blocks.put(address, known);
+    }
+    return (int) known;
+  }
+
+  private boolean isIdleLoop(long address, int size) {
+    byte[] code = memory.read(address, size);
+    return idleLoops.stream().anyMatch(loop -> Arrays.equals(loop, code));
+  }
+
+  private void stopBefore(long address, Stop reason) {
+    stop = reason;
+    stopAddress = address;
+    engine.emu_stop();
+  }
+}

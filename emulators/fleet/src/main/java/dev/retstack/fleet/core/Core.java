@@ -1,0 +1,312 @@
+package dev.retstack.fleet.core;
+
+import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.SyscallAbi;
+import dev.retstack.fleet.linux.Cpu;
+import dev.retstack.fleet.linux.LinuxEnd;
+import dev.retstack.fleet.linux.LinuxProcess;
+import dev.retstack.fleet.loader.ElfFile;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.probe.CountingFunction;
+import dev.retstack.fleet.probe.JavaProbe;
+import dev.retstack.fleet.probe.NoProbe;
+import dev.retstack.fleet.probe.Probe;
+import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.unicorn.UcConst;
+import dev.retstack.unicorn.Unicorn;
+import dev.retstack.unicorn.UnicornException;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One emulated core running one image: {@code open -> run, run, ... -> ended -> close}.
+ *
+ * <p>Between two runs a core may move to another thread. What the guest does wrong ends the core
+ * with a sentence, never the process.
+ */
+public final class Core implements AutoCloseable {
+  /** Bytes for translated code per engine: suits a fleet. */
+  private static final int TCG_BUFFER_BYTES = 1 << 20;
+
+  /** Why {@link #run} came back. */
+  public enum Slice {
+    /** The instructions are used up. */
+    DEADLINE,
+    /** The probe's batch is full: take it, then go on. */
+    BATCH_FULL,
+    /** It is over: see {@link #ending}. */
+    ENDED
+  }
+
+  private final LoadedImage image;
+  private final Isa isa;
+  private final Unicorn engine;
+  private final GuestMemory memory;
+  private final VirtualTlb tlb;
+  private final LandingPage landing;
+  private final VirtualClock instructions = new VirtualClock();
+  private final TraceClock clock;
+  private final Probe probe;
+  private final BlockClock blocks;
+  private final LinuxProcess process;
+  private final Faults faults;
+  private final long instructionLimit;
+  private final long firstStackPointer;
+  private long pc;
+  private CoreEnding pending;
+  private CoreEnding ending;
+
+  private Core(LoadedImage image, CoreOptions options, Unicorn engine) {
+    this.image = image;
+    this.isa = image.isa();
+    this.engine = engine;
+    ElfFile elf = image.elf();
+    tlb = new VirtualTlb(engine, this::forgetBlocks);
+    memory = new GuestMemory(isa.wordBytes(), isa.order(), tlb);
+    tlb.serve(memory);
+    ImageLayout.load(elf, memory);
+    landing = LandingPage.write(memory, isa, ImageLayout.landingPage(elf));
+    options.ram().forEach(this::addRam);
+    clock =
+        switch (options.clock()) {
+          case VIRTUAL -> instructions;
+          case HOST -> new HostClock();
+        };
+    probe = options.traced() ? trace(options) : new NoProbe();
+    blocks = new BlockClock(engine, memory, landing, instructions, isa.stops().idleLoops(), probe);
+    faults = new Faults(elf, tlb);
+    process =
+        new LinuxProcess(
+            elf,
+            isa.syscalls(),
+            isa.registers().threadPointer(),
+            memory,
+            new EngineRegisters(engine),
+            options.linux(),
+            clock::now);
+    process.reserve(landing.start(), LandingPage.BYTES);
+    instructionLimit = options.instructionLimit();
+    firstStackPointer = process.start();
+    pc = elf.entry();
+    hook();
+    isa.bringUp().apply(engine, image::address);
+    engine.reg_write(isa.registers().sp(), firstStackPointer);
+    if (!isa.pushesReturnAddress()) {
+      engine.reg_write(isa.registers().link(), landing.stopAddress());
+    }
+  }
+
+  /**
+   * Opens a core, ready at the first instruction of its image.
+   *
+   * @throws UnicornException where the engine refuses
+   * @throws IllegalArgumentException where options and image do not go together
+   */
+  public static Core open(LoadedImage image, CoreOptions options) {
+    Isa.Engine how = image.isa().engine();
+    Unicorn engine = Unicorn.open(how.arch(), how.mode());
+    try {
+      how.cpuModel().ifPresent(engine::ctl_set_cpu_model);
+      engine.ctl_set_tcg_buffer_size(TCG_BUFFER_BYTES);
+      engine.ctl_tlb_mode(UcConst.UC_TLB_VIRTUAL);
+      return new Core(image, options, engine);
+    } catch (Throwable t) {
+      engine.close();
+      throw t;
+    }
+  }
+
+  private void addRam(Ram ram) {
+    if (memory.overlaps(ram.base(), ram.size())) {
+      throw new IllegalArgumentException(
+          "ram 0x%x:0x%x overlaps %s or the tracer's page at 0x%x: choose another range"
+              .formatted(ram.base(), ram.size(), image.elf().name(), landing.start()));
+    }
+    memory.map(ram.base(), ram.size(), GuestMemory.READ | GuestMemory.WRITE | GuestMemory.EXECUTE);
+  }
+
+  private Probe trace(CoreOptions options) {
+    List<CountingFunction> functions =
+        image.conventions().stream()
+            .flatMap(
+                c -> c.countingFunctions().stream().map(s -> new CountingFunction(s.address(), c.card())))
+            .toList();
+    functions.forEach(f -> memory.write(f.address(), f.card().entryStub()));
+    return new JavaProbe(
+        engine,
+        memory,
+        landing,
+        clock,
+        isa,
+        functions,
+        options.retStackLimit(),
+        new RecordBatch(options.recordsPerChunk()));
+  }
+
+  private void hook() {
+    engine.hook_add_tlb_fill(tlb);
+    engine.hook_add_block(blocks, 1, 0);
+    engine.hook_add_mem(UcConst.UC_HOOK_MEM_INVALID, faults::onInvalidAccess, 1, 0);
+    SyscallAbi abi = isa.syscalls();
+    if (abi.trap() == SyscallAbi.Trap.INSTRUCTION) {
+      engine.hook_add_insn(this::systemCall, abi.trapNumber());
+    }
+    engine.hook_add_intr(this::interrupt);
+  }
+
+  private void interrupt(int number) {
+    SyscallAbi abi = isa.syscalls();
+    if (abi.trap() == SyscallAbi.Trap.INTERRUPT && abi.trapNumber() == number) {
+      systemCall();
+      return;
+    }
+    stopWith(
+        CoreEnding.faulted(
+            isa.stops().exception(number)
+                + " by pc "
+                + faults.symbol(engine.reg_read(isa.registers().pc()))));
+  }
+
+  private void systemCall() {
+    if (!process.systemCall()) {
+      LinuxEnd end = process.end().orElseThrow();
+      stopWith(
+          switch (end) {
+            case LinuxEnd.Exited exited -> CoreEnding.halted(exited.code(), end.describe());
+            case LinuxEnd.Killed killed ->
+                new CoreEnding(
+                    CoreEnd.FAULTED, killed.shellCode(), end.describe());
+          });
+    }
+  }
+
+  private void stopWith(CoreEnding how) {
+    pending = how;
+    engine.emu_stop();
+  }
+
+  /**
+   * Runs up to so many instructions, to the end of the block.
+   *
+   * @throws IllegalStateException when the core has ended
+   */
+  public Slice run(long instructionCount) {
+    if (ending != null) {
+      throw new IllegalStateException("core has ended: " + ending.detail());
+    }
+    long now = instructions.now();
+    boolean last = instructionCount >= instructionLimit - now;
+    blocks.arm(last ? instructionLimit : now + instructionCount);
+    try {
+      engine.emu_start(pc, landing.unreached());
+    } catch (UnicornException e) {
+      pc = engine.reg_read(isa.registers().pc());
+      return end(pending != null ? pending : failed(e));
+    }
+    tlb.endOfSlice();
+    if (pending != null) {
+      return end(pending);
+    }
+    pc = blocks.stopAddress();
+    return switch (blocks.stop()) {
+      case DEADLINE ->
+          last
+              ? end(CoreEnding.stopped("limit of %d instructions".formatted(instructionLimit)))
+              : Slice.DEADLINE;
+      case BATCH_FULL -> Slice.BATCH_FULL;
+      case OUTERMOST_RETURN -> end(returned());
+      case IDLE_LOOP -> end(CoreEnding.halted(0, "idle loop at " + faults.symbol(pc)));
+      case NONE -> end(CoreEnding.halted(0, "processor halted at " + faults.symbol(currentPc())));
+    };
+  }
+
+  private long currentPc() {
+    pc = engine.reg_read(isa.registers().pc());
+    return pc;
+  }
+
+  private Slice end(CoreEnding how) {
+    ending = how;
+    return Slice.ENDED;
+  }
+
+  private CoreEnding failed(UnicornException error) {
+    // where calls push it, a program that returns from its entry point takes argc for an address
+    if (isa.pushesReturnAddress()
+        && pc == memory.readWord(firstStackPointer)
+        && engine.reg_read(isa.registers().sp()) == firstStackPointer + isa.wordBytes()) {
+      return returned();
+    }
+    return CoreEnding.faulted(faults.describe(error, pc));
+  }
+
+  private CoreEnding returned() {
+    int code = (int) engine.reg_read(isa.registers().result());
+    return CoreEnding.halted(code, "entry point returned " + code);
+  }
+
+  /** Ends a core from outside, between two runs; one that has ended stays as it is. */
+  public void stop(String why) {
+    if (ending == null) {
+      end(CoreEnding.stopped(why));
+    }
+  }
+
+  /** How it ended; empty while it can run. */
+  public Optional<CoreEnding> ending() {
+    return Optional.ofNullable(ending);
+  }
+
+  /** Where records come from. */
+  public Probe probe() {
+    return probe;
+  }
+
+  /** What the times of records are. */
+  public TraceClock clock() {
+    return clock;
+  }
+
+  /** Guest instructions executed. */
+  public long instructions() {
+    return instructions.now();
+  }
+
+  /** The program's system calls and what it asked for in vain. */
+  public LinuxProcess process() {
+    return process;
+  }
+
+  /** The engine, for measurements that need hooks of their own; hook before the first run. */
+  public Unicorn engine() {
+    return engine;
+  }
+
+  private void forgetBlocks() {
+    if (blocks != null) { // not while the image is loaded
+      blocks.codeChanged();
+    }
+  }
+
+  /** Closes the engine and gives the memory back. Not inside a hook. */
+  @Override
+  public void close() {
+    engine.close();
+    memory.close();
+    process.close();
+  }
+
+  /** The registers, for the operating system. */
+  private record EngineRegisters(Unicorn engine) implements Cpu {
+    @Override
+    public long read(int register) {
+      return engine.reg_read(register);
+    }
+
+    @Override
+    public void write(int register, long value) {
+      engine.reg_write(register, value);
+    }
+  }
+}

@@ -1,0 +1,25 @@
+package dev.retstack.fleet.core;
+
+import dev.retstack.schema.CoreEnd;
+
+/**
+ * How a core ended.
+ *
+ * @param end HALTED by itself, FAULTED, or STOPPED from outside
+ * @param exitCode of a program that halted: 0 where it has none
+ * @param detail one line for a human reader
+ */
+public record CoreEnding(CoreEnd end, int exitCode, String detail) {
+
+  static CoreEnding halted(int exitCode, String detail) {
+    return new CoreEnding(CoreEnd.HALTED, exitCode, detail);
+  }
+
+  static CoreEnding faulted(String detail) {
+    return new CoreEnding(CoreEnd.FAULTED, 0, detail);
+  }
+
+  static CoreEnding stopped(String detail) {
+    return new CoreEnding(CoreEnd.STOPPED, 0, detail);
+  }
+}

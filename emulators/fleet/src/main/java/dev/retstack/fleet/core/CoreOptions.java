@@ -1,0 +1,86 @@
+package dev.retstack.fleet.core;
+
+import dev.retstack.fleet.linux.LinuxOptions;
+import java.util.List;
+
+/**
+ * How one core runs its image.
+ *
+ * @param traced false runs the image with its own counting function, and makes no records
+ * @param clock what the times of records are
+ * @param retStackLimit most hijacked returns at a time; entries beyond it are counted as overruns
+ * @param recordsPerChunk capacity of a batch
+ * @param instructionLimit the core is stopped at the first block after so many instructions
+ * @param ram memory beside the image's segments
+ * @param linux arguments, environment and streams of the program
+ */
+public record CoreOptions(
+    boolean traced,
+    Clock clock,
+    int retStackLimit,
+    int recordsPerChunk,
+    long instructionLimit,
+    List<Ram> ram,
+    LinuxOptions linux) {
+
+  /** What the times of records are. */
+  public enum Clock {
+    /** Guest instructions executed. */
+    VIRTUAL,
+    /** Nanoseconds of the host. */
+    HOST
+  }
+
+  public static final int RET_STACK_LIMIT = 65_536;
+  public static final int RECORDS_PER_CHUNK = 16_384;
+
+  /** No limit of instructions. */
+  public static final long UNLIMITED = Long.MAX_VALUE;
+
+  public CoreOptions {
+    ram = List.copyOf(ram);
+    if (retStackLimit < 1 || recordsPerChunk < 1 || instructionLimit < 1) {
+      throw new IllegalArgumentException(
+          "ret_stack limit %d, records per chunk %d, instruction limit %d: each at least 1"
+              .formatted(retStackLimit, recordsPerChunk, instructionLimit));
+    }
+  }
+
+  /** Traced on the virtual clock, without limits, as the program would run on Linux. */
+  public static CoreOptions of(LinuxOptions linux) {
+    return new CoreOptions(
+        true, Clock.VIRTUAL, RET_STACK_LIMIT, RECORDS_PER_CHUNK, UNLIMITED, List.of(), linux);
+  }
+
+  public CoreOptions withTraced(boolean value) {
+    return new CoreOptions(
+        value, clock, retStackLimit, recordsPerChunk, instructionLimit, ram, linux);
+  }
+
+  public CoreOptions withClock(Clock value) {
+    return new CoreOptions(
+        traced, value, retStackLimit, recordsPerChunk, instructionLimit, ram, linux);
+  }
+
+  public CoreOptions withRetStackLimit(int value) {
+    return new CoreOptions(traced, clock, value, recordsPerChunk, instructionLimit, ram, linux);
+  }
+
+  public CoreOptions withRecordsPerChunk(int value) {
+    return new CoreOptions(traced, clock, retStackLimit, value, instructionLimit, ram, linux);
+  }
+
+  public CoreOptions withInstructionLimit(long value) {
+    return new CoreOptions(traced, clock, retStackLimit, recordsPerChunk, value, ram, linux);
+  }
+
+  public CoreOptions withRam(List<Ram> value) {
+    return new CoreOptions(
+        traced, clock, retStackLimit, recordsPerChunk, instructionLimit, value, linux);
+  }
+
+  public CoreOptions withLinux(LinuxOptions value) {
+    return new CoreOptions(
+        traced, clock, retStackLimit, recordsPerChunk, instructionLimit, ram, value);
+  }
+}

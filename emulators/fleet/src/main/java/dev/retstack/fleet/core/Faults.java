@@ -1,0 +1,67 @@
+package dev.retstack.fleet.core;
+
+import dev.retstack.fleet.loader.ElfFile;
+import dev.retstack.unicorn.UcConst;
+import dev.retstack.unicorn.UnicornException;
+
+/** Puts what went wrong in the guest into one sentence: what, where, by whom, and the cure. */
+final class Faults {
+  private static final int NO_ACCESS = -1;
+
+  private final ElfFile image;
+  private final VirtualTlb tlb;
+  private long address;
+  private int access = NO_ACCESS;
+
+  Faults(ElfFile image, VirtualTlb tlb) {
+    this.image = image;
+    this.tlb = tlb;
+  }
+
+  /** An access failed; the engine tells the address only while it happens. */
+  boolean onInvalidAccess(int type, long at, int size, long value) {
+    access = type;
+    address = at;
+    return false;
+  }
+
+  /** The sentence for an error of the engine. */
+  String describe(UnicornException error, long pc) {
+    String by = " by pc " + symbol(pc);
+    if (access != NO_ACCESS) {
+      return "unmapped %s at 0x%x%s: is the pointer wrong? memory of the board: add --ram BASE:SIZE"
+          .formatted(noun(access), address, by);
+    }
+    if (tlb.refusedAccess() != NO_ACCESS) {
+      return refused(tlb.refusedAddress(), tlb.refusedAccess(), by, pc);
+    }
+    return switch (error.error()) {
+      case INSN_INVALID -> "instruction that does not exist" + by;
+      default -> error.getMessage() + by;
+    };
+  }
+
+  private String refused(long page, int type, String by, long pc) {
+    return type == UcConst.UC_MEM_FETCH
+        ? "jump to 0x%x, which is not code".formatted(pc)
+        : "%s of page 0x%x, which is protected against it,%s"
+            .formatted(noun(type), GuestMemory.pageDown(page), by);
+  }
+
+  private static String noun(int type) {
+    return switch (type) {
+      case UcConst.UC_MEM_READ, UcConst.UC_MEM_READ_UNMAPPED, UcConst.UC_MEM_READ_PROT -> "read";
+      case UcConst.UC_MEM_WRITE, UcConst.UC_MEM_WRITE_UNMAPPED, UcConst.UC_MEM_WRITE_PROT ->
+          "write";
+      default -> "fetch";
+    };
+  }
+
+  /** {@code main+0x14 (0x100f54)}. */
+  String symbol(long pc) {
+    return image
+        .functionAt(pc)
+        .map(f -> "%s+0x%x (0x%x)".formatted(f.name(), pc - f.address(), pc))
+        .orElseGet(() -> "0x%x".formatted(pc));
+  }
+}

@@ -1,0 +1,18 @@
+package dev.retstack.fleet.core;
+
+import dev.retstack.schema.ClockUnit;
+
+/** Nanoseconds of the host's monotonic clock since the core was opened. */
+public final class HostClock implements TraceClock {
+  private final long origin = System.nanoTime();
+
+  @Override
+  public long now() {
+    return System.nanoTime() - origin;
+  }
+
+  @Override
+  public ClockUnit unit() {
+    return ClockUnit.NANOSECONDS;
+  }
+}

@@ -1,0 +1,74 @@
+package dev.retstack.fleet.core;
+
+import dev.retstack.fleet.loader.ElfFile;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.Segment;
+import dev.retstack.schema.Image;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Where an image and the tracer's page stand in guest memory: the same on every core. */
+public final class ImageLayout {
+  private ImageLayout() {}
+
+  /** Address of the landing page of an image. */
+  public static long landingPage(ElfFile image) {
+    List<LandingPage.Range> taken = new ArrayList<>();
+    for (Segment segment : image.segments()) {
+      taken.add(new LandingPage.Range(segment.address(), segment.memoryBytes()));
+    }
+    return LandingPage.place(taken);
+  }
+
+  /** What readers of the trace must know of an image, with its landing page. */
+  public static Image describe(LoadedImage image) {
+    Image described = image.toSchema();
+    long start = landingPage(image.elf());
+    described.setReturnToHandlerStart(start);
+    described.setReturnToHandlerEnd(LandingPage.endOf(start, image.isa()));
+    return described;
+  }
+
+  /**
+   * Maps the segments and fills them. A page that two segments share gets the permissions of both.
+   */
+  static void load(ElfFile image, GuestMemory memory) {
+    for (Segment segment : image.segments()) {
+      mapMissing(
+          memory, GuestMemory.pageDown(segment.address()), GuestMemory.pageUp(segment.end()));
+      memory.write(segment.address(), MemorySegment.ofBuffer(segment.data()));
+    }
+    for (Segment segment : image.segments()) {
+      long end = GuestMemory.pageUp(segment.end());
+      for (long page = GuestMemory.pageDown(segment.address());
+          page != end;
+          page += GuestMemory.PAGE) {
+        memory.protect(page, GuestMemory.PAGE, permissions(image, page));
+      }
+    }
+  }
+
+  private static void mapMissing(GuestMemory memory, long start, long end) {
+    long from = start;
+    while (from != end && memory.isMapped(from, GuestMemory.PAGE)) {
+      from += GuestMemory.PAGE;
+    }
+    if (from != end) {
+      memory.map(from, end - from, GuestMemory.READ | GuestMemory.WRITE);
+    }
+  }
+
+  private static int permissions(ElfFile image, long page) {
+    int perms = 0;
+    for (Segment segment : image.segments()) {
+      LandingPage.Range range = new LandingPage.Range(segment.address(), segment.memoryBytes());
+      if (range.overlaps(page, GuestMemory.PAGE)) {
+        perms |= segment.readable() ? GuestMemory.READ : 0;
+        perms |= segment.writable() ? GuestMemory.WRITE : 0;
+        perms |= segment.executable() ? GuestMemory.EXECUTE : 0;
+      }
+    }
+    return perms;
+  }
+}

@@ -1,0 +1,154 @@
+package dev.retstack.fleet.core;
+
+import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.LandingCode;
+import java.util.List;
+
+/**
+ * The guest page where hijacked returns arrive.
+ *
+ * <pre>
+ *   start     handler slot 0        each goes on at the address in the mailbox
+ *             ...
+ *             handler slot 255
+ *   end       tail                  shared code of the slots, where the ISA needs it
+ *             self-branches         the rest of the code page
+ *   stop        one of them         where a program's outermost return leads
+ *   start + PAGE
+ *             mailbox               a word, readable to the guest, written by the host
+ * </pre>
+ *
+ * There are many slots so that the program counter of a return says which frame exits: the frame at
+ * ret_stack index {@code d} returns to slot {@code d mod SLOTS}.
+ */
+public final class LandingPage {
+  /** Number of handler slots. */
+  public static final int SLOTS = 256;
+
+  /** Bytes of guest memory: a page of code and one for the mailbox. */
+  public static final long BYTES = 2L * GuestMemory.PAGE;
+
+  /** Looked for from here downwards: out of the way of what programs are linked to. */
+  private static final long HIGHEST = 0x7ffe_0000L;
+
+  private static final int STOP_ALIGNMENT = 64;
+
+  private final GuestMemory memory;
+  private final long start;
+  private final long end;
+  private final long stop;
+  private final int shift;
+
+  private LandingPage(GuestMemory memory, Isa isa, long start) {
+    LandingCode code = isa.landing();
+    this.memory = memory;
+    this.start = start;
+    this.end = endOf(start, isa);
+    this.shift = Integer.numberOfTrailingZeros(code.stride());
+    byte[] tail = code.tail().code(end, mailbox());
+    this.stop = (end + tail.length + STOP_ALIGNMENT - 1) & -STOP_ALIGNMENT;
+    memory.map(start, BYTES, GuestMemory.READ | GuestMemory.WRITE);
+    byte[] idle = isa.stops().idleLoops().getFirst();
+    for (long at = start; at < mailbox(); at += idle.length) {
+      memory.write(at, idle);
+    }
+    for (int i = 0; i < SLOTS; i++) {
+      memory.write(slot(i), code.slot().code(slot(i), end, mailbox()));
+    }
+    memory.write(end, tail);
+    memory.protect(start, GuestMemory.PAGE, GuestMemory.READ | GuestMemory.EXECUTE);
+    memory.protect(mailbox(), GuestMemory.PAGE, GuestMemory.READ);
+  }
+
+  /**
+   * Where the landing page of an image stands: the same for all cores that run it.
+   *
+   * @param taken ranges that the image occupies
+   */
+  public static long place(List<Range> taken) {
+    long at = HIGHEST;
+    boolean moved = true;
+    while (moved) {
+      moved = false;
+      for (Range range : taken) {
+        if (range.overlaps(at - GuestMemory.PAGE, BYTES + 2L * GuestMemory.PAGE)) {
+          at = GuestMemory.pageDown(range.start()) - BYTES - 2L * GuestMemory.PAGE;
+          moved = true;
+        }
+      }
+    }
+    if (at <= 0) {
+      throw new IllegalArgumentException(
+          "no room for the landing page below 0x%x: link the image elsewhere".formatted(HIGHEST));
+    }
+    return at;
+  }
+
+  /** One past the last handler slot of a landing page at {@code start}. */
+  public static long endOf(long start, Isa isa) {
+    return start + (long) SLOTS * isa.landing().stride();
+  }
+
+  /**
+   * A range of guest addresses.
+   *
+   * @param start first byte
+   * @param size bytes
+   */
+  public record Range(long start, long size) {
+    boolean overlaps(long other, long otherSize) {
+      return Long.compareUnsigned(other - start, size) < 0
+          || Long.compareUnsigned(start - other, otherSize) < 0;
+    }
+  }
+
+  /** Writes the landing page into guest memory. */
+  static LandingPage write(GuestMemory memory, Isa isa, long start) {
+    return new LandingPage(memory, isa, start);
+  }
+
+  /** First handler slot. */
+  public long start() {
+    return start;
+  }
+
+  /** One past the last handler slot. */
+  public long end() {
+    return end;
+  }
+
+  /** Where a program that returns from its entry point arrives. */
+  public long stopAddress() {
+    return stop;
+  }
+
+  /** An address that nothing runs into, for the engine's {@code until}. */
+  long unreached() {
+    return stop + STOP_ALIGNMENT;
+  }
+
+  /** Address of handler slot {@code index}. */
+  public long slot(int index) {
+    return start + ((long) index << shift);
+  }
+
+  /** Index of the handler slot at an address, or -1. */
+  public int slotAt(long address) {
+    long offset = address - start;
+    return Long.compareUnsigned(offset, end - start) < 0 ? (int) (offset >> shift) : -1;
+  }
+
+  /** True for the addresses whose instructions take no virtual time. */
+  boolean holds(long address) {
+    return Long.compareUnsigned(address - start, GuestMemory.PAGE) < 0;
+  }
+
+  /** Says where the landing code goes on. */
+  public void goOnAt(long address) {
+    memory.writeWord(mailbox(), address);
+  }
+
+  private long mailbox() {
+    return start + GuestMemory.PAGE;
+  }
+}

@@ -1,0 +1,31 @@
+package dev.retstack.fleet.probe;
+
+import dev.retstack.schema.codec.RecordBatch;
+
+/** Traces nothing: every block is the program's. */
+public final class NoProbe implements Probe {
+  private final RecordBatch none = new RecordBatch(0);
+
+  @Override
+  public Block onBlock(long address) {
+    return Block.PROGRAM;
+  }
+
+  @Override
+  public RecordBatch batch() {
+    return none;
+  }
+
+  @Override
+  public void clear() {}
+
+  @Override
+  public long overruns() {
+    return 0;
+  }
+
+  @Override
+  public long unhijackable() {
+    return 0;
+  }
+}

@@ -1,0 +1,37 @@
+package dev.retstack.fleet.probe;
+
+import dev.retstack.schema.codec.RecordBatch;
+
+/**
+ * Turns calls of the counting function, and returns to the landing page, into hijack records. All
+ * probes give the same records for the same image.
+ */
+public interface Probe {
+  /** What a block at an address was to the probe. */
+  enum Block {
+    /** Code of the program: its instructions count as time. */
+    PROGRAM,
+    /** Code of the tracer, handled: it takes no time. */
+    TRACER,
+    /**
+     * Code of the tracer, but the batch is full: nothing was done. The core must stop before this
+     * block; it runs again when the batch has been taken.
+     */
+    FULL
+  }
+
+  /** A block is about to run. */
+  Block onBlock(long address);
+
+  /** The records since the last {@link #clear}; the probe goes on filling it. */
+  RecordBatch batch();
+
+  /** Forgets the records of the batch, which were taken; its counters start again at 0. */
+  void clear();
+
+  /** Entries in this batch that were refused because ret_stack was full. */
+  long overruns();
+
+  /** Entries in this batch that were left alone because the slot did not hold the parent. */
+  long unhijackable();
+}

@@ -1,0 +1,176 @@
+package dev.retstack.fleet.probe;
+
+import java.util.Arrays;
+
+/**
+ * ret_stack: the hijacked returns of a core, outermost first. Grows on demand up to a limit.
+ *
+ * <p>Addresses are unsigned, and stacks grow downwards: a frame's slot lies above the slots of the
+ * frames that it called.
+ */
+public final class RetStack {
+  private static final int FIRST_CAPACITY = 256;
+
+  private final int limit;
+  private final int handlers;
+  private long[] selfPc;
+  private long[] fromPc;
+  private long[] retP;
+  private boolean[] tail;
+  private byte[] convention;
+  private int size;
+
+  /** One past the highest frame ever pushed: frames beyond {@link #size} are dead, not gone. */
+  private int used;
+
+  /**
+   * An empty stack.
+   *
+   * @param limit most frames
+   * @param handlers number of handler slots; frame {@code i} returns to slot {@code i % handlers}
+   */
+  public RetStack(int limit, int handlers) {
+    this.limit = limit;
+    this.handlers = handlers;
+    int capacity = Math.min(limit, FIRST_CAPACITY);
+    selfPc = new long[capacity];
+    fromPc = new long[capacity];
+    retP = new long[capacity];
+    tail = new boolean[capacity];
+    convention = new byte[capacity];
+  }
+
+  public int size() {
+    return size;
+  }
+
+  public boolean isFull() {
+    return size == limit;
+  }
+
+  public long selfPc(int frame) {
+    return selfPc[frame];
+  }
+
+  public long fromPc(int frame) {
+    return fromPc[frame];
+  }
+
+  public long retP(int frame) {
+    return retP[frame];
+  }
+
+  /** Which convention the frame was entered by. */
+  public int cardIndex(int frame) {
+    return convention[frame];
+  }
+
+  /** Index of the handler slot that the frame at an index returns to. */
+  public int handlerOf(int frame) {
+    return frame % handlers;
+  }
+
+  /**
+   * Pushes a frame; the caller has checked {@link #isFull()}.
+   *
+   * @param tailCalled true where the frame below gave way to this one by a tail call
+   * @param cardIndex which of the image's conventions called
+   * @return its index
+   */
+  public int push(long self, long from, long slot, boolean tailCalled, int cardIndex) {
+    if (size == selfPc.length) {
+      int capacity = Math.min(limit, size * 2);
+      selfPc = Arrays.copyOf(selfPc, capacity);
+      fromPc = Arrays.copyOf(fromPc, capacity);
+      retP = Arrays.copyOf(retP, capacity);
+      tail = Arrays.copyOf(tail, capacity);
+      convention = Arrays.copyOf(convention, capacity);
+    }
+    int frame = size++;
+    selfPc[frame] = self;
+    fromPc[frame] = from;
+    retP[frame] = slot;
+    tail[frame] = tailCalled;
+    convention[frame] = (byte) cardIndex;
+    used = Math.max(used, size);
+    return frame;
+  }
+
+  /** Leaves {@code frames} frames. */
+  public void truncate(int frames) {
+    size = frames;
+  }
+
+  /** Forgets the frames that a new frame with this slot stands on: a longjmp left them. */
+  public void dropDead(long newSlot) {
+    while (size > 0 && Long.compareUnsigned(retP[size - 1], newSlot) <= 0) {
+      size--;
+    }
+  }
+
+  /**
+   * Forgets the frames above the one that has a slot, if there is one: it is the caller.
+   *
+   * @return false when no frame has it; then nothing changed
+   */
+  public boolean dropAbove(long callerSlot) {
+    for (int i = size - 1; i >= 0; i--) {
+      int order = Long.compareUnsigned(retP[i], callerSlot);
+      if (order == 0) {
+        size = i + 1;
+        return true;
+      }
+      if (order > 0) {
+        return false;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * The frame that returns through a handler slot. Of several, {@code handlers} apart, the topmost,
+   * unless a lower one's slot lies nearer below {@code above}: then those over it are dead.
+   *
+   * @param above the stack pointer after the return: the frame's slot lies below it
+   * @return its index; where no live frame fits a dead one, at or above {@link #size()}; or -1
+   */
+  public int find(int handler, long above) {
+    int top = size - 1 - Math.floorMod(size - 1 - handler, handlers);
+    if (top < 0) {
+      return findDead(handler, above);
+    }
+    int best = top;
+    for (int i = top - handlers; i >= 0; i -= handlers) {
+      if (!nearer(i, best, above) || tailCalled(i, best)) {
+        break;
+      }
+      best = i;
+    }
+    return best;
+  }
+
+  private int findDead(int handler, long above) {
+    int best = -1;
+    for (int i = handler; i < used; i += handlers) {
+      if (best < 0 || nearer(i, best, above)) {
+        best = i;
+      }
+    }
+    return best;
+  }
+
+  private boolean nearer(int frame, int than, long above) {
+    return Long.compareUnsigned(retP[frame], above) < 0
+        && Long.compareUnsigned(retP[frame], retP[than]) > 0;
+  }
+
+  /** True where each frame above {@code low} up to {@code high} was entered by a tail call. */
+  private boolean tailCalled(int low, int high) {
+    for (int i = low + 1; i <= high; i++) {
+      if (!tail[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+}

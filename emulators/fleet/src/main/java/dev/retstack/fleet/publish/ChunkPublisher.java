@@ -1,0 +1,145 @@
+package dev.retstack.fleet.publish;
+
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.ClockUnit;
+import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.codec.ChunkCodec;
+import dev.retstack.schema.codec.Chunks;
+import dev.retstack.schema.codec.RecordBatch;
+import java.io.IOException;
+
+/**
+ * Turns the batches of one core into its stream of chunks: numbered without gaps, each small enough
+ * to send, the last one saying how the core ended. One thread at a time.
+ */
+public final class ChunkPublisher {
+  private final ChunkSink sink;
+  private final Stream stream;
+  private final ChunkCodec codec;
+  private final int payloadBytesMax;
+  private long sequence;
+  private long records;
+
+  /**
+   * What is the same in all chunks of a core.
+   *
+   * @param session of this start of the fleet
+   * @param core name of the core
+   * @param isa as in the capability table
+   * @param image build-id of what it runs
+   * @param clockUnit unit of the records' times
+   */
+  public record Stream(
+      String session, String core, String isa, String image, ClockUnit clockUnit) {}
+
+  /**
+   * What a probe counted beside the records of a batch.
+   *
+   * @param overruns entries refused because ret_stack was full
+   * @param unhijackable entries left alone
+   */
+  public record Refused(long overruns, long unhijackable) {
+    private static final Refused NONE = new Refused(0, 0);
+  }
+
+  /**
+   * How a core ended.
+   *
+   * @param end anything but RUNNING
+   * @param detail in words
+   * @param time the core's clock
+   */
+  public record Ending(CoreEnd end, String detail, long time) {
+    public Ending {
+      if (end == CoreEnd.RUNNING) {
+        throw new IllegalArgumentException("a core that is RUNNING has not ended");
+      }
+    }
+  }
+
+  /**
+   * A publisher of one core.
+   *
+   * @param payloadBytesMax a batch whose payload is longer is sent in parts
+   */
+  public ChunkPublisher(ChunkSink sink, Stream stream, ChunkCodec codec, int payloadBytesMax) {
+    this.sink = sink;
+    this.stream = stream;
+    this.codec = codec;
+    this.payloadBytesMax = payloadBytesMax;
+  }
+
+  /** Sends a batch; one with nothing to tell is not sent. The batch is the caller's again after. */
+  public void publish(RecordBatch batch, Refused refused) throws IOException, InterruptedException {
+    if (batch.size() > 0 || !refused.equals(Refused.NONE)) {
+      send(batch, refused, null);
+    }
+  }
+
+  /** Sends the last batch, empty or not, and how the core ended. */
+  public void end(RecordBatch batch, Refused refused, Ending ending)
+      throws IOException, InterruptedException {
+    send(batch, refused, ending);
+  }
+
+  /** Records sent. */
+  public long records() {
+    return records;
+  }
+
+  /** Chunks sent. */
+  public long chunks() {
+    return sequence;
+  }
+
+  private void send(RecordBatch batch, Refused refused, Ending ending)
+      throws IOException, InterruptedException {
+    Chunk chunk = seal(batch, refused, ending);
+    if (chunk.getPayload().remaining() > payloadBytesMax && batch.size() > 1) {
+      int half = batch.size() / 2;
+      send(part(batch, 0, half), refused, null);
+      send(part(batch, half, batch.size()), Refused.NONE, ending);
+      return;
+    }
+    sink.chunk(chunk);
+    sequence++;
+    records += batch.size();
+  }
+
+  private Chunk seal(RecordBatch batch, Refused refused, Ending ending) {
+    Chunk.Builder chunk =
+        Chunk.newBuilder()
+            .setSession(stream.session())
+            .setCore(stream.core())
+            .setIsa(stream.isa())
+            .setImage(stream.image())
+            .setSequence(sequence)
+            .setClockUnit(stream.clockUnit())
+            .setRecordsBefore(records)
+            .setOverruns(refused.overruns())
+            .setUnhijackable(refused.unhijackable());
+    if (ending != null) {
+      chunk.setEnd(ending.end()).setEndDetail(ending.detail()).setLastTime(ending.time());
+    }
+    if (batch.size() == 0) {
+      long time = ending == null ? 0 : ending.time();
+      chunk.setFirstTime(time).setLastTime(time);
+    }
+    return Chunks.seal(chunk, codec, batch);
+  }
+
+  private static RecordBatch part(RecordBatch batch, int from, int to) {
+    RecordBatch part = new RecordBatch(to - from);
+    for (int i = from; i < to; i++) {
+      part.add(
+          batch.kind[i],
+          batch.time[i],
+          batch.depth[i],
+          batch.selfPc[i],
+          batch.fromPc[i],
+          batch.retP[i],
+          batch.fp[i]);
+    }
+    return part;
+  }
+}

@@ -1,0 +1,150 @@
+package dev.retstack.fleet.zoo;
+
+import dev.retstack.fleet.core.Core;
+import dev.retstack.fleet.core.CoreEnding;
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.ImageLayout;
+import dev.retstack.fleet.core.LandingPage;
+import dev.retstack.fleet.linux.LinuxOptions;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.schema.codec.RecordBatch;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/** A program run to its end on one core, with all its records. */
+public record Run(
+    LoadedImage image,
+    CoreEnding ending,
+    RecordBatch records,
+    String output,
+    long instructions,
+    long overruns,
+    long unhijackable,
+    int batches) {
+
+  /** Runs a program with default options in long slices. */
+  public static Run of(LoadedImage image, String... arguments) {
+    return of(image, options(), 1_000_000, core -> {}, arguments);
+  }
+
+  /** Options without limits. */
+  public static CoreOptions options() {
+    return CoreOptions.of(LinuxOptions.of("zoo"));
+  }
+
+  /** Runs a program. */
+  public static Run of(
+      LoadedImage image,
+      CoreOptions options,
+      long slice,
+      Consumer<Core> beforeStart,
+      String... arguments) {
+    ByteArrayOutputStream output = new ByteArrayOutputStream();
+    String[] argv = new String[arguments.length + 1];
+    argv[0] = "zoo";
+    System.arraycopy(arguments, 0, argv, 1, arguments.length);
+    LinuxOptions linux =
+        LinuxOptions.of("zoo")
+            .withArguments(List.of(argv))
+            .withStreams(InputStream.nullInputStream(), output, output);
+    Collected all = new Collected();
+    try (Core core = Core.open(image, options.withLinux(linux))) {
+      beforeStart.accept(core);
+      Core.Slice slices;
+      do {
+        slices = core.run(slice);
+        if (slices != Core.Slice.DEADLINE) {
+          all.overruns += core.probe().overruns();
+          all.unhijackable += core.probe().unhijackable();
+          all.batches++;
+          all.append(core.probe().batch());
+          core.probe().clear();
+        }
+      } while (slices != Core.Slice.ENDED);
+      return new Run(
+          image,
+          core.ending().orElseThrow(),
+          all.records,
+          output.toString(StandardCharsets.UTF_8),
+          core.instructions(),
+          all.overruns,
+          all.unhijackable,
+          all.batches);
+    }
+  }
+
+  /** The call tree of the records. */
+  public CallTree tree() {
+    long start = ImageLayout.landingPage(image.elf());
+    long end = LandingPage.endOf(start, image.isa());
+    return CallTree.of(records, image.elf(), address -> address >= start && address < end);
+  }
+
+  /** Entries per function name. */
+  public Map<String, Long> counts() {
+    Map<String, Long> counts = new TreeMap<>();
+    for (int i = 0; i < records.size(); i++) {
+      if (records.kind[i] == RecordBatch.ENTRY) {
+        String name = image.elf().functionAt(records.selfPc[i]).orElseThrow().name();
+        counts.merge(name, 1L, Long::sum);
+      }
+    }
+    return counts;
+  }
+
+  private static final class Collected {
+    RecordBatch records = new RecordBatch(1 << 10);
+    long overruns;
+    long unhijackable;
+    int batches;
+
+    void append(RecordBatch more) {
+      if (records.size() + more.size() > records.capacity()) {
+        RecordBatch bigger =
+            new RecordBatch(Math.max(records.capacity() * 2, records.size() + more.size()));
+        addAll(records, bigger);
+        records = bigger;
+      }
+      addAll(more, records);
+    }
+
+    private static void addAll(RecordBatch from, RecordBatch to) {
+      for (int i = 0; i < from.size(); i++) {
+        to.add(
+            from.kind[i],
+            from.time[i],
+            from.depth[i],
+            from.selfPc[i],
+            from.fromPc[i],
+            from.retP[i],
+            from.fp[i]);
+      }
+    }
+  }
+
+  /** The first records, for the message of a failed test. */
+  public String head(int count) {
+    int[] indexes = java.util.stream.IntStream.range(0, Math.min(count, records.size())).toArray();
+    return String.join(
+        "\n",
+        Arrays.stream(indexes)
+            .mapToObj(
+                i ->
+                    "%s t=%d d=%d self=%x from=%x retp=%x fp=%x"
+                        .formatted(
+                            records.kind[i] == 0 ? "ENTRY" : "EXIT ",
+                            records.time[i],
+                            records.depth[i],
+                            records.selfPc[i],
+                            records.fromPc[i],
+                            records.retP[i],
+                            records.fp[i]))
+            .toList());
+  }
+}

@@ -1,0 +1,95 @@
+package dev.retstack.fleet.zoo;
+
+import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.Isas;
+import dev.retstack.fleet.loader.LoadedImage;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/** The committed guest programs, their images and expectations. */
+public final class Zoo {
+  public static final Path GUEST =
+      Path.of(System.getProperty("retstack.root"), "emulators", "guest");
+
+  /**
+   * One program in one image.
+   *
+   * @param image with the program
+   * @param program its name
+   */
+  public record Case(LoadedImage image, String program) {
+    @Override
+    public String toString() {
+      return image.elf().name() + " " + program;
+    }
+  }
+
+  private Zoo() {}
+
+  /** Every ISA with every convention that the table has. */
+  public static List<LoadedImage> images() {
+    return Isas.all().stream()
+        .flatMap(isa -> isa.conventions().stream().map(card -> image(isa, card)))
+        .toList();
+  }
+
+  /** The zoo image of an ISA and convention. */
+  public static LoadedImage image(Isa isa, AbiCard card) {
+    Path file = GUEST.resolve("images/zoo-%s-%s.elf".formatted(isa.name(), card.name()));
+    try {
+      return LoadedImage.load(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Names of all programs. */
+  public static List<String> programs() {
+    try (Stream<Path> files = Files.list(GUEST.resolve("programs"))) {
+      return files
+          .map(file -> file.getFileName().toString())
+          .filter(name -> name.endsWith(".tree"))
+          .map(name -> name.substring(0, name.length() - ".tree".length()))
+          .sorted()
+          .toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Every program in every image. */
+  public static Stream<Case> cases() {
+    return images().stream()
+        .flatMap(image -> programs().stream().map(program -> new Case(image, program)));
+  }
+
+  /** The expected tree of a program. */
+  public static CallTree tree(String program) {
+    return CallTree.parse(lines(program + ".tree"));
+  }
+
+  /** The expected number of calls of each traced function of a program. */
+  public static Map<String, Long> counts(String program) {
+    Map<String, Long> counts = new TreeMap<>();
+    for (String line : lines(program + ".counts")) {
+      String[] parts = line.split(" ", -1);
+      counts.put(parts[0], Long.valueOf(parts[1]));
+    }
+    return counts;
+  }
+
+  private static List<String> lines(String file) {
+    try {
+      return Files.readAllLines(GUEST.resolve("programs").resolve(file));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
