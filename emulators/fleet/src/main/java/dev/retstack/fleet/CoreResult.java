@@ -1,6 +1,7 @@
 package dev.retstack.fleet;
 
 import dev.retstack.fleet.core.CoreEnding;
+import dev.retstack.schema.CoreEnd;
 import java.util.SortedMap;
 
 /**
@@ -27,8 +28,6 @@ public record CoreResult(
 
   /** True where the program ended by itself with code 0 and its whole stream was taken. */
   public boolean ok() {
-    return ending.end() == dev.retstack.schema.CoreEnd.HALTED
-        && ending.exitCode() == 0
-        && undelivered.isEmpty();
+    return ending.end() == CoreEnd.HALTED && ending.exitCode() == 0 && undelivered.isEmpty();
   }
 }

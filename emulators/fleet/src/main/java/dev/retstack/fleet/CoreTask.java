@@ -2,7 +2,6 @@ package dev.retstack.fleet;
 
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreEnding;
-import dev.retstack.fleet.core.ImageLayout;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.publish.ChunkPublisher;
 import dev.retstack.fleet.publish.ChunkSink;
@@ -27,6 +26,7 @@ final class CoreTask {
   private long overruns;
   private long unhijackable;
   private long flushedAt = System.nanoTime();
+  private volatile Progress progress = Progress.NOTHING;
 
   CoreTask(CoreSpec spec, FleetOptions options, ChunkSink sink) {
     this.spec = spec;
@@ -70,6 +70,7 @@ final class CoreTask {
       undelivered("interrupted while the sink waited");
       throw e;
     }
+    tell();
     return result == null;
   }
 
@@ -105,11 +106,9 @@ final class CoreTask {
     String lost = "";
     try {
       RecordBatch rest = core == null ? new RecordBatch(0) : core.probe().batch();
-      ChunkPublisher.Refused refused =
-          core == null ? new ChunkPublisher.Refused(0, 0) : count();
+      ChunkPublisher.Refused refused = core == null ? new ChunkPublisher.Refused(0, 0) : count();
       long time = core == null ? 0 : core.clock().now();
-      publisher.end(
-          rest, refused, new ChunkPublisher.Ending(ending.end(), ending.detail(), time));
+      publisher.end(rest, refused, new ChunkPublisher.Ending(ending.end(), ending.detail(), time));
     } catch (IOException e) {
       lost = e.getMessage();
     } catch (InterruptedException e) {
@@ -125,13 +124,14 @@ final class CoreTask {
   }
 
   private void close(CoreEnding ending, String undelivered) {
+    tell();
     SortedMap<String, Long> unsupported =
         core == null ? Collections.emptySortedMap() : core.process().unsupported();
     result =
         new CoreResult(
             spec.name(),
             ending,
-            instructions(),
+            progress.instructions(),
             publisher.records(),
             overruns,
             unhijackable,
@@ -147,23 +147,32 @@ final class CoreTask {
     return result;
   }
 
-  long instructions() {
-    return core == null ? 0 : core.instructions();
+  /** How far it is; safe to read from any thread. */
+  Progress progress() {
+    return progress;
   }
 
-  long records() {
-    return publisher.records();
+  private void tell() {
+    progress =
+        new Progress(
+            core == null ? 0 : core.instructions(),
+            publisher.records(),
+            publisher.chunks(),
+            overruns,
+            unhijackable);
   }
 
-  long chunks() {
-    return publisher.chunks();
-  }
+  /** What a core has done. */
+  record Progress(long instructions, long records, long chunks, long overruns, long unhijackable) {
+    static final Progress NOTHING = new Progress(0, 0, 0, 0, 0);
 
-  long overruns() {
-    return overruns;
-  }
-
-  long unhijackable() {
-    return unhijackable;
+    Progress plus(Progress other) {
+      return new Progress(
+          instructions + other.instructions,
+          records + other.records,
+          chunks + other.chunks,
+          overruns + other.overruns,
+          unhijackable + other.unhijackable);
+    }
   }
 }

@@ -12,7 +12,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Many cores on few threads. Each core runs a slice and goes to the end of the queue, so all get
@@ -26,25 +25,20 @@ public final class Fleet {
 
   private final FleetOptions options;
   private final FleetListener listener;
-  private final int size;
+  private final List<CoreTask> tasks;
   private final ConcurrentLinkedQueue<CoreTask> waiting = new ConcurrentLinkedQueue<>();
   private final List<CoreResult> results = new ArrayList<>();
   private final CountDownLatch left;
   private final AtomicReference<Error> broken = new AtomicReference<>();
-  private final LongAdder instructions = new LongAdder();
-  private final LongAdder records = new LongAdder();
-  private final LongAdder chunks = new LongAdder();
-  private final LongAdder overruns = new LongAdder();
-  private final LongAdder unhijackable = new LongAdder();
   private volatile boolean stopping;
 
   private Fleet(
       List<CoreSpec> cores, FleetOptions options, ChunkSink sink, FleetListener listener) {
     this.options = options;
     this.listener = listener;
-    this.size = cores.size();
+    this.tasks = cores.stream().map(core -> new CoreTask(core, options, sink)).toList();
     this.left = new CountDownLatch(options.threads());
-    cores.forEach(core -> waiting.add(new CoreTask(core, options, sink)));
+    waiting.addAll(tasks);
   }
 
   /**
@@ -121,11 +115,6 @@ public final class Fleet {
 
   /** Runs a slice of a core, or stops it; true while it has not ended. */
   private boolean advance(CoreTask task) {
-    long instructionsBefore = task.instructions();
-    long recordsBefore = task.records();
-    long chunksBefore = task.chunks();
-    long overrunsBefore = task.overruns();
-    long unhijackableBefore = task.unhijackable();
     try {
       if (!stopping) {
         return task.slice();
@@ -134,12 +123,6 @@ public final class Fleet {
     } catch (InterruptedException e) {
       stopping = true; // the next cores are stopped, and their chunks not waited for
       Thread.currentThread().interrupt();
-    } finally {
-      instructions.add(task.instructions() - instructionsBefore);
-      records.add(task.records() - recordsBefore);
-      chunks.add(task.chunks() - chunksBefore);
-      overruns.add(task.overruns() - overrunsBefore);
-      unhijackable.add(task.unhijackable() - unhijackableBefore);
     }
     return false;
   }
@@ -152,16 +135,20 @@ public final class Fleet {
   }
 
   private void tellProgress() {
+    CoreTask.Progress sum =
+        tasks.stream()
+            .map(CoreTask::progress)
+            .reduce(CoreTask.Progress.NOTHING, CoreTask.Progress::plus);
     synchronized (results) {
       listener.progress(
           new FleetProgress(
-              size,
+              tasks.size(),
               results.size(),
-              instructions.sum(),
-              records.sum(),
-              chunks.sum(),
-              overruns.sum(),
-              unhijackable.sum()));
+              sum.instructions(),
+              sum.records(),
+              sum.chunks(),
+              sum.overruns(),
+              sum.unhijackable()));
     }
   }
 }

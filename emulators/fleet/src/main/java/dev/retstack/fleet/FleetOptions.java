@@ -59,24 +59,12 @@ public record FleetOptions(
 
   public FleetOptions withSession(String value) {
     return new FleetOptions(
-        value,
-        threads,
-        sliceInstructions,
-        flushInterval,
-        codec,
-        payloadBytesMax,
-        progressInterval);
+        value, threads, sliceInstructions, flushInterval, codec, payloadBytesMax, progressInterval);
   }
 
   public FleetOptions withThreads(int value) {
     return new FleetOptions(
-        session,
-        value,
-        sliceInstructions,
-        flushInterval,
-        codec,
-        payloadBytesMax,
-        progressInterval);
+        session, value, sliceInstructions, flushInterval, codec, payloadBytesMax, progressInterval);
   }
 
   public FleetOptions withSliceInstructions(long value) {

@@ -130,7 +130,9 @@ public final class Core implements AutoCloseable {
     List<CountingFunction> functions =
         image.conventions().stream()
             .flatMap(
-                c -> c.countingFunctions().stream().map(s -> new CountingFunction(s.address(), c.card())))
+                c ->
+                    c.countingFunctions().stream()
+                        .map(s -> new CountingFunction(s.address(), c.card())))
             .toList();
     functions.forEach(f -> memory.write(f.address(), f.card().entryStub()));
     return new JavaProbe(
@@ -175,8 +177,7 @@ public final class Core implements AutoCloseable {
           switch (end) {
             case LinuxEnd.Exited exited -> CoreEnding.halted(exited.code(), end.describe());
             case LinuxEnd.Killed killed ->
-                new CoreEnding(
-                    CoreEnd.FAULTED, killed.shellCode(), end.describe());
+                new CoreEnding(CoreEnd.FAULTED, killed.shellCode(), end.describe());
           });
     }
   }

@@ -1,6 +1,7 @@
 package dev.retstack.fleet.core;
 
 import dev.retstack.fleet.linux.LinuxOptions;
+import dev.retstack.schema.codec.Chunks;
 import java.util.List;
 
 /**
@@ -39,6 +40,11 @@ public record CoreOptions(
 
   public CoreOptions {
     ram = List.copyOf(ram);
+    if (retStackLimit > Chunks.DEPTH_MAX || recordsPerChunk > Chunks.RECORDS_MAX) {
+      throw new IllegalArgumentException(
+          "ret_stack limit %d, records per chunk %d: at most %d and %d"
+              .formatted(retStackLimit, recordsPerChunk, Chunks.DEPTH_MAX, Chunks.RECORDS_MAX));
+    }
     if (retStackLimit < 1 || recordsPerChunk < 1 || instructionLimit < 1) {
       throw new IllegalArgumentException(
           "ret_stack limit %d, records per chunk %d, instruction limit %d: each at least 1"

@@ -128,16 +128,17 @@ public final class RetStack {
   }
 
   /**
-   * The frame that returns through a handler slot. Of several, {@code handlers} apart, the topmost,
+   * The frame that returns through a handler slot. Of several, a multiple apart, the topmost,
    * unless a lower one's slot lies nearer below {@code above}: then those over it are dead.
    *
+   * @param slot index of the handler slot
    * @param above the stack pointer after the return: the frame's slot lies below it
    * @return its index; where no live frame fits a dead one, at or above {@link #size()}; or -1
    */
-  public int find(int handler, long above) {
-    int top = size - 1 - Math.floorMod(size - 1 - handler, handlers);
+  public int find(int slot, long above) {
+    int top = size - 1 - Math.floorMod(size - 1 - slot, handlers);
     if (top < 0) {
-      return findDead(handler, above);
+      return findDead(slot, above);
     }
     int best = top;
     for (int i = top - handlers; i >= 0; i -= handlers) {
@@ -149,9 +150,9 @@ public final class RetStack {
     return best;
   }
 
-  private int findDead(int handler, long above) {
+  private int findDead(int slot, long above) {
     int best = -1;
-    for (int i = handler; i < used; i += handlers) {
+    for (int i = slot; i < used; i += handlers) {
       if (best < 0 || nearer(i, best, above)) {
         best = i;
       }

@@ -145,19 +145,21 @@ public final class KafkaChunkSink implements ChunkSink {
     String core = chunk.getCore();
     String name = name(chunk);
     try {
-      producer.send(
-          message,
-          (metadata, error) -> {
-            room.release(bytes);
-            if (error != null) {
-              refused.putIfAbsent(core, sentence(name, error));
-            }
-          });
+      // the callback tells all that the future would
+      var _ = producer.send(message, (metadata, error) -> answered(name, core, bytes, error));
     } catch (InterruptException e) {
+      room.release(bytes);
       throw interrupted(e);
     } catch (KafkaException e) {
-      refused.putIfAbsent(core, sentence(name, e));
+      answered(name, core, bytes, e);
       failIfRefused(core);
+    }
+  }
+
+  private void answered(String name, String core, int bytes, Exception error) {
+    room.release(bytes);
+    if (error != null) {
+      refused.putIfAbsent(core, sentence(name, error));
     }
   }
 

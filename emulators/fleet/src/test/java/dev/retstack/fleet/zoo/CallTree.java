@@ -115,7 +115,8 @@ public record CallTree(List<String> lines) {
   private static Node enter(
       Node root, List<Node> stack, RecordBatch r, int i, ElfFile image, LongPredicate isHandler) {
     if (r.depth[i] != stack.size()) {
-      throw new IllegalStateException("entry at depth %d of %d".formatted(r.depth[i], stack.size()));
+      throw new IllegalStateException(
+          "entry at depth %d of %d".formatted(r.depth[i], stack.size()));
     }
     String name = image.functionAt(r.selfPc[i]).orElseThrow().name();
     Node caller = stack.isEmpty() ? root : stack.getLast();

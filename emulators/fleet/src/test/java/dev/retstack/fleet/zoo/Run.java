@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 /** A program run to its end on one core, with all its records. */
 public record Run(
@@ -130,7 +131,7 @@ public record Run(
 
   /** The first records, for the message of a failed test. */
   public String head(int count) {
-    int[] indexes = java.util.stream.IntStream.range(0, Math.min(count, records.size())).toArray();
+    int[] indexes = IntStream.range(0, Math.min(count, records.size())).toArray();
     return String.join(
         "\n",
         Arrays.stream(indexes)

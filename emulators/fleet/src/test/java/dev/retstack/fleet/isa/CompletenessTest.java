@@ -1,0 +1,93 @@
+package dev.retstack.fleet.isa;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.zoo.Zoo;
+import java.io.IOException;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** An ISA is a card, one entry in the table, images and goldens: none may be missing. */
+class CompletenessTest {
+  private static final Path CARDS =
+      Path.of(
+          System.getProperty("retstack.root"),
+          "emulators/fleet/src/main/java/dev/retstack/fleet/isa");
+
+  @Test
+  void everyCardFileIsInTheTableAndEveryEntryHasAFile() throws IOException {
+    TreeSet<String> files = new TreeSet<>();
+    try (Stream<Path> all = Files.list(CARDS)) {
+      for (Path file : all.toList()) {
+        String code = Files.readString(file);
+        Matcher isa =
+            Pattern.compile("static final Isa ISA =\\s+new Isa\\(\\s+\"(\\w+)\"").matcher(code);
+        if (isa.find()) {
+          files.add(isa.group(1));
+          assertThat(file.getFileName().toString()).isEqualToIgnoringCase(isa.group(1) + ".java");
+        }
+      }
+    }
+    assertThat(Isas.all().stream().map(Isa::name)).containsExactlyInAnyOrderElementsOf(files);
+  }
+
+  @Test
+  void everyConventionHasAnImageInTheManifest() throws Exception {
+    String manifest = Files.readString(Zoo.GUEST.resolve("images/manifest.json"));
+    for (Isa isa : Isas.all()) {
+      for (AbiCard card : isa.conventions()) {
+        String name = "zoo-%s-%s.elf".formatted(isa.name(), card.name());
+        Path file = Zoo.GUEST.resolve("images").resolve(name);
+        assertThat(manifest).contains(name).contains(sha256(file));
+        LoadedImage image = LoadedImage.load(file);
+        assertThat(image.isa()).isSameAs(isa);
+        assertThat(image.conventions()).singleElement().extracting(c -> c.card()).isSameAs(card);
+        assertThat(image.callSites()).isNotEmpty();
+      }
+    }
+  }
+
+  @Test
+  void everyProgramOfTheManifestHasItsGoldens() throws IOException {
+    String manifest = Files.readString(Zoo.GUEST.resolve("images/manifest.json"));
+    List<String> programs =
+        Pattern.compile("\\{\"name\": \"(\\w+)\"")
+            .matcher(manifest)
+            .results()
+            .map(m -> m.group(1))
+            .toList();
+    assertThat(programs).isNotEmpty().isEqualTo(Zoo.programs());
+    for (String program : programs) {
+      assertThat(Zoo.GUEST.resolve("programs/" + program + ".c")).exists();
+      assertThat(Zoo.GUEST.resolve("programs/" + program + ".counts")).exists();
+    }
+  }
+
+  @Test
+  void namesAndMachinesAreDistinct() {
+    assertThat(Isas.all()).extracting(Isa::name).doesNotHaveDuplicates();
+    for (Isa isa : Isas.all()) {
+      boolean big = isa.order() == ByteOrder.BIG_ENDIAN;
+      assertThat(Isas.find(isa.machine(), isa.wordBytes(), big)).containsSame(isa);
+      assertThat(isa.conventions()).extracting(AbiCard::name).doesNotHaveDuplicates();
+      assertThat(isa.registers().results()).isNotEmpty();
+      assertThat(Integer.bitCount(isa.landing().stride())).isEqualTo(1);
+    }
+  }
+
+  private static String sha256(Path file) throws IOException, NoSuchAlgorithmException {
+    return HexFormat.of()
+        .formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(file)));
+  }
+}

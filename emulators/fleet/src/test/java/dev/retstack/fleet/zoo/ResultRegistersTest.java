@@ -1,0 +1,80 @@
+package dev.retstack.fleet.zoo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.core.Core;
+import dev.retstack.fleet.core.ImageLayout;
+import dev.retstack.fleet.core.LandingPage;
+import dev.retstack.fleet.isa.Registers;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.schema.codec.RecordBatch;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What a function returns must pass the landing page untouched. */
+class ResultRegistersTest {
+  static Stream<LoadedImage> images() {
+    return Zoo.images().stream();
+  }
+
+  @ParameterizedTest
+  @MethodSource("images")
+  void everyResultRegisterSurvivesTheWayOut(LoadedImage image) {
+    long start = ImageLayout.landingPage(image.elf());
+    long end = LandingPage.endOf(start, image.isa());
+    List<String> arrived = new ArrayList<>();
+    List<String> wentOn = new ArrayList<>();
+    Run run =
+        Run.of(
+            image,
+            Run.options(),
+            1_000_000,
+            core ->
+                core.engine()
+                    .hook_add_code(
+                        (address, size) -> {
+                          if (address >= start && address < end) {
+                            arrived.add(results(core, image.isa().registers()));
+                          } else if (wentOn.size() < arrived.size()
+                              && (address < start || address >= start + LandingPage.BYTES)) {
+                            wentOn.add(results(core, image.isa().registers()));
+                          }
+                        },
+                        1,
+                        0),
+            "returns");
+    assertThat(run.ending().exitCode()).isZero();
+    assertThat(wentOn).isEqualTo(arrived).hasSize(exits(run.records()));
+    assertThat(arrived.stream().distinct().count()).isGreaterThan(10);
+  }
+
+  private static int exits(RecordBatch records) {
+    int exits = 0;
+    for (int i = 0; i < records.size(); i++) {
+      exits += records.kind[i] == RecordBatch.EXIT ? 1 : 0;
+    }
+    return exits;
+  }
+
+  private static String results(Core core, Registers registers) {
+    StringBuilder all = new StringBuilder();
+    try (Arena arena = Arena.ofConfined()) {
+      for (Registers.Named register : registers.results()) {
+        MemorySegment bytes = arena.allocate(register.bytes(), 16);
+        core.engine().reg_read(register.id(), bytes);
+        all.append(register.name())
+            .append('=')
+            .append(HexFormat.of().formatHex(bytes.toArray(ValueLayout.JAVA_BYTE)))
+            .append(' ');
+      }
+    }
+    return all.toString();
+  }
+}

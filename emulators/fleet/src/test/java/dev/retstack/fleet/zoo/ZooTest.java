@@ -1,0 +1,194 @@
+package dev.retstack.fleet.zoo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.unicorn.Unicorn;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every program of the zoo on every ISA and convention: the golden level. */
+class ZooTest {
+  private static int enginesBefore;
+  private static int hooksBefore;
+
+  static Stream<Zoo.Case> cases() {
+    return Zoo.cases();
+  }
+
+  static Stream<LoadedImage> images() {
+    return Zoo.images().stream();
+  }
+
+  @BeforeAll
+  static void countNativeResources() {
+    enginesBefore = Unicorn.openEngines();
+    hooksBefore = Unicorn.liveHooks();
+  }
+
+  @AfterAll
+  static void nothingLeaks() {
+    assertThat(Unicorn.openEngines()).isEqualTo(enginesBefore);
+    assertThat(Unicorn.liveHooks()).isEqualTo(hooksBefore);
+  }
+
+  @ParameterizedTest
+  @MethodSource("cases")
+  void recordsTellTheExpectedTree(Zoo.Case zoo) {
+    Run run = Run.of(zoo.image(), zoo.program());
+    assertThat(run.ending().detail()).isEqualTo("exited with code 0");
+    assertThat(run.tree().lines()).isEqualTo(Zoo.tree(zoo.program()).lines());
+    assertThat(run.overruns()).isZero();
+    assertThat(run.unhijackable()).isZero();
+  }
+
+  @ParameterizedTest
+  @MethodSource("cases")
+  void callsAreThoseOfAnIndependentCounter(Zoo.Case zoo) {
+    Map<String, Long> expected = Zoo.counts(zoo.program());
+    assertThat(Run.of(zoo.image(), zoo.program()).counts())
+        .isEqualTo(expected)
+        .isEqualTo(Counter.count(zoo.image(), expected.keySet(), zoo.program()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("images")
+  void theWholeZooRunsInOneGo(LoadedImage image) {
+    Map<String, Long> expected = new TreeMap<>();
+    Zoo.programs()
+        .forEach(
+            p -> Zoo.counts(p).forEach((name, calls) -> expected.merge(name, calls, Long::sum)));
+    Run run = Run.of(image);
+    assertThat(run.ending().exitCode()).isZero();
+    assertThat(run.counts()).isEqualTo(expected);
+  }
+
+  @ParameterizedTest
+  @MethodSource("cases")
+  void aTracedProgramDoesWhatItDoesUntraced(Zoo.Case zoo) {
+    Run traced = Run.of(zoo.image(), zoo.program());
+    Run untraced =
+        Run.of(zoo.image(), Run.options().withTraced(false), 1_000_000, core -> {}, zoo.program());
+    assertThat(traced.output()).isEqualTo(untraced.output());
+    assertThat(traced.ending()).isEqualTo(untraced.ending());
+    assertThat(untraced.records().size()).isZero();
+  }
+
+  @ParameterizedTest
+  @MethodSource("cases")
+  void theClockCountsTheProgramsInstructionsAndNoOthers(Zoo.Case zoo) {
+    AtomicLong instructions = new AtomicLong();
+    LoadedImage image = zoo.image();
+    long counting = image.conventions().getFirst().countingFunctions().getFirst().address();
+    Run.of(
+        image,
+        Run.options().withTraced(false),
+        1_000_000,
+        core ->
+            core.engine()
+                .hook_add_code(
+                    (address, size) -> {
+                      if (address != counting) {
+                        instructions.incrementAndGet();
+                      }
+                    },
+                    1,
+                    0),
+        zoo.program());
+    assertThat(Run.of(image, zoo.program()).instructions()).isEqualTo(instructions.get());
+  }
+
+  @ParameterizedTest
+  @MethodSource("cases")
+  void theTraceIsTheSameWhateverTheSliceAndTheBatch(Zoo.Case zoo) {
+    Run whole = Run.of(zoo.image(), zoo.program());
+    for (long slice : new long[] {97, 1_000, 1_000_000}) {
+      for (int batch : new int[] {1, 7, 4_096}) {
+        Run cut =
+            Run.of(
+                zoo.image(),
+                Run.options().withRecordsPerChunk(batch),
+                slice,
+                core -> {},
+                zoo.program());
+        assertThat(cut.records()).as("slice %d, batch %d", slice, batch).isEqualTo(whole.records());
+        assertThat(cut.instructions()).isEqualTo(whole.instructions());
+        assertThat(cut.ending()).isEqualTo(whole.ending());
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("images")
+  void timesNeverDecreaseAndExitsRepeatTheirEntries(LoadedImage image) {
+    RecordBatch r = Run.of(image, "sort").records();
+    int[] entryAt = new int[64];
+    for (int i = 0; i < r.size(); i++) {
+      assertThat(r.time[i]).isGreaterThanOrEqualTo(i == 0 ? 0 : r.time[i - 1]);
+      if (r.kind[i] == RecordBatch.ENTRY) {
+        entryAt[r.depth[i]] = i;
+      } else {
+        int e = entryAt[r.depth[i]];
+        assertThat(new long[] {r.selfPc[i], r.fromPc[i], r.retP[i], r.fp[i]})
+            .containsExactly(r.selfPc[e], r.fromPc[e], r.retP[e], r.fp[e]);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("images")
+  void aPlantedCorruptionShowsAsAnotherFramePointerAtTheExit(LoadedImage image) {
+    RecordBatch r = Run.of(image, "corrupt").records();
+    long difference = 0;
+    long[] entered = new long[64];
+    int wrong = 0;
+    for (int i = 0; i < r.size(); i++) {
+      if (r.kind[i] == RecordBatch.ENTRY) {
+        entered[r.depth[i]] = r.fp[i];
+      } else if (r.fp[i] != entered[r.depth[i]]) {
+        wrong++;
+        difference = r.fp[i] - entered[r.depth[i]];
+      }
+    }
+    assertThat(wrong).isEqualTo(1);
+    assertThat(difference).isEqualTo(64); // zoo.h: PLANT_WRONG_FRAME_POINTER
+  }
+
+  @ParameterizedTest
+  @MethodSource("images")
+  void aFullRetStackRefusesEntriesAndCountsThem(LoadedImage image) {
+    Run whole = Run.of(image, "deep");
+    CoreOptions tiny = Run.options().withRetStackLimit(100);
+    Run run = Run.of(image, tiny, 1_000_000, core -> {}, "deep");
+    assertThat(run.ending()).isEqualTo(whole.ending());
+    assertThat(run.overruns()).isPositive();
+    assertThat(calls(run) + run.overruns()).isEqualTo(calls(whole));
+    assertThat(run.records().size()).isEqualTo(2 * calls(run));
+    for (int i = 0; i < run.records().size(); i++) {
+      assertThat(run.records().depth[i]).isLessThan(100);
+    }
+  }
+
+  private static long calls(Run run) {
+    return run.counts().values().stream().mapToLong(n -> n).sum();
+  }
+
+  @ParameterizedTest
+  @MethodSource("images")
+  void aLimitOfInstructionsStopsTheCore(LoadedImage image) {
+    Run run =
+        Run.of(image, Run.options().withInstructionLimit(5_000), 300, core -> {}, "fib", "30");
+    assertThat(run.ending().end()).isEqualTo(CoreEnd.STOPPED);
+    assertThat(run.ending().detail()).isEqualTo("limit of 5000 instructions");
+    assertThat(run.instructions()).isBetween(5_000L, 5_100L);
+  }
+}
