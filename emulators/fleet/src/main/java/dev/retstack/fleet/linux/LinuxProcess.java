@@ -5,14 +5,15 @@ import dev.retstack.fleet.core.GuestMemory;
 import dev.retstack.fleet.isa.SyscallAbi;
 import dev.retstack.fleet.loader.ElfFile;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.LongSupplier;
 
 /**
@@ -25,6 +26,8 @@ public final class LinuxProcess implements AutoCloseable {
 
   /** Most different names that are counted; numbers that do not exist have no end. */
   private static final int UNSUPPORTED_NAMES_MAX = 512;
+
+  private static final String OUTPUT_LOST = "flush of output that the host did not take";
 
   private final ElfFile image;
   private final SyscallAbi abi;
@@ -132,13 +135,21 @@ public final class LinuxProcess implements AutoCloseable {
     return Collections.unmodifiableSortedMap(new TreeMap<>(unsupported));
   }
 
-  /** Flushes the program's output and closes the files it left open. */
+  /** Names of the system calls that do something, sorted. */
+  Set<String> supported() {
+    return new TreeSet<>(calls.keySet());
+  }
+
+  /**
+   * Flushes the program's output and closes the files it left open. What the host does not take is
+   * counted in {@link #unsupported}.
+   */
   @Override
   public void close() {
     try {
       files.closeAll();
     } catch (IOException e) {
-      throw new UncheckedIOException("output of " + image.name(), e);
+      countUnsupported(OUTPUT_LOST);
     }
   }
 
@@ -165,5 +176,6 @@ public final class LinuxProcess implements AutoCloseable {
 
   private void endWith(LinuxEnd how) {
     end = how;
+    close();
   }
 }

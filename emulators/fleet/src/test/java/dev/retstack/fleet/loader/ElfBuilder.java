@@ -14,7 +14,7 @@ import java.util.List;
  * <p>Layout: header, program headers, code of {@link #CODE_BYTES} bytes at {@link #CODE_OFFSET},
  * symbol names, symbols, section names, section headers.
  */
-final class ElfBuilder {
+public final class ElfBuilder {
   static final int CODE_OFFSET = 0x400;
   static final int CODE_BYTES = 0x100;
   static final long CODE_ADDRESS = 0x10400;
@@ -37,7 +37,8 @@ final class ElfBuilder {
     load(CODE_OFFSET, CODE_ADDRESS, CODE_BYTES, CODE_BYTES, Elf.PF_R | Elf.PF_X);
   }
 
-  static ElfBuilder elf64() {
+  /** A 64-bit little-endian file. */
+  public static ElfBuilder elf64() {
     return new ElfBuilder(true, ByteOrder.LITTLE_ENDIAN);
   }
 
@@ -46,7 +47,8 @@ final class ElfBuilder {
     return this;
   }
 
-  ElfBuilder machine(int value) {
+  /** Sets {@code e_machine}. */
+  public ElfBuilder machine(int value) {
     machine = value;
     return this;
   }
@@ -56,7 +58,8 @@ final class ElfBuilder {
     return this;
   }
 
-  ElfBuilder load(long offset, long address, long fileSize, long memorySize, int flags) {
+  /** Adds a PT_LOAD program header. */
+  public ElfBuilder load(long offset, long address, long fileSize, long memorySize, int flags) {
     return header(Elf.PT_LOAD, offset, address, fileSize, memorySize, flags);
   }
 
@@ -90,7 +93,8 @@ final class ElfBuilder {
     return this;
   }
 
-  byte[] build() {
+  /** The bytes of the file. */
+  public byte[] build() {
     ByteArrayOutputStream names = new ByteArrayOutputStream();
     names.write(0);
     ByteBuffer table = ByteBuffer.allocate((symbols.size() + 1) * symbolBytes()).order(order);

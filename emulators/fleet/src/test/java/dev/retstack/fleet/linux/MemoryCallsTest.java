@@ -1,0 +1,155 @@
+package dev.retstack.fleet.linux;
+
+import static dev.retstack.fleet.linux.Guest.SCRATCH;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.core.GuestMemory;
+import org.junit.jupiter.api.Test;
+
+final class MemoryCallsTest {
+  private static final long PAGE = GuestMemory.PAGE;
+  private static final long RW = 3;
+  private static final long PRIVATE_ANONYMOUS = 0x22;
+  private static final long FIXED = 0x10;
+  private static final long FIXED_NOREPLACE = 0x10_0000;
+  private static final long MAYMOVE = 1;
+
+  @Test
+  void heapGrowsShrinksAndComesBackZeroed() {
+    try (Guest guest = new Guest("x86_64")) {
+      long start = guest.call("brk", 0);
+
+      assertThat(guest.call("brk", start + 100_000)).isEqualTo(start + 100_000);
+      guest.memory.writeLong(start + 90_000, 42);
+      assertThat(guest.memory.permissionsAt(start + 90_000)).isEqualTo((int) RW);
+      assertThat(guest.memory.permissionsAt(start + 110_000)).isZero();
+
+      assertThat(guest.call("brk", start + 8)).isEqualTo(start + 8);
+      assertThat(guest.memory.permissionsAt(start + 90_000)).isZero();
+      assertThat(guest.call("brk", start + 3_000_000)).isEqualTo(start + 3_000_000);
+      assertThat(guest.memory.readLong(start + 90_000)).isZero();
+      assertThat(guest.memory.permissionsAt(start + 2_999_999)).isEqualTo((int) RW);
+    }
+  }
+
+  @Test
+  void heapThatCannotMoveStaysWhereItIs() {
+    try (Guest guest = new Guest("x86_64", "", o -> o.withMemory(1 << 20, 1 << 20))) {
+      long start = guest.call("brk", 0);
+
+      assertThat(guest.call("brk", start + (2 << 20))).isEqualTo(start);
+      assertThat(guest.call("brk", start - 1)).isEqualTo(start);
+      assertThat(guest.call("brk", -1)).isEqualTo(start);
+      assertThat(guest.call("brk", start + (1 << 20))).isEqualTo(start + (1 << 20));
+      assertThat(map(guest, PAGE)).isEqualTo(Errno.ENOMEM.result());
+    }
+  }
+
+  @Test
+  void mappingsAreZeroedApartAndGone() {
+    try (Guest guest = new Guest("riscv64")) {
+      long a = map(guest, 5000);
+      long b = map(guest, PAGE);
+
+      assertThat(a % PAGE).isZero();
+      assertThat(guest.memory.isMapped(a, 2 * PAGE)).isTrue();
+      assertThat(guest.memory.readLong(a + PAGE)).isZero();
+      assertThat(guest.memory.overlaps(b, PAGE)).isTrue();
+      assertThat(Long.compareUnsigned(a + 2 * PAGE, b)).isLessThanOrEqualTo(0);
+
+      assertThat(guest.call("munmap", a, 2 * PAGE)).isZero();
+      assertThat(guest.memory.overlaps(a, 2 * PAGE)).isFalse();
+      assertThat(guest.call("munmap", a, 2 * PAGE)).isZero();
+      assertThat(guest.call("munmap", a + 1, PAGE)).isEqualTo(Errno.EINVAL.result());
+      assertThat(guest.call("munmap", a, 0)).isEqualTo(Errno.EINVAL.result());
+    }
+  }
+
+  @Test
+  void fixedMappingsReplaceOrRefuse() {
+    try (Guest guest = new Guest("aarch64")) {
+      long a = map(guest, 4 * PAGE);
+      guest.memory.writeLong(a + PAGE, 42);
+
+      long taken = guest.call("mmap", a + PAGE, PAGE, RW, PRIVATE_ANONYMOUS | FIXED_NOREPLACE);
+      assertThat(taken).isEqualTo(Errno.EEXIST.result());
+      assertThat(guest.call("mmap", a + PAGE, PAGE, RW, PRIVATE_ANONYMOUS | FIXED))
+          .isEqualTo(a + PAGE);
+      assertThat(guest.memory.readLong(a + PAGE)).isZero();
+    }
+  }
+
+  @Test
+  void filesCannotBeMapped() {
+    try (Guest guest = new Guest("x86_64")) {
+      assertThat(guest.call("mmap", 0, PAGE, RW, 2, 3)).isEqualTo(Errno.ENODEV.result());
+      assertThat(guest.process.unsupported()).containsEntry("mmap of a file", 1L);
+    }
+  }
+
+  @Test
+  void permissionsChangeOnMappedPagesOnly() {
+    try (Guest guest = new Guest("x86_64")) {
+      long a = map(guest, 2 * PAGE);
+
+      assertThat(guest.call("mprotect", a, PAGE, 1)).isZero();
+      assertThat(guest.memory.permissionsAt(a)).isEqualTo(GuestMemory.READ);
+      assertThat(guest.memory.permissionsAt(a + PAGE)).isEqualTo((int) RW);
+      assertThat(guest.call("mprotect", a, 3 * PAGE, 1)).isEqualTo(Errno.ENOMEM.result());
+      assertThat(guest.call("mprotect", a, PAGE, 99)).isEqualTo(Errno.EINVAL.result());
+    }
+  }
+
+  @Test
+  void resizedMappingKeepsItsContents() {
+    try (Guest guest = new Guest("x86_64")) {
+      long a = map(guest, 2 * PAGE);
+      guest.memory.writeLong(a + PAGE, 42);
+      long wall = guest.call("mmap", a + 2 * PAGE, PAGE, RW, PRIVATE_ANONYMOUS | FIXED_NOREPLACE);
+      assertThat(wall).isEqualTo(a + 2 * PAGE);
+
+      assertThat(guest.call("mremap", a, 2 * PAGE, 4 * PAGE, 0)).isEqualTo(Errno.ENOMEM.result());
+      long b = guest.call("mremap", a, 2 * PAGE, 4 * PAGE, MAYMOVE);
+      assertThat(b).isNotEqualTo(a).isPositive();
+      assertThat(guest.memory.readLong(b + PAGE)).isEqualTo(42);
+      assertThat(guest.memory.overlaps(a, 2 * PAGE)).isFalse();
+      assertThat(guest.call("mremap", b, 4 * PAGE, PAGE, 0)).isEqualTo(b);
+      assertThat(guest.memory.overlaps(b + PAGE, 3 * PAGE)).isFalse();
+      assertThat(guest.call("mremap", b, PAGE, 3 * PAGE, 0)).isEqualTo(b);
+      assertThat(guest.memory.isMapped(b, 3 * PAGE)).isTrue();
+      assertThat(guest.call("mremap", a, PAGE, 2 * PAGE, MAYMOVE)).isEqualTo(Errno.EFAULT.result());
+    }
+  }
+
+  @Test
+  void tracersPagesCannotBeTouched() {
+    try (Guest guest = new Guest("x86_64")) {
+      guest.process.reserve(SCRATCH, PAGE);
+
+      assertThat(guest.call("munmap", SCRATCH, PAGE)).isEqualTo(Errno.EINVAL.result());
+      assertThat(guest.call("munmap", SCRATCH - PAGE, 3 * PAGE)).isEqualTo(Errno.EINVAL.result());
+      assertThat(guest.call("mprotect", SCRATCH, PAGE, 0)).isEqualTo(Errno.EINVAL.result());
+      assertThat(guest.call("mmap", SCRATCH, PAGE, RW, PRIVATE_ANONYMOUS | FIXED))
+          .isEqualTo(Errno.EINVAL.result());
+      assertThat(guest.memory.permissionsAt(SCRATCH)).isEqualTo((int) RW);
+    }
+  }
+
+  @Test
+  void memoryIsLimited() {
+    try (Guest guest = new Guest("x86_64", "", o -> o.withMemory(1 << 20, 4 << 20))) {
+      assertThat(map(guest, 5 << 20)).isEqualTo(Errno.ENOMEM.result());
+      long a = map(guest, 4 << 20);
+      assertThat(a).isPositive();
+      assertThat(map(guest, PAGE)).isEqualTo(Errno.ENOMEM.result());
+      assertThat(guest.call("munmap", a, 4 << 20)).isZero();
+      assertThat(map(guest, PAGE)).isPositive();
+      assertThat(map(guest, 1L << 50)).isEqualTo(Errno.ENOMEM.result());
+      assertThat(map(guest, -1)).isEqualTo(Errno.EINVAL.result());
+    }
+  }
+
+  private static long map(Guest guest, long size) {
+    return guest.call("mmap", 0, size, RW, PRIVATE_ANONYMOUS);
+  }
+}

@@ -1,0 +1,71 @@
+package dev.retstack.fleet.linux;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.isa.SyscallAbi.Numbers;
+import dev.retstack.fleet.loader.GuestCompiler;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+final class SystemCallNamesTest {
+  @TempDir Path folder;
+
+  @ParameterizedTest
+  @CsvSource({
+    "X86_64,1,write",
+    "X86_64,231,exit_group",
+    "GENERIC,64,write",
+    "GENERIC,94,exit_group"
+  })
+  void knownNumbers(Numbers numbers, int number, String name) {
+    assertThat(SystemCallNames.of(numbers).name(number)).contains(name);
+    assertThat(SystemCallNames.of(numbers).number(name)).contains(number);
+  }
+
+  @Test
+  void otherNumbersHaveNoName() {
+    assertThat(SystemCallNames.of(Numbers.GENERIC).name(-1)).isEmpty();
+    assertThat(SystemCallNames.of(Numbers.GENERIC).name((1L << 32) + 64)).isEmpty();
+  }
+
+  /** The tables agree with the kernel headers of the compilers of this host. */
+  @ParameterizedTest
+  @EnumSource(GuestCompiler.class)
+  void tablesAgreeWithTheHeaders(GuestCompiler compiler) throws Exception {
+    compiler.assumeInstalled();
+    Numbers numbers = compiler == GuestCompiler.X86_64 ? Numbers.X86_64 : Numbers.GENERIC;
+    Path source = folder.resolve("names.c");
+    StringBuilder probe = new StringBuilder("#include <asm/unistd.h>\n");
+    Map<String, Integer> table = new HashMap<>();
+    for (int number = 0; number < 460; number++) {
+      int n = number;
+      SystemCallNames.of(numbers)
+          .name(number)
+          .ifPresent(
+              name -> {
+                table.put(name, n);
+                probe.append("#ifdef __NR_%s\n@ %s __NR_%s\n#endif\n".formatted(name, name, name));
+              });
+    }
+    Files.writeString(source, probe);
+
+    Path output = compiler.compile(folder.resolve("names.i"), "-E", "-P", source.toString());
+
+    int compared = 0;
+    for (String line : Files.readAllLines(output)) {
+      String[] words = line.split("\\s+", 3);
+      if (words[0].equals("@") && words[2].matches("\\d+")) {
+        assertThat(table).containsEntry(words[1], Integer.parseInt(words[2]));
+        compared++;
+      }
+    }
+    assertThat(compared).isGreaterThan(280);
+  }
+}
