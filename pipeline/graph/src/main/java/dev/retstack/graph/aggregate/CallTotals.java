@@ -6,72 +6,73 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * Totals of calls under dense ids, in primitive columns. Adding is commutative and associative, so
- * totals of parts can be merged in any order: sums stop at the largest number instead of wrapping.
- * Durations are never negative.
+ * Totals of calls under dense ids. Adding is commutative and associative, so totals of parts can be
+ * merged in any order: sums stop at the largest number instead of wrapping. Durations are never
+ * negative.
+ *
+ * <p>All totals of one id stand side by side, eight words to the row, so that a call touches one
+ * cache line.
  */
 public final class CallTotals {
-  private static final int INITIAL = 16;
+  private static final int CALLS = 0;
+  private static final int FINISHED = 1;
+  private static final int TOTAL = 2;
+  private static final int SUM = 3;
+  private static final int SELF = 4;
 
-  private long[] calls = new long[INITIAL];
-  private long[] finished = new long[INITIAL];
-  private long[] total = new long[INITIAL];
-  private long[] sum = new long[INITIAL];
-  private long[] self = new long[INITIAL];
-  private long[] min = new long[INITIAL];
-  private long[] max = new long[INITIAL];
+  /** Shortest duration subtracted from the largest number, so that 0 stands for none. */
+  private static final int MIN_LEFT = 5;
+
+  private static final int MAX = 6;
+  private static final int USED = 7;
+  private static final int ROW_SHIFT = 3;
+  private static final int MAX_IDS = 1 << 27;
+
+  private long[] rows = new long[16 << ROW_SHIFT];
 
   /** Makes room for this id. */
   void ensure(int id) {
-    if (id >= calls.length) {
-      int capacity = Math.max(2 * calls.length, id + 1);
-      int old = calls.length;
-      calls = Arrays.copyOf(calls, capacity);
-      finished = Arrays.copyOf(finished, capacity);
-      total = Arrays.copyOf(total, capacity);
-      sum = Arrays.copyOf(sum, capacity);
-      self = Arrays.copyOf(self, capacity);
-      min = Arrays.copyOf(min, capacity);
-      max = Arrays.copyOf(max, capacity);
-      Arrays.fill(min, old, capacity, Long.MAX_VALUE);
+    if (id >= MAX_IDS) {
+      throw new IllegalStateException("more than " + MAX_IDS + " functions or edges");
     }
-    if (calls[id] == 0) {
-      min[id] = Long.MAX_VALUE;
+    if (id << ROW_SHIFT >= rows.length) {
+      rows = Arrays.copyOf(rows, Math.max(2 * rows.length, (id + 1) << ROW_SHIFT));
     }
   }
 
   void entered(int id) {
-    calls[id]++;
+    rows[id << ROW_SHIFT]++;
   }
 
   /**
+   * Adds a finished call.
+   *
    * @param outermost whether no other call under this id is open on the stack: recursion counts
    *     once in the total
    */
   void finished(int id, long duration, long selfDuration, boolean outermost) {
-    finished[id]++;
+    long[] r = rows;
+    int at = id << ROW_SHIFT;
+    r[at + FINISHED]++;
     if (outermost) {
-      total[id] = sum(total[id], duration);
+      r[at + TOTAL] = sum(r[at + TOTAL], duration);
     }
-    sum[id] = sum(sum[id], duration);
-    self[id] = sum(self[id], selfDuration);
-    if (duration < min[id]) {
-      min[id] = duration;
-    }
-    if (duration > max[id]) {
-      max[id] = duration;
-    }
+    r[at + SUM] = sum(r[at + SUM], duration);
+    r[at + SELF] = sum(r[at + SELF], selfDuration);
+    r[at + MIN_LEFT] = Math.max(r[at + MIN_LEFT], Long.MAX_VALUE - duration);
+    r[at + MAX] = Math.max(r[at + MAX], duration);
   }
 
   void merge(int id, CallTotals other, int otherId) {
     ensure(id);
-    calls[id] = sum(calls[id], other.calls[otherId]);
-    finished[id] = sum(finished[id], other.finished[otherId]);
-    total[id] = sum(total[id], other.total[otherId]);
-    sum[id] = sum(sum[id], other.sum[otherId]);
-    self[id] = sum(self[id], other.self[otherId]);
-    min[id] = Math.min(min[id], other.min[otherId]);
-    max[id] = Math.max(max[id], other.max[otherId]);
+    int to = id << ROW_SHIFT;
+    int from = otherId << ROW_SHIFT;
+    for (int i = CALLS; i <= SELF; i++) {
+      rows[to + i] = sum(rows[to + i], other.rows[from + i]);
+    }
+    for (int i = MIN_LEFT; i <= MAX; i++) {
+      rows[to + i] = Math.max(rows[to + i], other.rows[from + i]);
+    }
   }
 
   /** Sum of two non-negative numbers that stops at the largest instead of wrapping. */
@@ -80,62 +81,59 @@ public final class CallTotals {
     return sum < 0 ? Long.MAX_VALUE : sum;
   }
 
+  private long get(int id, int column) {
+    return rows[(id << ROW_SHIFT) + column];
+  }
+
   /** Entries seen. */
   public long calls(int id) {
-    return calls[id];
+    return get(id, CALLS);
   }
 
   /** Calls whose duration is known. */
   public long finished(int id) {
-    return finished[id];
+    return get(id, FINISHED);
   }
 
   /** Time of the finished calls and of what they called, recursion counted once. */
   public long total(int id) {
-    return total[id];
+    return get(id, TOTAL);
   }
 
   /** Durations of all finished calls, recursive ones included. */
   public long sum(int id) {
-    return sum[id];
+    return get(id, SUM);
   }
 
   /** Time of the finished calls themselves. */
   public long self(int id) {
-    return self[id];
+    return get(id, SELF);
   }
 
   /** Shortest finished call, 0 where none finished. */
   public long min(int id) {
-    return finished[id] == 0 ? 0 : min[id];
+    return finished(id) == 0 ? 0 : Long.MAX_VALUE - get(id, MIN_LEFT);
   }
 
   /** Longest finished call, 0 where none finished. */
   public long max(int id) {
-    return max[id];
+    return get(id, MAX);
   }
 
   void write(DataOutput out, int id) throws IOException {
-    out.writeLong(calls[id]);
-    out.writeLong(finished[id]);
-    out.writeLong(total[id]);
-    out.writeLong(sum[id]);
-    out.writeLong(self[id]);
-    out.writeLong(min[id]);
-    out.writeLong(max[id]);
+    for (int i = 0; i < USED; i++) {
+      out.writeLong(get(id, i));
+    }
   }
 
   void read(DataInput in, int id) throws IOException {
     ensure(id);
-    calls[id] = in.readLong();
-    finished[id] = in.readLong();
-    total[id] = in.readLong();
-    sum[id] = in.readLong();
-    self[id] = in.readLong();
-    min[id] = in.readLong();
-    max[id] = in.readLong();
-    if ((calls[id] | finished[id] | total[id] | sum[id] | self[id] | min[id] | max[id]) < 0) {
-      throw new IOException("corrupt snapshot: negative totals");
+    for (int i = 0; i < USED; i++) {
+      long value = in.readLong();
+      if (value < 0) {
+        throw new IOException("corrupt snapshot: negative totals");
+      }
+      rows[(id << ROW_SHIFT) + i] = value;
     }
   }
 }

@@ -150,21 +150,7 @@ public final class CoreGraph {
       long enter = c.enter[slot];
       long duration = time - enter;
       long self = duration - c.children[slot];
-      boolean counts = ending.finished();
-      int function = c.function[slot];
-      if (function >= 0) {
-        boolean outermost = --functionOpen[function] == 0;
-        if (counts) {
-          profile.functions().finished(function, duration, self, outermost);
-        }
-      }
-      int edge = c.edge[slot];
-      if (edge >= 0) {
-        boolean outermost = --edgeOpen[edge] == 0;
-        if (counts) {
-          profile.edges().finished(edge, duration, self, outermost);
-        }
-      }
+      close(c.function[slot], c.edge[slot], duration, self, ending.finished());
       if (parent >= 0) {
         c.children[parent] += duration;
       }
@@ -172,9 +158,24 @@ public final class CoreGraph {
         tree.finish(c.treeCall[slot], time, ending);
       }
       digest = mix(digest, c.selfPc[slot], enter, time, c.level[slot], ending);
-      if (counts && events != null && duration >= events.threshold()) {
+      if (events != null && ending.finished() && duration >= events.threshold()) {
         events.finished(
             key, image, c.selfPc[slot], c.callerPc[slot], c.level[slot], enter, time, self, ending);
+      }
+    }
+
+    private void close(int function, int edge, long duration, long self, boolean counts) {
+      if (function >= 0) {
+        boolean outermost = --functionOpen[function] == 0;
+        if (counts) {
+          profile.functions().finished(function, duration, self, outermost);
+        }
+      }
+      if (edge >= 0) {
+        boolean outermost = --edgeOpen[edge] == 0;
+        if (counts) {
+          profile.edges().finished(edge, duration, self, outermost);
+        }
       }
     }
 
