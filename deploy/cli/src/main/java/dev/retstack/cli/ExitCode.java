@@ -1,0 +1,21 @@
+package dev.retstack.cli;
+
+/** What the process tells its caller. */
+public final class ExitCode {
+  /** Done as asked. */
+  public static final int OK = 0;
+
+  /** Done, and the user asked to fail on what was found (a gate such as {@code --fail-on}). */
+  public static final int FINDINGS = 1;
+
+  /** The command line makes no sense. */
+  public static final int USAGE = 2;
+
+  /** A file, an image or a trace is not what it should be. */
+  public static final int BAD_INPUT = 3;
+
+  /** Something outside is missing or refuses: a library, a port, a broker, a disk. */
+  public static final int ENVIRONMENT = 4;
+
+  private ExitCode() {}
+}

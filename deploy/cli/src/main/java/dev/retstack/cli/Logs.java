@@ -1,0 +1,48 @@
+package dev.retstack.cli;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.ConsoleAppender;
+import ch.qos.logback.core.FileAppender;
+import ch.qos.logback.core.OutputStreamAppender;
+import java.nio.file.Path;
+import org.slf4j.LoggerFactory;
+
+/** Where the log lines of the libraries go. Never to standard output: that is for data. */
+public final class Logs {
+  private static final String PATTERN = "%d{HH:mm:ss.SSS} %-5level %logger{24} - %msg%n";
+
+  private Logs() {}
+
+  /** To standard error: errors only, or everything from INFO up. */
+  public static void toConsole(boolean verbose) {
+    ConsoleAppender<ILoggingEvent> console = new ConsoleAppender<>();
+    console.setTarget("System.err");
+    install(console, verbose ? Level.INFO : Level.ERROR);
+  }
+
+  /** To a file, from WARN up: appended, so that an earlier run's last words stay. */
+  public static void toFile(Path file) {
+    FileAppender<ILoggingEvent> appender = new FileAppender<>();
+    appender.setFile(file.toString());
+    install(appender, Level.WARN);
+  }
+
+  private static void install(OutputStreamAppender<ILoggingEvent> appender, Level level) {
+    LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+    context.reset();
+    PatternLayoutEncoder encoder = new PatternLayoutEncoder();
+    encoder.setContext(context);
+    encoder.setPattern(PATTERN);
+    encoder.start();
+    appender.setContext(context);
+    appender.setEncoder(encoder);
+    appender.start();
+    Logger root = context.getLogger(Logger.ROOT_LOGGER_NAME);
+    root.setLevel(level);
+    root.addAppender(appender);
+  }
+}

@@ -1,0 +1,67 @@
+package dev.retstack.cli;
+
+import dev.retstack.cli.verb.BrokerVerb;
+import dev.retstack.cli.verb.CompletionVerb;
+import dev.retstack.cli.verb.DoctorVerb;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The command without a verb: the list of verbs, in the order in which one meets them. */
+@Command(
+    name = "retstack",
+    versionProvider = Version.class,
+    synopsisSubcommandLabel = "VERB",
+    description = {
+      "Function-graph tracing of fleets of emulated cores:",
+      "what was called, by whom, for how long, on which core, and which code corrupts its own frames."
+    },
+    descriptionHeading = "%n",
+    optionListHeading = "%nOptions:%n",
+    commandListHeading = "%nVerbs:%n",
+    footerHeading = "%nExample:%n",
+    footer = {
+      "  retstack demo",
+      "",
+      "\"retstack VERB --help\" explains a verb.",
+      "Exit codes: 0 done, 1 findings where asked to fail on them, 2 usage, 3 bad input,",
+      "4 something on this machine is missing."
+    },
+    subcommands = {
+      BrokerVerb.class,
+      DoctorVerb.class,
+      CompletionVerb.class,
+    })
+public final class Retstack implements Callable<Integer> {
+  private final Terminal terminal;
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Show this help.")
+  private boolean help;
+
+  @Option(
+      names = {"-V", "--version"},
+      versionHelp = true,
+      description = "Show the version.")
+  private boolean version;
+
+  Retstack(Terminal terminal) {
+    this.terminal = terminal;
+  }
+
+  /** Where all verbs speak. */
+  public Terminal terminal() {
+    return terminal;
+  }
+
+  @Override
+  public Integer call() {
+    throw new ParameterException(spec.commandLine(), "name a verb");
+  }
+}

@@ -1,0 +1,85 @@
+package dev.retstack.cli;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Ends everything that was started, last started first, exactly once: when the verb is done, when it
+ * fails, or when the process is told to stop (Ctrl-C, TERM).
+ */
+public final class Shutdown implements AutoCloseable {
+  private final Deque<AutoCloseable> started = new ArrayDeque<>();
+  private final ReentrantLock closing = new ReentrantLock();
+  private final CountDownLatch requested = new CountDownLatch(1);
+  private final Thread hook = new Thread(this::stop, "retstack-shutdown");
+
+  private Shutdown() {}
+
+  /** Listens to the process's end from now on. */
+  public static Shutdown install() {
+    Shutdown shutdown = new Shutdown();
+    Runtime.getRuntime().addShutdownHook(shutdown.hook);
+    return shutdown;
+  }
+
+  /**
+   * Takes charge of a part that runs.
+   *
+   * @throws IllegalStateException when the end has begun; the part is closed already
+   */
+  public <T extends AutoCloseable> T add(T part) {
+    closing.lock();
+    try {
+      if (requested.getCount() > 0) {
+        started.push(part);
+        return part;
+      }
+      closeQuietly(part);
+      throw new IllegalStateException("the process is ending");
+    } finally {
+      closing.unlock();
+    }
+  }
+
+  /** Blocks until the process is told to stop. */
+  public void await() throws InterruptedException {
+    requested.await();
+  }
+
+  /** True once the process was told to stop: what is half done need not be finished. */
+  public boolean isRequested() {
+    return requested.getCount() == 0;
+  }
+
+  @Override
+  public void close() {
+    stop();
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // the process is ending already, and the hook runs or ran
+    }
+  }
+
+  private void stop() {
+    requested.countDown();
+    closing.lock();
+    try {
+      while (!started.isEmpty()) {
+        closeQuietly(started.pop());
+      }
+    } finally {
+      closing.unlock();
+    }
+  }
+
+  private static void closeQuietly(AutoCloseable part) {
+    try {
+      part.close();
+    } catch (Exception e) { // the others must be closed all the same
+      System.err.println("retstack: stopping " + part.getClass().getSimpleName() + ": " + e);
+    }
+  }
+}

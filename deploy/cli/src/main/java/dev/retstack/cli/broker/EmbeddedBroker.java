@@ -1,0 +1,117 @@
+package dev.retstack.cli.broker;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import kafka.server.KafkaConfig;
+import kafka.server.KafkaRaftServer;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.metadata.storage.Formatter;
+import org.apache.kafka.server.common.MetadataVersion;
+
+/**
+ * One Kafka node inside this JVM, broker and controller at once, reachable on loopback only. Its data
+ * stay in the folder: a broker started there again serves what the last one held.
+ *
+ * <p>Tests use it as it is. The command runs it as a child ({@link BrokerProcess}), so that its
+ * crashes and collections stay apart from the pipeline's.
+ */
+public final class EmbeddedBroker implements AutoCloseable {
+  private static final String FORMATTED = "meta.properties";
+
+  private final KafkaRaftServer server;
+  private final String bootstrap;
+
+  private EmbeddedBroker(KafkaRaftServer server, String bootstrap) {
+    this.server = server;
+    this.bootstrap = bootstrap;
+  }
+
+  /**
+   * Starts a node and returns when it serves.
+   *
+   * @param dir made and formatted where it is new
+   * @param port to listen on; 0 = any that is free
+   * @throws BrokerException port taken, folder not writable, or the folder holds something else
+   */
+  public static EmbeddedBroker start(Path dir, int port) throws BrokerException {
+    Path data = dir.toAbsolutePath().resolve("kafka");
+    makeWritable(data);
+    int listenPort = claim(port);
+    format(data);
+    try {
+      KafkaConfig config =
+          KafkaConfig.apply(BrokerSettings.of(data, listenPort, claim(0)), /* doLog= */ false);
+      KafkaRaftServer server = new KafkaRaftServer(config, Time.SYSTEM);
+      server.startup();
+      return new EmbeddedBroker(server, BrokerSettings.HOST + ":" + listenPort);
+    } catch (RuntimeException e) {
+      throw new BrokerException(
+          "kafka cannot start on " + data + ": " + e.getMessage()
+              + "; is another broker using it? choose another folder with --dir", e);
+    }
+  }
+
+  /** {@code host:port} for clients. */
+  public String bootstrap() {
+    return bootstrap;
+  }
+
+  /** Stops in order: what was acknowledged is on disk. */
+  @Override
+  public void close() {
+    server.shutdown();
+    server.awaitShutdown();
+  }
+
+  private static void makeWritable(Path data) throws BrokerException {
+    try {
+      Files.createDirectories(data);
+      Files.delete(Files.createTempFile(data, "probe", ""));
+    } catch (IOException e) {
+      throw new BrokerException(
+          "cannot write to " + data + " (" + e + "): choose another folder with --dir", e);
+    }
+  }
+
+  /** The port itself where it is free, any free one for 0. */
+  private static int claim(int port) throws BrokerException {
+    try (ServerSocket socket = new ServerSocket()) {
+      socket.setReuseAddress(true);
+      socket.bind(new InetSocketAddress(InetAddress.getByName(BrokerSettings.HOST), port));
+      return socket.getLocalPort();
+    } catch (IOException e) {
+      throw new BrokerException(
+          "port " + port + " is taken (" + e.getMessage()
+              + "): choose another with --port, or 0 for any free one", e);
+    }
+  }
+
+  private static void format(Path data) throws BrokerException {
+    if (Files.exists(data.resolve(FORMATTED))) {
+      return;
+    }
+    try {
+      new Formatter()
+          .setPrintStream(
+              new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8))
+          .setNodeId(BrokerSettings.NODE_ID)
+          .setClusterId(Uuid.randomUuid().toString())
+          .setDirectories(List.of(data.toString()))
+          .setMetadataLogDirectory(data.toString())
+          .setControllerListenerName(BrokerSettings.CONTROLLER_LISTENER)
+          .setReleaseVersion(MetadataVersion.LATEST_PRODUCTION)
+          .run();
+    } catch (Exception e) { // Formatter.run declares Exception
+      throw new BrokerException("cannot format " + data + " for kafka: " + e.getMessage(), e);
+    }
+  }
+}

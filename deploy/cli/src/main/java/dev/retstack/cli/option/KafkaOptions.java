@@ -1,0 +1,105 @@
+package dev.retstack.cli.option;
+
+import dev.retstack.cli.CommandException;
+import dev.retstack.cli.Terminal;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Properties;
+import picocli.CommandLine.Option;
+
+/**
+ * Which Kafka cluster, and how to get in. Later sources win: {@code kafka.*} system properties, the
+ * file of {@code --kafka-config}, {@code --kafka}, {@code --bootstrap}.
+ */
+public final class KafkaOptions {
+  /** Environment variable with the cluster's address. */
+  public static final String VARIABLE = "KAFKA_BOOTSTRAP_SERVERS";
+
+  /** Where {@code retstack broker --port 9092} serves. */
+  public static final String LOCAL = "127.0.0.1:9092";
+
+  private static final String BOOTSTRAP = "bootstrap.servers";
+  private static final String PROPERTY_PREFIX = "kafka.";
+
+  @Option(
+      names = "--bootstrap",
+      paramLabel = "HOST:PORT,...",
+      description = "Kafka cluster. Also from " + VARIABLE + ".")
+  private String bootstrap;
+
+  @Option(
+      names = "--prefix",
+      defaultValue = "retstack",
+      paramLabel = "NAME",
+      description = "First part of all topic names (default: ${DEFAULT-VALUE}).")
+  private String prefix;
+
+  @Option(
+      names = "--kafka",
+      paramLabel = "KEY=VALUE",
+      description = "A Kafka client setting, such as security.protocol=SSL; may be repeated.")
+  private final Map<String, String> settings = new LinkedHashMap<>();
+
+  @Option(
+      names = "--kafka-config",
+      paramLabel = "FILE",
+      description = "Properties file with Kafka client settings: for what must not be seen in ps.")
+  private Path file;
+
+  /** First part of all topic names. */
+  public String prefix() {
+    return prefix;
+  }
+
+  /** True where the user named a cluster in one of the ways. */
+  public boolean isConfigured(Terminal terminal) {
+    return clientSettings(terminal).containsKey(BOOTSTRAP);
+  }
+
+  /** The cluster's address; {@link #LOCAL} where the user named none. */
+  public String bootstrap(Terminal terminal) {
+    return clientSettings(terminal).getOrDefault(BOOTSTRAP, LOCAL);
+  }
+
+  /** All client settings but the address: security above all. */
+  public Map<String, String> security(Terminal terminal) {
+    Map<String, String> all = clientSettings(terminal);
+    all.remove(BOOTSTRAP);
+    return all;
+  }
+
+  private Map<String, String> clientSettings(Terminal terminal) {
+    Map<String, String> all = new LinkedHashMap<>();
+    String variable = terminal.variable(VARIABLE);
+    if (variable != null) {
+      all.put(BOOTSTRAP, variable);
+    }
+    System.getProperties().stringPropertyNames().stream()
+        .filter(name -> name.startsWith(PROPERTY_PREFIX))
+        .sorted()
+        .forEach(
+            name -> all.put(name.substring(PROPERTY_PREFIX.length()), System.getProperty(name)));
+    if (file != null) {
+      fromFile().forEach((key, value) -> all.put(key.toString(), value.toString()));
+    }
+    all.putAll(settings);
+    if (bootstrap != null) {
+      all.put(BOOTSTRAP, bootstrap);
+    }
+    return all;
+  }
+
+  private Properties fromFile() {
+    Properties properties = new Properties();
+    try (Reader in = Files.newBufferedReader(file)) {
+      properties.load(in);
+    } catch (IOException | IllegalArgumentException e) {
+      throw CommandException.badInput("cannot read the kafka settings in " + file + ": " + e, e);
+    }
+    return properties;
+  }
+}
