@@ -1,11 +1,11 @@
 package dev.retstack.cli;
 
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.NoSuchFileException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
 import picocli.CommandLine;
 
 /** Entry point of the {@code retstack} command. */
@@ -34,7 +34,8 @@ public final class Main {
     line.setAbbreviatedOptionsAllowed(false);
     line.setCaseInsensitiveEnumValuesAllowed(true);
     line.setExecutionExceptionHandler(
-        (thrown, command, parsed) -> report(terminal, parsed.expandedArgs().contains("--verbose"), thrown));
+        (thrown, command, parsed) ->
+            report(terminal, parsed.expandedArgs().contains("--verbose"), thrown));
     return line;
   }
 

@@ -6,8 +6,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Ends everything that was started, last started first, exactly once: when the verb is done, when it
- * fails, or when the process is told to stop (Ctrl-C, TERM).
+ * Ends everything that was started, last started first, exactly once: when the verb is done, when
+ * it fails, or when the process is told to stop (Ctrl-C, TERM).
  */
 public final class Shutdown implements AutoCloseable {
   private final Deque<AutoCloseable> started = new ArrayDeque<>();

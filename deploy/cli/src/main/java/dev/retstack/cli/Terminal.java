@@ -8,6 +8,7 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Where a verb speaks. Data goes to {@code out}, notes and progress to {@code err}; both are UTF-8,
@@ -24,11 +25,12 @@ public record Terminal(
 
   /** Standard output and standard error of this process. */
   public static Terminal system() {
-    Console console = System.console();
+    // null where a JVM was told to keep its older console (jdk.console)
+    boolean watched = Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false);
     return new Terminal(
         stream(new FileOutputStream(FileDescriptor.out), false),
         stream(new FileOutputStream(FileDescriptor.err), true),
-        console != null && console.isTerminal() && !"dumb".equals(System.getenv("TERM")),
+        watched && !"dumb".equals(System.getenv("TERM")),
         System.getenv());
   }
 

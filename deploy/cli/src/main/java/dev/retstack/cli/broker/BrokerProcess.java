@@ -58,8 +58,13 @@ public final class BrokerProcess implements AutoCloseable {
     }
     if (bootstrap == null) {
       throw new BrokerException(
-          "the kafka broker did not start (exit " + process.exitValue() + "): "
-              + lastWords(log, logStart) + " (log: " + log + ")");
+          "the kafka broker did not start (exit "
+              + process.exitValue()
+              + "): "
+              + lastWords(log, logStart)
+              + " (log: "
+              + log
+              + ")");
     }
     return new BrokerProcess(process, log, bootstrap);
   }
@@ -127,6 +132,7 @@ public final class BrokerProcess implements AutoCloseable {
         .filter(line -> line.startsWith("retstack: "))
         .map(line -> line.substring("retstack: ".length()))
         .reduce((_, last) -> last)
-        .orElse(said.isEmpty() ? "it said nothing" : said.lines().reduce((_, l) -> l).orElseThrow());
+        .orElse(
+            said.isEmpty() ? "it said nothing" : said.lines().reduce((_, l) -> l).orElseThrow());
   }
 }

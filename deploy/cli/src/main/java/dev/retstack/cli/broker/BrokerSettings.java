@@ -28,8 +28,7 @@ final class BrokerSettings {
         "PLAINTEXT://%s:%d,%s://%s:%d"
             .formatted(HOST, port, CONTROLLER_LISTENER, HOST, controllerPort));
     settings.put("advertised.listeners", "PLAINTEXT://%s:%d".formatted(HOST, port));
-    settings.put(
-        "listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT");
+    settings.put("listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT");
     settings.put("inter.broker.listener.name", "PLAINTEXT");
     settings.put("log.dirs", logDir.toString());
     for (String topic :

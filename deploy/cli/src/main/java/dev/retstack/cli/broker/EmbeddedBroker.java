@@ -18,8 +18,8 @@ import org.apache.kafka.metadata.storage.Formatter;
 import org.apache.kafka.server.common.MetadataVersion;
 
 /**
- * One Kafka node inside this JVM, broker and controller at once, reachable on loopback only. Its data
- * stay in the folder: a broker started there again serves what the last one held.
+ * One Kafka node inside this JVM, broker and controller at once, reachable on loopback only. Its
+ * data stay in the folder: a broker started there again serves what the last one held.
  *
  * <p>Tests use it as it is. The command runs it as a child ({@link BrokerProcess}), so that its
  * crashes and collections stay apart from the pipeline's.
@@ -55,8 +55,12 @@ public final class EmbeddedBroker implements AutoCloseable {
       return new EmbeddedBroker(server, BrokerSettings.HOST + ":" + listenPort);
     } catch (RuntimeException e) {
       throw new BrokerException(
-          "kafka cannot start on " + data + ": " + e.getMessage()
-              + "; is another broker using it? choose another folder with --dir", e);
+          "kafka cannot start on "
+              + data
+              + ": "
+              + e.getMessage()
+              + "; is another broker using it? choose another folder with --dir",
+          e);
     }
   }
 
@@ -86,12 +90,16 @@ public final class EmbeddedBroker implements AutoCloseable {
   private static int claim(int port) throws BrokerException {
     try (ServerSocket socket = new ServerSocket()) {
       socket.setReuseAddress(true);
-      socket.bind(new InetSocketAddress(InetAddress.getByName(BrokerSettings.HOST), port));
+      socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
       return socket.getLocalPort();
     } catch (IOException e) {
       throw new BrokerException(
-          "port " + port + " is taken (" + e.getMessage()
-              + "): choose another with --port, or 0 for any free one", e);
+          "port "
+              + port
+              + " is taken ("
+              + e.getMessage()
+              + "): choose another with --port, or 0 for any free one",
+          e);
     }
   }
 

@@ -23,7 +23,8 @@ final class MachineChecks {
   List<Finding> run() {
     List<Finding> findings = new ArrayList<>();
     findings.add(loopback());
-    findings.add(folder("working folder", Path.of("").toAbsolutePath(), "change to a folder of yours"));
+    findings.add(
+        folder("working folder", Path.of("").toAbsolutePath(), "change to a folder of yours"));
     findings.add(folder("cache", cache(), "set XDG_CACHE_HOME to a folder of yours"));
     findings.add(maven());
     findings.add(compiler("gcc", "gcc"));
@@ -33,7 +34,7 @@ final class MachineChecks {
   }
 
   private static Finding loopback() {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return Finding.ok("loopback", "port " + socket.getLocalPort() + " could be opened");
     } catch (IOException e) {
       return Finding.missing(
@@ -71,7 +72,9 @@ final class MachineChecks {
     Path system = inPath("mvn");
     return system == null
         ? Finding.warn(
-            "maven", "neither fetched by the wrapper nor in PATH", "./mvnw -v fetches it; only for builds")
+            "maven",
+            "neither fetched by the wrapper nor in PATH",
+            "./mvnw -v fetches it; only for builds")
         : Finding.ok("maven", system.toString());
   }
 
@@ -81,7 +84,8 @@ final class MachineChecks {
         ? Finding.warn(
             command,
             "not in PATH",
-            "only to compile programs of your own, and for some tests: apt-get install " + debianPackage)
+            "only to compile programs of your own, and for some tests: apt-get install "
+                + debianPackage)
         : Finding.ok(command, found.toString());
   }
 

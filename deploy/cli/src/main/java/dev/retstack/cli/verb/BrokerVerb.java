@@ -51,14 +51,19 @@ public final class BrokerVerb extends Verb {
     try {
       Files.createDirectories(dir);
     } catch (IOException e) {
-      throw CommandException.environment("cannot make " + dir + " (" + e + "): choose another --dir", e);
+      throw CommandException.environment(
+          "cannot make " + dir + " (" + e + "): choose another --dir", e);
     }
     Logs.toFile(dir.resolve(BrokerFiles.LOG));
     try (Shutdown shutdown = Shutdown.install()) {
       EmbeddedBroker broker = shutdown.add(start());
       out().println(broker.bootstrap());
       out().flush();
-      note("kafka broker at " + broker.bootstrap() + ", data in " + dir.toAbsolutePath().normalize());
+      note(
+          "kafka broker at "
+              + broker.bootstrap()
+              + ", data in "
+              + dir.toAbsolutePath().normalize());
       if (untilStdinCloses) {
         awaitEndOfInput();
       } else {

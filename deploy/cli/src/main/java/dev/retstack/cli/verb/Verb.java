@@ -30,6 +30,7 @@ abstract class Verb implements Callable<Integer> {
       usageHelp = true,
       description = "Show this help.",
       order = 100)
+  @SuppressWarnings("UnusedVariable") // picocli acts on it
   private boolean help;
 
   @Option(
