@@ -7,6 +7,8 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Entry point of the {@code retstack} command. */
 public final class Main {
@@ -33,10 +35,23 @@ public final class Main {
     line.setUsageHelpAutoWidth(true);
     line.setAbbreviatedOptionsAllowed(false);
     line.setCaseInsensitiveEnumValuesAllowed(true);
+    line.setParameterExceptionHandler((thrown, _) -> misuse(terminal, thrown));
     line.setExecutionExceptionHandler(
         (thrown, command, parsed) ->
             report(terminal, parsed.expandedArgs().contains("--verbose"), thrown));
     return line;
+  }
+
+  private static int misuse(Terminal terminal, ParameterException thrown) {
+    CommandLine command = thrown.getCommandLine();
+    terminal.note(thrown.getMessage());
+    if (!UnmatchedArgumentException.printSuggestions(thrown, command.getErr())) {
+      command.getErr().print(command.getUsageMessage().lines().findFirst().orElse("") + "\n");
+    }
+    command
+        .getErr()
+        .println("\"" + command.getCommandSpec().qualifiedName() + " --help\" explains it");
+    return ExitCode.USAGE;
   }
 
   private static int report(Terminal terminal, boolean verbose, Exception thrown) {

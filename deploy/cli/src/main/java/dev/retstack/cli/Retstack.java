@@ -3,6 +3,7 @@ package dev.retstack.cli;
 import dev.retstack.cli.verb.BrokerVerb;
 import dev.retstack.cli.verb.CompletionVerb;
 import dev.retstack.cli.verb.DoctorVerb;
+import dev.retstack.cli.verb.IsaVerb;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -27,11 +28,12 @@ import picocli.CommandLine.Spec;
       "  retstack demo",
       "",
       "\"retstack VERB --help\" explains a verb.",
-      "Exit codes: 0 done, 1 findings where asked to fail on them, 2 usage, 3 bad input,",
-      "4 something on this machine is missing."
+      "Exit codes: 0 done, 1 findings where asked to fail on them, 2 usage,",
+      "3 bad input, 4 something on this machine is missing."
     },
     subcommands = {
       BrokerVerb.class,
+      IsaVerb.class,
       DoctorVerb.class,
       CompletionVerb.class,
     })

@@ -1,0 +1,62 @@
+package dev.retstack.cli.option;
+
+import dev.retstack.cli.CommandException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** The images that come with retstack (the zoo), so that they can be named from any folder. */
+public final class GuestImages {
+  private static final String SUFFIX = ".elf";
+  private static final Path FOLDER = Path.of("emulators", "guest", "images");
+
+  private GuestImages() {}
+
+  /**
+   * The file a user means: a path, or else the name of an image of the zoo without its suffix.
+   *
+   * @throws CommandException where it is neither; the message lists the zoo
+   */
+  public static Path resolve(String named) {
+    Path asPath = Path.of(named);
+    if (Files.isRegularFile(asPath)) {
+      return asPath;
+    }
+    List<Path> zoo = zoo();
+    return zoo.stream()
+        .filter(image -> name(image).equals(named))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                CommandException.badInput(
+                    "no such image: %s is neither a file nor one of %s"
+                        .formatted(
+                            named,
+                            zoo.stream()
+                                .map(GuestImages::name)
+                                .collect(Collectors.joining(", ")))));
+  }
+
+  /** All images of the zoo, sorted by name; empty where this is not run from a checkout. */
+  public static List<Path> zoo() {
+    String root = System.getProperty("retstack.root");
+    Path folder = Path.of(root == null ? "" : root).resolve(FOLDER);
+    if (!Files.isDirectory(folder)) {
+      return List.of();
+    }
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.filter(file -> file.toString().endsWith(SUFFIX)).sorted().toList();
+    } catch (IOException e) {
+      throw CommandException.environment("cannot list " + folder + ": " + e, e);
+    }
+  }
+
+  /** Name of an image: its file name without the suffix. */
+  public static String name(Path image) {
+    String file = image.getFileName().toString();
+    return file.endsWith(SUFFIX) ? file.substring(0, file.length() - SUFFIX.length()) : file;
+  }
+}

@@ -1,0 +1,115 @@
+package dev.retstack.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.cli.broker.EmbeddedBroker;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import picocli.CommandLine;
+
+/** The example in each verb's help works as it stands, typed into a shell in an empty folder. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ExamplesTest {
+  /** Verbs that run until they are told to stop. */
+  private static final Set<String> FOREGROUND = Set.of("broker", "pipeline");
+
+  /** Verbs whose example needs a cluster, which the user names in the environment. */
+  private static final Set<String> NEED_KAFKA = Set.of("emulate", "pipeline");
+
+  @TempDir private Path folder;
+  private Path script;
+  private EmbeddedBroker broker;
+
+  @BeforeAll
+  void recordTheTraceOfTheOtherExamples() throws Exception {
+    script = RetstackScript.write(folder.resolve("bin"));
+    broker = EmbeddedBroker.start(folder.resolve("kafka"), 0);
+    for (String example : examples("record")) {
+      runToEnd(example, Map.of());
+    }
+  }
+
+  @AfterAll
+  void stop() {
+    broker.close();
+  }
+
+  static Stream<String> verbs() {
+    return parser().getSubcommands().keySet().stream();
+  }
+
+  @ParameterizedTest
+  @MethodSource("verbs")
+  void works(String verb) throws Exception {
+    List<String> examples = examples(verb);
+    assertThat(examples).isNotEmpty();
+    Map<String, String> environment =
+        NEED_KAFKA.contains(verb)
+            ? Map.of("KAFKA_BOOTSTRAP_SERVERS", broker.bootstrap())
+            : Map.of();
+    for (String example : examples) {
+      if (FOREGROUND.contains(verb)) {
+        runUntilItServes(example, environment);
+      } else {
+        runToEnd(example, environment);
+      }
+    }
+  }
+
+  private void runToEnd(String example, Map<String, String> environment) throws Exception {
+    Path output = Files.createTempFile(folder, "output", ".txt");
+    Process process =
+        RetstackScript.line(script, folder, environment, example)
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile())
+            .start();
+    int code = process.waitFor();
+    assertThat(code).as(example + "\n" + Files.readString(output)).isZero();
+  }
+
+  /** The first line on standard output is the address; then it is told to stop, and stops. */
+  private void runUntilItServes(String example, Map<String, String> environment) throws Exception {
+    Path notes = Files.createTempFile(folder, "notes", ".txt");
+    Process process =
+        RetstackScript.line(script, folder, environment, "exec " + example)
+            .redirectError(notes.toFile())
+            .start();
+    try (BufferedReader lines =
+        new BufferedReader(
+            new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+      assertThat(lines.readLine()).as(Files.readString(notes)).contains("127.0.0.1:");
+      process.destroy();
+      process.waitFor();
+    } catch (IOException e) {
+      process.destroyForcibly();
+      throw e;
+    }
+  }
+
+  private static List<String> examples(String verb) {
+    CommandLine command = parser().getSubcommands().get(verb);
+    return Arrays.stream(command.getCommandSpec().usageMessage().footer())
+        .filter(line -> line.startsWith("  "))
+        .map(String::strip)
+        .toList();
+  }
+
+  private static CommandLine parser() {
+    return Main.commandLine(Terminal.system());
+  }
+}

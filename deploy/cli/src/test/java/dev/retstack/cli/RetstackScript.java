@@ -1,0 +1,45 @@
+package dev.retstack.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+
+/** A {@code retstack} for a test's PATH that runs the classes under test, as the launcher would. */
+public final class RetstackScript {
+  private RetstackScript() {}
+
+  /** Writes the script to {@code folder} and returns it. */
+  public static Path write(Path folder) throws IOException {
+    Path script = Files.createDirectories(folder).resolve("retstack");
+    Files.writeString(
+        script,
+        """
+        #!/bin/sh
+        exec "%s/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx512m \
+          --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
+          -Dorg.apache.avro.SERIALIZABLE_PACKAGES=dev.retstack -Dretstack.root="%s" \
+          -Dlogback.configurationFile=logback.xml \
+          -cp "%s" dev.retstack.cli.Main "$@"
+        """
+            .formatted(
+                System.getProperty("java.home"),
+                dev.retstack.cli.house.Repository.root(),
+                System.getProperty("java.class.path")));
+    Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
+    return script;
+  }
+
+  /** A bash line with the script in PATH; standard error goes where standard output goes. */
+  public static ProcessBuilder line(
+      Path script, Path folder, Map<String, String> more, String line) {
+    ProcessBuilder builder = new ProcessBuilder(List.of("bash", "-c", line));
+    builder.directory(folder.toFile());
+    builder.environment().put("PATH", script.getParent() + ":" + builder.environment().get("PATH"));
+    builder.environment().remove("KAFKA_BOOTSTRAP_SERVERS");
+    builder.environment().putAll(more);
+    return builder;
+  }
+}

@@ -1,0 +1,124 @@
+package dev.retstack.cli.house;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/** The rules of the house: who may know whom. */
+@AnalyzeClasses(packages = "dev.retstack", importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+  private static final String SCHEMA = "dev.retstack.schema..";
+  private static final String UNICORN = "dev.retstack.unicorn..";
+  private static final String FLEET = "dev.retstack.fleet..";
+  private static final String GRAPH = "dev.retstack.graph..";
+  private static final String SERVICE = "dev.retstack.service..";
+  private static final String CLI = "dev.retstack.cli..";
+
+  /** Everything that decides is a pure state machine: no broker, no actors, no wire format. */
+  @ArchTest
+  static final ArchRule graphIsPureJava =
+      classes()
+          .that()
+          .resideInAPackage(GRAPH)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(GRAPH, "dev.retstack.schema.codec", "java..");
+
+  /** The same input gives the same result on any host: nothing to read time or chance from. */
+  @ArchTest
+  static final ArchRule graphHasNoClockAndNoChance =
+      noClasses()
+          .that()
+          .resideInAPackage(GRAPH)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "java.time..", "java.util.concurrent..", "java.net..", "java.nio.file..")
+          .orShould()
+          .dependOnClassesThat()
+          .haveNameMatching("java\\.util\\.(Random|SplittableRandom|UUID|Date|Timer)")
+          .orShould()
+          .dependOnClassesThat()
+          .haveNameMatching("java\\.util\\.random\\..*|java\\.security\\.SecureRandom")
+          .orShould()
+          .dependOnClassesThat()
+          .belongToAnyOf(Thread.class)
+          .orShould()
+          .callMethod(System.class, "nanoTime")
+          .orShould()
+          .callMethod(System.class, "currentTimeMillis")
+          .orShould()
+          .callMethod(Math.class, "random");
+
+  /** One class meets native code; everybody else speaks Java with it. */
+  @ArchTest
+  static final ArchRule onlyUnicornMeetsTheLinker =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage(UNICORN)
+          .should()
+          .dependOnClassesThat()
+          .haveFullyQualifiedName("java.lang.foreign.Linker");
+
+  @ArchTest
+  static final ArchRule unicornKnowsNothingOfTracing =
+      noClasses()
+          .that()
+          .resideInAPackage(UNICORN)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(SCHEMA, FLEET, GRAPH, SERVICE, CLI);
+
+  @ArchTest
+  static final ArchRule schemasAreTheContractAndNothingElse =
+      noClasses()
+          .that()
+          .resideInAPackage(SCHEMA)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              UNICORN, FLEET, GRAPH, SERVICE, CLI, "org.apache.kafka..", "org.apache.pekko..");
+
+  /** The two sides of Kafka meet only in the schemas. */
+  @ArchTest
+  static final ArchRule leftOfKafkaKnowsNothingOfTheRight =
+      noClasses()
+          .that()
+          .resideInAPackage(FLEET)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(GRAPH, SERVICE, CLI, "org.apache.pekko..");
+
+  @ArchTest
+  static final ArchRule rightOfKafkaKnowsNothingOfTheLeft =
+      noClasses()
+          .that()
+          .resideInAnyPackage(GRAPH, SERVICE)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(UNICORN, FLEET, CLI);
+
+  /** An ISA is one file of data: its classes are reached through the capability table only. */
+  @ArchTest
+  static final ArchRule isaFilesAreReachedThroughTheTable =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("dev.retstack.fleet.isa..")
+          .should()
+          .dependOnClassesThat()
+          .haveNameMatching("dev\\.retstack\\.fleet\\.isa\\.(X86_64|Aarch64|Riscv64)");
+
+  /** Data go to standard output through the Terminal; a stray print would corrupt them. */
+  @ArchTest
+  static final ArchRule nobodyPrintsToStandardOutput =
+      noClasses().should().accessField(System.class, "out");
+
+  @ArchTest
+  static final ArchRule packagesOfAModuleHaveNoCycles =
+      slices().matching("dev.retstack.(graph|schema|unicorn).(*)..").should().beFreeOfCycles();
+}
