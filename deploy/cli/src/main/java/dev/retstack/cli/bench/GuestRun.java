@@ -1,0 +1,49 @@
+package dev.retstack.cli.bench;
+
+import dev.retstack.fleet.core.Core;
+import dev.retstack.fleet.core.CoreEnding;
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.linux.LinuxOptions;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.codec.RecordBatch;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** One run of a program on one core in this thread, with nothing behind the probe. */
+final class GuestRun {
+  /** More instructions than any program of the zoo executes. */
+  private static final long SLICE = 1L << 40;
+
+  private GuestRun() {}
+
+  /**
+   * Runs it to its end.
+   *
+   * @param traced false: the image's own counting function returns at once
+   * @param records sees each batch before it is used again
+   * @return nanoseconds from the first instruction to the last
+   * @throws IllegalStateException where the program did not end by itself with exit code 0
+   */
+  static long nanos(
+      LoadedImage image, List<String> argv, boolean traced, Consumer<RecordBatch> records) {
+    LinuxOptions linux = LinuxOptions.of(argv.getFirst()).withArguments(argv);
+    try (Core core = Core.open(image, CoreOptions.of(linux).withTraced(traced))) {
+      RecordBatch spare = new RecordBatch(CoreOptions.RECORDS_PER_CHUNK);
+      long start = System.nanoTime();
+      Core.Slice slice;
+      do {
+        slice = core.run(SLICE);
+        RecordBatch full = core.probe().swap(spare);
+        records.accept(full);
+        spare = full;
+      } while (slice != Core.Slice.ENDED);
+      final long nanos = System.nanoTime() - start;
+      CoreEnding ending = core.ending().orElseThrow();
+      if (ending.end() != CoreEnd.HALTED || ending.exitCode() != 0) {
+        throw new IllegalStateException(argv + " ended: " + ending.detail());
+      }
+      return nanos;
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** The Kafka broker that stands in where the user has none. */
+package dev.retstack.cli.broker;

@@ -1,0 +1,109 @@
+package dev.retstack.cli.verb;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import dev.retstack.cli.CommandException;
+import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.bench.CaptureBench;
+import dev.retstack.cli.bench.Measure;
+import dev.retstack.cli.bench.PathBench;
+import dev.retstack.cli.option.FormatOption;
+import dev.retstack.cli.option.GuestImages;
+import dev.retstack.cli.option.Tables;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.schema.codec.Codecs;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code retstack bench}: rates of each stage; ratios are of one run. */
+@Command(
+    name = "bench",
+    description = {
+      "Measure each stage of the path: capture against the same image whose counting function",
+      "returns at once, packing, unpacking, reconstruction. Medians over the rounds.",
+      "Times depend on the machine; ratios hardly do."
+    },
+    footer = "  retstack bench --rounds 1 --format json")
+public final class BenchVerb extends Verb {
+  private static final List<String> HEADER = List.of("stage", "subject", "figure", "value");
+
+  /** Arguments that make about half a million calls each. */
+  private static final long FIB = 26;
+
+  private static final long W200 = 10_000;
+
+  @Option(
+      names = "--rounds",
+      defaultValue = "5",
+      paramLabel = "N",
+      description = "Rounds per figure (default: ${DEFAULT-VALUE}).")
+  private int rounds;
+
+  @Option(
+      names = "--image",
+      paramLabel = "ELF",
+      description = "An image with the programs of the zoo; may be repeated (default: all of them).")
+  private final List<String> images = new ArrayList<>();
+
+  @Mixin private FormatOption format;
+
+  @Override
+  int run() throws Exception {
+    if (rounds < 1) {
+      throw usage("--rounds " + rounds + ": at least 1");
+    }
+    List<Path> files =
+        images.isEmpty()
+            ? GuestImages.zoo()
+            : images.stream().map(GuestImages::resolve).toList();
+    if (files.isEmpty()) {
+      throw CommandException.environment("no images of the zoo here: start with ./retstack");
+    }
+    List<Measure> measures = new ArrayList<>();
+    for (Path file : files) {
+      LoadedImage image = LoadedImage.load(file).requireCallSites();
+      note("capture: " + image.elf().name());
+      measures.addAll(CaptureBench.run(image, "fib", FIB, rounds));
+      measures.addAll(CaptureBench.run(image, "w200", W200, rounds));
+    }
+    note("packing, unpacking, reconstruction");
+    PathBench path =
+        PathBench.of(LoadedImage.load(files.getFirst()).requireCallSites(), "w200", W200);
+    for (String codec : Codecs.ids()) {
+      measures.addAll(path.codec(Codecs.byId(codec), rounds));
+    }
+    measures.addAll(path.apply(rounds));
+    print(measures);
+    return ExitCode.OK;
+  }
+
+  private void print(List<Measure> measures) throws Exception {
+    List<List<String>> rows =
+        measures.stream()
+            .map(m -> List.of(m.stage(), m.subject(), m.figure(), number(m.value())))
+            .toList();
+    switch (format.format()) {
+      case TEXT -> Tables.text(out(), HEADER, rows);
+      case CSV -> Tables.csv(out(), HEADER, rows);
+      case JSON -> {
+        ArrayNode all = Tables.JSON.createArrayNode();
+        for (Measure m : measures) {
+          all.addObject()
+              .put("stage", m.stage())
+              .put("subject", m.subject())
+              .put("figure", m.figure())
+              .put("value", m.value());
+        }
+        Tables.json(out(), all);
+      }
+    }
+  }
+
+  private static String number(double value) {
+    return String.format(Locale.ROOT, "%.2f", value);
+  }
+}

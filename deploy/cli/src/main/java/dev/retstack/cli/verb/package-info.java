@@ -1,0 +1,2 @@
+/** One file per verb. */
+package dev.retstack.cli.verb;
