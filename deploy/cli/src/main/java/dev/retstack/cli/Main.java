@@ -56,6 +56,9 @@ public final class Main {
 
   private static int report(Terminal terminal, boolean verbose, Exception thrown) {
     int code = exitCode(thrown);
+    if (Shutdown.processEnds()) {
+      return code;
+    }
     terminal.note(sentence(thrown));
     if (verbose || isDefect(thrown)) {
       thrown.printStackTrace(terminal.err());

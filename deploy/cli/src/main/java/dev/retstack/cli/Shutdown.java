@@ -13,9 +13,19 @@ public final class Shutdown implements AutoCloseable {
   private final Deque<AutoCloseable> started = new ArrayDeque<>();
   private final ReentrantLock closing = new ReentrantLock();
   private final CountDownLatch requested = new CountDownLatch(1);
-  private final Thread hook = new Thread(this::stop, "retstack-shutdown");
+  private final Thread hook = new Thread(this::stopWithProcess, "retstack-shutdown");
+
+  private static volatile boolean processEnds;
 
   private Shutdown() {}
+
+  /**
+   * True once the process was told to stop. What then fails, fails because its parts are being
+   * closed: nobody wants to read of it.
+   */
+  public static boolean processEnds() {
+    return processEnds;
+  }
 
   /** Listens to the process's end from now on. */
   public static Shutdown install() {
@@ -61,6 +71,11 @@ public final class Shutdown implements AutoCloseable {
     } catch (IllegalStateException e) {
       // the process is ending already, and the hook runs or ran
     }
+  }
+
+  private void stopWithProcess() {
+    processEnds = true;
+    stop();
   }
 
   private void stop() {

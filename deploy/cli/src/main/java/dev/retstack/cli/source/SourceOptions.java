@@ -1,0 +1,53 @@
+package dev.retstack.cli.source;
+
+import dev.retstack.cli.CommandException;
+import dev.retstack.cli.Terminal;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.service.replay.TraceReplay;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** A recorded trace or a running pipeline: {@code TRACE | --live}. */
+public final class SourceOptions {
+  /** Where {@code retstack pipeline} answers unless told otherwise. */
+  public static final String PIPELINE = "http://127.0.0.1:7070";
+
+  @Parameters(
+      index = "0",
+      arity = "0..1",
+      paramLabel = "TRACE",
+      description = "A recorded trace, as \"retstack record\" makes it.")
+  private Path trace;
+
+  @Option(names = "--live", description = "Ask a running pipeline instead of a trace.")
+  private boolean live;
+
+  @Option(
+      names = "--http",
+      defaultValue = PIPELINE,
+      paramLabel = "URL",
+      description = "Where the pipeline answers (default: ${DEFAULT-VALUE}).")
+  private URI http;
+
+  /** True for a running pipeline. */
+  public boolean live() {
+    return live;
+  }
+
+  /** What is wrong with what the user gave; null where nothing is. */
+  public String problem() {
+    if (live && trace != null) {
+      return "give a trace or --live, not both";
+    }
+    return live || trace != null ? null : "give a trace, or --live for a running pipeline";
+  }
+
+  /** The running pipeline. */
+  public PipelineClient pipeline() {
+    return new PipelineClient(http);
+  }
+}
