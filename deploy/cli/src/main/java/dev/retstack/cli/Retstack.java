@@ -1,9 +1,17 @@
 package dev.retstack.cli;
 
+import dev.retstack.cli.verb.AnomaliesVerb;
+import dev.retstack.cli.verb.BenchVerb;
 import dev.retstack.cli.verb.BrokerVerb;
 import dev.retstack.cli.verb.CompletionVerb;
 import dev.retstack.cli.verb.DoctorVerb;
+import dev.retstack.cli.verb.EmulateVerb;
+import dev.retstack.cli.verb.ExportVerb;
+import dev.retstack.cli.verb.GraphVerb;
 import dev.retstack.cli.verb.IsaVerb;
+import dev.retstack.cli.verb.RecordVerb;
+import dev.retstack.cli.verb.ReplayVerb;
+import dev.retstack.cli.verb.ReportVerb;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -32,9 +40,17 @@ import picocli.CommandLine.Spec;
       "3 bad input, 4 something on this machine is missing."
     },
     subcommands = {
+      RecordVerb.class,
+      ReplayVerb.class,
+      GraphVerb.class,
+      ReportVerb.class,
+      AnomaliesVerb.class,
+      ExportVerb.class,
       BrokerVerb.class,
+      EmulateVerb.class,
       IsaVerb.class,
       DoctorVerb.class,
+      BenchVerb.class,
       CompletionVerb.class,
     })
 public final class Retstack implements Callable<Integer> {

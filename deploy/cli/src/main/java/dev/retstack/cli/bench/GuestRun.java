@@ -29,14 +29,12 @@ final class GuestRun {
       LoadedImage image, List<String> argv, boolean traced, Consumer<RecordBatch> records) {
     LinuxOptions linux = LinuxOptions.of(argv.getFirst()).withArguments(argv);
     try (Core core = Core.open(image, CoreOptions.of(linux).withTraced(traced))) {
-      RecordBatch spare = new RecordBatch(CoreOptions.RECORDS_PER_CHUNK);
       long start = System.nanoTime();
       Core.Slice slice;
       do {
         slice = core.run(SLICE);
-        RecordBatch full = core.probe().swap(spare);
-        records.accept(full);
-        spare = full;
+        records.accept(core.probe().batch());
+        core.probe().clear();
       } while (slice != Core.Slice.ENDED);
       final long nanos = System.nanoTime() - start;
       CoreEnding ending = core.ending().orElseThrow();

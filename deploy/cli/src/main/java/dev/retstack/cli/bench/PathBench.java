@@ -72,7 +72,11 @@ public final class PathBench {
       GraphState state = new GraphState();
       state.image(
           new ImageInfo(
-              "bench", "bench", "", new ImageTraits(false, false, 0, 0), SymbolTable.of(List.of())));
+              "bench",
+              "bench",
+              "",
+              new ImageTraits(false, false, 0, 0),
+              SymbolTable.of(List.of())));
       long start = System.nanoTime();
       long before = 0;
       long sequence = 0;
@@ -82,7 +86,10 @@ public final class PathBench {
         }
         ChunkMeta meta =
             ChunkMeta.running(
-                sequence++, before, batch.time[0], batch.time[batch.size() - 1],
+                sequence++,
+                before,
+                batch.time[0],
+                batch.time[batch.size() - 1],
                 ClockUnit.INSTRUCTIONS);
         if (state.apply(meta, new CoreKey("bench", "0"), "bench", batch) != ApplyResult.APPLIED) {
           throw new IllegalStateException("chunk " + sequence + " was not applied");
@@ -104,7 +111,12 @@ public final class PathBench {
     RecordBatch to = new RecordBatch(from.size());
     for (int i = 0; i < from.size(); i++) {
       to.add(
-          from.kind[i], from.time[i], from.depth[i], from.selfPc[i], from.fromPc[i], from.retP[i],
+          from.kind[i],
+          from.time[i],
+          from.depth[i],
+          from.selfPc[i],
+          from.fromPc[i],
+          from.retP[i],
           from.fp[i]);
     }
     return to;

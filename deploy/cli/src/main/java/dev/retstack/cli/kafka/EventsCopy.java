@@ -61,7 +61,8 @@ public final class EventsCopy implements AutoCloseable {
    */
   public Copied run() throws IOException {
     try {
-      // an image is acknowledged before its first chunk: whoever is in events now has an image there
+      // an image is acknowledged before its first chunk: whoever is in events now has an image
+      // there
       Map<TopicPartition, Long> eventsEnd = ends(topics.events());
       copy(ends(topics.images()), Image.class, this::write);
       copy(eventsEnd, Chunk.class, this::write);

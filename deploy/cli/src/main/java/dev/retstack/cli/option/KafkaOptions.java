@@ -2,6 +2,9 @@ package dev.retstack.cli.option;
 
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.Terminal;
+import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.ingest.KafkaSettings;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
@@ -50,9 +53,20 @@ public final class KafkaOptions {
       description = "Properties file with Kafka client settings: for what must not be seen in ps.")
   private Path file;
 
-  /** First part of all topic names. */
-  public String prefix() {
-    return prefix;
+  /** The cluster and the topics the user means. */
+  public KafkaLink link(Terminal terminal) {
+    return link(bootstrap(terminal), terminal);
+  }
+
+  /** Another cluster, with the settings and the topics the user means. */
+  public KafkaLink link(String address, Terminal terminal) {
+    Topics topics;
+    try {
+      topics = new Topics(prefix);
+    } catch (IllegalArgumentException e) {
+      throw CommandException.badInput(e.getMessage(), e);
+    }
+    return new KafkaLink(new KafkaSettings(address, security(terminal)), topics);
   }
 
   /** True where the user named a cluster in one of the ways. */

@@ -2,11 +2,13 @@ package dev.retstack.cli.source;
 
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.Terminal;
-import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.cli.fleet.ProgressLine;
 import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.service.replay.TraceReplay;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -44,6 +46,35 @@ public final class SourceOptions {
       return "give a trace or --live, not both";
     }
     return live || trace != null ? null : "give a trace, or --live for a running pipeline";
+  }
+
+  /**
+   * Replays the trace.
+   *
+   * @throws CommandException where the file is no trace, or was changed
+   */
+  public GraphState replay(GraphLimits limits, Terminal terminal) {
+    return replay(trace, limits, terminal);
+  }
+
+  /** Replays a trace; says so where it was cut off. */
+  public static GraphState replay(Path file, GraphLimits limits, Terminal terminal) {
+    try (ProgressLine line = new ProgressLine(terminal)) {
+      TraceReplay.Replayed replayed =
+          TraceReplay.read(
+              file,
+              limits,
+              (chunks, records) ->
+                  line.show("%,d records in %,d chunks replayed".formatted(records, chunks)));
+      if (replayed.truncated()) {
+        terminal.note(replayed.truncation());
+      }
+      return replayed.state();
+    } catch (NoSuchFileException e) {
+      throw CommandException.badInput("no such trace: " + file, e);
+    } catch (IOException e) {
+      throw CommandException.badInput(e.getMessage() == null ? e.toString() : e.getMessage(), e);
+    }
   }
 
   /** The running pipeline. */

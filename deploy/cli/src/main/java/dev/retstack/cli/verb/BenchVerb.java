@@ -46,7 +46,8 @@ public final class BenchVerb extends Verb {
   @Option(
       names = "--image",
       paramLabel = "ELF",
-      description = "An image with the programs of the zoo; may be repeated (default: all of them).")
+      description =
+          "An image with the programs of the zoo; may be repeated (default: all of them).")
   private final List<String> images = new ArrayList<>();
 
   @Mixin private FormatOption format;
@@ -57,9 +58,7 @@ public final class BenchVerb extends Verb {
       throw usage("--rounds " + rounds + ": at least 1");
     }
     List<Path> files =
-        images.isEmpty()
-            ? GuestImages.zoo()
-            : images.stream().map(GuestImages::resolve).toList();
+        images.isEmpty() ? GuestImages.zoo() : images.stream().map(GuestImages::resolve).toList();
     if (files.isEmpty()) {
       throw CommandException.environment("no images of the zoo here: start with ./retstack");
     }

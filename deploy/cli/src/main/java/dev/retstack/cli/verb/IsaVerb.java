@@ -68,7 +68,7 @@ public final class IsaVerb extends Verb {
         byteOrder(isa),
         card.name(),
         card.flags(),
-        card.symbols().stream().collect(Collectors.joining(" ")),
+        card.symbols().stream().map(IsaVerb::printable).collect(Collectors.joining(" ")),
         moment(card),
         card.fpCheck() ? "yes" : "no",
         card.retpAtExit().isPresent() ? "yes" : "no",
@@ -89,6 +89,13 @@ public final class IsaVerb extends Verb {
             .put("remark", card.remark());
     ArrayNode symbols = object.putArray("symbols");
     card.symbols().forEach(symbols::add);
+  }
+
+  /** A toolchain may put a control character before a name; a table may not. */
+  private static String printable(String symbol) {
+    return symbol.chars().allMatch(c -> c > ' ')
+        ? symbol
+        : symbol.replaceAll("\\p{Cntrl}", "\\\\1");
   }
 
   private static String byteOrder(Isa isa) {

@@ -38,7 +38,12 @@ class OptionsTest {
     assertThat(kafka("--kafka-config", file.toString()).bootstrap(terminal)).isEqualTo("file:1");
     KafkaOptions all =
         kafka(
-            "--kafka-config", file.toString(), "--bootstrap", "option:1", "--kafka", "client.id=me");
+            "--kafka-config",
+            file.toString(),
+            "--bootstrap",
+            "option:1",
+            "--kafka",
+            "client.id=me");
     assertThat(all.bootstrap(terminal)).isEqualTo("option:1");
     assertThat(all.security(terminal))
         .containsOnly(Map.entry("security.protocol", "SSL"), Map.entry("client.id", "me"));

@@ -1,0 +1,82 @@
+package dev.retstack.cli.fleet;
+
+import dev.retstack.cli.Shutdown;
+import dev.retstack.cli.Terminal;
+import dev.retstack.fleet.CoreResult;
+import dev.retstack.fleet.CoreSpec;
+import dev.retstack.fleet.Fleet;
+import dev.retstack.fleet.FleetListener;
+import dev.retstack.fleet.FleetOptions;
+import dev.retstack.fleet.publish.ChunkSink;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * One run of a fleet in the calling thread. When the process is told to stop meanwhile, every core
+ * ends in order with its last chunk, and only then are the parts closed that were started before.
+ */
+public final class FleetRun {
+  private final Terminal terminal;
+  private final Shutdown shutdown;
+
+  public FleetRun(Terminal terminal, Shutdown shutdown) {
+    this.terminal = terminal;
+    this.shutdown = shutdown;
+  }
+
+  /**
+   * Runs the cores into the sink until all have ended. The sink is not closed.
+   *
+   * @param listener is told beside the progress line
+   */
+  public List<CoreResult> run(
+      List<CoreSpec> cores, FleetOptions options, ChunkSink sink, FleetListener listener)
+      throws IOException, InterruptedException {
+    Thread runner = Thread.currentThread();
+    CountDownLatch done = new CountDownLatch(1);
+    shutdown.add(
+        () -> {
+          if (done.getCount() > 0) {
+            runner.interrupt();
+            done.await();
+          }
+        });
+    try (ProgressLine line = new ProgressLine(terminal)) {
+      return Fleet.run(cores, options, sink, new ProgressListener(line, listener));
+    } finally {
+      done.countDown();
+    }
+  }
+
+  /** Says what went wrong with cores, one line each. */
+  public void explain(List<CoreResult> results) {
+    for (CoreResult result : results) {
+      if (!result.ok()) {
+        String undelivered =
+            result.undelivered().isEmpty() ? "" : "; not delivered: " + result.undelivered();
+        terminal.note(
+            "core %s: %s: %s%s"
+                .formatted(
+                    result.name(), result.ending().end(), result.ending().detail(), undelivered));
+      }
+      if (result.overruns() > 0) {
+        terminal.note(
+            "core %s: %,d calls untraced: ret_stack was full"
+                .formatted(result.name(), result.overruns()));
+      }
+      if (result.unhijackable() > 0) {
+        terminal.note(
+            "core %s: %,d calls untraced: their return address was not where the ABI puts it"
+                .formatted(result.name(), result.unhijackable()));
+      }
+      result
+          .unsupported()
+          .forEach(
+              (call, count) ->
+                  terminal.note(
+                      "core %s: system call %s is not supported, ENOSYS %,d times"
+                          .formatted(result.name(), call, count)));
+    }
+  }
+}

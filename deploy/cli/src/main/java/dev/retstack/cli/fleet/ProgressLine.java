@@ -1,0 +1,47 @@
+package dev.retstack.cli.fleet;
+
+import dev.retstack.cli.Terminal;
+
+/**
+ * What goes on, for whom waits: one line written over on a terminal, and a plain line from time to
+ * time elsewhere. Nothing for what is over before anybody could wonder.
+ */
+public final class ProgressLine implements AutoCloseable {
+  private static final long PATIENCE_NANOS = 2_000_000_000L;
+  private static final long PLAIN_INTERVAL_NANOS = 5_000_000_000L;
+  private static final String ERASE = "\r\u001b[K";
+
+  private final Terminal terminal;
+  private final long start = System.nanoTime();
+  private long shown;
+  private boolean open;
+
+  public ProgressLine(Terminal terminal) {
+    this.terminal = terminal;
+  }
+
+  /** Says where it stands now. */
+  public synchronized void show(String text) {
+    long now = System.nanoTime();
+    if (now - start < PATIENCE_NANOS) {
+      return;
+    }
+    if (terminal.interactive()) {
+      terminal.err().print(ERASE + "retstack: " + text);
+      terminal.err().flush();
+      open = true;
+    } else if (shown == 0 || now - shown >= PLAIN_INTERVAL_NANOS) {
+      terminal.note(text);
+      shown = now;
+    }
+  }
+
+  /** Takes the line away. */
+  @Override
+  public synchronized void close() {
+    if (open) {
+      terminal.err().print(ERASE);
+      terminal.err().flush();
+    }
+  }
+}

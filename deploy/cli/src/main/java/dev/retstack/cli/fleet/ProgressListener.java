@@ -1,0 +1,34 @@
+package dev.retstack.cli.fleet;
+
+import dev.retstack.fleet.CoreResult;
+import dev.retstack.fleet.FleetListener;
+import dev.retstack.fleet.FleetProgress;
+
+/** Shows how a fleet does on the progress line, and passes everything on. */
+final class ProgressListener implements FleetListener {
+  private final ProgressLine line;
+  private final FleetListener next;
+
+  ProgressListener(ProgressLine line, FleetListener next) {
+    this.line = line;
+    this.next = next;
+  }
+
+  @Override
+  public void progress(FleetProgress progress) {
+    line.show(
+        "%d of %d cores ended, %,d instructions, %,d records in %,d chunks"
+            .formatted(
+                progress.ended(),
+                progress.cores(),
+                progress.instructions(),
+                progress.records(),
+                progress.chunks()));
+    next.progress(progress);
+  }
+
+  @Override
+  public void coreEnded(CoreResult result) {
+    next.coreEnded(result);
+  }
+}

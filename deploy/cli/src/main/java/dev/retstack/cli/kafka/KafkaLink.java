@@ -1,0 +1,45 @@
+package dev.retstack.cli.kafka;
+
+import dev.retstack.cli.CommandException;
+import dev.retstack.fleet.publish.KafkaChunkSink;
+import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.ingest.TopicAdmin;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * A cluster and the topics on it.
+ *
+ * @param settings address and client settings
+ * @param topics names of the topics
+ */
+public record KafkaLink(KafkaSettings settings, Topics topics) {
+  /** A fresh broker takes a while until it creates topics. */
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  /** Partitions of a topic that has to be created. */
+  public static final int PARTITIONS = 4;
+
+  /** Makes sure that the topics exist. */
+  public void ensureTopics() throws InterruptedException {
+    try (TopicAdmin admin = new TopicAdmin(settings, PATIENCE)) {
+      admin.ensure(topics, PARTITIONS);
+    } catch (IOException e) {
+      throw CommandException.environment(e.getMessage(), e);
+    }
+  }
+
+  /** Opens the way in for images and chunks. */
+  public KafkaChunkSink openSink() {
+    Map<String, Object> all = new HashMap<>(settings.properties());
+    all.put("bootstrap.servers", settings.bootstrap());
+    try {
+      return KafkaChunkSink.open(all, topics);
+    } catch (IOException e) {
+      throw CommandException.environment(e.getMessage(), e);
+    }
+  }
+}

@@ -1,0 +1,87 @@
+package dev.retstack.cli.verb;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.option.Format;
+import dev.retstack.cli.option.Tables;
+import dev.retstack.cli.source.PipelineClient;
+import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.check.AnomalyKind;
+import dev.retstack.graph.check.Severity;
+import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.service.export.AnomalyCsv;
+import dev.retstack.service.export.AnomalyJson;
+import dev.retstack.service.export.AnomalyText;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code retstack anomalies}: what is wrong, odd or missing; a gate for CI. */
+@Command(
+    name = "anomalies",
+    description = {
+      "Show every anomaly: corrupted frames, return addresses that changed, unwound and tail calls,",
+      "losses. With --fail-on the exit code is 1 where one is at least that grave."
+    },
+    footer = {
+      "  retstack record --image zoo-x86_64-mcount -o trace.avro -- sort",
+      "  retstack anomalies trace.avro --fail-on error"
+    })
+public final class AnomaliesVerb extends ResultVerb {
+  @Option(
+      names = "--fail-on",
+      paramLabel = "SEVERITY",
+      description = "info, warning or error: exit with 1 where an anomaly is at least that grave.")
+  private Severity failOn;
+
+  @Override
+  int show(GraphState state, Format shape) throws IOException {
+    List<AnomalyRow> rows = state.anomalies();
+    Output.write(
+        out(),
+        out -> {
+          switch (shape) {
+            case TEXT -> AnomalyText.write(rows, out);
+            case JSON -> AnomalyJson.write(rows, out);
+            case CSV -> AnomalyCsv.write(rows, out);
+          }
+        });
+    return gate(rows.stream().map(AnomalyRow::kind).toList());
+  }
+
+  @Override
+  int live() throws IOException, InterruptedException {
+    super.live();
+    if (failOn == null) {
+      return ExitCode.OK;
+    }
+    List<AnomalyKind> kinds = new ArrayList<>();
+    try (PipelineClient pipeline = pipeline();
+        InputStream body = pipeline.get(path() + "?format=json")) {
+      for (JsonNode row : Tables.JSON.readTree(body)) {
+        kinds.add(AnomalyKind.valueOf(row.get("kind").asText()));
+      }
+    }
+    return gate(kinds);
+  }
+
+  private int gate(List<AnomalyKind> kinds) {
+    boolean grave =
+        failOn != null && kinds.stream().anyMatch(kind -> kind.severity().compareTo(failOn) >= 0);
+    return grave ? ExitCode.FINDINGS : ExitCode.OK;
+  }
+
+  @Override
+  GraphLimits limits() {
+    return GraphLimits.DEFAULT.withTreeCallsPerCore(0); // the tree is not shown
+  }
+
+  @Override
+  String path() {
+    return "/anomalies";
+  }
+}

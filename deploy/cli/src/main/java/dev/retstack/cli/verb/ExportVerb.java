@@ -1,0 +1,74 @@
+package dev.retstack.cli.verb;
+
+import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.source.SourceOptions;
+import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.service.export.FoldedExport;
+import dev.retstack.service.export.PerfettoExport;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code retstack export}: a trace for other people's tools. */
+@Command(
+    name = "export",
+    description = {
+      "Write a trace in the format of another tool:",
+      "folded   stacks with self time, for flame graph tools and speedscope",
+      "perfetto a protobuf trace that ui.perfetto.dev opens"
+    },
+    footer = {
+      "  retstack record --image zoo-aarch64-mcount -o trace.avro",
+      "  retstack export trace.avro --format perfetto -o trace.perfetto-trace"
+    })
+public final class ExportVerb extends Verb {
+  /** Formats of other tools. */
+  enum Target {
+    FOLDED,
+    PERFETTO
+  }
+
+  @Parameters(index = "0", paramLabel = "TRACE", description = "A recorded trace.")
+  private Path trace;
+
+  @Option(
+      names = "--format",
+      required = true,
+      paramLabel = "FORMAT",
+      description = "folded or perfetto.")
+  private Target target;
+
+  @Option(
+      names = {"-o", "--output"},
+      required = true,
+      paramLabel = "FILE",
+      description = "File to write.")
+  private Path output;
+
+  @Option(
+      names = "--max-calls",
+      defaultValue = "5000000",
+      paramLabel = "N",
+      description = "Calls kept per core; what lies beyond is counted (default: ${DEFAULT-VALUE}).")
+  private int maxCalls;
+
+  @Override
+  int run() throws IOException {
+    GraphState state =
+        SourceOptions.replay(trace, GraphLimits.DEFAULT.withTreeCallsPerCore(maxCalls), terminal());
+    try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(output))) {
+      switch (target) {
+        case FOLDED -> Output.write(out, writer -> FoldedExport.write(state.trees(), writer));
+        case PERFETTO -> PerfettoExport.write(state.trees(), state.anomalies(), out);
+      }
+    }
+    note("%,d bytes in %s".formatted(Files.size(output), output));
+    return ExitCode.OK;
+  }
+}

@@ -1,0 +1,85 @@
+package dev.retstack.cli.verb;
+
+import dev.retstack.cli.CommandException;
+import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.option.Format;
+import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.report.CallTree;
+import dev.retstack.service.export.GraphCsv;
+import dev.retstack.service.export.GraphJson;
+import dev.retstack.service.export.GraphText;
+import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code retstack graph}: the call tree. */
+@Command(
+    name = "graph",
+    description = {
+      "Show the call tree of each core, as the kernel's function_graph tracer prints it.",
+      "What is wrong or missing stands in the tree where it was found."
+    },
+    footer = {
+      "  retstack record --image zoo-riscv64-mcount -o trace.avro -- longjmp",
+      "  retstack graph trace.avro"
+    })
+public final class GraphVerb extends ResultVerb {
+  @Option(names = "--core", paramLabel = "NAME", description = "Only this core.")
+  private String core;
+
+  @Option(
+      names = "--max-depth",
+      paramLabel = "N",
+      description = "Calls nested deeper are not shown (default: all).")
+  private int maxDepth = Integer.MAX_VALUE;
+
+  @Option(
+      names = "--max-calls",
+      defaultValue = "1000000",
+      paramLabel = "N",
+      description = "Calls kept per core; what lies beyond is counted (default: ${DEFAULT-VALUE}).")
+  private int maxCalls;
+
+  @Override
+  int show(GraphState state, Format shape) throws IOException {
+    List<CallTree> trees =
+        state.trees().stream().filter(t -> core == null || t.core().equals(core)).toList();
+    if (core != null && trees.isEmpty()) {
+      throw CommandException.badInput(
+          "no core %s in this trace: it has %s"
+              .formatted(
+                  core,
+                  state.trees().stream().map(CallTree::core).collect(Collectors.joining(", "))));
+    }
+    List<AnomalyRow> anomalies =
+        state.anomalies().stream().filter(a -> core == null || a.core().equals(core)).toList();
+    Output.write(
+        out(),
+        out -> {
+          switch (shape) {
+            case TEXT -> GraphText.write(trees, anomalies, maxDepth, out);
+            case JSON -> GraphJson.write(trees, maxDepth, out);
+            case CSV -> GraphCsv.write(trees, maxDepth, out);
+          }
+        });
+    return ExitCode.OK;
+  }
+
+  @Override
+  GraphLimits limits() {
+    return GraphLimits.DEFAULT.withTreeCallsPerCore(maxCalls);
+  }
+
+  @Override
+  String path() {
+    return core == null
+        ? "/graph"
+        : "/graph?core=" + URLEncoder.encode(core, StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,117 @@
+package dev.retstack.cli.verb;
+
+import dev.retstack.cli.CommandException;
+import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.Shutdown;
+import dev.retstack.cli.fleet.CoreSpecs;
+import dev.retstack.cli.fleet.FleetRun;
+import dev.retstack.cli.kafka.EventsCopy;
+import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.cli.option.KafkaOptions;
+import dev.retstack.cli.option.ProgramOptions;
+import dev.retstack.fleet.CoreResult;
+import dev.retstack.fleet.CoreSpec;
+import dev.retstack.fleet.FleetListener;
+import dev.retstack.fleet.FleetOptions;
+import dev.retstack.fleet.publish.ChunkSink;
+import dev.retstack.fleet.publish.FileChunkSink;
+import dev.retstack.schema.file.TraceFileWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code retstack record}: emulate into a file, without any broker. */
+@Command(
+    name = "record",
+    description = {
+      "Run instrumented programs on emulated cores and write a recorded trace; needs no broker.",
+      "Or copy the events topic of a cluster into one."
+    },
+    footer = "  retstack record --image zoo-x86_64-fentry -o trace.avro -- sort")
+public final class RecordVerb extends Verb {
+  @Option(
+      names = {"-o", "--output"},
+      required = true,
+      paramLabel = "FILE",
+      description = "The trace: an Avro container. What the file held before is gone.")
+  private Path output;
+
+  @Mixin private ProgramOptions program;
+
+  @Option(
+      names = "--from-kafka",
+      description = "Copy what is in the events topic now, instead of emulating.")
+  private boolean fromKafka;
+
+  @Mixin private KafkaOptions kafka;
+
+  @Override
+  int run() throws IOException, InterruptedException {
+    if (fromKafka != program.images().isEmpty()) {
+      throw usage("give --image or --from-kafka, one of them");
+    }
+    return fromKafka ? copy() : emulate();
+  }
+
+  private int emulate() throws IOException, InterruptedException {
+    List<CoreSpec> cores = CoreSpecs.of(program, terminal());
+    long start = System.nanoTime();
+    List<CoreResult> results;
+    try (Shutdown shutdown = Shutdown.install()) {
+      ChunkSink sink = shutdown.add(open());
+      FleetRun fleet = new FleetRun(terminal(), shutdown);
+      results = fleet.run(cores, FleetOptions.standard(), sink, FleetListener.NONE);
+      fleet.explain(results);
+    }
+    long records = results.stream().mapToLong(CoreResult::records).sum();
+    note(
+        "%d cores, %,d records, %,d bytes in %.1f s"
+            .formatted(
+                results.size(), records, Files.size(output), (System.nanoTime() - start) / 1e9));
+    note("next: retstack report " + output);
+    boolean delivered = results.stream().allMatch(result -> result.undelivered().isEmpty());
+    return delivered ? ExitCode.OK : ExitCode.ENVIRONMENT;
+  }
+
+  private ChunkSink open() {
+    try {
+      return FileChunkSink.open(output);
+    } catch (IOException e) {
+      throw cannotWrite(e);
+    }
+  }
+
+  private CommandException cannotWrite(IOException e) {
+    return CommandException.environment(
+        "cannot write " + output + " (" + e + "): choose another file with -o", e);
+  }
+
+  private int copy() throws IOException, InterruptedException {
+    KafkaLink link = kafka.link(terminal());
+    TraceFileWriter writer;
+    try {
+      writer = TraceFileWriter.open(output);
+    } catch (IOException e) {
+      throw cannotWrite(e);
+    }
+    EventsCopy.Copied copied;
+    try (writer;
+        EventsCopy copy = new EventsCopy(link.settings(), link.topics(), writer)) {
+      copied = copy.run();
+    }
+    note(
+        "%,d images, %,d chunks with %,d records, %,d bytes; %,d refused"
+            .formatted(
+                copied.images(),
+                copied.chunks(),
+                copied.records(),
+                Files.size(output),
+                copied.refused()));
+    note("next: retstack report " + output);
+    return ExitCode.OK;
+  }
+}

@@ -1,0 +1,76 @@
+package dev.retstack.cli.verb;
+
+import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.option.Format;
+import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.StatRow;
+import dev.retstack.service.export.ReportCsv;
+import dev.retstack.service.export.ReportJson;
+import dev.retstack.service.export.ReportText;
+import java.io.IOException;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code retstack report}: functions, edges, stats and the hash of the result. */
+@Command(
+    name = "report",
+    description = {
+      "Show the function report: calls, total, self, min, max and average per function,",
+      "how complete it is, and the hash of the result.",
+      "The same trace gives the same hash, live or replayed, on any host."
+    },
+    footer = {
+      "  retstack record --image zoo-aarch64-mcount -o trace.avro",
+      "  retstack report trace.avro --top 20"
+    })
+public final class ReportVerb extends ResultVerb {
+  @Option(
+      names = "--top",
+      paramLabel = "N",
+      description = "Functions shown as text, by total (default: all).")
+  private int top = Integer.MAX_VALUE;
+
+  @Override
+  int show(GraphState state, Format shape) throws IOException {
+    Report report = withoutTreeStats(state.report());
+    Output.write(
+        out(),
+        out -> {
+          switch (shape) {
+            case TEXT -> ReportText.write(report, top, out);
+            case JSON -> ReportJson.write(report, out);
+            case CSV -> ReportCsv.write(report, out);
+          }
+        });
+    return ExitCode.OK;
+  }
+
+  /** That no tree was kept is our own choice here and says nothing of the trace. */
+  private static Report withoutTreeStats(Report all) {
+    List<StatRow> stats =
+        all.stats().stream().filter(row -> row.stat() != Stat.TREE_CALLS_NOT_KEPT).toList();
+    return new Report(
+        all.unit(),
+        all.records(),
+        all.lost(),
+        all.resultHash(),
+        all.functions(),
+        all.edges(),
+        stats,
+        all.cores());
+  }
+
+  @Override
+  GraphLimits limits() {
+    return GraphLimits.DEFAULT.withTreeCallsPerCore(0); // the tree is not shown
+  }
+
+  @Override
+  String path() {
+    return "/report";
+  }
+}
