@@ -31,12 +31,13 @@ class ExamplesTest {
   /** Verbs whose example needs a cluster, which the user names in the environment. */
   private static final Set<String> NEED_KAFKA = Set.of("emulate", "pipeline");
 
-  @TempDir private Path folder;
+  private Path folder;
   private Path script;
   private EmbeddedBroker broker;
 
   @BeforeAll
-  void recordTheTraceOfTheOtherExamples() throws Exception {
+  void recordTheTraceOfTheOtherExamples(@TempDir Path empty) throws Exception {
+    folder = empty;
     script = RetstackScript.write(folder.resolve("bin"));
     broker = EmbeddedBroker.start(folder.resolve("kafka"), 0);
     for (String example : examples("record")) {

@@ -27,14 +27,12 @@ import picocli.CommandLine.Option;
       "returns at once, packing, unpacking, reconstruction. Medians over the rounds.",
       "Times depend on the machine; ratios hardly do."
     },
-    footer = "  retstack bench --rounds 1 --format json")
+    footer = "  retstack bench --rounds 1 --calls 5000 --format json")
 public final class BenchVerb extends Verb {
   private static final List<String> HEADER = List.of("stage", "subject", "figure", "value");
 
-  /** Arguments that make about half a million calls each. */
-  private static final long FIB = 26;
-
-  private static final long W200 = 10_000;
+  /** Calls that one round of w200 makes, by the guest's own count. */
+  private static final long CALLS_PER_W200_ROUND = 48;
 
   @Option(
       names = "--rounds",
@@ -42,6 +40,13 @@ public final class BenchVerb extends Verb {
       paramLabel = "N",
       description = "Rounds per figure (default: ${DEFAULT-VALUE}).")
   private int rounds;
+
+  @Option(
+      names = "--calls",
+      defaultValue = "500000",
+      paramLabel = "N",
+      description = "About so many calls per run of a program (default: ${DEFAULT-VALUE}).")
+  private long calls;
 
   @Option(
       names = "--image",
@@ -54,9 +59,10 @@ public final class BenchVerb extends Verb {
 
   @Override
   int run() throws Exception {
-    if (rounds < 1) {
-      throw usage("--rounds " + rounds + ": at least 1");
+    if (rounds < 1 || calls < 1) {
+      throw usage("--rounds " + rounds + ", --calls " + calls + ": each at least 1");
     }
+    long w200 = Math.max(1, calls / CALLS_PER_W200_ROUND);
     List<Path> files =
         images.isEmpty() ? GuestImages.zoo() : images.stream().map(GuestImages::resolve).toList();
     if (files.isEmpty()) {
@@ -66,18 +72,30 @@ public final class BenchVerb extends Verb {
     for (Path file : files) {
       LoadedImage image = LoadedImage.load(file).requireCallSites();
       note("capture: " + image.elf().name());
-      measures.addAll(CaptureBench.run(image, "fib", FIB, rounds));
-      measures.addAll(CaptureBench.run(image, "w200", W200, rounds));
+      measures.addAll(CaptureBench.run(image, "fib", fibOf(calls), rounds));
+      measures.addAll(CaptureBench.run(image, "w200", w200, rounds));
     }
     note("packing, unpacking, reconstruction");
     PathBench path =
-        PathBench.of(LoadedImage.load(files.getFirst()).requireCallSites(), "w200", W200);
+        PathBench.of(LoadedImage.load(files.getFirst()).requireCallSites(), "w200", w200);
     for (String codec : Codecs.ids()) {
       measures.addAll(path.codec(Codecs.byId(codec), rounds));
     }
     measures.addAll(path.apply(rounds));
     print(measures);
     return ExitCode.OK;
+  }
+
+  /** The number whose naive computation makes at least so many calls: 2 fib(n + 1) - 1 of them. */
+  private static long fibOf(long calls) {
+    long n = 0;
+    long here = 0;
+    for (long next = 1; 2 * next - 1 < calls; n++) {
+      long sum = here + next;
+      here = next;
+      next = sum;
+    }
+    return n;
   }
 
   private void print(List<Measure> measures) throws Exception {
