@@ -39,7 +39,7 @@ class ReconstructionPropertyTest {
     Seeds.each(
         seed -> {
           SplittableRandom random = new SplittableRandom(seed);
-          List<ModelCore> cores = Cores.any(random, 3, 0);
+          List<ModelCore> cores = Cores.any(random, 3, 20);
           Faults faults = Faults.any(random);
           Subject subject = Subject.product();
           long lost = 0;
