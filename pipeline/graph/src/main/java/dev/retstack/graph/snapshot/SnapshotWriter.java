@@ -1,5 +1,6 @@
 package dev.retstack.graph.snapshot;
 
+import java.io.BufferedOutputStream;
 import java.io.DataOutput;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -20,7 +21,8 @@ public final class SnapshotWriter {
 
   public SnapshotWriter(DataOutput raw, int version) throws IOException {
     this.raw = raw;
-    this.out = new DataOutputStream(new CheckedOutputStream(new Sink(raw), crc));
+    this.out =
+        new DataOutputStream(new BufferedOutputStream(new CheckedOutputStream(new Sink(raw), crc)));
     out.writeInt(MAGIC);
     out.writeByte(version);
   }
