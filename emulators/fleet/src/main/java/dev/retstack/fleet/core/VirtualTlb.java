@@ -26,6 +26,7 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
   private final LongOpenHashSet executing = new LongOpenHashSet();
   private GuestMemory memory;
   private boolean removing;
+  private boolean lookedUp;
   private int fills;
   private long refusedAddress;
   private int refusedAccess = -1;
@@ -67,7 +68,7 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
     fills++;
     Region region = memory.find(address);
     if (region == null) {
-      if (access == UcConst.UC_MEM_FETCH) {
+      if (access == UcConst.UC_MEM_FETCH && !removing) {
         return refuse(address, access);
       }
       // accepted, so that the access itself fails and its exact address is reported
@@ -76,7 +77,7 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
     }
     int perms = region.permissionsAt(address);
     if ((perms & needed(access)) == 0) {
-      return refuse(address, access);
+      return removing ? lookUp(address, access, result) : refuse(address, access);
     }
     int both = GuestMemory.WRITE | GuestMemory.EXECUTE;
     result.set(address, (perms & both) == both ? oneOf(perms, address, access) : perms);
@@ -94,6 +95,16 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
     }
     boolean asCode = access == UcConst.UC_MEM_FETCH || executing.contains(page);
     return perms & ~(asCode ? GuestMemory.WRITE : GuestMemory.EXECUTE);
+  }
+
+  /**
+   * The engine looks for translations to drop and asks for any page as code. A refusal would be
+   * taken for an error of the program; the answer is forgotten right after.
+   */
+  private boolean lookUp(long address, int access, TlbEntry result) {
+    lookedUp = true;
+    result.set(address, needed(access));
+    return true;
   }
 
   private boolean refuse(long address, int access) {
@@ -117,8 +128,11 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
 
   @Override
   public void unmapped(long address, long size) {
-    forget(address, size);
-    engine.mem_unmap(address, size);
+    remove(
+        () -> {
+          engine.ctl_remove_cache(address, address + size);
+          engine.mem_unmap(address, size);
+        });
   }
 
   @Override
@@ -131,13 +145,21 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
     forget(address, size);
   }
 
-  /** Drops translations; the engine may ask for the page meanwhile. */
   private void forget(long address, long size) {
+    remove(() -> engine.ctl_remove_cache(address, address + size));
+  }
+
+  /** Drops translations; the engine may ask for their pages meanwhile. */
+  private void remove(Runnable what) {
     removing = true;
     try {
-      engine.ctl_remove_cache(address, address + size);
+      what.run();
     } finally {
       removing = false;
+    }
+    if (lookedUp) {
+      lookedUp = false;
+      engine.ctl_flush_tlb();
     }
     codeChanged.run();
   }

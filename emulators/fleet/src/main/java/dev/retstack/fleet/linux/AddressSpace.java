@@ -186,7 +186,7 @@ final class AddressSpace {
       }
       return address;
     }
-    int permissions = memory.permissionsAt(address);
+    int permissions = onePermission(address, oldSize);
     long more = newSize - oldSize;
     if (inMappings(address, newSize) && !memory.overlaps(address + oldSize, more)) {
       requireBudget(more);
@@ -203,6 +203,17 @@ final class AddressSpace {
     }
     unmap(address, oldSize);
     return moved;
+  }
+
+  /** Permissions of a range whose pages are all alike; Linux moves no other. */
+  private int onePermission(long address, long size) {
+    int permissions = memory.permissionsAt(address);
+    for (long page = address; page != address + size; page += GuestMemory.PAGE) {
+      if (memory.permissionsAt(page) != permissions) {
+        throw new SystemCallException(Errno.EFAULT);
+      }
+    }
+    return permissions;
   }
 
   private void mapAt(long address, long size, int permissions) {

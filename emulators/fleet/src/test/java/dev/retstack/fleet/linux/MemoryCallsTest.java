@@ -122,6 +122,18 @@ final class MemoryCallsTest {
   }
 
   @Test
+  void mappingOfMixedPermissionsDoesNotGrow() {
+    try (Guest guest = new Guest("x86_64")) {
+      long a = map(guest, 2 * PAGE);
+      assertThat(guest.call("mprotect", a, PAGE, 1)).isZero();
+
+      assertThat(guest.call("mremap", a, 2 * PAGE, 4 * PAGE, MAYMOVE))
+          .isEqualTo(Errno.EFAULT.result());
+      assertThat(guest.memory.isMapped(a, 2 * PAGE)).isTrue();
+    }
+  }
+
+  @Test
   void tracersPagesCannotBeTouched() {
     try (Guest guest = new Guest("x86_64")) {
       guest.process.reserve(SCRATCH, PAGE);

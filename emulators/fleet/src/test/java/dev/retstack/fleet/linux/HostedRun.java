@@ -1,0 +1,115 @@
+package dev.retstack.fleet.linux;
+
+import dev.retstack.fleet.CoreResult;
+import dev.retstack.fleet.CoreSpec;
+import dev.retstack.fleet.Fleet;
+import dev.retstack.fleet.FleetListener;
+import dev.retstack.fleet.FleetOptions;
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.publish.ChunkSink;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.Image;
+import dev.retstack.schema.codec.Chunks;
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.codec.RecordBatch;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What became of a program on one traced core.
+ *
+ * @param result of the core
+ * @param stdout what it wrote
+ * @param stderr what it wrote
+ * @param records all hijack records, as text, in order
+ * @param calls entries by function name
+ */
+record HostedRun(
+    CoreResult result,
+    String stdout,
+    String stderr,
+    List<String> records,
+    Map<String, Integer> calls) {
+
+  static HostedRun of(
+      Path program,
+      List<String> arguments,
+      Map<String, String> environment,
+      String input,
+      long slice)
+      throws IOException, InterruptedException {
+    LoadedImage image = LoadedImage.load(program).requireCallSites();
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    LinuxOptions options =
+        LinuxOptions.of("prog")
+            .withArguments(arguments)
+            .withEnvironment(environment)
+            .withStreams(
+                new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8)), out, err);
+    Collector collector = new Collector(image);
+    List<CoreResult> results =
+        Fleet.run(
+            List.of(new CoreSpec("core-0", image, CoreOptions.of(options))),
+            FleetOptions.standard().withThreads(1).withSliceInstructions(slice),
+            collector,
+            FleetListener.NONE);
+    return new HostedRun(
+        results.getFirst(),
+        out.toString(StandardCharsets.UTF_8),
+        err.toString(StandardCharsets.UTF_8),
+        collector.records,
+        collector.calls);
+  }
+
+  /** Keeps what is published. */
+  private static final class Collector implements ChunkSink {
+    private final LoadedImage image;
+    private final List<String> records = new ArrayList<>();
+    private final Map<String, Integer> calls = new TreeMap<>();
+
+    Collector(LoadedImage image) {
+      this.image = image;
+    }
+
+    @Override
+    public void image(Image published) {}
+
+    @Override
+    public void chunk(Chunk chunk) throws IOException {
+      RecordBatch batch;
+      try {
+        batch = Chunks.decode(chunk);
+      } catch (CorruptChunkException e) {
+        throw new IOException(e);
+      }
+      for (int i = 0; i < batch.size(); i++) {
+        records.add(
+            "%d %d %d %x %x %x %x"
+                .formatted(
+                    batch.kind[i],
+                    batch.time[i],
+                    batch.depth[i],
+                    batch.selfPc[i],
+                    batch.fromPc[i],
+                    batch.retP[i],
+                    batch.fp[i]));
+        if (batch.kind[i] == RecordBatch.ENTRY) {
+          String name = image.elf().functionAt(batch.selfPc[i]).orElseThrow().name();
+          calls.merge(name, 1, Integer::sum);
+        }
+      }
+    }
+
+    @Override
+    public void close() {}
+  }
+}
