@@ -74,6 +74,7 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
       Supplier<Consumer.DrainingControl<Done>> stream,
       ActorRef<Partitions.Command> partitions) {
     super(context);
+    context.setLoggerName(Ingest.class);
     this.timers = timers;
     this.stream = stream;
     this.partitions = partitions;

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import org.apache.pekko.Done;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -29,10 +30,10 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
   public record Ask(ActorRef<Answer> replyTo) implements Command {}
 
   /**
-   * Asks to be told when cores have ended: those named, or any {@code count} of them where none is
-   * named.
+   * Completes a future when cores have ended: those named, or any {@code count} of them where none
+   * is named. A future and not a reply, since this may take as long as the fleet runs.
    */
-  public record AwaitEnded(Set<CoreKey> cores, int count, ActorRef<Done> replyTo)
+  public record AwaitEnded(Set<CoreKey> cores, int count, CompletableFuture<Done> done)
       implements Command {
     public AwaitEnded {
       cores = Set.copyOf(cores);
@@ -92,7 +93,7 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
             ? ended.size() >= request.count()
             : ended.containsAll(request.cores());
     if (all) {
-      request.replyTo().tell(Done.done());
+      request.done().complete(Done.done());
     }
     return all;
   }

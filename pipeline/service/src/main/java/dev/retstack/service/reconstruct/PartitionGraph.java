@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.pekko.Done;
@@ -99,7 +100,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   public static Behavior<Command> create(
       int partition,
       PartitionSettings settings,
-      Ledger ledger,
+      Supplier<Ledger> ledger,
       ActorRef<ImageRegistry.Command> images,
       ActorRef<CoreWatch.Command> watch) {
     return Behaviors.setup(
@@ -107,7 +108,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
             Behaviors.withTimers(
                 timers ->
                     new PartitionGraph(
-                        context, timers, partition, settings, ledger, images, watch)));
+                        context, timers, partition, settings, ledger.get(), images, watch)));
   }
 
   private PartitionGraph(
@@ -119,6 +120,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       ActorRef<ImageRegistry.Command> images,
       ActorRef<CoreWatch.Command> watch) {
     super(context);
+    context.setLoggerName(PartitionGraph.class);
     this.partition = partition;
     this.settings = settings;
     this.images = images;

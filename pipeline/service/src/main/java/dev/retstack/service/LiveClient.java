@@ -1,0 +1,87 @@
+package dev.retstack.service;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Asks a running pipeline over HTTP. */
+public final class LiveClient implements AutoCloseable {
+  private static final Duration CONNECT = Duration.ofSeconds(5);
+  private static final Duration ANSWER = Duration.ofSeconds(60);
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final URI base;
+  private final HttpClient http = HttpClient.newBuilder().connectTimeout(CONNECT).build();
+
+  /**
+   * A client of one member.
+   *
+   * @param base its address, such as {@code http://127.0.0.1:8080}
+   */
+  public LiveClient(URI base) {
+    this.base = base;
+  }
+
+  /**
+   * Asks for a resource such as {@code report}, {@code graph}, {@code anomalies}, {@code cores} or
+   * {@code stats}.
+   *
+   * @param parameters such as {@code format=text}
+   * @return the answer's text
+   * @throws IOException when nobody answers, or the answer is an error: the message has its cure
+   */
+  public String get(String resource, Map<String, String> parameters)
+      throws IOException, InterruptedException {
+    String query =
+        parameters.entrySet().stream()
+            .map(p -> encode(p.getKey()) + "=" + encode(p.getValue()))
+            .collect(Collectors.joining("&"));
+    URI uri = base.resolve("/" + resource + (query.isEmpty() ? "" : "?" + query));
+    HttpRequest request = HttpRequest.newBuilder(uri).timeout(ANSWER).build();
+    HttpResponse<String> response;
+    try {
+      response = http.send(request, HttpResponse.BodyHandlers.ofString());
+    } catch (IOException e) {
+      throw new IOException(
+          "no answer from %s: %s: is a pipeline running there?"
+              .formatted(
+                  uri, e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage()),
+          e);
+    }
+    if (response.statusCode() != 200) {
+      throw new IOException(uri + ": " + error(response));
+    }
+    return response.body();
+  }
+
+  private static String error(HttpResponse<String> response) {
+    try {
+      JsonNode body = JSON.readTree(response.body());
+      if (body != null && body.hasNonNull("error")) {
+        return body.path("error").asText() + ": " + body.path("cure").asText();
+      }
+    } catch (JacksonException e) {
+      return "answer " + response.statusCode() + " that is not JSON: is this a pipeline?";
+    }
+    return "answer " + response.statusCode() + ": " + response.body();
+  }
+
+  private static String encode(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public void close() {
+    http.close();
+  }
+}

@@ -1,0 +1,122 @@
+package dev.retstack.service;
+
+import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.service.ingest.ImageFeed;
+import dev.retstack.service.ingest.Ingest;
+import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.query.Queries;
+import dev.retstack.service.query.View;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import org.apache.pekko.Done;
+import org.apache.pekko.actor.CoordinatedShutdown;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.javadsl.AskPattern;
+import org.apache.pekko.http.javadsl.ServerBinding;
+
+/** A running member of the pipeline. Safe for use by several threads. */
+public final class Pipeline implements AutoCloseable {
+  private static final Duration LAST_CHECKPOINTS = Duration.ofMinutes(2);
+  private static final Duration LAST_REQUESTS = Duration.ofSeconds(5);
+
+  private final ActorSystem<?> system;
+  private final ServerBinding binding;
+  private final Queries queries;
+  private final AtomicBoolean aborted = new AtomicBoolean();
+
+  Pipeline(
+      ActorSystem<?> system,
+      ServerBinding binding,
+      ImageFeed feed,
+      ActorRef<Ingest.Command> ingest,
+      Queries queries) {
+    this.system = system;
+    this.binding = binding;
+    this.queries = queries;
+    onShutdown(
+        CoordinatedShutdown.PhaseServiceUnbind(),
+        "http",
+        () -> binding.terminate(LAST_REQUESTS).thenApply(_ -> Done.done()));
+    onShutdown(
+        CoordinatedShutdown.PhaseServiceRequestsDone(),
+        "partitions",
+        () -> AskPattern.ask(ingest, Ingest.Stop::new, LAST_CHECKPOINTS, system.scheduler()));
+    CoordinatedShutdown.get(system)
+        .addTask(
+            CoordinatedShutdown.PhaseServiceStop(),
+            "images",
+            () ->
+                CompletableFuture.supplyAsync(
+                    () -> {
+                      feed.close();
+                      return Done.done();
+                    }));
+  }
+
+  private void onShutdown(String phase, String name, Supplier<CompletionStage<Done>> task) {
+    CoordinatedShutdown.get(system)
+        .addTask(
+            phase,
+            name,
+            () -> aborted.get() ? CompletableFuture.completedFuture(Done.done()) : task.get());
+  }
+
+  /** Address of the HTTP side, such as {@code http://127.0.0.1:8080}. */
+  public URI httpUri() {
+    InetSocketAddress address = binding.localAddress();
+    return URI.create("http://%s:%d".formatted(address.getHostString(), address.getPort()));
+  }
+
+  /** Completes when all of these cores have ended and their last chunks are in the state. */
+  public CompletionStage<Done> awaitCoresEnded(Set<CoreKey> cores) {
+    return queries.ended(cores, cores.size());
+  }
+
+  /** Completes when this many cores have ended, whichever they are. */
+  public CompletionStage<Done> awaitCoresEnded(int count) {
+    return queries.ended(Set.of(), count);
+  }
+
+  /** How far each core came. */
+  public CompletionStage<List<CoreProgress>> progress() {
+    return queries.cores();
+  }
+
+  /** Everything this member holds, as it is now: report, trees, anomalies. */
+  public CompletionStage<View> view() {
+    return queries.view();
+  }
+
+  /** Completes with the partitions this member owns, each with its state loaded. */
+  public CompletionStage<List<Integer>> openPartitions(Duration patience) {
+    return queries.open(patience);
+  }
+
+  /**
+   * Drains the stream, writes the last checkpoints, leaves the group; completes when it is over.
+   */
+  public CompletionStage<Done> stop() {
+    system.terminate();
+    return system.getWhenTerminated();
+  }
+
+  /** Stops without a last checkpoint, in the middle of whatever is under way: for tests. */
+  CompletionStage<Done> abort() {
+    aborted.set(true);
+    return stop();
+  }
+
+  /** Stops in order and waits for it. */
+  @Override
+  public void close() {
+    stop().toCompletableFuture().join();
+  }
+}

@@ -1,0 +1,193 @@
+package dev.retstack.service;
+
+import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.reconstruct.PartitionSettings;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.OptionalLong;
+
+/**
+ * What one member of the pipeline has to know. Begin with {@link #of} and change what differs.
+ *
+ * @param kafka where Kafka is
+ * @param topics names of the topics
+ * @param groupId consumer group; members of one group share the partitions, and the group owns the
+ *     checkpoints
+ * @param partitions partitions of the events topic where this member has to create it
+ * @param httpHost address the HTTP side listens on; loopback only
+ * @param httpPort its port; 0 = any free one
+ * @param checkpointInterval longest time between a chunk and the checkpoint that holds it
+ * @param checkpointChunks chunks after which a checkpoint is taken earlier than that
+ * @param imagePatience how long a chunk waits for its image before it goes to dead letters
+ * @param spanThreshold shortest call published to spans, in the core's unit; empty = none
+ * @param limits what a stream can make grow at most
+ */
+public record PipelineConfig(
+    KafkaSettings kafka,
+    Topics topics,
+    String groupId,
+    int partitions,
+    String httpHost,
+    int httpPort,
+    Duration checkpointInterval,
+    int checkpointChunks,
+    Duration imagePatience,
+    OptionalLong spanThreshold,
+    GraphLimits limits) {
+
+  /** Group of members that are given no other one. */
+  public static final String DEFAULT_GROUP = "retstack-pipeline";
+
+  public PipelineConfig {
+    if (groupId.isBlank()) {
+      throw new IllegalArgumentException("empty group id: give the members of one job one name");
+    }
+    if (httpPort < 0 || httpPort > 65_535) {
+      throw new IllegalArgumentException("HTTP port " + httpPort + ": use 0 to 65535, 0 = any");
+    }
+    if (partitions < 1 || checkpointChunks < 1 || !checkpointInterval.isPositive()) {
+      throw new IllegalArgumentException(
+          "partitions %d, checkpoint after %d chunks or %s: each must be positive"
+              .formatted(partitions, checkpointChunks, checkpointInterval));
+    }
+    requireLoopback(httpHost);
+  }
+
+  /** The usual settings for this cluster. */
+  public static PipelineConfig of(KafkaSettings kafka) {
+    return new PipelineConfig(
+        kafka,
+        Topics.standard(),
+        DEFAULT_GROUP,
+        8,
+        "127.0.0.1",
+        0,
+        Duration.ofSeconds(5),
+        512,
+        Duration.ofSeconds(60),
+        OptionalLong.empty(),
+        GraphLimits.DEFAULT);
+  }
+
+  /** The same, to be changed. */
+  public Builder but() {
+    return new Builder(this);
+  }
+
+  /** Changes single settings of a configuration. */
+  public static final class Builder {
+    private final KafkaSettings kafka;
+    private Topics topics;
+    private String groupId;
+    private int partitions;
+    private String httpHost;
+    private int httpPort;
+    private Duration checkpointInterval;
+    private int checkpointChunks;
+    private Duration imagePatience;
+    private OptionalLong spanThreshold;
+    private GraphLimits limits;
+
+    private Builder(PipelineConfig from) {
+      kafka = from.kafka;
+      topics = from.topics;
+      groupId = from.groupId;
+      partitions = from.partitions;
+      httpHost = from.httpHost;
+      httpPort = from.httpPort;
+      checkpointInterval = from.checkpointInterval;
+      checkpointChunks = from.checkpointChunks;
+      imagePatience = from.imagePatience;
+      spanThreshold = from.spanThreshold;
+      limits = from.limits;
+    }
+
+    /** Other names of topics. */
+    public Builder topics(Topics names) {
+      topics = names;
+      return this;
+    }
+
+    /** Another consumer group. */
+    public Builder groupId(String group) {
+      groupId = group;
+      return this;
+    }
+
+    /** Another number of partitions to create. */
+    public Builder partitions(int count) {
+      partitions = count;
+      return this;
+    }
+
+    /** The HTTP side elsewhere; port 0 = any free one. */
+    public Builder http(String host, int port) {
+      httpHost = host;
+      httpPort = port;
+      return this;
+    }
+
+    /** Other moments of checkpoints, whichever comes first. */
+    public Builder checkpoints(Duration interval, int chunks) {
+      checkpointInterval = interval;
+      checkpointChunks = chunks;
+      return this;
+    }
+
+    /** Another wait for images. */
+    public Builder imagePatience(Duration patience) {
+      imagePatience = patience;
+      return this;
+    }
+
+    /** Publishes calls of this length and longer as spans. */
+    public Builder spanThreshold(long threshold) {
+      spanThreshold = OptionalLong.of(threshold);
+      return this;
+    }
+
+    /** Other limits of the state. */
+    public Builder limits(GraphLimits other) {
+      limits = other;
+      return this;
+    }
+
+    /** The configuration as changed. */
+    public PipelineConfig build() {
+      return new PipelineConfig(
+          kafka,
+          topics,
+          groupId,
+          partitions,
+          httpHost,
+          httpPort,
+          checkpointInterval,
+          checkpointChunks,
+          imagePatience,
+          spanThreshold,
+          limits);
+    }
+  }
+
+  PartitionSettings partitionSettings() {
+    return new PartitionSettings(
+        topics, checkpointInterval, checkpointChunks, imagePatience, spanThreshold, limits);
+  }
+
+  private static void requireLoopback(String host) {
+    boolean loopback;
+    try {
+      loopback = InetAddress.getByName(host).isLoopbackAddress();
+    } catch (UnknownHostException e) {
+      throw new IllegalArgumentException("unknown HTTP host " + host + ": use 127.0.0.1", e);
+    }
+    if (!loopback) {
+      throw new IllegalArgumentException(
+          "HTTP host %s is open to the network, without credentials: use 127.0.0.1"
+              .formatted(host));
+    }
+  }
+}

@@ -1,0 +1,170 @@
+package dev.retstack.service;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import dev.retstack.service.ingest.ImageFeed;
+import dev.retstack.service.ingest.ImageRegistry;
+import dev.retstack.service.ingest.Ingest;
+import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.progress.CoreWatch;
+import dev.retstack.service.query.HttpApi;
+import dev.retstack.service.query.Queries;
+import dev.retstack.service.reconstruct.KafkaLedger;
+import dev.retstack.service.reconstruct.PartitionGraph;
+import dev.retstack.service.reconstruct.Partitions;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.Props;
+import org.apache.pekko.actor.typed.SpawnProtocol;
+import org.apache.pekko.actor.typed.SupervisorStrategy;
+import org.apache.pekko.actor.typed.javadsl.AskPattern;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.http.javadsl.Http;
+import org.apache.pekko.http.javadsl.ServerBinding;
+
+/**
+ * One member of the pipeline: {@code Kafka → ingest → reconstruct → aggregate → query}. Members of
+ * one group share the partitions; each answers for its own.
+ */
+public final class PipelineService {
+  private static final Duration KAFKA_PATIENCE = Duration.ofSeconds(60);
+  private static final Duration START = Duration.ofSeconds(60);
+
+  private PipelineService() {}
+
+  /**
+   * Creates the topics that are missing, reads all images, serves HTTP, and joins the group.
+   *
+   * @throws IOException when Kafka does not answer or the HTTP port is taken; nothing runs then
+   */
+  public static Pipeline start(PipelineConfig config) throws IOException, InterruptedException {
+    int partitionCount;
+    Map<TopicPartition, Long> imageEnds;
+    try (TopicAdmin admin = new TopicAdmin(config.kafka(), KAFKA_PATIENCE)) {
+      admin.ensure(config.topics(), config.partitions());
+      partitionCount = admin.partitions(config.topics().events());
+      imageEnds = admin.endOffsets(config.topics().images());
+    }
+    ActorSystem<SpawnProtocol.Command> system =
+        ActorSystem.create(SpawnProtocol.create(), "retstack", config());
+    try {
+      return start(config, system, partitionCount, imageEnds);
+    } catch (IOException | InterruptedException | RuntimeException e) {
+      system.terminate();
+      throw e;
+    }
+  }
+
+  private static Pipeline start(
+      PipelineConfig config,
+      ActorSystem<SpawnProtocol.Command> system,
+      int partitionCount,
+      Map<TopicPartition, Long> imageEnds)
+      throws IOException, InterruptedException {
+    ActorRef<ImageRegistry.Command> images = spawn(system, ImageRegistry.create(), "images");
+    ActorRef<CoreWatch.Command> watch = spawn(system, CoreWatch.create(), "cores");
+    ActorRef<Partitions.Command> partitions =
+        spawn(system, Partitions.create(p -> partition(config, p, images, watch)), "partitions");
+    Queries queries = new Queries(system, partitions, watch, partitionCount);
+    ImageFeed feed = new ImageFeed(config.kafka(), imageEnds, images, system::terminate);
+    feed.start();
+    try {
+      await(
+          "read the images topic",
+          AskPattern.<ImageRegistry.Command, ImageRegistry.CaughtUp>ask(
+                  images, ImageRegistry.AwaitCaughtUp::new, START, system.scheduler())
+              .toCompletableFuture());
+      ServerBinding binding = bind(config, system, queries);
+      ActorRef<Ingest.Command> ingest =
+          spawn(
+              system,
+              Ingest.create(
+                  config.kafka(),
+                  config.topics().events(),
+                  config.groupId(),
+                  partitionCount,
+                  partitions),
+              "ingest");
+      return new Pipeline(system, binding, feed, ingest, queries);
+    } catch (IOException | InterruptedException | RuntimeException e) {
+      feed.close();
+      throw e;
+    }
+  }
+
+  private static Behavior<PartitionGraph.Command> partition(
+      PipelineConfig config,
+      int partition,
+      ActorRef<ImageRegistry.Command> images,
+      ActorRef<CoreWatch.Command> watch) {
+    // a partition that fails stops; the stream that feeds it then opens it again
+    return Behaviors.supervise(
+            PartitionGraph.create(
+                partition,
+                config.partitionSettings(),
+                () -> new KafkaLedger(config.kafka(), config.topics(), config.groupId(), partition),
+                images,
+                watch))
+        .onFailure(SupervisorStrategy.stop());
+  }
+
+  private static ServerBinding bind(
+      PipelineConfig config, ActorSystem<SpawnProtocol.Command> system, Queries queries)
+      throws IOException, InterruptedException {
+    HttpApi api = new HttpApi(queries, config.topics());
+    try {
+      return await(
+          "bind",
+          Http.get(system)
+              .newServerAt(config.httpHost(), config.httpPort())
+              .bind(api.routes())
+              .toCompletableFuture());
+    } catch (IOException e) {
+      Throwable root = e;
+      while (root.getCause() != null) {
+        root = root.getCause();
+      }
+      throw new IOException(
+          "cannot serve HTTP on %s:%d: %s: choose another port, or 0 for any free one"
+              .formatted(config.httpHost(), config.httpPort(), root.getMessage()),
+          e);
+    }
+  }
+
+  private static <T> ActorRef<T> spawn(
+      ActorSystem<SpawnProtocol.Command> system, Behavior<T> behavior, String name)
+      throws IOException, InterruptedException {
+    return await(
+        "start " + name,
+        AskPattern.<SpawnProtocol.Command, ActorRef<T>>ask(
+                system,
+                replyTo -> new SpawnProtocol.Spawn<>(behavior, name, Props.empty(), replyTo),
+                START,
+                system.scheduler())
+            .toCompletableFuture());
+  }
+
+  private static <T> T await(String what, CompletableFuture<T> stage)
+      throws IOException, InterruptedException {
+    try {
+      return stage.get(START.toSeconds(), TimeUnit.SECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      throw new IOException("cannot " + what + ": " + e.getMessage(), e);
+    }
+  }
+
+  private static Config config() {
+    ClassLoader loader = PipelineService.class.getClassLoader();
+    Config own = ConfigFactory.parseResourcesAnySyntax(loader, "retstack-service");
+    return ConfigFactory.load(loader, own);
+  }
+}

@@ -1,0 +1,108 @@
+package dev.retstack.service.export;
+
+import dev.retstack.graph.report.Report;
+import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.reconstruct.StateCopy;
+import java.io.IOException;
+import java.io.Writer;
+import java.util.List;
+
+/** Where cores and partitions stand, in every form. */
+public final class ProgressText {
+  private ProgressText() {}
+
+  /** {@code {cores:[{core, session, partition, isa, chunks, records, lost, time, end}]}}. */
+  public static void json(List<CoreProgress> cores, Writer out) throws IOException {
+    Json.write(
+        json -> {
+          json.writeStartObject();
+          json.writeArrayFieldStart("cores");
+          for (CoreProgress core : cores) {
+            json.writeStartObject();
+            json.writeStringField("core", core.key().core());
+            json.writeStringField("session", core.key().session());
+            json.writeNumberField("partition", core.partition());
+            json.writeStringField("isa", core.isa());
+            json.writeNumberField("chunks", core.chunks());
+            json.writeNumberField("records", core.records());
+            json.writeNumberField("lost", core.lost());
+            json.writeNumberField("time", core.time());
+            json.writeStringField("end", core.end().name());
+            json.writeEndObject();
+          }
+          json.writeEndArray();
+          json.writeEndObject();
+        },
+        out);
+  }
+
+  /** The same fields as RFC 4180 text. */
+  public static void csv(List<CoreProgress> cores, Appendable out) throws IOException {
+    Csv csv = new Csv(out);
+    csv.line("core", "session", "partition", "isa", "chunks", "records", "lost", "time", "end");
+    for (CoreProgress core : cores) {
+      csv.line(
+          core.key().core(),
+          core.key().session(),
+          core.partition(),
+          core.isa(),
+          core.chunks(),
+          core.records(),
+          core.lost(),
+          core.time(),
+          core.end());
+    }
+  }
+
+  /** The same fields as an aligned table. */
+  public static void text(List<CoreProgress> cores, Appendable out) throws IOException {
+    TextTable table =
+        new TextTable(
+            "CORE", "ISA", "PARTITION>", "CHUNKS>", "RECORDS>", "LOST>", "TIME>", "END", "SESSION");
+    for (CoreProgress core : cores) {
+      table.row(
+          core.key().core(),
+          core.isa(),
+          String.valueOf(core.partition()),
+          String.valueOf(core.chunks()),
+          String.valueOf(core.records()),
+          String.valueOf(core.lost()),
+          String.valueOf(core.time()),
+          core.end().name(),
+          core.key().session());
+    }
+    table.write(out);
+  }
+
+  /**
+   * {@code {partitions:{owned, of}, unit, records, lost, completeness, stats:[..],
+   * positions:[{partition, epoch, nextOffset, checkpointedOffset, skippedOffsets}]}}.
+   */
+  public static void statsJson(
+      Report report, List<StateCopy> partitions, Coverage coverage, Writer out) throws IOException {
+    Json.write(
+        json -> {
+          json.writeStartObject();
+          coverage.writeTo(json);
+          json.writeStringField("unit", report.unit().name());
+          json.writeNumberField("records", report.records());
+          json.writeNumberField("lost", report.lost());
+          json.writeNumberField("completeness", report.completeness());
+          json.writeFieldName("stats");
+          ReportJson.stats(report.stats(), json);
+          json.writeArrayFieldStart("positions");
+          for (StateCopy copy : partitions) {
+            json.writeStartObject();
+            json.writeNumberField("partition", copy.partition());
+            json.writeNumberField("epoch", copy.epoch());
+            json.writeNumberField("nextOffset", copy.nextOffset());
+            json.writeNumberField("checkpointedOffset", copy.checkpointedOffset());
+            json.writeNumberField("skippedOffsets", copy.skippedOffsets());
+            json.writeEndObject();
+          }
+          json.writeEndArray();
+          json.writeEndObject();
+        },
+        out);
+  }
+}

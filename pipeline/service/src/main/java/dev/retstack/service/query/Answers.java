@@ -1,0 +1,162 @@
+package dev.retstack.service.query;
+
+import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.report.Report;
+import dev.retstack.service.export.AnomalyCsv;
+import dev.retstack.service.export.AnomalyJson;
+import dev.retstack.service.export.AnomalyText;
+import dev.retstack.service.export.GraphCsv;
+import dev.retstack.service.export.GraphJson;
+import dev.retstack.service.export.GraphText;
+import dev.retstack.service.export.ProgressText;
+import dev.retstack.service.export.ReportCsv;
+import dev.retstack.service.export.ReportJson;
+import dev.retstack.service.export.ReportText;
+import dev.retstack.service.progress.CoreProgress;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Turns a view and the parameters of a request into the text of an answer. */
+final class Answers {
+  private Answers() {}
+
+  private interface Renderer {
+    void writeTo(StringWriter out) throws IOException;
+  }
+
+  static String report(View view, Map<String, String> parameters) {
+    Report report = view.report(unit(parameters));
+    return render(
+        out -> {
+          switch (format(parameters)) {
+            case JSON -> ReportJson.write(report, view.coverage(), out);
+            case CSV -> ReportCsv.write(report, out);
+            case TEXT -> ReportText.write(report, out);
+          }
+        });
+  }
+
+  static String stats(View view, Map<String, String> parameters) {
+    Report report = view.report(unit(parameters));
+    return render(
+        out -> {
+          switch (format(parameters)) {
+            case JSON -> ProgressText.statsJson(report, view.partitions(), view.coverage(), out);
+            case CSV -> ReportCsv.stats(report.stats(), out);
+            case TEXT -> ReportText.write(report, 0, out);
+          }
+        });
+  }
+
+  static String graph(View view, Map<String, String> parameters) {
+    int depth = number(parameters, "depth", Integer.MAX_VALUE);
+    if (depth < 1) {
+      throw new BadRequestException("depth " + depth, "use 1 or more");
+    }
+    List<CallTree> trees = chosen(view.trees(), parameters);
+    return render(
+        out -> {
+          switch (format(parameters)) {
+            case JSON -> GraphJson.write(trees, depth, out);
+            case CSV -> GraphCsv.write(trees, depth, out);
+            case TEXT -> GraphText.write(trees, view.anomalies(), depth, out);
+          }
+        });
+  }
+
+  static String anomalies(View view, Map<String, String> parameters) {
+    List<AnomalyRow> rows =
+        view.anomalies().stream()
+            .filter(row -> matches(parameters, "core", row.core()))
+            .filter(row -> matches(parameters, "kind", row.kind().name()))
+            .toList();
+    return render(
+        out -> {
+          switch (format(parameters)) {
+            case JSON -> AnomalyJson.write(rows, out);
+            case CSV -> AnomalyCsv.write(rows, out);
+            case TEXT -> AnomalyText.write(rows, out);
+          }
+        });
+  }
+
+  static String cores(List<CoreProgress> cores, Map<String, String> parameters) {
+    return render(
+        out -> {
+          switch (format(parameters)) {
+            case JSON -> ProgressText.json(cores, out);
+            case CSV -> ProgressText.csv(cores, out);
+            case TEXT -> ProgressText.text(cores, out);
+          }
+        });
+  }
+
+  static Format format(Map<String, String> parameters) {
+    return Format.of(parameters.getOrDefault("format", "json"));
+  }
+
+  private static List<CallTree> chosen(List<CallTree> trees, Map<String, String> parameters) {
+    int task = number(parameters, "task", -1);
+    List<CallTree> chosen =
+        trees.stream()
+            .filter(tree -> matches(parameters, "core", tree.core()))
+            .filter(tree -> matches(parameters, "session", tree.session()))
+            .filter(tree -> task < 0 || tree.task() == task)
+            .toList();
+    if (chosen.isEmpty() && parameters.containsKey("core")) {
+      throw new BadRequestException(
+          404,
+          "no core " + parameters.get("core") + " in the partitions of this member",
+          "GET /cores lists what is known here");
+    }
+    return chosen;
+  }
+
+  private static boolean matches(Map<String, String> parameters, String name, String value) {
+    return !parameters.containsKey(name) || parameters.get(name).equals(value);
+  }
+
+  private static Optional<ClockUnit> unit(Map<String, String> parameters) {
+    String name = parameters.get("unit");
+    if (name == null) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        Arrays.stream(ClockUnit.values())
+            .filter(unit -> unit.name().equalsIgnoreCase(name))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new BadRequestException(
+                        "unknown unit " + name, "use instructions or nanoseconds")));
+  }
+
+  private static int number(Map<String, String> parameters, String name, int otherwise) {
+    String text = parameters.get(name);
+    if (text == null) {
+      return otherwise;
+    }
+    try {
+      return Integer.parseInt(text);
+    } catch (NumberFormatException e) {
+      throw new BadRequestException(name + " '" + text + "' is not a number", "use a whole number");
+    }
+  }
+
+  private static String render(Renderer renderer) {
+    StringWriter out = new StringWriter();
+    try {
+      renderer.writeTo(out);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot happen in memory", e);
+    }
+    return out.toString();
+  }
+}

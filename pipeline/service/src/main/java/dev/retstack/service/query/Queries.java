@@ -1,0 +1,94 @@
+package dev.retstack.service.query;
+
+import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.progress.CoreWatch;
+import dev.retstack.service.reconstruct.PartitionGraph;
+import dev.retstack.service.reconstruct.Partitions;
+import dev.retstack.service.reconstruct.StateCopy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BiFunction;
+import org.apache.pekko.Done;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.javadsl.AskPattern;
+
+/** Asks the partitions of this member. Answers are made of copies: the stream goes on meanwhile. */
+public final class Queries {
+  private static final Duration ANSWER = Duration.ofSeconds(30);
+
+  private final ActorSystem<?> system;
+  private final ActorRef<Partitions.Command> partitions;
+  private final ActorRef<CoreWatch.Command> watch;
+  private final int partitionCount;
+
+  public Queries(
+      ActorSystem<?> system,
+      ActorRef<Partitions.Command> partitions,
+      ActorRef<CoreWatch.Command> watch,
+      int partitionCount) {
+    this.system = system;
+    this.partitions = partitions;
+    this.watch = watch;
+    this.partitionCount = partitionCount;
+  }
+
+  /** A merged copy of what this member holds now. */
+  public CompletionStage<View> view() {
+    return eachOwned(
+            (_, graph) ->
+                AskPattern.<PartitionGraph.Command, StateCopy>ask(
+                    graph, PartitionGraph.Copy::new, ANSWER, system.scheduler()))
+        .thenApplyAsync(copies -> new View(copies, partitionCount));
+  }
+
+  /** Partitions owned and open: their numbers, once each of them has loaded its state. */
+  public CompletionStage<List<Integer>> open(Duration patience) {
+    return eachOwned(
+        (partition, graph) ->
+            AskPattern.<PartitionGraph.Command, Long>askWithStatus(
+                    graph, PartitionGraph.AwaitOpen::new, patience, system.scheduler())
+                .thenApply(_ -> partition));
+  }
+
+  /** How far each core came. */
+  public CompletionStage<List<CoreProgress>> cores() {
+    return AskPattern.<CoreWatch.Command, CoreWatch.Answer>ask(
+            watch, CoreWatch.Ask::new, ANSWER, system.scheduler())
+        .thenApply(CoreWatch.Answer::cores);
+  }
+
+  /** Completes when these cores have ended, or any {@code count} where none is named. */
+  public CompletionStage<Done> ended(Set<CoreKey> cores, int count) {
+    CompletableFuture<Done> done = new CompletableFuture<>();
+    watch.tell(new CoreWatch.AwaitEnded(cores, count, done));
+    return done;
+  }
+
+  /** Partitions of the events topic. */
+  public int partitionCount() {
+    return partitionCount;
+  }
+
+  private <T> CompletionStage<List<T>> eachOwned(
+      BiFunction<Integer, ActorRef<PartitionGraph.Command>, CompletionStage<T>> question) {
+    return AskPattern.<Partitions.Command, Partitions.Owned>ask(
+            partitions, Partitions.AskOwned::new, ANSWER, system.scheduler())
+        .thenCompose(
+            owned -> {
+              List<CompletableFuture<T>> asked = new ArrayList<>();
+              owned
+                  .graphs()
+                  .forEach(
+                      (partition, graph) ->
+                          asked.add(question.apply(partition, graph).toCompletableFuture()));
+              return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
+                  .thenApply(_ -> asked.stream().map(CompletableFuture::join).toList());
+            });
+  }
+}

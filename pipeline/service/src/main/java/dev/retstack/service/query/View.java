@@ -1,0 +1,58 @@
+package dev.retstack.service.query;
+
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.service.export.Coverage;
+import dev.retstack.service.reconstruct.StateCopy;
+import java.util.List;
+import java.util.Optional;
+
+/** All partitions of this member as they were when somebody asked, merged. Nothing in it moves. */
+public final class View {
+  private final List<StateCopy> copies;
+  private final int partitionCount;
+  private final ReportBuilder merged = new ReportBuilder();
+
+  View(List<StateCopy> copies, int partitionCount) {
+    this.copies = List.copyOf(copies);
+    this.partitionCount = partitionCount;
+    for (StateCopy copy : copies) {
+      GraphState state = copy.state();
+      merged.add(state);
+    }
+  }
+
+  /**
+   * The report over the cores of these partitions.
+   *
+   * @throws dev.retstack.graph.report.MixedUnitsException where no unit is given and there are
+   *     several
+   */
+  public Report report(Optional<ClockUnit> unit) {
+    return unit.isPresent() ? merged.build(unit.get()) : merged.build();
+  }
+
+  /** Call trees by core. */
+  public List<CallTree> trees() {
+    return merged.trees();
+  }
+
+  /** Anomalies by core. */
+  public List<AnomalyRow> anomalies() {
+    return merged.anomalies();
+  }
+
+  /** Where each partition stood. */
+  public List<StateCopy> partitions() {
+    return copies;
+  }
+
+  /** Which partitions this is made from. */
+  public Coverage coverage() {
+    return new Coverage(copies.stream().map(StateCopy::partition).toList(), partitionCount);
+  }
+}

@@ -1,0 +1,106 @@
+package dev.retstack.service.replay;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.Image;
+import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.aggregate.PublishedRecord;
+import dev.retstack.service.ingest.KafkaSettings;
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/**
+ * Puts images and chunks on their topics under the keys a fleet gives them. Any record that is
+ * refused is the end: what follows it must not overtake it. For one thread.
+ */
+public final class TraceProducer implements AutoCloseable {
+  private final Topics topics;
+  private final KafkaProducer<byte[], byte[]> producer;
+  private final Set<String> begun = new HashSet<>();
+  private final AtomicReference<Exception> failure = new AtomicReference<>();
+
+  public TraceProducer(KafkaSettings kafka, Topics topics) {
+    this.topics = topics;
+    this.producer =
+        new KafkaProducer<>(kafka.producer(), new ByteArraySerializer(), new ByteArraySerializer());
+  }
+
+  /** Publishes an image and waits until it is stored: chunks may name it from then on. */
+  public void image(Image image) throws IOException, InterruptedException {
+    await(
+        send(PublishedRecord.of(topics.images(), null, image.getBuildId().getBytes(UTF_8), image)));
+  }
+
+  /**
+   * Publishes a chunk. The first one of a core is waited for: a producer that pipelines into a
+   * topic just created can lose its first batch (KAFKA-15591).
+   */
+  public void chunk(Chunk chunk) throws IOException, InterruptedException {
+    Future<RecordMetadata> sent =
+        send(
+            PublishedRecord.of(
+                topics.events(),
+                null,
+                chunk.getCore().getBytes(UTF_8),
+                chunk,
+                chunk.getSession(),
+                chunk.getIsa()));
+    if (begun.add(chunk.getCore())) {
+      await(sent);
+    }
+  }
+
+  /** Waits until everything is stored. */
+  public void flush() throws IOException {
+    producer.flush();
+    check();
+  }
+
+  private Future<RecordMetadata> send(ProducerRecord<byte[], byte[]> record) throws IOException {
+    check();
+    try {
+      return producer.send(
+          record,
+          (_, error) -> {
+            if (error != null) {
+              failure.compareAndSet(null, error);
+            }
+          });
+    } catch (KafkaException e) {
+      throw refused(e);
+    }
+  }
+
+  private static void await(Future<RecordMetadata> sent) throws IOException, InterruptedException {
+    try {
+      sent.get();
+    } catch (ExecutionException e) {
+      throw refused(e.getCause());
+    }
+  }
+
+  private void check() throws IOException {
+    if (failure.get() != null) {
+      throw refused(failure.get());
+    }
+  }
+
+  private static IOException refused(Throwable cause) {
+    return new IOException("Kafka refused a record: " + cause.getMessage(), cause);
+  }
+
+  @Override
+  public void close() {
+    producer.close();
+  }
+}

@@ -1,0 +1,55 @@
+package dev.retstack.service.replay;
+
+import dev.retstack.schema.TraceEntry;
+import dev.retstack.schema.file.TraceFileReader;
+import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.ingest.TopicAdmin;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** Sends a recorded trace as the fleet would have: images, then chunks, keyed as they were. */
+public final class TraceToKafka {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private TraceToKafka() {}
+
+  /**
+   * What was sent.
+   *
+   * @param truncation where the file was cut off, in a sentence; empty = it is whole
+   */
+  public record Sent(long images, long chunks, long records, String truncation) {}
+
+  /**
+   * Sends a whole trace and waits until Kafka has it. Creates the topics that are missing.
+   *
+   * @param partitions partitions of the events topic where it has to be created
+   */
+  public static Sent send(
+      Path file, KafkaSettings kafka, Topics topics, int partitions, TraceReplay.Progress progress)
+      throws IOException, InterruptedException {
+    try (TopicAdmin admin = new TopicAdmin(kafka, PATIENCE)) {
+      admin.ensure(topics, partitions);
+    }
+    long images = 0;
+    long chunks = 0;
+    long records = 0;
+    try (TraceFileReader reader = TraceFileReader.open(file);
+        TraceProducer producer = new TraceProducer(kafka, topics)) {
+      for (TraceEntry entry = reader.next(); entry != null; entry = reader.next()) {
+        if (entry.getImage() != null) {
+          producer.image(entry.getImage());
+          images++;
+        } else if (entry.getChunk() != null) {
+          producer.chunk(entry.getChunk());
+          records += entry.getChunk().getRecordCount();
+          progress.advanced(++chunks, records);
+        }
+      }
+      producer.flush();
+      return new Sent(images, chunks, records, reader.truncation());
+    }
+  }
+}
