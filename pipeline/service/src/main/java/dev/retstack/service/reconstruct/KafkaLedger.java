@@ -87,8 +87,10 @@ public final class KafkaLedger implements Ledger {
   }
 
   /**
-   * The first record to each partition is waited for: a producer that pipelines into a topic just
-   * created can lose its first batch and then wait for itself (KAFKA-15591).
+   * The first record of a transaction to each partition is waited for. A producer that pipelines
+   * into a topic just created can lose its first batch and then wait for itself (KAFKA-15591), and
+   * a new transaction counts its batches from 0 again, so that a first batch which has to be
+   * repeated makes the broker refuse those that overtook it.
    */
   private void send(ProducerRecord<byte[], byte[]> record) throws Exception {
     Exception earlier = failure.get();
@@ -115,6 +117,7 @@ public final class KafkaLedger implements Ledger {
   private void begin() {
     if (!inTransaction) {
       producer.beginTransaction();
+      acknowledged.clear();
       inTransaction = true;
     }
   }
