@@ -2,6 +2,7 @@ package dev.retstack.fleet.core;
 
 import dev.retstack.fleet.loader.ElfFile;
 import dev.retstack.unicorn.UcConst;
+import dev.retstack.unicorn.UcError;
 import dev.retstack.unicorn.UnicornException;
 
 /** Puts what went wrong in the guest into one sentence: what, where, by whom, and the cure. */
@@ -28,6 +29,9 @@ final class Faults {
   /** The sentence for an error of the engine. */
   String describe(UnicornException error, long pc) {
     String by = " by pc " + symbol(pc);
+    if (error.error() == UcError.INSN_INVALID) {
+      return "instruction that does not exist" + by;
+    }
     if (access != NO_ACCESS) {
       return "unmapped %s at 0x%x%s: is the pointer wrong? memory of the board: add --ram BASE:SIZE"
           .formatted(noun(access), address, by);
@@ -35,17 +39,18 @@ final class Faults {
     if (tlb.refusedAccess() != NO_ACCESS) {
       return refused(tlb.refusedAddress(), tlb.refusedAccess(), by, pc);
     }
-    return switch (error.error()) {
-      case INSN_INVALID -> "instruction that does not exist" + by;
-      default -> error.getMessage() + by;
-    };
+    return error.getMessage() + by;
   }
 
   private String refused(long page, int type, String by, long pc) {
-    return type == UcConst.UC_MEM_FETCH
+    if (type != UcConst.UC_MEM_FETCH) {
+      return "%s of page 0x%x, which is protected against it,%s"
+          .formatted(noun(type), GuestMemory.pageDown(page), by);
+    }
+    return GuestMemory.pageDown(page) == GuestMemory.pageDown(pc)
         ? "jump to 0x%x, which is not code".formatted(pc)
-        : "%s of page 0x%x, which is protected against it,%s"
-            .formatted(noun(type), GuestMemory.pageDown(page), by);
+        : "cpu exception%s: an instruction that does not exist, and no handler at 0x%x"
+            .formatted(by, page);
   }
 
   private static String noun(int type) {

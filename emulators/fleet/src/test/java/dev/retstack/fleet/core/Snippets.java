@@ -1,0 +1,148 @@
+package dev.retstack.fleet.core;
+
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.zoo.Run;
+import dev.retstack.fleet.zoo.Zoo;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.HexFormat;
+import java.util.List;
+
+/**
+ * Machine code that does one thing, in hex, written over the entry point of a zoo image.
+ *
+ * @param isa name of the ISA
+ * @param storeUnmapped stores a word at the unmapped {@link #UNMAPPED}
+ * @param jumpUnmapped jumps there
+ * @param storeText stores a word into the image's text at 0x100000
+ * @param undefined an instruction that does not exist
+ * @param breakpoint a breakpoint
+ * @param idle a jump to itself
+ * @param halt waits for an interrupt
+ * @param returnSeven returns 7 from the entry point
+ * @param selfModifying writes {@code x += 1; return} to 0x20000000, calls it twice, writes {@code x
+ *     += 10; return} over it, calls it, and returns x from the entry point
+ */
+record Snippets(
+    String isa,
+    String storeUnmapped,
+    String jumpUnmapped,
+    String storeText,
+    String undefined,
+    String breakpoint,
+    String idle,
+    String halt,
+    String returnSeven,
+    String selfModifying) {
+  static final long UNMAPPED = 0x1234_0000L;
+
+  private static final Snippets X86_64 =
+      new Snippets(
+          "x86_64",
+          hex("b800003412 8900"), // mov $0x12340000,%eax; mov %eax,(%rax)
+          hex("b800003412 ffe0"), // ...; jmp *%rax
+          hex("b800001000 8900"), // mov $0x100000,%eax; mov %eax,(%rax)
+          hex("0f0b"), // ud2
+          hex("cc"), // int3
+          hex("ebfe"), // 1: jmp 1b
+          hex("f4"), // hlt
+          hex("b807000000 c3"), // mov $7,%eax; ret
+          hex(
+              "31c0 bb00000020" // xor %eax,%eax; mov $0x20000000,%ebx
+                  + "c703ffc0c300 ffd3 ffd3" // movl $(inc %eax; ret),(%rbx); call *%rbx twice
+                  + "c70383c00ac3 ffd3 c3")); // movl $(add $10,%eax; ret),(%rbx); call; ret
+
+  private static final Snippets AARCH64 =
+      new Snippets(
+          "aarch64",
+          words(0xd2a24680, 0xf9000000), // movz x0,#0x1234,lsl 16; str x0,[x0]
+          words(0xd2a24680, 0xd61f0000), // ...; br x0
+          words(0xd2a00200, 0xf9000000), // movz x0,#0x10,lsl 16; str x0,[x0]
+          words(0), // udf #0
+          words(0xd4200000), // brk #0
+          words(0x14000000), // b .
+          words(0xd503207f), // wfi
+          words(0xd28000e0, 0xd65f03c0), // mov x0,#7; ret
+          words(
+              // x1 = 0x20000000, x9 = return address, w0 = 0; w2 = add w0,w0,#1; w3 = ret
+              0xd2a40001,
+              0xaa1e03e9,
+              0x52800000,
+              0x52808002,
+              0x72a22002,
+              0x52807803,
+              0x72bacbe3,
+              // str w2,[x1]; str w3,[x1,#4]; blr x1; blr x1; w2 = add w0,w0,#10; str; blr; ret x9
+              0xb9000022,
+              0xb9000423,
+              0xd63f0020,
+              0xd63f0020,
+              0x52850002,
+              0x72a22002,
+              0xb9000022,
+              0xd63f0020,
+              0xd65f0120));
+
+  private static final Snippets RISCV64 =
+      new Snippets(
+          "riscv64",
+          words(0x12340537, 0x00a53023), // lui a0,0x12340; sd a0,0(a0)
+          words(0x12340537, 0x00050067), // ...; jr a0
+          words(0x00100537, 0x00a53023), // lui a0,0x100; sd a0,0(a0)
+          words(0),
+          words(0x00100073), // ebreak
+          words(0x0000006f), // j .
+          words(0x10500073), // wfi
+          words(0x00700513, 0x00008067), // li a0,7; ret
+          words(
+              // s1 = 0x20000000, s2 = return address, a0 = 0; t0 = addi a0,a0,1; t1 = ret
+              0x200004b7,
+              0x00008913,
+              0x00000513,
+              0x001502b7,
+              0x5132829b,
+              0x00008337,
+              0x0673031b,
+              // sw t0,0(s1); sw t1,4(s1); jalr s1; jalr s1; t0 = addi a0,a0,10; sw; jalr; jr s2
+              0x0054a023,
+              0x0064a223,
+              0x000480e7,
+              0x000480e7,
+              0x00a502b7,
+              0x5132829b,
+              0x0054a023,
+              0x000480e7,
+              0x00090067));
+
+  static List<Snippets> all() {
+    return List.of(X86_64, AARCH64, RISCV64);
+  }
+
+  /** Runs code from the entry point of the zoo image of this ISA. */
+  CoreEnding run(String code, CoreOptions options) {
+    byte[] bytes = HexFormat.of().parseHex(code);
+    LoadedImage image =
+        Zoo.images().stream().filter(i -> i.isa().name().equals(isa)).findFirst().orElseThrow();
+    return Run.of(
+            image, options, 1_000_000, core -> core.engine().mem_write(image.elf().entry(), bytes))
+        .ending();
+  }
+
+  @Override
+  public String toString() {
+    return isa;
+  }
+
+  private static String hex(String text) {
+    return text.replace(" ", "");
+  }
+
+  /** 32-bit little-endian instructions. */
+  private static String words(int... words) {
+    ByteBuffer bytes = ByteBuffer.allocate(4 * words.length).order(ByteOrder.LITTLE_ENDIAN);
+    for (int word : words) {
+      bytes.putInt(word);
+    }
+    return HexFormat.of().formatHex(bytes.array());
+  }
+}

@@ -1,0 +1,85 @@
+package dev.retstack.fleet.probe;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class RetStackTest {
+  private static final int HANDLERS = 4;
+
+  private static RetStack stack(long... slots) {
+    RetStack stack = new RetStack(1_000, HANDLERS);
+    for (long slot : slots) {
+      stack.push(slot + 1, slot + 2, slot, false, 0);
+    }
+    return stack;
+  }
+
+  @Test
+  void keepsWhatWasPushedBeyondItsFirstCapacity() {
+    RetStack stack = new RetStack(1_000, HANDLERS);
+    for (int i = 0; i < 1_000; i++) {
+      assertThat(stack.isFull()).isFalse();
+      assertThat(stack.push(i, 2L * i, 5_000 - i, false, i % 2)).isEqualTo(i);
+    }
+    assertThat(stack.isFull()).isTrue();
+    assertThat(stack.selfPc(999)).isEqualTo(999);
+    assertThat(stack.fromPc(999)).isEqualTo(1_998);
+    assertThat(stack.retP(999)).isEqualTo(4_001);
+    assertThat(stack.cardIndex(999)).isEqualTo(1);
+    assertThat(stack.handlerOf(999)).isEqualTo(999 % HANDLERS);
+  }
+
+  @Test
+  void theHandlerSlotSaysWhichFrameReturns() {
+    RetStack stack = stack(90, 80, 70);
+    assertThat(stack.find(2, 71)).isEqualTo(2);
+    assertThat(stack.find(1, 81)).isEqualTo(1);
+    assertThat(stack.find(0, 91)).isEqualTo(0);
+  }
+
+  @Test
+  void ofTwoFramesOfOneSlotTheOneThatTheStackPointerPointsAtReturns() {
+    RetStack stack = stack(90, 80, 70, 60, 50);
+    assertThat(stack.find(0, 51)).isEqualTo(4);
+    assertThat(stack.find(0, 91)).isZero(); // 1-4 were left by a longjmp
+  }
+
+  @Test
+  void aLongChainOfTailCallsReturnsFromItsTop() {
+    RetStack stack = new RetStack(100, HANDLERS);
+    stack.push(1, 1, 90, false, 0);
+    for (int i = 1; i <= 4; i++) {
+      stack.push(1, 1, 50, true, 0); // on aarch64 the first frame of the chain was smaller
+    }
+    assertThat(stack.find(0, 91)).isEqualTo(4);
+  }
+
+  @Test
+  void aFrameThatWasGivenUpTooEarlyIsStillFound() {
+    RetStack stack = stack(90, 80, 70);
+    stack.truncate(1);
+    assertThat(stack.find(2, 71)).isEqualTo(2);
+    assertThat(stack.find(3, 71)).isEqualTo(-1);
+  }
+
+  @Test
+  void framesUnderANewSlotAreDead() {
+    RetStack stack = stack(90, 80, 70);
+    stack.dropDead(60);
+    assertThat(stack.size()).isEqualTo(3);
+    stack.dropDead(70);
+    assertThat(stack.size()).isEqualTo(2);
+    stack.dropDead(-1); // the highest address: slots are unsigned
+    assertThat(stack.size()).isZero();
+  }
+
+  @Test
+  void theCallersSlotTellsWhichFramesAreDead() {
+    RetStack stack = stack(90, 80, 70);
+    assertThat(stack.dropAbove(75)).isFalse();
+    assertThat(stack.size()).isEqualTo(3);
+    assertThat(stack.dropAbove(80)).isTrue();
+    assertThat(stack.size()).isEqualTo(2);
+  }
+}
