@@ -7,6 +7,7 @@ import dev.retstack.fleet.linux.LinuxEnd;
 import dev.retstack.fleet.linux.LinuxProcess;
 import dev.retstack.fleet.loader.ElfFile;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.Segment;
 import dev.retstack.fleet.probe.CountingFunction;
 import dev.retstack.fleet.probe.JavaProbe;
 import dev.retstack.fleet.probe.NoProbe;
@@ -26,8 +27,15 @@ import java.util.Optional;
  * with a sentence, never the process.
  */
 public final class Core implements AutoCloseable {
-  /** Bytes for translated code per engine: suits a fleet. */
-  private static final int TCG_BUFFER_BYTES = 1 << 20;
+  /**
+   * Bytes of translated code per byte of guest code, hooks included. When the buffer is too small
+   * for what a program runs, all of it is translated again and again: measured 10 times slower. A
+   * bigger one costs address space only, but above 2 MiB the host may give it huge pages.
+   */
+  private static final int TRANSLATED_PER_BYTE = 64;
+
+  private static final int TRANSLATED_BYTES_MIN = 1 << 20;
+  private static final int TRANSLATED_BYTES_MAX = 32 << 20;
 
   /** Why {@link #run} came back. */
   public enum Slice {
@@ -108,13 +116,21 @@ public final class Core implements AutoCloseable {
     Unicorn engine = Unicorn.open(how.arch(), how.mode());
     try {
       how.cpuModel().ifPresent(engine::ctl_set_cpu_model);
-      engine.ctl_set_tcg_buffer_size(TCG_BUFFER_BYTES);
+      engine.ctl_set_tcg_buffer_size(translatedBytes(image.elf()));
       engine.ctl_tlb_mode(UcConst.UC_TLB_VIRTUAL);
       return new Core(image, options, engine);
     } catch (Throwable t) {
       engine.close();
       throw t;
     }
+  }
+
+  private static int translatedBytes(ElfFile image) {
+    long code =
+        image.segments().stream().filter(Segment::executable).mapToLong(Segment::memoryBytes).sum();
+    long most = TRANSLATED_BYTES_MAX / TRANSLATED_PER_BYTE;
+    long wanted = Math.clamp(code, 1L, most) * TRANSLATED_PER_BYTE;
+    return (int) Math.max(Long.highestOneBit(wanted), TRANSLATED_BYTES_MIN);
   }
 
   private void addRam(Ram ram) {

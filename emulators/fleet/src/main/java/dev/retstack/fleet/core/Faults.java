@@ -49,7 +49,7 @@ final class Faults {
     }
     return GuestMemory.pageDown(page) == GuestMemory.pageDown(pc)
         ? "jump to 0x%x, which is not code".formatted(pc)
-        : "cpu exception%s: an instruction that does not exist, and no handler at 0x%x"
+        : "cpu exception%s, and no handler for it at 0x%x: is the instruction one of this isa?"
             .formatted(by, page);
   }
 

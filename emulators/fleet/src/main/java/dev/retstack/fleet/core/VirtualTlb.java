@@ -25,8 +25,13 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
   private final Runnable codeChanged;
   private final LongOpenHashSet executing = new LongOpenHashSet();
   private GuestMemory memory;
+
+  /** True while the engine drops translations, for which it looks pages up by a fetch. */
   private boolean removing;
+
+  /** True when it was told of a page as code that is not. */
   private boolean lookedUp;
+
   private int fills;
   private long refusedAddress;
   private int refusedAccess = -1;
@@ -138,6 +143,9 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
   @Override
   public void protectionChanged(long address, long size) {
     engine.ctl_flush_tlb();
+    if ((memory.permissionsAt(address) & GuestMemory.EXECUTE) != 0) {
+      forget(address, size); // it may have been written since it was translated
+    }
   }
 
   @Override

@@ -95,6 +95,14 @@ class CoreEndingTest {
     assertThat(ending).isEqualTo(CoreEnding.halted(12, "entry point returned 12"));
   }
 
+  @ParameterizedTest
+  @MethodSource("snippets")
+  void memoryThatLinuxUnmappedIsGoneAndTheProgramGoesOnUntilItUsesIt(Snippets snippets) {
+    CoreOptions options = Run.options().withRam(List.of(Ram.parse("0x12340000:0x1000")));
+    assertThat(snippets.run(snippets.useAfterUnmap(), options).detail())
+        .startsWith("unmapped read at 0x12340000 by pc _start+0x1");
+  }
+
   @Test
   void ramOverTheImageIsRefusedAndNothingLeaks() {
     int engines = Unicorn.openEngines();

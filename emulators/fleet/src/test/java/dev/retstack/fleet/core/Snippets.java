@@ -22,6 +22,7 @@ import java.util.List;
  * @param returnSeven returns 7 from the entry point
  * @param selfModifying writes {@code x += 1; return} to 0x20000000, calls it twice, writes {@code x
  *     += 10; return} over it, calls it, and returns x from the entry point
+ * @param useAfterUnmap asks Linux to unmap the page at {@link #UNMAPPED}, then reads from it
  */
 record Snippets(
     String isa,
@@ -33,7 +34,8 @@ record Snippets(
     String idle,
     String halt,
     String returnSeven,
-    String selfModifying) {
+    String selfModifying,
+    String useAfterUnmap) {
   static final long UNMAPPED = 0x1234_0000L;
 
   private static final Snippets X86_64 =
@@ -50,7 +52,9 @@ record Snippets(
           hex(
               "31c0 bb00000020" // xor %eax,%eax; mov $0x20000000,%ebx
                   + "c703ffc0c300 ffd3 ffd3" // movl $(inc %eax; ret),(%rbx); call *%rbx twice
-                  + "c70383c00ac3 ffd3 c3")); // movl $(add $10,%eax; ret),(%rbx); call; ret
+                  + "c70383c00ac3 ffd3 c3"), // movl $(add $10,%eax; ret),(%rbx); call; ret
+          // mov $11,%eax; mov $0x12340000,%edi; mov $0x1000,%esi; syscall; mov (%rdi),%eax
+          hex("b80b000000 bf00003412 be00100000 0f05 8b07"));
 
   private static final Snippets AARCH64 =
       new Snippets(
@@ -81,7 +85,9 @@ record Snippets(
               0x72a22002,
               0xb9000022,
               0xd63f0020,
-              0xd65f0120));
+              0xd65f0120),
+          // x8 = 215; x0 = 0x12340000; x1 = 0x1000; svc #0; x2 = 0x12340000; ldr x0,[x2]
+          words(0xd2801ae8, 0xd2a24680, 0xd2820001, 0xd4000001, 0xd2a24682, 0xf9400040));
 
   private static final Snippets RISCV64 =
       new Snippets(
@@ -112,7 +118,9 @@ record Snippets(
               0x5132829b,
               0x0054a023,
               0x000480e7,
-              0x00090067));
+              0x00090067),
+          // a7 = 215; a0 = 0x12340000; a1 = 0x1000; ecall; a0 = 0x12340000; ld a0,0(a0)
+          words(0x0d700893, 0x12340537, 0x000015b7, 0x00000073, 0x12340537, 0x00053503));
 
   static List<Snippets> all() {
     return List.of(X86_64, AARCH64, RISCV64);
