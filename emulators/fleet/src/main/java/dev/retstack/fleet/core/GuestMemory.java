@@ -82,7 +82,12 @@ public final class GuestMemory implements AutoCloseable {
           "guest memory [0x%x, +0x%x) is mapped already".formatted(address, size));
     }
     Region region = Region.allocate(address, size, perms);
-    listener.mapped(address, region.host);
+    try {
+      listener.mapped(address, region.host);
+    } catch (RuntimeException e) {
+      region.release();
+      throw e;
+    }
     regions.add(indexAbove(address), region);
   }
 
