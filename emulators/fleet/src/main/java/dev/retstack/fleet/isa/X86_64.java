@@ -92,7 +92,12 @@ final class X86_64 {
                   new Registers.Named("rdx", UC_X86_REG_RDX, 8),
                   new Registers.Named("xmm0", UC_X86_REG_XMM0, 16),
                   new Registers.Named("xmm1", UC_X86_REG_XMM1, 16))),
-          BringUp.NOTHING,
+          (engine, symbols) -> {
+            // psABI 3.4.1: x87 extended precision and round to nearest, all exceptions masked; the
+            // engine starts with zeroes, which is single precision
+            engine.reg_write(UC_X86_REG_FPCW, 0x37f);
+            engine.reg_write(UC_X86_REG_MXCSR, 0x1f80);
+          },
           new SyscallAbi(
               SyscallAbi.Trap.INSTRUCTION,
               UC_X86_INS_SYSCALL,

@@ -12,14 +12,22 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Static glibc programs, traced, do what they do under Linux: natively or under qemu-user. */
+/**
+ * Static programs of glibc and musl, traced, do what they do under Linux: natively or under
+ * qemu-user.
+ */
 final class LinuxProgramsTest {
   private static final long SLICE = 1_000_000;
   private static final Map<String, String> ENVIRONMENT = Map.of("GREETING", "hei");
+
+  private static final List<String> FLAGS =
+      List.of(
+          "-c", "-O2", "-pg", "-fno-pie", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls");
 
   @TempDir Path folder;
 
@@ -103,6 +111,32 @@ final class LinuxProgramsTest {
     assertThat(wild.result().ending().detail()).contains("123456789000", "wild+0x");
   }
 
+  @Test
+  void programOfMuslWithItsOwnCountingFunction() throws Exception {
+    String musl = "musl-gcc";
+    Assumptions.assumeTrue(GuestCompiler.installed(musl), "skipped: no " + musl);
+    // musl has no counting function: the user brings one, compiled without -pg.
+    Path counting = Files.writeString(folder.resolve("counting.c"), "void mcount(void) {}\n");
+    Path plain = GuestCompiler.compileWith(musl, folder.resolve("p.o"), "-c", counting.toString());
+    Path object = folder.resolve("calls.o");
+    List<String> flags = new ArrayList<>(FLAGS);
+    flags.add(resource("calls.c").toString());
+    GuestCompiler.compileWith(musl, object, flags.toArray(String[]::new));
+    Path program =
+        GuestCompiler.compileWith(
+            musl,
+            folder.resolve("calls"),
+            "-static",
+            "-no-pie",
+            object.toString(),
+            plain.toString());
+
+    HostedRun run = likeLinux(GuestCompiler.X86_64, program, List.of("prog", "last"), "one\ntwo\n");
+
+    assertThat(run.calls()).containsEntry("heap", 2).containsEntry("main", 1);
+    assertThat(run.result().unsupported()).isEqualTo(Map.of("number 4000", 1L));
+  }
+
   @ParameterizedTest
   @EnumSource(names = {"X86_64", "AARCH64"}) // glibc has no static PIE start for riscv64
   void staticPieRelocatesItself(GuestCompiler compiler) throws Exception {
@@ -161,15 +195,9 @@ final class LinuxProgramsTest {
     compiler.assumeInstalled();
     String name = source.getFileName().toString().replace(".c", "-" + compiler.isa());
     Path object = folder.resolve(name + ".o");
-    compiler.compile(
-        object,
-        "-c",
-        "-O2",
-        "-pg",
-        "-fno-pie",
-        "-fno-omit-frame-pointer",
-        "-fno-optimize-sibling-calls",
-        source.toString());
+    List<String> flags = new ArrayList<>(FLAGS);
+    flags.add(source.toString());
+    compiler.compile(object, flags.toArray(String[]::new));
     return compiler.compile(folder.resolve(name), "-static", "-no-pie", object.toString());
   }
 

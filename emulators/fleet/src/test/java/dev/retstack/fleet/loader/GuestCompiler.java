@@ -38,6 +38,12 @@ public enum GuestCompiler {
 
   /** Runs the compiler; a failure is an {@link AssertionError} with its messages. */
   public Path compile(Path output, String... arguments) throws IOException, InterruptedException {
+    return compileWith(command, output, arguments);
+  }
+
+  /** Runs any compiler with gcc's options. */
+  public static Path compileWith(String command, Path output, String... arguments)
+      throws IOException, InterruptedException {
     List<String> line = new ArrayList<>(List.of(command, "-o", output.toString()));
     Collections.addAll(line, arguments);
     Process process = new ProcessBuilder(line).redirectErrorStream(true).start();

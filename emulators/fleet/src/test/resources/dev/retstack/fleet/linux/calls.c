@@ -69,6 +69,8 @@ APART int files(void) {
   return 0;
 }
 
+APART long double third(volatile long double x) { return x / 3; }
+
 int main(int argc, char **argv, char **environment) {
   unsigned char random[8] = {0};
   struct utsname name;
@@ -80,6 +82,7 @@ int main(int argc, char **argv, char **environment) {
   printf("pages %d\n", pages());
   printf("files %d\n", files());
   printf("random %d\n", getrandom(random, sizeof random, 0) == sizeof random);
+  printf("third %.17Lf %.25f\n", third(2), (double)third(1));
   printf("uname %d %s\n", uname(&name), name.sysname);
   printf("unknown %ld\n", syscall(4000));
   while (fgets(line, sizeof line, stdin) != NULL) printf("> %s", line);
