@@ -206,15 +206,9 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       return;
     }
     if (offset > nextOffset) {
-      skippedOffsets += offset - nextOffset;
-      getContext()
-          .getLog()
-          .warn(
-              "partition {}: expected offset {}, received {}: {} records of the topic are gone",
-              partition,
-              nextOffset,
-              offset,
-              offset - nextOffset);
+      long gone = offset - nextOffset;
+      skippedOffsets += gone;
+      log("partition {}: {} records of the topic are gone before offset {}", gone, offset);
       nextOffset = offset;
     }
     try {
@@ -252,13 +246,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   }
 
   private void refuse(Ingest m, String reason) {
-    getContext()
-        .getLog()
-        .warn(
-            "partition {} offset {} goes to dead letters: {}",
-            partition,
-            m.record().offset(),
-            reason);
+    log("partition {} offset {} goes to dead letters: {}", m.record().offset(), reason);
     derived.deadLetter(m.record(), reason);
     advance(m);
   }
@@ -385,17 +373,14 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   }
 
   private Behavior<Command> onFailed(Throwable cause) {
-    getContext()
-        .getLog()
-        .warn(
-            "partition {} stops at offset {} and goes back to {}: {}",
-            partition,
-            nextOffset,
-            checkpointedOffset,
-            String.valueOf(cause));
+    log("partition {} goes back to offset {}: {}", checkpointedOffset, cause.toString());
     awaitingOpen.forEach(m -> m.replyTo().tell(StatusReply.error(cause)));
     queued.forEach(m -> m.replyTo().tell(StatusReply.error(cause)));
     return Behaviors.stopped();
+  }
+
+  private void log(String form, Object first, Object second) {
+    getContext().getLog().warn(form, partition, first, second);
   }
 
   /** Runs a step on the ledger's own thread; its outcome comes back as a message. */
