@@ -4,11 +4,13 @@ import dev.retstack.cli.verb.AnomaliesVerb;
 import dev.retstack.cli.verb.BenchVerb;
 import dev.retstack.cli.verb.BrokerVerb;
 import dev.retstack.cli.verb.CompletionVerb;
+import dev.retstack.cli.verb.DemoVerb;
 import dev.retstack.cli.verb.DoctorVerb;
 import dev.retstack.cli.verb.EmulateVerb;
 import dev.retstack.cli.verb.ExportVerb;
 import dev.retstack.cli.verb.GraphVerb;
 import dev.retstack.cli.verb.IsaVerb;
+import dev.retstack.cli.verb.PipelineVerb;
 import dev.retstack.cli.verb.RecordVerb;
 import dev.retstack.cli.verb.ReplayVerb;
 import dev.retstack.cli.verb.ReportVerb;
@@ -40,6 +42,7 @@ import picocli.CommandLine.Spec;
       "3 bad input, 4 something on this machine is missing."
     },
     subcommands = {
+      DemoVerb.class,
       RecordVerb.class,
       ReplayVerb.class,
       GraphVerb.class,
@@ -48,6 +51,7 @@ import picocli.CommandLine.Spec;
       ExportVerb.class,
       BrokerVerb.class,
       EmulateVerb.class,
+      PipelineVerb.class,
       IsaVerb.class,
       DoctorVerb.class,
       BenchVerb.class,

@@ -5,11 +5,13 @@ import dev.retstack.cli.Terminal;
 import dev.retstack.cli.fleet.ProgressLine;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.service.LiveClient;
 import dev.retstack.service.replay.TraceReplay;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Map;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -77,8 +79,19 @@ public final class SourceOptions {
     }
   }
 
-  /** The running pipeline. */
-  public PipelineClient pipeline() {
-    return new PipelineClient(http);
+  /**
+   * Asks the running pipeline.
+   *
+   * @param resource such as {@code report}
+   * @param parameters such as {@code format=text}
+   * @throws CommandException where nobody answers, or with an error
+   */
+  public String ask(String resource, Map<String, String> parameters) throws InterruptedException {
+    try (LiveClient client = new LiveClient(http)) {
+      return client.get(resource, parameters);
+    } catch (IOException e) {
+      throw CommandException.environment(
+          e.getMessage() + "; start one with \"retstack pipeline\", or name it with --http", e);
+    }
   }
 }

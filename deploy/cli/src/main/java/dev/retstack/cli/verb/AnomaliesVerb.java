@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.option.Format;
 import dev.retstack.cli.option.Tables;
-import dev.retstack.cli.source.PipelineClient;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.check.AnomalyKind;
@@ -14,7 +13,6 @@ import dev.retstack.service.export.AnomalyCsv;
 import dev.retstack.service.export.AnomalyJson;
 import dev.retstack.service.export.AnomalyText;
 import java.io.IOException;
-import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Command;
@@ -60,11 +58,8 @@ public final class AnomaliesVerb extends ResultVerb {
       return ExitCode.OK;
     }
     List<AnomalyKind> kinds = new ArrayList<>();
-    try (PipelineClient pipeline = pipeline();
-        InputStream body = pipeline.get(path() + "?format=json")) {
-      for (JsonNode row : Tables.JSON.readTree(body)) {
-        kinds.add(AnomalyKind.valueOf(row.get("kind").asText()));
-      }
+    for (JsonNode row : Tables.JSON.readTree(ask(Format.JSON))) {
+      kinds.add(AnomalyKind.valueOf(row.get("kind").asText()));
     }
     return gate(kinds);
   }
@@ -81,7 +76,7 @@ public final class AnomaliesVerb extends ResultVerb {
   }
 
   @Override
-  String path() {
-    return "/anomalies";
+  String resource() {
+    return "anomalies";
   }
 }

@@ -11,9 +11,9 @@ import dev.retstack.service.export.GraphCsv;
 import dev.retstack.service.export.GraphJson;
 import dev.retstack.service.export.GraphText;
 import java.io.IOException;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -77,9 +77,17 @@ public final class GraphVerb extends ResultVerb {
   }
 
   @Override
-  String path() {
-    return core == null
-        ? "/graph"
-        : "/graph?core=" + URLEncoder.encode(core, StandardCharsets.UTF_8);
+  String resource() {
+    return "graph";
+  }
+
+  @Override
+  Map<String, String> parameters() {
+    Map<String, String> parameters = new TreeMap<>();
+    parameters.put("depth", String.valueOf(maxDepth));
+    if (core != null) {
+      parameters.put("core", core);
+    }
+    return parameters;
   }
 }

@@ -70,7 +70,7 @@ public final class ReportVerb extends ResultVerb {
   }
 
   @Override
-  String path() {
-    return "/report";
+  String resource() {
+    return "report";
   }
 }

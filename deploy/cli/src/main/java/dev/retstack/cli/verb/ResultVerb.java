@@ -3,13 +3,13 @@ package dev.retstack.cli.verb;
 import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.option.Format;
 import dev.retstack.cli.option.FormatOption;
-import dev.retstack.cli.source.PipelineClient;
 import dev.retstack.cli.source.SourceOptions;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
 import java.io.IOException;
-import java.io.InputStream;
 import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import picocli.CommandLine.Mixin;
 
 /** What the verbs have in common that show a result: of a trace, or of a running pipeline. */
@@ -28,8 +28,13 @@ abstract class ResultVerb extends Verb {
   /** Shows the result of a trace; returns one of {@link ExitCode}. */
   abstract int show(GraphState state, Format shape) throws IOException;
 
-  /** Path and query of the pipeline's answer, without the format. */
-  abstract String path();
+  /** Name of the pipeline's answer. */
+  abstract String resource();
+
+  /** Parameters of the pipeline's answer, without the format. */
+  Map<String, String> parameters() {
+    return Map.of();
+  }
 
   /** What a trace may make grow. */
   GraphLimits limits() {
@@ -38,16 +43,14 @@ abstract class ResultVerb extends Verb {
 
   /** Passes on what the running pipeline answers. */
   int live() throws IOException, InterruptedException {
-    String shape = format.format().name().toLowerCase(Locale.ROOT);
-    String separator = path().contains("?") ? "&" : "?";
-    try (PipelineClient pipeline = source.pipeline();
-        InputStream body = pipeline.get(path() + separator + "format=" + shape)) {
-      body.transferTo(out());
-    }
+    out().print(ask(format.format()));
     return ExitCode.OK;
   }
 
-  final PipelineClient pipeline() {
-    return source.pipeline();
+  /** Asks the running pipeline. */
+  final String ask(Format shape) throws InterruptedException {
+    Map<String, String> all = new TreeMap<>(parameters());
+    all.put("format", shape.name().toLowerCase(Locale.ROOT));
+    return source.ask(resource(), all);
   }
 }

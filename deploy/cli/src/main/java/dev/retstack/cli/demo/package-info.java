@@ -1,0 +1,2 @@
+/** What {@code retstack demo} shows. */
+package dev.retstack.cli.demo;

@@ -1,0 +1,210 @@
+package dev.retstack.cli.verb;
+
+import dev.retstack.cli.CommandException;
+import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.Shutdown;
+import dev.retstack.cli.broker.BrokerProcess;
+import dev.retstack.cli.demo.DemoFolder;
+import dev.retstack.cli.demo.DemoText;
+import dev.retstack.cli.fleet.CoreSpecs;
+import dev.retstack.cli.fleet.FleetRun;
+import dev.retstack.cli.kafka.EventsCopy;
+import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.cli.option.GuestImages;
+import dev.retstack.cli.option.KafkaOptions;
+import dev.retstack.cli.source.SourceOptions;
+import dev.retstack.fleet.CoreResult;
+import dev.retstack.fleet.CoreSpec;
+import dev.retstack.fleet.FleetListener;
+import dev.retstack.fleet.FleetOptions;
+import dev.retstack.fleet.publish.ChunkSink;
+import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.report.Report;
+import dev.retstack.schema.file.TraceFileWriter;
+import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.Pipeline;
+import dev.retstack.service.PipelineConfig;
+import dev.retstack.service.query.View;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code retstack demo}: the whole path with real parts, from guest images to the report. */
+@Command(
+    name = "demo",
+    description = {
+      "Run the whole path on this machine: a Kafka broker, the pipeline, and a fleet of emulated",
+      "cores of every ISA that runs the program zoo; then show the call trees, the report, and",
+      "every anomaly. With --bootstrap or KAFKA_BOOTSTRAP_SERVERS no broker is started."
+    },
+    footer = "  retstack demo")
+public final class DemoVerb extends Verb {
+  private static final long ANSWER_SECONDS = 120;
+
+  @Option(
+      names = "--cores",
+      defaultValue = "2",
+      paramLabel = "N",
+      description = "Cores per image (default: ${DEFAULT-VALUE}).")
+  private int cores;
+
+  @Option(
+      names = "--dir",
+      paramLabel = "DIR",
+      description = "Folder for its data (default: a fresh one in ./retstack-data).")
+  private Path dir;
+
+  @Option(
+      names = "--http-port",
+      defaultValue = "0",
+      paramLabel = "PORT",
+      description = "Port of the pipeline's HTTP side on 127.0.0.1; 0 (default) takes any.")
+  private int httpPort;
+
+  @Option(names = "--keep", description = "Leave broker and pipeline running until Ctrl-C.")
+  private boolean keep;
+
+  @Mixin private KafkaOptions kafka;
+
+  @Override
+  int run() throws IOException, InterruptedException {
+    List<Path> images = GuestImages.zoo();
+    if (images.isEmpty()) {
+      throw CommandException.environment("no images of the zoo here: start with ./retstack");
+    }
+    List<CoreSpec> specs = CoreSpecs.zoo(images, cores);
+    Path folder = DemoFolder.choose(dir);
+    note("data in " + folder.toAbsolutePath().normalize());
+    try (Shutdown shutdown = Shutdown.install()) {
+      KafkaLink link = connect(folder, shutdown);
+      Pipeline pipeline = startPipeline(link, shutdown);
+      note("pipeline answers at " + pipeline.httpUri());
+      String session = runFleet(specs, link, shutdown);
+      Set<CoreKey> keys =
+          specs.stream().map(s -> new CoreKey(session, s.name())).collect(Collectors.toSet());
+      await(pipeline.awaitCoresEnded(keys), "the pipeline to read every core to its end");
+      View view = await(pipeline.view(), "the pipeline's result");
+      int code = show(view, link, folder.resolve("trace.avro"));
+      next(folder, pipeline);
+      if (keep) {
+        note("broker and pipeline stay up; Ctrl-C ends them");
+        shutdown.await();
+      }
+      return code;
+    }
+  }
+
+  private KafkaLink connect(Path folder, Shutdown shutdown)
+      throws IOException, InterruptedException {
+    if (kafka.isConfigured(terminal())) {
+      KafkaLink given = kafka.link(terminal());
+      note("using kafka at " + given.settings().bootstrap());
+      if (spec().commandLine().getParseResult().hasMatchedOption("--prefix")) {
+        return given;
+      }
+      // on a cluster of others the demo keeps to topics of its own
+      String prefix = given.topics().prefix() + "-" + folder.getFileName();
+      return new KafkaLink(given.settings(), new Topics(prefix));
+    }
+    note("starting a kafka broker (a JVM of its own) ...");
+    try {
+      BrokerProcess broker = shutdown.add(BrokerProcess.start(folder.resolve("broker"), 0));
+      note("kafka broker at " + broker.bootstrap() + ", log " + broker.log());
+      return kafka.link(broker.bootstrap(), terminal());
+    } catch (IOException e) {
+      throw CommandException.environment(e.getMessage(), e);
+    }
+  }
+
+  private Pipeline startPipeline(KafkaLink link, Shutdown shutdown) throws InterruptedException {
+    return shutdown.add(
+        PipelineVerb.start(
+            PipelineConfig.of(link.settings())
+                .but()
+                .topics(link.topics())
+                .groupId(link.topics().prefix() + "-demo")
+                .partitions(KafkaLink.PARTITIONS)
+                .http("127.0.0.1", httpPort)
+                .build()));
+  }
+
+  private String runFleet(List<CoreSpec> specs, KafkaLink link, Shutdown shutdown)
+      throws IOException, InterruptedException {
+    FleetOptions options = FleetOptions.standard().withFlushInterval(Duration.ofMillis(200));
+    note("%d cores run the program zoo ...".formatted(specs.size()));
+    long start = System.nanoTime();
+    FleetRun fleet = new FleetRun(terminal(), shutdown);
+    ChunkSink sink = shutdown.add(link.openSink());
+    List<CoreResult> results = fleet.run(specs, options, sink, FleetListener.NONE);
+    sink.close();
+    fleet.explain(results);
+    note(
+        "%d cores ended, %,d records sent in %.1f s"
+            .formatted(
+                results.size(),
+                results.stream().mapToLong(CoreResult::records).sum(),
+                (System.nanoTime() - start) / 1e9));
+    return options.session();
+  }
+
+  /** Shows the live result, and that the recorded one is the same. */
+  private int show(View view, KafkaLink link, Path trace) throws IOException {
+    Report live = view.report(Optional.empty());
+    DemoText text = new DemoText(out());
+    text.trees(view.trees(), view.anomalies());
+    text.report(live);
+    text.anomalies(view.anomalies());
+    try (TraceFileWriter writer = TraceFileWriter.open(trace);
+        EventsCopy copy = new EventsCopy(link.settings(), link.topics(), writer)) {
+      copy.run();
+    }
+    String replayed =
+        SourceOptions.replay(trace, GraphLimits.DEFAULT, terminal()).report().resultHash();
+    boolean same = replayed.equals(live.resultHash());
+    out()
+        .printf(
+            "%nlive   %s%nreplay %s  %s%n",
+            live.resultHash(), replayed, same ? "same" : "NOT THE SAME");
+    out().flush();
+    return same ? ExitCode.OK : ExitCode.ENVIRONMENT;
+  }
+
+  private void next(Path folder, Pipeline pipeline) {
+    Path trace = folder.resolve("trace.avro");
+    out().println();
+    out().println("next:");
+    out().println("  retstack graph " + trace + " --core zoo-riscv64-mcount-0");
+    out().println("  retstack anomalies " + trace + " --format json");
+    out().println("  retstack export " + trace + " --format perfetto -o trace.perfetto-trace");
+    if (keep) {
+      out().println("  retstack report --live --http " + pipeline.httpUri());
+    } else {
+      out().println("  retstack demo --keep");
+    }
+    out().flush();
+  }
+
+  private static <T> T await(CompletionStage<T> stage, String what) throws InterruptedException {
+    try {
+      return stage.toCompletableFuture().get(ANSWER_SECONDS, TimeUnit.SECONDS);
+    } catch (ExecutionException e) {
+      throw CommandException.environment(
+          "no answer while waiting for " + what + ": " + e.getCause(), e);
+    } catch (TimeoutException e) {
+      throw CommandException.environment(
+          "waited %d s for %s: see the log with --verbose".formatted(ANSWER_SECONDS, what), e);
+    }
+  }
+}

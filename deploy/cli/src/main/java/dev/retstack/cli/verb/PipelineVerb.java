@@ -1,0 +1,85 @@
+package dev.retstack.cli.verb;
+
+import dev.retstack.cli.CommandException;
+import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.Shutdown;
+import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.cli.option.KafkaOptions;
+import dev.retstack.service.Pipeline;
+import dev.retstack.service.PipelineConfig;
+import dev.retstack.service.PipelineService;
+import java.io.IOException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code retstack pipeline}: the right half of the path, a member of a consumer group. */
+@Command(
+    name = "pipeline",
+    description = {
+      "Read the events topic, rebuild the calls, find what is wrong, publish and answer queries,",
+      "until Ctrl-C. Members of one group share the partitions; each answers for its own.",
+      "The address of its HTTP side is printed on standard output when it serves."
+    },
+    footer = "  retstack pipeline --http-port 7070")
+public final class PipelineVerb extends Verb {
+  @Option(
+      names = "--http-port",
+      defaultValue = "7070",
+      paramLabel = "PORT",
+      description = "Port on 127.0.0.1 (default: ${DEFAULT-VALUE}); 0 takes any free one.")
+  private int httpPort;
+
+  @Option(
+      names = "--group",
+      defaultValue = PipelineConfig.DEFAULT_GROUP,
+      paramLabel = "NAME",
+      description = "Consumer group; it owns the checkpoints (default: ${DEFAULT-VALUE}).")
+  private String group;
+
+  @Option(
+      names = "--span-threshold",
+      paramLabel = "N",
+      description = "Publish calls of this length and longer to the spans topic (default: none).")
+  private Long spanThreshold;
+
+  @Mixin private KafkaOptions kafka;
+
+  @Override
+  int run() throws InterruptedException {
+    KafkaLink link = kafka.link(terminal());
+    PipelineConfig config;
+    try {
+      PipelineConfig.Builder builder =
+          PipelineConfig.of(link.settings())
+              .but()
+              .topics(link.topics())
+              .groupId(group)
+              .partitions(KafkaLink.PARTITIONS)
+              .http("127.0.0.1", httpPort);
+      config =
+          spanThreshold == null ? builder.build() : builder.spanThreshold(spanThreshold).build();
+    } catch (IllegalArgumentException e) {
+      throw usage(e.getMessage());
+    }
+    try (Shutdown shutdown = Shutdown.install()) {
+      Pipeline pipeline = shutdown.add(start(config));
+      out().println(pipeline.httpUri());
+      out().flush();
+      note(
+          "pipeline of group %s on %s answers at %s; ask with \"retstack report --live --http %s\""
+              .formatted(
+                  group, link.settings().bootstrap(), pipeline.httpUri(), pipeline.httpUri()));
+      shutdown.await();
+    }
+    return ExitCode.OK;
+  }
+
+  static Pipeline start(PipelineConfig config) throws InterruptedException {
+    try {
+      return PipelineService.start(config);
+    } catch (IOException e) {
+      throw CommandException.environment(e.getMessage(), e);
+    }
+  }
+}

@@ -1,0 +1,114 @@
+package dev.retstack.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is left when a command is stopped from outside: no process, and every record so far. */
+class ProcessEndsTest {
+  @TempDir private Path dir;
+
+  @Test
+  void interruptOfADemoLeavesNoProcess() throws Exception {
+    Process demo = start("exec retstack demo --keep --cores 1 --dir data");
+    try (BufferedReader notes = reader(demo)) {
+      awaitLine(notes, "stay up");
+      List<ProcessHandle> children = demo.descendants().toList();
+      assertThat(children).as("the broker is a child").isNotEmpty();
+
+      new ProcessBuilder("kill", "-INT", String.valueOf(demo.pid())).start().waitFor();
+      assertThat(demo.waitFor(90, TimeUnit.SECONDS)).as("the demo ends").isTrue();
+      for (ProcessHandle child : children) {
+        child.onExit().get(30, TimeUnit.SECONDS);
+        assertThat(child.isAlive()).isFalse();
+      }
+    } finally {
+      end(demo);
+    }
+  }
+
+  @Test
+  void killOfADemoTakesTheBrokerAlong() throws Exception {
+    Process demo = start("exec retstack demo --keep --cores 1 --dir data");
+    try (BufferedReader notes = reader(demo)) {
+      awaitLine(notes, "kafka broker at");
+      List<ProcessHandle> children = demo.descendants().toList();
+      assertThat(children).isNotEmpty();
+      demo.destroyForcibly().waitFor();
+      for (ProcessHandle child : children) {
+        child.onExit().get(60, TimeUnit.SECONDS);
+      }
+    } finally {
+      end(demo);
+    }
+  }
+
+  @Test
+  void killOfARecorderLeavesAReadableTrace() throws Exception {
+    Process recorder = start("exec retstack record --image zoo-riscv64-mcount -o t.avro -- fib 40");
+    try (BufferedReader notes = reader(recorder)) {
+      awaitLine(notes, " records in ");
+      recorder.destroyForcibly().waitFor();
+    } finally {
+      end(recorder);
+    }
+    Ran report = Ran.retstack("report", dir.resolve("t.avro").toString());
+    assertThat(report.code()).as(report.err()).isEqualTo(ExitCode.OK);
+    assertThat(report.err()).contains("cut off");
+    assertThat(report.out()).contains("fib").contains("100.00 %");
+  }
+
+  @Test
+  void interruptOfARecorderSealsTheTrace() throws Exception {
+    Process recorder = start("exec retstack record --image zoo-x86_64-mcount -o t.avro -- fib 40");
+    try (BufferedReader notes = reader(recorder)) {
+      awaitLine(notes, " records in ");
+      new ProcessBuilder("kill", "-INT", String.valueOf(recorder.pid())).start().waitFor();
+      assertThat(recorder.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    } finally {
+      end(recorder);
+    }
+    Ran report = Ran.retstack("report", dir.resolve("t.avro").toString());
+    assertThat(report.code()).as(report.err()).isEqualTo(ExitCode.OK);
+    assertThat(report.err()).doesNotContain("cut off");
+    assertThat(report.out()).contains("fib");
+  }
+
+  /** Standard output is thrown away; what a human reads is read here. */
+  private Process start(String line) throws Exception {
+    Path script = RetstackScript.write(dir.resolve("bin"));
+    return RetstackScript.line(script, dir, Map.of(), line)
+        .redirectOutput(Files.createTempFile(dir, "out", ".txt").toFile())
+        .start();
+  }
+
+  private static BufferedReader reader(Process process) {
+    return new BufferedReader(
+        new InputStreamReader(process.getErrorStream(), StandardCharsets.UTF_8));
+  }
+
+  private static void awaitLine(BufferedReader notes, String part) throws Exception {
+    StringBuilder said = new StringBuilder();
+    for (String line = notes.readLine(); line != null; line = notes.readLine()) {
+      if (line.contains(part)) {
+        return;
+      }
+      said.append(line).append('\n');
+    }
+    throw new AssertionError("it ended without \"" + part + "\":\n" + said);
+  }
+
+  private static void end(Process process) {
+    process.descendants().forEach(ProcessHandle::destroyForcibly);
+    process.destroyForcibly();
+  }
+}

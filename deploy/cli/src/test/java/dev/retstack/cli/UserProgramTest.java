@@ -1,0 +1,114 @@
+package dev.retstack.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * A program of a user's own: static Linux, built with the flags that the capability table names.
+ */
+class UserProgramTest {
+  private static final String SOURCE =
+      """
+      #include <stdio.h>
+      #include <stdlib.h>
+      static int __attribute__((noinline)) odd(int n);
+      static int __attribute__((noinline)) even(int n) { return n == 0 ? 1 : odd(n - 1) + 0 * n; }
+      static int __attribute__((noinline)) odd(int n) { return n == 0 ? 0 : even(n - 1) + 0 * n; }
+      static int __attribute__((noinline)) compare(const void *a, const void *b) {
+        return *(const int *)a - *(const int *)b;
+      }
+      int main(int argc, char **argv) {
+        int values[] = {3, 1, 2};
+        char line[64];
+        qsort(values, 3, sizeof values[0], compare);
+        if (fgets(line, sizeof line, stdin) == 0) return 9;
+        printf("%s %s %d %d%d%d %s", argv[0] ? "argv" : "none", argv[1], even(argc + 5),
+               values[0], values[1], values[2], line);
+        return getenv("MODE") ? 0 : 8;
+      }
+      """;
+
+  @TempDir private Path dir;
+
+  @ParameterizedTest
+  @CsvSource({
+    "gcc, -pg -mfentry",
+    "gcc, -pg",
+    "aarch64-linux-gnu-gcc, -pg",
+    "riscv64-linux-gnu-gcc, -pg -fno-omit-frame-pointer"
+  })
+  void staticLinuxProgramRunsAndIsTraced(String compiler, String flags) throws Exception {
+    Path program = compile(compiler, flags + " -O1 -fno-optimize-sibling-calls -static");
+    Path stdin = Files.writeString(dir.resolve("stdin.txt"), "from stdin\n");
+    Path trace = dir.resolve("user.avro");
+    Ran ran =
+        Ran.retstack(
+            "record",
+            "--image",
+            program.toString(),
+            "-o",
+            trace.toString(),
+            "--env",
+            "MODE=on",
+            "--stdin",
+            stdin.toString(),
+            "--",
+            "first");
+    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    assertThat(ran.err()).doesNotContain("exit code").doesNotContain("FAULTED");
+    assertThat(ran.out()).isEqualTo("argv first 0 123 from stdin\n");
+
+    JsonNode report =
+        new ObjectMapper()
+            .readTree(Ran.retstack("report", trace.toString(), "--format", "json").out());
+    Map<String, Long> calls = new HashMap<>();
+    report
+        .get("functions")
+        .forEach(f -> calls.put(f.get("name").asText(), f.get("calls").asLong()));
+    assertThat(calls).containsEntry("main", 1L).containsEntry("even", 4L).containsEntry("odd", 4L);
+    assertThat(calls.get("compare")).isBetween(2L, 3L);
+  }
+
+  @Test
+  void programWithoutCallSitesIsToldHowToCompile() throws Exception {
+    Path program = compile("gcc", "-O1 -static");
+    Ran ran =
+        Ran.retstack(
+            "record", "--image", program.toString(), "-o", dir.resolve("t.avro").toString());
+    assertThat(ran.code()).isEqualTo(ExitCode.BAD_INPUT);
+    assertThat(ran.err()).contains("user.elf").contains("-pg");
+  }
+
+  private Path compile(String compiler, String flags) throws Exception {
+    assumeTrue(inPath(compiler), compiler + " is not installed");
+    Path source = Files.writeString(dir.resolve("user.c"), SOURCE);
+    Path program = dir.resolve("user.elf");
+    List<String> command = new ArrayList<>(List.of(compiler));
+    command.addAll(List.of(flags.split(" ", -1)));
+    command.addAll(List.of("-o", program.toString(), source.toString()));
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String said = new String(process.getInputStream().readAllBytes());
+    assumeTrue(process.waitFor() == 0, compiler + " cannot link statically: " + said);
+    return program;
+  }
+
+  private static boolean inPath(String command) {
+    return Stream.of(System.getenv("PATH").split(File.pathSeparator, -1))
+        .anyMatch(folder -> Files.isExecutable(Path.of(folder, command)));
+  }
+}
