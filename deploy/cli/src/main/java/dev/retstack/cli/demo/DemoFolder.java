@@ -4,7 +4,8 @@ import dev.retstack.cli.CommandException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 
 /** Where a demo keeps its data: {@code retstack-data/demo-<time>} under the working folder. */
@@ -18,7 +19,8 @@ public final class DemoFolder {
     Path folder =
         named != null
             ? named
-            : Path.of("retstack-data", "demo-" + LocalDateTime.now().format(TIME));
+            : Path.of(
+                "retstack-data", "demo-" + ZonedDateTime.now(ZoneId.systemDefault()).format(TIME));
     try {
       return Files.createDirectories(folder);
     } catch (IOException e) {

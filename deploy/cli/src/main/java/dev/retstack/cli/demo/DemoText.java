@@ -2,6 +2,7 @@ package dev.retstack.cli.demo;
 
 import dev.retstack.cli.option.Tables;
 import dev.retstack.graph.check.AnomalyKind;
+import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
@@ -12,6 +13,7 @@ import dev.retstack.service.export.ReportText;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -89,24 +91,30 @@ public final class DemoText {
   /** Every anomaly, those of one function counted together, and the gravest in full. */
   public void anomalies(List<AnomalyRow> anomalies) throws IOException {
     head(anomalies.size() + " anomalies, by function");
-    Map<String, List<AnomalyRow>> groups = new TreeMap<>();
+    record Group(Severity severity, AnomalyKind kind, String function) {}
+    Comparator<Group> gravestFirst =
+        Comparator.comparing(Group::severity)
+            .reversed()
+            .thenComparing(Group::kind)
+            .thenComparing(Group::function);
+    Map<Group, List<AnomalyRow>> groups = new TreeMap<>(gravestFirst);
     for (AnomalyRow row : anomalies) {
-      String group = (9 - row.severity().ordinal()) + row.kind().name() + " " + symbol(row);
+      Group group = new Group(row.severity(), row.kind(), symbol(row));
       groups.computeIfAbsent(group, _ -> new ArrayList<>()).add(row);
     }
     List<List<String>> rows = new ArrayList<>();
-    for (List<AnomalyRow> group : groups.values()) {
-      Set<String> cores = new TreeSet<>();
-      group.forEach(row -> cores.add(row.core()));
-      AnomalyRow first = group.getFirst();
-      rows.add(
-          List.of(
-              first.severity().name(),
-              first.kind().name(),
-              symbol(first),
-              String.valueOf(group.size()),
-              String.valueOf(cores.size())));
-    }
+    groups.forEach(
+        (group, members) -> {
+          Set<String> cores = new TreeSet<>();
+          members.forEach(row -> cores.add(row.core()));
+          rows.add(
+              List.of(
+                  group.severity().name(),
+                  group.kind().name(),
+                  group.function(),
+                  String.valueOf(members.size()),
+                  String.valueOf(cores.size())));
+        });
     Tables.text(out, List.of("SEVERITY", "KIND", "FUNCTION", "COUNT", "CORES"), rows);
     List<AnomalyRow> planted =
         anomalies.stream()
