@@ -8,7 +8,6 @@ import dev.retstack.cli.demo.DemoFolder;
 import dev.retstack.cli.demo.DemoText;
 import dev.retstack.cli.fleet.CoreSpecs;
 import dev.retstack.cli.fleet.FleetRun;
-import dev.retstack.cli.kafka.EventsCopy;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.option.GuestImages;
 import dev.retstack.cli.option.KafkaOptions;
@@ -21,11 +20,12 @@ import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.report.Report;
-import dev.retstack.schema.file.TraceFileWriter;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.query.View;
+import dev.retstack.service.replay.KafkaToTrace;
+import dev.retstack.service.replay.TraceReplay;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -160,16 +160,13 @@ public final class DemoVerb extends Verb {
   }
 
   /** Shows the live result, and that the recorded one is the same. */
-  private int show(View view, KafkaLink link, Path trace) throws IOException {
+  private int show(View view, KafkaLink link, Path trace) throws IOException, InterruptedException {
     Report live = view.report(Optional.empty());
     DemoText text = new DemoText(out());
     text.trees(view.trees(), view.anomalies());
     text.report(live);
     text.anomalies(view.anomalies());
-    try (TraceFileWriter writer = TraceFileWriter.open(trace);
-        EventsCopy copy = new EventsCopy(link.settings(), link.topics(), writer)) {
-      copy.run();
-    }
+    KafkaToTrace.copy(link.settings(), link.topics(), trace, TraceReplay.Progress.SILENT);
     String replayed =
         SourceOptions.replay(trace, GraphLimits.DEFAULT, terminal()).report().resultHash();
     boolean same = replayed.equals(live.resultHash());

@@ -5,7 +5,7 @@ import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.fleet.CoreSpecs;
 import dev.retstack.cli.fleet.FleetRun;
-import dev.retstack.cli.kafka.EventsCopy;
+import dev.retstack.cli.fleet.ProgressLine;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.option.ProgramOptions;
@@ -15,7 +15,7 @@ import dev.retstack.fleet.FleetListener;
 import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.publish.FileChunkSink;
-import dev.retstack.schema.file.TraceFileWriter;
+import dev.retstack.service.replay.KafkaToTrace;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -92,16 +92,15 @@ public final class RecordVerb extends Verb {
 
   private int copy() throws IOException, InterruptedException {
     KafkaLink link = kafka.link(terminal());
-    TraceFileWriter writer;
-    try {
-      writer = TraceFileWriter.open(output);
-    } catch (IOException e) {
-      throw cannotWrite(e);
-    }
-    EventsCopy.Copied copied;
-    try (writer;
-        EventsCopy copy = new EventsCopy(link.settings(), link.topics(), writer)) {
-      copied = copy.run();
+    KafkaToTrace.Copied copied;
+    try (ProgressLine line = new ProgressLine(terminal())) {
+      copied =
+          KafkaToTrace.copy(
+              link.settings(),
+              link.topics(),
+              output,
+              (chunks, records) ->
+                  line.show("%,d records in %,d chunks copied".formatted(records, chunks)));
     }
     note(
         "%,d images, %,d chunks with %,d records, %,d bytes; %,d refused"

@@ -3,17 +3,17 @@ package dev.retstack.cli.verb;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.fleet.ProgressLine;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.option.FormatOption;
 import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.option.Tables;
 import dev.retstack.cli.source.SourceOptions;
-import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.report.Report;
-import dev.retstack.schema.TraceEntry;
-import dev.retstack.schema.file.TraceFileReader;
+import dev.retstack.schema.file.CorruptTraceException;
+import dev.retstack.service.replay.TraceToKafka;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -78,27 +78,28 @@ public final class ReplayVerb extends Verb {
   }
 
   private int send() throws IOException, InterruptedException {
-    long chunks = 0;
-    try (TraceFileReader reader = TraceFileReader.open(trace)) {
-      KafkaLink link = kafka.link(terminal());
-      link.ensureTopics();
-      try (ChunkSink sink = link.openSink()) {
-        for (TraceEntry entry = reader.next(); entry != null; entry = reader.next()) {
-          if (entry.getImage() != null) {
-            sink.image(entry.getImage());
-          } else {
-            sink.chunk(entry.getChunk());
-            chunks++;
-          }
-        }
-      }
-      if (reader.truncated()) {
-        note(reader.truncation());
-      }
-      note("%,d chunks in %s".formatted(chunks, link.topics().events()));
-      return ExitCode.OK;
+    KafkaLink link = kafka.link(terminal());
+    TraceToKafka.Sent sent;
+    try (ProgressLine line = new ProgressLine(terminal())) {
+      sent =
+          TraceToKafka.send(
+              trace,
+              link.settings(),
+              link.topics(),
+              KafkaLink.PARTITIONS,
+              (chunks, records) ->
+                  line.show("%,d records in %,d chunks sent".formatted(records, chunks)));
     } catch (NoSuchFileException e) {
       throw CommandException.badInput("no such trace: " + trace, e);
+    } catch (CorruptTraceException e) {
+      throw CommandException.badInput(e.getMessage(), e);
     }
+    if (!sent.truncation().isEmpty()) {
+      note(sent.truncation());
+    }
+    note(
+        "%,d chunks with %,d records in %s"
+            .formatted(sent.chunks(), sent.records(), link.topics().events()));
+    return ExitCode.OK;
   }
 }
