@@ -68,6 +68,10 @@ public final class ElfFile {
   public static ElfFile parse(Path file, ElfLimits limits) throws IOException {
     Path last = file.getFileName();
     String name = last == null ? file.toString() : last.toString();
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      throw new ElfFormatException(
+          name, "the file type", "a folder or device", "a regular file", "give an ELF program");
+    }
     long size = Files.size(file);
     if (size > limits.fileBytesMax()) {
       throw tooLarge(name, size, limits);

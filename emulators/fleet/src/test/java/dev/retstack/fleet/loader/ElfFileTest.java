@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -188,6 +189,28 @@ final class ElfFileTest {
           .isInstanceOf(ElfFormatException.class)
           .hasMessageContaining("that of a");
     }
+  }
+
+  @Test
+  void folderIsNoProgram(@TempDir Path folder) {
+    assertThatThrownBy(() -> ElfFile.parse(folder))
+        .isInstanceOf(ElfFormatException.class)
+        .hasMessageContaining("a folder or device");
+    assertThatThrownBy(() -> ElfFile.parse(folder.resolve("none")))
+        .isInstanceOf(NoSuchFileException.class);
+  }
+
+  @Test
+  void manySymbolsAreNoTrouble() throws Exception {
+    ElfBuilder builder = ElfBuilder.elf64();
+    for (int i = 0; i < 100_000; i++) {
+      builder.symbol("function_" + i, CODE + i % ElfBuilder.CODE_BYTES, 1, GLOBAL_FUNCTION);
+    }
+
+    ElfFile elf = ElfFile.parse(builder.build(), "many.elf");
+
+    assertThat(elf.functions()).hasSize(ElfBuilder.CODE_BYTES);
+    assertThat(elf.symbol("function_99999")).isPresent();
   }
 
   @Test
