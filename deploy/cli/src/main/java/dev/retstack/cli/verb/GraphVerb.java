@@ -34,7 +34,7 @@ public final class GraphVerb extends ResultVerb {
   private String core;
 
   @Option(
-      names = "--max-depth",
+      names = "--depth",
       paramLabel = "N",
       description = "Calls nested deeper are not shown (default: all).")
   private int maxDepth = Integer.MAX_VALUE;

@@ -15,7 +15,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class GuestSourcesTest {
   @ParameterizedTest
   @ValueSource(strings = {"build.sh --check", "tools/expected-trees.sh", "tools/check-sites.sh"})
-  void committedFilesAreWhatTheSourcesMake(String command) throws IOException, InterruptedException {
+  void committedFilesAreWhatTheSourcesMake(String command)
+      throws IOException, InterruptedException {
     Path guest = Repository.root().resolve("emulators/guest");
     Process script =
         new ProcessBuilder("bash", "-c", "./" + command)

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** Rules that class files do not show: what may stand in a source file. */
 class SourceRulesTest {
-  private static final int LINES_MAX = 420;
+  private static final int LINES_MAX = 400;
 
   /** Reviewed exceptions: Unicorn.java is the library's whole flat API, a few lines a function. */
   private static final Map<String, Integer> LINES_MAX_OF = Map.of("Unicorn.java", 500);
@@ -89,7 +89,19 @@ class SourceRulesTest {
   @Test
   void everyFolderSaysWhatItIs() {
     for (String folder :
-        List.of("schemas", "emulators/unicorn", "emulators/guest", "deploy", "deploy/cli")) {
+        List.of(
+            ".",
+            "schemas",
+            "emulators",
+            "emulators/unicorn",
+            "emulators/guest",
+            "emulators/fleet",
+            "pipeline",
+            "pipeline/graph",
+            "pipeline/service",
+            "pipeline/simulation",
+            "deploy",
+            "deploy/cli")) {
       assertThat(ROOT.resolve(folder).resolve("README.md")).exists();
     }
   }
