@@ -182,13 +182,13 @@ public final class DemoVerb extends Verb {
     Path trace = folder.resolve("trace.avro");
     out().println();
     out().println("next:");
-    out().println("  retstack graph " + trace + " --core zoo-riscv64-mcount-0");
-    out().println("  retstack anomalies " + trace + " --format json");
-    out().println("  retstack export " + trace + " --format perfetto -o trace.perfetto-trace");
+    out().println("  " + command() + " graph " + trace + " --core zoo-riscv64-mcount-0");
+    out().println("  " + command() + " anomalies " + trace + " --format json");
+    out().println("  " + command() + " export " + trace + " --format perfetto -o trace.perfetto-trace");
     if (keep) {
-      out().println("  retstack report --live --http " + pipeline.httpUri());
+      out().println("  " + command() + " report --live --http " + pipeline.httpUri());
     } else {
-      out().println("  retstack demo --keep");
+      out().println("  " + command() + " demo --keep");
     }
     out().flush();
   }

@@ -72,7 +72,7 @@ public final class RecordVerb extends Verb {
         "%d cores, %,d records, %,d bytes in %.1f s"
             .formatted(
                 results.size(), records, Files.size(output), (System.nanoTime() - start) / 1e9));
-    note("next: retstack report " + output);
+    note("next: " + command() + " report " + output);
     boolean delivered = results.stream().allMatch(result -> result.undelivered().isEmpty());
     return delivered ? ExitCode.OK : ExitCode.ENVIRONMENT;
   }
@@ -110,7 +110,7 @@ public final class RecordVerb extends Verb {
                 copied.records(),
                 Files.size(output),
                 copied.refused()));
-    note("next: retstack report " + output);
+    note("next: " + command() + " report " + output);
     return ExitCode.OK;
   }
 }

@@ -68,6 +68,11 @@ abstract class Verb implements Callable<Integer> {
     return spec;
   }
 
+  /** How the user calls this program, for what to run next: as the launcher was called. */
+  static String command() {
+    return System.getProperty("retstack.command", "retstack");
+  }
+
   /** A command line that parses but makes no sense. */
   final ParameterException usage(String message) {
     return new ParameterException(spec.commandLine(), message);
