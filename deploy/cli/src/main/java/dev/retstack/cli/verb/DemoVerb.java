@@ -184,7 +184,9 @@ public final class DemoVerb extends Verb {
     out().println("next:");
     out().println("  " + command() + " graph " + trace + " --core zoo-riscv64-mcount-0");
     out().println("  " + command() + " anomalies " + trace + " --format json");
-    out().println("  " + command() + " export " + trace + " --format perfetto -o trace.perfetto-trace");
+    out()
+        .println(
+            "  " + command() + " export " + trace + " --format perfetto -o trace.perfetto-trace");
     if (keep) {
       out().println("  " + command() + " report --live --http " + pipeline.httpUri());
     } else {

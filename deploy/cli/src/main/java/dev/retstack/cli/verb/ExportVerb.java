@@ -48,7 +48,7 @@ public final class ExportVerb extends Verb {
       names = {"-o", "--output"},
       required = true,
       paramLabel = "FILE",
-      description = "File to write.")
+      description = "File to write; - for standard output.")
   private Path output;
 
   @Option(
@@ -62,13 +62,23 @@ public final class ExportVerb extends Verb {
   int run() throws IOException {
     GraphState state =
         SourceOptions.replay(trace, GraphLimits.DEFAULT.withTreeCallsPerCore(maxCalls), terminal());
+    if (output.toString().equals("-")) {
+      OutputStream out = new BufferedOutputStream(out());
+      write(state, out);
+      out.flush();
+      return ExitCode.OK;
+    }
     try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(output))) {
-      switch (target) {
-        case FOLDED -> Output.write(out, writer -> FoldedExport.write(state.trees(), writer));
-        case PERFETTO -> PerfettoExport.write(state.trees(), state.anomalies(), out);
-      }
+      write(state, out);
     }
     note("%,d bytes in %s".formatted(Files.size(output), output));
     return ExitCode.OK;
+  }
+
+  private void write(GraphState state, OutputStream out) throws IOException {
+    switch (target) {
+      case FOLDED -> Output.write(out, writer -> FoldedExport.write(state.trees(), writer));
+      case PERFETTO -> PerfettoExport.write(state.trees(), state.anomalies(), out);
+    }
   }
 }

@@ -57,6 +57,16 @@ class TraceVerbsTest {
   }
 
   @Test
+  void anExportGoesToStandardOutputToo() throws Exception {
+    Path trace = record("zoo-aarch64-mcount", "--arg", "fib");
+    Path file = dir.resolve("stacks.folded");
+    ok("export", trace.toString(), "--format", "folded", "-o", file.toString());
+    assertThat(ok("export", trace.toString(), "--format", "folded", "-o", "-").out())
+        .isEqualTo(Files.readString(file))
+        .contains(";fib;fib ");
+  }
+
+  @Test
   void anomaliesAreAGate() throws Exception {
     Path corrupt = record("zoo-x86_64-fentry", "--arg", "corrupt");
     Ran gated =
