@@ -1,22 +1,27 @@
 #!/usr/bin/env bash
 # Builds the zoo images reproducibly: same sources and same compiler give the same bytes in any directory.
 #
-#   build.sh                 rebuild images/*.elf and images/manifest.json (needs every compiler)
+#   build.sh                 rebuild images/*.elf and images/manifest.json: the committed variants of variants.sh
 #   build.sh --check         rebuild into a temporary directory where the compilers exist and compare hashes;
 #                            exit 1 on any difference, what could not be built is listed as skipped
+#   build.sh --prepared DIR  build the prepared variants and realign/ into DIR; absent compilers are skipped
 #   build.sh --twins DIR     build the uninstrumented twins (zoo-<isa>-plain.elf) into DIR
-#   build.sh --list          name the variants
+#   build.sh --levels DIR [VARIANT...]
+#                            build every variant at -O0 -O1 -O2 -O3 -Os, with and without frame pointers where the
+#                            convention allows, into DIR: the conformance sweep; absent compilers are skipped
+#   build.sh --missing       list the absent compilers and the Debian packages that bring them; exit 1 if any is absent
+#   build.sh --list          name the variants, committed or prepared
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-readonly VARIANTS=(x86_64-fentry x86_64-mcount aarch64-mcount riscv64-mcount)
-readonly PLAIN=(x86_64-plain aarch64-plain riscv64-plain)
+# shellcheck source=variants.sh
+source variants.sh
 
-# One level of optimisation for all; no fused multiply-add, so that floats are equal on every ISA; frames as the
-# frame-pointer test needs them; nothing that depends on a distribution's defaults (PIE, CET, stack protector).
+# No fused multiply-add, so that floats are equal on every ISA; nothing that depends on a distribution's defaults
+# (PIE, CET, stack protector).
 readonly COMMON_FLAGS=(
-  -std=gnu17 -O2 -Wall -Wextra -Werror -ffreestanding -fno-builtin -fno-pie -fno-omit-frame-pointer
+  -std=gnu17 -Wall -Wextra -Werror -ffreestanding -fno-builtin -fno-pie
   -ffp-contract=off -fno-stack-protector -fno-asynchronous-unwind-tables -fno-unwind-tables -fno-common -fno-ident
   -ffile-prefix-map=.=guest -Iruntime)
 # The calls of the source stay calls; tail.c alone asks for jumps.
@@ -25,36 +30,8 @@ readonly TAIL_FLAGS=(-foptimize-sibling-calls)
 readonly MEMORY_FLAGS=(-fno-tree-loop-distribute-patterns)
 # shellcheck disable=SC2054  # the commas belong to -Wl
 readonly LINK_FLAGS=(
-  -nostdlib -static -no-pie -Wl,-T,runtime/zoo.ld -Wl,--build-id=sha1 -Wl,-z,max-page-size=4096
+  -nostdlib -static -no-pie -Wl,--build-id=sha1 -Wl,-z,max-page-size=4096
   -Wl,--fatal-warnings)
-
-# Sets isa, convention, compiler, isa_flags, instrument_flags and counting (the counting function's name).
-describe() {
-  isa=${1%-*}
-  convention=${1##*-}
-  case $isa in
-    x86_64)
-      compiler=x86_64-linux-gnu-gcc
-      isa_flags=(-m64 -march=x86-64 -fcf-protection=none)
-      ;;
-    aarch64)
-      compiler=aarch64-linux-gnu-gcc
-      isa_flags=(-march=armv8-a -mbranch-protection=none -mno-outline-atomics)
-      ;;
-    riscv64)
-      compiler=riscv64-linux-gnu-gcc
-      isa_flags=(-march=rv64gc -mabi=lp64d -mcmodel=medany -msmall-data-limit=8)
-      ;;
-    *) fail "no such ISA: $isa" ;;
-  esac
-  case $isa-$convention in
-    x86_64-fentry) instrument_flags=(-pg -mfentry -mrecord-mcount) counting=__fentry__ ;;
-    x86_64-mcount) instrument_flags=(-pg -mrecord-mcount) counting=mcount ;;
-    *-mcount) instrument_flags=(-pg) counting=_mcount ;;
-    *-plain) instrument_flags=() counting= ;;
-    *) fail "no such variant: $1" ;;
-  esac
-}
 
 fail() {
   echo "build.sh: $*" >&2
@@ -64,7 +41,7 @@ fail() {
 version_of() { "$1" --version | head -n 1; }
 
 # Bytes of every source that can change an image, in a fixed order.
-sources() { printf '%s\n' build.sh programs/*.c runtime/*; }
+sources() { printf '%s\n' build.sh variants.sh programs/*.c runtime/*; }
 
 sources_hash() {
   local file
@@ -73,26 +50,51 @@ sources_hash() {
 
 hash_of() { sha256sum "$1" | cut -d' ' -f1; }
 
-# build VARIANT DIR: compiles and links DIR/zoo-VARIANT.elf
+# The linker script with the trap that fills gaps.
+linker_script() { sed "s/ZOO_FILL/$fill/" runtime/zoo.ld; }
+
+# compile SOURCE OBJECT FLAG...: through the variant's edit of the assembly text, where it has one
+compile() {
+  local source=$1 object=$2
+  shift 2
+  if [[ -n $edit && $source == *.c ]]; then
+    "$compiler" "$@" -S "$source" -o "$object.s"
+    sed -i -e "$edit" "$object.s"
+    "$compiler" "${isa_flags[@]}" -c "$object.s" -o "$object"
+  else
+    "$compiler" "$@" -c "$source" -o "$object"
+  fi
+}
+
+# build FOLDER VARIANT IMAGE [LEVEL [nofp]]: compiles the programs of FOLDER and links IMAGE, at -O2 unless told
 build() {
-  local variant=$1 out=$2 objects source object extra
+  local folder=$1 variant=$2 out=$3 objects source object extra flags
+  shift 2
   describe "$variant"
+  flags=("${COMMON_FLAGS[@]}" "-${2-O2}" "${isa_flags[@]}")
   objects=$(mktemp -d)
+  linker_script > "$objects/zoo.ld"
   local linked=()
-  for source in runtime/"$isa".S runtime/zoo.c runtime/memory.c programs/*.c; do
+  for source in runtime/"$runtime".S runtime/zoo.c runtime/memory.c "$folder"/*.c; do
     object=$objects/$(basename "$source").o
+    [[ " ${without[*]-} " == *" $(basename "$source" .c) "* ]] && continue
+    extra=()
+    [[ $source == runtime/* || ${3-} == nofp ]] || extra+=("${frame_flags[@]}")
     case $source in
-      *.S) extra=(${counting:+-DZOO_COUNTING=$counting}) ;;
-      runtime/memory.c) extra=("${CALL_FLAGS[@]}" "${MEMORY_FLAGS[@]}") ;;
-      runtime/*) extra=("${CALL_FLAGS[@]}") ;;
-      programs/tail.c) extra=("${TAIL_FLAGS[@]}" "${instrument_flags[@]}") ;;
-      *) extra=("${CALL_FLAGS[@]}" "${instrument_flags[@]}") ;;
+      *.S) extra+=(${counting:+-DZOO_COUNTING=$counting} "${runtime_flags[@]}") ;;
+      runtime/memory.c) extra+=("${CALL_FLAGS[@]}" "${MEMORY_FLAGS[@]}") ;;
+      runtime/*) extra+=("${CALL_FLAGS[@]}") ;;
+      programs/tail*.c) extra+=("${TAIL_FLAGS[@]}" "${instrument_flags[@]}") ;;
+      *) extra+=("${CALL_FLAGS[@]}" "${instrument_flags[@]}") ;;
     esac
-    "$compiler" "${COMMON_FLAGS[@]}" "${isa_flags[@]}" "${extra[@]}" -c "$source" -o "$object"
+    compile "$source" "$object" "${flags[@]}" "${extra[@]}"
     linked+=("$object")
   done
-  "$compiler" "${isa_flags[@]}" "${LINK_FLAGS[@]}" "${linked[@]}" -o "$out/zoo-$variant.elf"
-  "${compiler%gcc}strip" --strip-debug "$out/zoo-$variant.elf"
+  # -O2 needs no library; other levels call helpers of libgcc for division, wide shifts, saved registers (which raise()
+  # on a division by zero). Debian has none for riscv32 and 32-bit sparc, which do without
+  if [[ ${2-O2} != O2 && $isa != riscv32 && $isa != sparc ]]; then linked+=(-lgcc "-Wl,--defsym=raise=0"); fi
+  "$compiler" "${isa_flags[@]}" "${LINK_FLAGS[@]}" -Wl,-T,"$objects/zoo.ld" "${link_flags[@]}" "${linked[@]}" -o "$out"
+  "${compiler%gcc}strip" --strip-debug "$out"
   rm -r "$objects"
 }
 
@@ -118,59 +120,68 @@ write_manifest() {
   done < <(programs)
   printf '\n  ],\n  "images": ['
   separator=''
-  for variant in "${VARIANTS[@]}"; do
-    describe "$variant"
-    printf '%s\n    {\n' "$separator"
-    printf '      "file": "zoo-%s.elf",\n' "$variant"
-    printf '      "isa": "%s",\n' "$isa"
-    printf '      "convention": "%s",\n' "$convention"
-    printf '      "countingFunction": "%s",\n' "$counting"
-    printf '      "compiler": "%s",\n' "$(version_of "$compiler")"
-    printf '      "linker": "%s",\n' "$(version_of "${compiler%gcc}ld")"
-    printf '      "flags": %s,\n' "$(json_list "${COMMON_FLAGS[@]}" "${isa_flags[@]}" "${instrument_flags[@]}")"
-    printf '      "sha256": "%s"\n    }' "$(hash_of "$1/zoo-$variant.elf")"
+  for variant in "${COMMITTED[@]}"; do
+    printf '%s\n' "$separator"
+    entry "images/zoo-$variant.elf" "$variant"
     separator=','
   done
   printf '\n  ]\n}\n'
 }
 
+# The manifest's entry of an image.
+entry() {
+  describe "$2"
+  printf '    {\n'
+  printf '      "file": "%s",\n' "$(basename "$1")"
+  printf '      "isa": "%s",\n' "$isa"
+  printf '      "convention": "%s",\n' "$convention"
+  printf '      "countingFunction": "%s",\n' "$counting"
+  printf '      "sites": "%s",\n' "$sites"
+  printf '      "fpCheck": %s,\n' "$fp_check"
+  printf '      "without": %s,\n' "$(json_list "${without[@]}")"
+  printf '      "compiler": "%s",\n' "$(version_of "$compiler")"
+  printf '      "linker": "%s",\n' "$(version_of "${compiler%gcc}ld")"
+  printf '      "flags": %s,\n' \
+    "$(json_list "${COMMON_FLAGS[@]}" -O2 "${isa_flags[@]}" "${frame_flags[@]}" "${instrument_flags[@]}")"
+  printf '      "sha256": "%s"\n    }' "$(hash_of "$1")"
+}
+
 # The value of a field in the manifest's entry of an image.
 recorded() {
-  sed -n "/\"file\": \"zoo-$1.elf\"/,/}/s/.*\"$2\": \"\(.*\)\".*/\1/p" images/manifest.json
+  sed -n "/\"file\": \"$1\"/,/}/s/.*\"$2\": \"\(.*\)\".*/\1/p" images/manifest.json
 }
 
 check() {
-  local variant work status=0 tool now
+  local variant file name work status=0 tool now
   if ! grep -q "\"sourcesSha256\": \"$(sources_hash)\"" images/manifest.json; then
     echo "differs: the sources are not those of images/manifest.json: run emulators/guest/build.sh"
     status=1
   fi
-  for variant in "${VARIANTS[@]}"; do
-    if [[ ! -f images/zoo-$variant.elf || $(hash_of "images/zoo-$variant.elf") != "$(recorded "$variant" sha256)" ]]; then
-      echo "differs: images/zoo-$variant.elf is not the file of images/manifest.json"
+  work=$(mktemp -d)
+  for variant in "${COMMITTED[@]}"; do
+    file=images/zoo-$variant.elf
+    name=$(basename "$file")
+    if [[ ! -f $file || $(hash_of "$file") != "$(recorded "$name" sha256)" ]]; then
+      echo "differs: $file is not the file of images/manifest.json"
       status=1
     fi
-  done
-  work=$(mktemp -d)
-  for variant in "${VARIANTS[@]}"; do
     describe "$variant"
-    if ! command -v "$compiler" >/dev/null; then
-      echo "skipped: $compiler not installed: zoo-$variant.elf"
+    if ! command -v "$compiler" > /dev/null; then
+      echo "skipped: $compiler not installed (package $package): $name"
       continue
     fi
-    now=
     for tool in compiler linker; do
       [[ $tool == compiler ]] && now=$(version_of "$compiler") || now=$(version_of "${compiler%gcc}ld")
-      if [[ $now != "$(recorded "$variant" $tool)" ]]; then
-        echo "skipped: $tool is '$now', the image was made by '$(recorded "$variant" $tool)': zoo-$variant.elf"
+      if [[ $now != "$(recorded "$name" $tool)" ]]; then
+        echo "skipped: $tool is '$now', the image was made by '$(recorded "$name" $tool)': $name"
         continue 2
       fi
     done
-    build "$variant" "$work"
-    if [[ $(hash_of "$work/zoo-$variant.elf") == "$(recorded "$variant" sha256)" ]]; then
-      echo "same: zoo-$variant.elf"
+    build programs "$variant" "$work/$name"
+    if [[ $(hash_of "$work/$name") == "$(recorded "$name" sha256)" ]]; then
+      echo "same: $name"
     else
-      echo "differs: zoo-$variant.elf, rebuilt, has sha256 $(hash_of "$work/zoo-$variant.elf")"
+      echo "differs: $name, rebuilt, has sha256 $(hash_of "$work/$name")"
       status=1
     fi
   done
@@ -178,19 +189,92 @@ check() {
   return $status
 }
 
+# buildable VARIANT: describes it; false, and says so, where its compiler is absent
+buildable() {
+  describe "$1"
+  has_compiler && return
+  echo "skipped: $compiler not installed (package $package): $1"
+  return 1
+}
+
+# Whether the described variant's compiler is there; gcc without its multilib cannot even begin with -m32.
+has_compiler() {
+  command -v "$compiler" > /dev/null &&
+    echo 'int x;' | "$compiler" "${isa_flags[@]}" -fno-pie -x c - -c -o /dev/null 2> /dev/null
+}
+
+# prepared DIR
+prepared() {
+  local variant
+  for variant in "${PREPARED[@]}"; do
+    buildable "$variant" || continue
+    build programs "$variant" "$1/zoo-$variant.elf"
+    echo "built: zoo-$variant.elf"
+  done
+  for variant in "${REALIGN[@]}"; do
+    buildable "$variant" || continue
+    build realign "$variant" "$1/realign-$variant.elf"
+    echo "built: realign-$variant.elf"
+  done
+}
+
+# levels DIR VARIANT...
+levels() {
+  local out=$1 variant level
+  shift
+  for variant in "$@"; do
+    buildable "$variant" || continue
+    for level in O0 O1 O2 O3 Os; do
+      build programs "$variant" "$out/zoo-$variant-$level.elf" "$level"
+      [[ $frames == optional ]] && build programs "$variant" "$out/zoo-$variant-$level-nofp.elf" "$level" nofp
+    done
+    echo "built: $variant"
+  done
+}
+
+missing() {
+  local variant status=0 seen=' '
+  for variant in "${VARIANTS[@]}"; do
+    describe "$variant"
+    [[ $seen == *" $package "* ]] && continue
+    seen+="$package "
+    if ! has_compiler; then
+      echo "missing: $compiler: apt-get install $package"
+      status=1
+    fi
+  done
+  return $status
+}
+
 case ${1-} in
   '')
     mkdir -p images
-    for variant in "${VARIANTS[@]}"; do build "$variant" images; done
-    write_manifest images > images/manifest.json
+    for variant in "${COMMITTED[@]}"; do build programs "$variant" "images/zoo-$variant.elf"; done
+    write_manifest > images/manifest.json
     ls -l images
     ;;
   --check) check ;;
+  --prepared)
+    [[ $# == 2 ]] || fail "--prepared needs a directory"
+    mkdir -p "$2"
+    prepared "$2"
+    ;;
   --twins)
     [[ $# == 2 ]] || fail "--twins needs a directory"
     mkdir -p "$2"
-    for variant in "${PLAIN[@]}"; do build "$variant" "$2"; done
+    for isa in $(printf '%s\n' "${COMMITTED[@]%%-*}" | sort -u); do
+      build programs "$isa-plain" "$2/zoo-$isa-plain.elf"
+    done
     ;;
-  --list) printf '%s\n' "${VARIANTS[@]}" ;;
-  *) fail "unknown option $1; options: --check, --twins DIR, --list" ;;
+  --levels)
+    [[ $# -ge 2 ]] || fail "--levels needs a directory"
+    mkdir -p "$2"
+    if [[ $# == 2 ]]; then levels "$2" "${VARIANTS[@]}"; else levels "${@:2}"; fi
+    ;;
+  --missing) missing ;;
+  --list)
+    printf '%s committed\n' "${COMMITTED[@]}"
+    printf '%s prepared\n' "${PREPARED[@]}"
+    ;;
+  *) fail "unknown option $1; options: --check, --prepared DIR, --twins DIR, --levels DIR [VARIANT...], --missing, --list" ;;
 esac

@@ -31,7 +31,9 @@ TRACED signed char return_char(int x) { return (signed char)(x - 200); }
 
 TRACED int return_int(int x) { return x * -3; }
 
-TRACED unsigned long return_long(unsigned long x) { return x * 0x100000001UL; }
+TRACED unsigned long return_long(unsigned long x) { return x * 0x10001UL; }
+
+TRACED unsigned long long return_wide(unsigned x) { return x * 0x100000001ULL; }
 
 TRACED float return_float(float x) { return x * 0.5f; }
 
@@ -66,7 +68,8 @@ ZOO_PROGRAM(returns, 7) {
   long cell = argument;
   CHECK(1, return_char(100) == -100);
   CHECK(2, return_int(14) == -42);
-  CHECK(3, return_long(0x89abcdefUL) == 0x89abcdef89abcdefUL);
+  CHECK(3, return_long(0x89abUL) == 0x89ab89abUL);
+  CHECK(14, return_wide(0x89abcdefU) == 0x89abcdef89abcdefULL);
   CHECK(4, return_float(7.0f) == 3.5f);
   CHECK(5, return_double(10) == 3.5);
   struct pair p = return_pair(41);

@@ -19,13 +19,13 @@ static int equal(const char *left, const char *right) {
   return *left == *right;
 }
 
-// Reads a decimal number; 0 where the text is none.
+// Reads a decimal number; 0 where the text is none, or none that a long holds.
 static int parse(const char *text, long *number) {
   long value = 0;
   if (*text == 0) return 0;
   for (; *text != 0; text++) {
-    if (*text < '0' || *text > '9' || value > 100000000000000000L) return 0;
-    value = value * 10 + (*text - '0');
+    if (*text < '0' || *text > '9') return 0;
+    if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *text - '0', &value)) return 0;
   }
   *number = value;
   return 1;

@@ -36,7 +36,7 @@ long zoo_write(int file, const void *bytes, unsigned long count);
 long zoo_call_preserving_frame(long (*function)(long), long argument);
 
 typedef struct {
-  unsigned long words[40];
+  unsigned long long words[40];  // the widest: ppc64, 39 registers
 } zoo_jmp_buf;
 
 #ifdef ZOO_ORACLE
@@ -57,16 +57,34 @@ void zoo_longjmp(zoo_jmp_buf *place, int value) __attribute__((noreturn));
 // `return TAIL_CALL(f(x));` marks a call that must become a jump. Its arguments must not call traced functions.
 #define TAIL_CALL(call) (call)
 
-// Words from the frame address down to the slot of the caller's frame pointer (psABI frame layouts).
+// Where a frame keeps the caller's frame pointer, in words from the frame's base (psABI frame layouts, gcc's order of
+// the saved registers in a function that calls others). The base is the frame address, or the address that the frame
+// begins below (DWARF's CFA) where the layout counts from there.
 #if defined(__riscv)
+#define ZOO_FRAME_BASE __builtin_frame_address(0)
 #define ZOO_SAVED_FRAME_POINTER (-2)
+#elif defined(__thumb__) || defined(__mips__)
+#define ZOO_FRAME_BASE __builtin_dwarf_cfa()
+#define ZOO_SAVED_FRAME_POINTER (-2)
+#elif defined(__arm__)
+#define ZOO_FRAME_BASE __builtin_frame_address(0)
+#define ZOO_SAVED_FRAME_POINTER (-3)
+#elif defined(__powerpc__)
+#define ZOO_FRAME_BASE __builtin_dwarf_cfa()
+#define ZOO_SAVED_FRAME_POINTER (-1)
+#elif defined(__s390x__)
+#define ZOO_FRAME_BASE __builtin_dwarf_cfa()
+#define ZOO_SAVED_FRAME_POINTER (-9)
+#elif defined(__sparc__)
+#define ZOO_FRAME_BASE __builtin_dwarf_cfa()
+#define ZOO_SAVED_FRAME_POINTER 14
 #else
+#define ZOO_FRAME_BASE __builtin_frame_address(0)
 #define ZOO_SAVED_FRAME_POINTER 0
 #endif
 
 // Moves the caller's frame pointer, as saved in this frame, by 64 bytes: the caller gets a wrong one at the exit.
-#define PLANT_WRONG_FRAME_POINTER() \
-  (((volatile unsigned long *)__builtin_frame_address(0))[ZOO_SAVED_FRAME_POINTER] += 64)
+#define PLANT_WRONG_FRAME_POINTER() (((volatile unsigned long *)ZOO_FRAME_BASE)[ZOO_SAVED_FRAME_POINTER] += 64)
 #endif
 
 #endif

@@ -54,7 +54,8 @@ final class X86_64 {
           .slot(Operand.sum(UC_X86_REG_RSP, 8))
           .fpMustAgree(Operand.register(UC_X86_REG_RBP), Operand.register(UC_X86_REG_RBP))
           .retpAtExit(Operand.sum(UC_X86_REG_RSP, -8))
-          .remark("right also where the stack is realigned")
+          .remark(
+              "right also where the stack is realigned; gcc's nested functions are not supported")
           .build();
 
   private static final AbiCard MCOUNT =

@@ -10,7 +10,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The committed guest programs, their images and expectations. */
@@ -64,10 +69,36 @@ public final class Zoo {
     }
   }
 
-  /** Every program in every image. */
+  /** Names of the programs that an image has: all but those that its variant goes without. */
+  public static List<String> programs(LoadedImage image) {
+    Set<String> without = without(image.elf().name());
+    return programs().stream().filter(program -> !without.contains(program)).toList();
+  }
+
+  /** What the manifest says that an image goes without, because its convention cannot have it. */
+  private static Set<String> without(String file) {
+    try {
+      String manifest = Files.readString(GUEST.resolve("images/manifest.json"));
+      Matcher entry =
+          Pattern.compile("\"file\": \"%s\"[^}]*?\"without\": \\[([^]]*)]".formatted(file))
+              .matcher(manifest);
+      if (!entry.find()) {
+        throw new IllegalStateException("images/manifest.json does not tell of " + file);
+      }
+      return Pattern.compile("\\w+")
+          .matcher(entry.group(1))
+          .results()
+          .map(MatchResult::group)
+          .collect(Collectors.toSet());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Every program in every image that has it. */
   public static Stream<Case> cases() {
     return images().stream()
-        .flatMap(image -> programs().stream().map(program -> new Case(image, program)));
+        .flatMap(image -> programs(image).stream().map(program -> new Case(image, program)));
   }
 
   /** The expected tree of a program. */

@@ -64,7 +64,7 @@ class ZooTest {
   @MethodSource("images")
   void theWholeZooRunsInOneGo(LoadedImage image) {
     Map<String, Long> expected = new TreeMap<>();
-    Zoo.programs()
+    Zoo.programs(image)
         .forEach(
             p -> Zoo.counts(p).forEach((name, calls) -> expected.merge(name, calls, Long::sum)));
     Run run = Run.of(image);

@@ -1,17 +1,29 @@
-// Guest runtime, riscv64.
+// Guest runtime, riscv64 and riscv32.
 //
-// ABI card (RISC-V ELF psABI, "Integer Calling Convention" and "Hardware Floating-point Calling Convention", lp64d):
-//   arguments      a0-a7, fa0-fa7; variadic doubles in integer registers
+// ABI card (RISC-V ELF psABI, "Integer Calling Convention" and "Hardware Floating-point Calling
+// Convention", lp64d and ilp32d):
+//   arguments      a0-a7, fa0-fa7; variadic doubles in integer registers (rv32: in even pairs)
 //   results        a0 a1, fa0 fa1, memory at a0
 //   callee-saved   s0 (frame pointer) - s11, sp, fs0-fs11; ra = return address; gp and tp are fixed
 //   stack          sp is a multiple of 16
-//   frame          with -fno-omit-frame-pointer: s0 = caller's sp, return address at -8(s0), caller's s0 at -16(s0)
+//   frame          with -fno-omit-frame-pointer: s0 = caller's sp, return address at -8(s0), caller's s0 at -16(s0);
+//                  rv32: at -4(s0) and -8(s0)
 //                  (a variadic function puts its register arguments above, s0 is lower than the caller's sp)
 //   system call    number in a7, arguments a0-a5, result in a0
 //
 // Counting function (gcc -pg):
-//   _mcount        called behind the prologue, a0 = parent's return address (also at -8(s0));
+//   _mcount        called behind the prologue, a0 = parent's return address (also at the frame's slot);
 //                  an ordinary call, the compiler saved the argument registers before
+
+#if __riscv_xlen == 64
+#define LOAD    ld
+#define STORE   sd
+#define WORD    8
+#else
+#define LOAD    lw
+#define STORE   sw
+#define WORD    4
+#endif
 
         .text
 
@@ -27,8 +39,8 @@ _start:
         li      a0, 0
         li      a1, 0
         beqz    sp, 1f
-        ld      a0, 0(sp)               // a Linux-style stack: argc, argv[0] ...
-        addi    a1, sp, 8
+        LOAD    a0, 0(sp)               // a Linux-style stack: argc, argv[0] ...
+        addi    a1, sp, WORD
         j       2f
 1:      la      sp, __stack_top         // no stack given: our own, no arguments
 2:      andi    sp, sp, -16
@@ -52,13 +64,13 @@ zoo_write:
         .type   zoo_call_preserving_frame, @function
 zoo_call_preserving_frame:
         addi    sp, sp, -16             // found again by sp, never by s0
-        sd      ra, 8(sp)
-        sd      s0, 0(sp)
+        STORE   ra, WORD(sp)
+        STORE   s0, 0(sp)
         mv      t0, a0
         mv      a0, a1
         jalr    t0
-        ld      s0, 0(sp)
-        ld      ra, 8(sp)
+        LOAD    s0, 0(sp)
+        LOAD    ra, WORD(sp)
         addi    sp, sp, 16
         ret
         .size   zoo_call_preserving_frame, . - zoo_call_preserving_frame
@@ -67,20 +79,20 @@ zoo_call_preserving_frame:
         .globl  zoo_setjmp
         .type   zoo_setjmp, @function
 zoo_setjmp:
-        sd      ra, 0(a0)
-        sd      sp, 8(a0)
-        sd      s0, 16(a0)
-        sd      s1, 24(a0)
-        sd      s2, 32(a0)
-        sd      s3, 40(a0)
-        sd      s4, 48(a0)
-        sd      s5, 56(a0)
-        sd      s6, 64(a0)
-        sd      s7, 72(a0)
-        sd      s8, 80(a0)
-        sd      s9, 88(a0)
-        sd      s10, 96(a0)
-        sd      s11, 104(a0)
+        STORE   ra, 0*WORD(a0)
+        STORE   sp, 1*WORD(a0)
+        STORE   s0, 2*WORD(a0)
+        STORE   s1, 3*WORD(a0)
+        STORE   s2, 4*WORD(a0)
+        STORE   s3, 5*WORD(a0)
+        STORE   s4, 6*WORD(a0)
+        STORE   s5, 7*WORD(a0)
+        STORE   s6, 8*WORD(a0)
+        STORE   s7, 9*WORD(a0)
+        STORE   s8, 10*WORD(a0)
+        STORE   s9, 11*WORD(a0)
+        STORE   s10, 12*WORD(a0)
+        STORE   s11, 13*WORD(a0)
         fsd     fs0, 112(a0)
         fsd     fs1, 120(a0)
         fsd     fs2, 128(a0)
@@ -101,20 +113,20 @@ zoo_setjmp:
         .globl  zoo_longjmp
         .type   zoo_longjmp, @function
 zoo_longjmp:
-        ld      ra, 0(a0)
-        ld      sp, 8(a0)
-        ld      s0, 16(a0)
-        ld      s1, 24(a0)
-        ld      s2, 32(a0)
-        ld      s3, 40(a0)
-        ld      s4, 48(a0)
-        ld      s5, 56(a0)
-        ld      s6, 64(a0)
-        ld      s7, 72(a0)
-        ld      s8, 80(a0)
-        ld      s9, 88(a0)
-        ld      s10, 96(a0)
-        ld      s11, 104(a0)
+        LOAD    ra, 0*WORD(a0)
+        LOAD    sp, 1*WORD(a0)
+        LOAD    s0, 2*WORD(a0)
+        LOAD    s1, 3*WORD(a0)
+        LOAD    s2, 4*WORD(a0)
+        LOAD    s3, 5*WORD(a0)
+        LOAD    s4, 6*WORD(a0)
+        LOAD    s5, 7*WORD(a0)
+        LOAD    s6, 8*WORD(a0)
+        LOAD    s7, 9*WORD(a0)
+        LOAD    s8, 10*WORD(a0)
+        LOAD    s9, 11*WORD(a0)
+        LOAD    s10, 12*WORD(a0)
+        LOAD    s11, 13*WORD(a0)
         fld     fs0, 112(a0)
         fld     fs1, 120(a0)
         fld     fs2, 128(a0)
