@@ -3,14 +3,23 @@ package dev.retstack.cli.verb;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.bench.CaptureBench;
+import dev.retstack.cli.bench.LiveBench;
 import dev.retstack.cli.bench.Measure;
 import dev.retstack.cli.bench.PathBench;
+import dev.retstack.cli.broker.BrokerProcess;
+import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.cli.option.DataFolder;
 import dev.retstack.cli.option.FormatOption;
 import dev.retstack.cli.option.GuestImages;
+import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.option.Tables;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.schema.codec.Codecs;
+import dev.retstack.service.Pipeline;
+import dev.retstack.service.PipelineConfig;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,6 +64,13 @@ public final class BenchVerb extends Verb {
           "An image with the programs of the zoo; may be repeated (default: all of them).")
   private final List<String> images = new ArrayList<>();
 
+  @Option(
+      names = "--live",
+      description =
+          "Also the whole path at once, over Kafka: a broker of ours unless one is named.")
+  private boolean live;
+
+  @Mixin private KafkaOptions kafka;
   @Mixin private FormatOption format;
 
   @Override
@@ -82,8 +98,39 @@ public final class BenchVerb extends Verb {
       measures.addAll(path.codec(Codecs.byId(codec), rounds));
     }
     measures.addAll(path.apply(rounds));
+    if (live) {
+      measures.addAll(live(files, w200));
+    }
     print(measures);
     return ExitCode.OK;
+  }
+
+  private List<Measure> live(List<Path> files, long w200) throws IOException, InterruptedException {
+    note("the whole path");
+    List<LoadedImage> images = new ArrayList<>();
+    for (Path file : files) {
+      images.add(LoadedImage.load(file).requireCallSites());
+    }
+    Path folder = DataFolder.choose(null, "bench");
+    try (Shutdown shutdown = Shutdown.install()) {
+      KafkaLink link;
+      if (kafka.isConfigured(terminal())) {
+        link = kafka.link(terminal());
+      } else {
+        BrokerProcess broker = shutdown.add(BrokerProcess.start(folder.resolve("broker"), 0));
+        link = kafka.link(broker.bootstrap(), terminal());
+      }
+      Pipeline pipeline =
+          shutdown.add(
+              PipelineVerb.start(
+                  PipelineConfig.of(link.settings())
+                      .but()
+                      .topics(link.topics())
+                      .groupId(link.topics().prefix() + "-bench")
+                      .partitions(KafkaLink.PARTITIONS)
+                      .build()));
+      return LiveBench.run(images, w200, rounds, link, pipeline, shutdown, terminal());
+    }
   }
 
   /** The number whose naive computation makes at least so many calls: 2 fib(n + 1) - 1 of them. */

@@ -4,11 +4,11 @@ import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.broker.BrokerProcess;
-import dev.retstack.cli.demo.DemoFolder;
 import dev.retstack.cli.demo.DemoText;
 import dev.retstack.cli.fleet.CoreSpecs;
 import dev.retstack.cli.fleet.FleetRun;
 import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.cli.option.DataFolder;
 import dev.retstack.cli.option.GuestImages;
 import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.source.SourceOptions;
@@ -85,7 +85,7 @@ public final class DemoVerb extends Verb {
       throw CommandException.environment("no images of the zoo here: start with ./retstack");
     }
     List<CoreSpec> specs = CoreSpecs.zoo(images, cores);
-    Path folder = DemoFolder.choose(dir);
+    Path folder = DataFolder.choose(dir, "demo");
     note("data in " + folder.toAbsolutePath().normalize());
     try (Shutdown shutdown = Shutdown.install()) {
       KafkaLink link = connect(folder, shutdown);

@@ -1,0 +1,32 @@
+package dev.retstack.cli.option;
+
+import dev.retstack.cli.CommandException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+
+/** Where a verb that starts a broker keeps its data, under the working folder. */
+public final class DataFolder {
+  private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss");
+
+  private DataFolder() {}
+
+  /**
+   * The folder a user named, or a fresh one: {@code retstack-data/<verb>-<time>}.
+   *
+   * @param named null where the user named none
+   */
+  public static Path choose(Path named, String verb) {
+    String time = ZonedDateTime.now(ZoneId.systemDefault()).format(TIME);
+    Path folder = named != null ? named : Path.of("retstack-data", verb + "-" + time);
+    try {
+      return Files.createDirectories(folder);
+    } catch (IOException e) {
+      throw CommandException.environment(
+          "cannot make " + folder + " (" + e + "): change to a folder of yours", e);
+    }
+  }
+}
