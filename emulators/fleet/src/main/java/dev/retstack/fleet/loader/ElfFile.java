@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * A program as its file describes it: a statically linked ELF executable, 32- or 64-bit, of either
@@ -25,6 +26,8 @@ public final class ElfFile {
   private final SectionTable sections;
   private final FunctionTable functions;
   private final Map<String, Symbol> symbols;
+  private final long entry;
+  private final OptionalLong entryToc;
   private final String buildId;
   private final List<Long> mcountLoc;
   private final List<Long> patchableSites;
@@ -37,7 +40,13 @@ public final class ElfFile {
     this.header = ElfHeader.parse(bytes);
     this.segments = SegmentTable.parse(bytes, header, limits);
     this.sections = SectionTable.parse(bytes, header, segments.bias());
-    List<Symbol> all = new SymbolReader(bytes, sections, segments.bias(), found).read();
+    FunctionDescriptors descriptors = new FunctionDescriptors(bytes, segments, sections);
+    List<Symbol> all =
+        descriptors.resolve(new SymbolReader(bytes, sections, segments.bias(), found).read());
+    long start = header.entry() + segments.bias();
+    Optional<FunctionDescriptors.Descriptor> first = descriptors.at(start, "that e_entry names");
+    this.entry = first.map(FunctionDescriptors.Descriptor::code).orElse(start);
+    this.entryToc = first.stream().mapToLong(FunctionDescriptors.Descriptor::toc).findFirst();
     this.functions = FunctionTable.of(all, segments, sections);
     this.symbols = byName(all);
     this.buildId = BuildId.of(bytes, notes(), content);
@@ -45,7 +54,7 @@ public final class ElfFile {
     this.mcountLoc = sites.mcountLoc();
     this.patchableSites = sites.patchable();
     this.warnings = List.copyOf(found);
-    if (!segments.executable(entry())) {
+    if (!segments.executable(entry)) {
       throw bytes.refuse(
           "e_entry",
           "0x%x".formatted(header.entry()),
@@ -147,7 +156,15 @@ public final class ElfFile {
 
   /** Address of the first instruction. */
   public long entry() {
-    return header.entry() + segments.bias();
+    return entry;
+  }
+
+  /**
+   * What the TOC register must be at {@link #entry}, where {@code e_entry} names a function
+   * descriptor (ppc64 ELFv1).
+   */
+  public OptionalLong entryToc() {
+    return entryToc;
   }
 
   /** What is loaded: sorted by address, without overlaps, at least one. */
@@ -230,10 +247,7 @@ public final class ElfFile {
    * not wholly given by one segment of the file.
    */
   public Optional<ByteBuffer> memory(long address, int length) {
-    return segments
-        .find(address, length)
-        .filter(s -> address - s.address() + length <= s.data().capacity())
-        .map(s -> s.data().slice((int) (address - s.address()), length).order(order()));
+    return segments.data(address, length);
   }
 
   /** Code to scan: executable sections, or executable segments where there are no sections. */

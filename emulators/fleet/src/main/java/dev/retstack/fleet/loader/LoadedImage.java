@@ -1,6 +1,7 @@
 package dev.retstack.fleet.loader;
 
 import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.BringUp;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.schema.Image;
@@ -108,7 +109,11 @@ public final class LoadedImage {
 
   /** Address of a symbol by name: what bring-up of a core asks for. */
   public OptionalLong address(String symbol) {
-    return elf.symbol(symbol).map(s -> OptionalLong.of(s.address())).orElse(OptionalLong.empty());
+    return switch (symbol) {
+      case BringUp.ENTRY -> OptionalLong.of(elf.entry());
+      case BringUp.ENTRY_TOC -> elf.entryToc();
+      default -> elf.symbol(symbol).stream().mapToLong(Symbol::address).findFirst();
+    };
   }
 
   /**

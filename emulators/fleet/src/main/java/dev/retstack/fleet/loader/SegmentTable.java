@@ -1,5 +1,6 @@
 package dev.retstack.fleet.loader;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -73,6 +74,16 @@ record SegmentTable(
   /** The segment that holds all {@code length} bytes from {@code address} on. */
   Optional<Segment> find(long address, long length) {
     return loads.stream().filter(s -> s.contains(address, length)).findFirst();
+  }
+
+  /**
+   * Bytes that the file gives for memory, in the guest's byte order; empty where the range is not
+   * wholly given by one segment of the file.
+   */
+  Optional<ByteBuffer> data(long address, int length) {
+    return find(address, length)
+        .filter(s -> address - s.address() + length <= s.data().capacity())
+        .map(s -> s.data().slice((int) (address - s.address()), length).order(s.data().order()));
   }
 
   /** Where the byte at {@code fileOffset} of the file is loaded. */

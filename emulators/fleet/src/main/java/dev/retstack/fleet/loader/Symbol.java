@@ -11,6 +11,11 @@ package dev.retstack.fleet.loader;
  */
 public record Symbol(String name, long address, long size, Kind kind, Binding binding) {
 
+  /** The same name and size at another address. */
+  Symbol movedTo(long elsewhere) {
+    return new Symbol(name, elsewhere, size, kind, binding);
+  }
+
   /** What a name stands for ({@code STT_*}). */
   public enum Kind {
     /** Not said: a label of hand-written assembler or of a linker script. */

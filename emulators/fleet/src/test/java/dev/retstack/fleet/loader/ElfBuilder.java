@@ -18,6 +18,7 @@ public final class ElfBuilder {
   static final int CODE_OFFSET = 0x400;
   static final int CODE_BYTES = 0x100;
   static final long CODE_ADDRESS = 0x10400;
+  static final int OPD_OFFSET = 0x80;
 
   private final boolean is64;
   private final ByteOrder order;
@@ -27,6 +28,7 @@ public final class ElfBuilder {
   private int machine = 62;
   private long entry = CODE_ADDRESS;
   private byte[] mcountLoc = new byte[0];
+  private byte[] opd = new byte[0];
   private int symbolNamesLink = 2;
 
   private record SymbolEntry(String name, long value, long size, int info, int section) {}
@@ -76,16 +78,25 @@ public final class ElfBuilder {
 
   /** Words put at the start of the code, covered by a section {@code __mcount_loc}. */
   ElfBuilder mcountLoc(long... sites) {
-    ByteBuffer words = ByteBuffer.allocate(sites.length * (is64 ? 8 : 4)).order(order);
-    for (long site : sites) {
-      if (is64) {
-        words.putLong(site);
-      } else {
-        words.putInt((int) site);
-      }
-    }
-    mcountLoc = words.array();
+    mcountLoc = words(sites);
     return this;
+  }
+
+  /**
+   * Words put {@link #OPD_OFFSET} bytes into the code, covered by a section {@code .opd}: function
+   * descriptors.
+   */
+  ElfBuilder opd(long... words) {
+    opd = words(words);
+    return this;
+  }
+
+  private byte[] words(long... values) {
+    ByteBuffer words = ByteBuffer.allocate(values.length * (is64 ? 8 : 4)).order(order);
+    for (long value : values) {
+      word(words, value);
+    }
+    return words.array();
   }
 
   ElfBuilder symbolNamesLink(int section) {
@@ -104,16 +115,17 @@ public final class ElfBuilder {
       names.writeBytes(s.name.getBytes(StandardCharsets.UTF_8));
       names.write(0);
     }
-    String sectionNames = "\0.text\0.strtab\0.symtab\0.shstrtab\0__mcount_loc\0";
+    String sectionNames = "\0.text\0.strtab\0.symtab\0.shstrtab\0__mcount_loc\0.opd\0";
     int namesAt = CODE_OFFSET + CODE_BYTES;
     int symbolsAt = namesAt + names.size();
     int sectionNamesAt = symbolsAt + table.capacity();
     int sectionsAt = sectionNamesAt + sectionNames.length();
-    int sections = mcountLoc.length == 0 ? 5 : 6;
+    int sections = 5 + (mcountLoc.length == 0 ? 0 : 1) + (opd.length == 0 ? 0 : 1);
     ByteBuffer file = ByteBuffer.allocate(sectionsAt + sections * (is64 ? 64 : 40)).order(order);
     putHeader(file, sectionsAt, sections);
     programHeaders.forEach(p -> putProgramHeader(file, p));
     file.put(CODE_OFFSET, mcountLoc);
+    file.put(CODE_OFFSET + OPD_OFFSET, opd);
     file.put(namesAt, names.toByteArray());
     file.put(symbolsAt, table.array());
     file.put(sectionNamesAt, sectionNames.getBytes(StandardCharsets.US_ASCII));
@@ -132,8 +144,12 @@ public final class ElfBuilder {
         symbolNamesLink,
         symbolBytes());
     putSection(file, 23, Elf.SHT_STRTAB, 0, 0, sectionNamesAt, sectionNames.length(), 0, 0);
-    if (sections == 6) {
+    if (mcountLoc.length > 0) {
       putSection(file, 33, 1, 2, CODE_ADDRESS, CODE_OFFSET, mcountLoc.length, 0, 0);
+    }
+    if (opd.length > 0) {
+      int offset = CODE_OFFSET + OPD_OFFSET;
+      putSection(file, 46, 1, 3, CODE_ADDRESS + OPD_OFFSET, offset, opd.length, 0, 0);
     }
     return Arrays.copyOf(file.array(), file.position());
   }
