@@ -88,7 +88,7 @@ public final class Core implements AutoCloseable {
         new LinuxProcess(
             elf,
             isa.syscalls(),
-            isa.registers().threadPointer(),
+            isa.registers(),
             memory,
             new EngineRegisters(engine),
             options.linux(),

@@ -79,20 +79,18 @@ final class Aarch64 {
                   new Registers.Named("v2", UC_ARM64_REG_V2, 16),
                   new Registers.Named("v3", UC_ARM64_REG_V3, 16))),
           BringUp.NOTHING,
-          new SyscallAbi(
-              SyscallAbi.Trap.INTERRUPT,
-              2, // svc
-              UC_ARM64_REG_X8,
-              List.of(
+          SyscallAbi.onInterrupt(2) // svc
+              .number(SyscallAbi.Numbers.GENERIC, UC_ARM64_REG_X8)
+              .arguments(
                   UC_ARM64_REG_X0,
                   UC_ARM64_REG_X1,
                   UC_ARM64_REG_X2,
                   UC_ARM64_REG_X3,
                   UC_ARM64_REG_X4,
-                  UC_ARM64_REG_X5),
-              UC_ARM64_REG_X0,
-              SyscallAbi.Numbers.GENERIC,
-              "aarch64"),
+                  UC_ARM64_REG_X5)
+              .result(UC_ARM64_REG_X0)
+              .platform("aarch64")
+              .build(),
           new LandingCode(
               4, (at, tail, mailbox) -> Encoding.littleEndian(branch(at, tail)), Aarch64::tail),
           new Isa.Stops(

@@ -9,8 +9,8 @@ import java.util.List;
  * @param sp stack pointer
  * @param link register that a call leaves the return address in; {@link #NONE} where it is pushed
  * @param fp frame pointer
- * @param threadPointer register that {@code arch_prctl} sets; {@link #NONE} where programs set it
- *     themselves
+ * @param threadPointer register that Linux sets for a program when it asks ({@code arch_prctl},
+ *     {@code set_thread_area}, {@code set_tls}); {@link #NONE} where programs set it themselves
  * @param result the register of an integer result
  * @param results all registers that may hold a result and must survive the exit path
  */

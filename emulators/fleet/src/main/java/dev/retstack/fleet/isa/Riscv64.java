@@ -87,20 +87,18 @@ final class Riscv64 {
                 .apply("__global_pointer$")
                 .ifPresent(address -> engine.reg_write(UC_RISCV_REG_GP, address));
           },
-          new SyscallAbi(
-              SyscallAbi.Trap.INTERRUPT,
-              8, // ecall
-              UC_RISCV_REG_A7,
-              List.of(
+          SyscallAbi.onInterrupt(8) // ecall
+              .number(SyscallAbi.Numbers.GENERIC, UC_RISCV_REG_A7)
+              .arguments(
                   UC_RISCV_REG_A0,
                   UC_RISCV_REG_A1,
                   UC_RISCV_REG_A2,
                   UC_RISCV_REG_A3,
                   UC_RISCV_REG_A4,
-                  UC_RISCV_REG_A5),
-              UC_RISCV_REG_A0,
-              SyscallAbi.Numbers.GENERIC,
-              "riscv64"),
+                  UC_RISCV_REG_A5)
+              .result(UC_RISCV_REG_A0)
+              .platform("riscv64")
+              .build(),
           new LandingCode(
               4, (at, tail, mailbox) -> Encoding.littleEndian(jump(at, tail)), Riscv64::tail),
           new Isa.Stops(

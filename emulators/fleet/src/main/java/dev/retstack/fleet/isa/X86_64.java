@@ -99,20 +99,18 @@ final class X86_64 {
             engine.reg_write(UC_X86_REG_FPCW, 0x37f);
             engine.reg_write(UC_X86_REG_MXCSR, 0x1f80);
           },
-          new SyscallAbi(
-              SyscallAbi.Trap.INSTRUCTION,
-              UC_X86_INS_SYSCALL,
-              UC_X86_REG_RAX,
-              List.of(
+          SyscallAbi.onInstruction(UC_X86_INS_SYSCALL)
+              .number(SyscallAbi.Numbers.X86_64, UC_X86_REG_RAX)
+              .arguments(
                   UC_X86_REG_RDI,
                   UC_X86_REG_RSI,
                   UC_X86_REG_RDX,
                   UC_X86_REG_R10,
                   UC_X86_REG_R8,
-                  UC_X86_REG_R9),
-              UC_X86_REG_RAX,
-              SyscallAbi.Numbers.X86_64,
-              "x86_64"),
+                  UC_X86_REG_R9)
+              .result(UC_X86_REG_RAX)
+              .platform("x86_64")
+              .build(),
           new LandingCode(
               8, (at, tail, mailbox) -> jumpThrough(at, mailbox), (at, mailbox) -> new byte[0]),
           new Isa.Stops(

@@ -1,7 +1,11 @@
 package dev.retstack.fleet.linux;
 
-/** Error numbers of {@code asm-generic/errno.h}; a system call returns them negated. */
+/**
+ * Error numbers: {@code asm-generic/errno-base.h} up to 34, alike everywhere; above it {@code
+ * asm/errno.h} of mips and sparc and {@code asm-generic/errno.h} of all others.
+ */
 enum Errno {
+  EPERM(1),
   ENOENT(2),
   ESRCH(3),
   EIO(5),
@@ -18,19 +22,42 @@ enum Errno {
   ENOTTY(25),
   ESPIPE(29),
   ERANGE(34),
-  ENAMETOOLONG(36),
-  ENOSYS(38),
-  EPERM(1),
-  ETIMEDOUT(110);
+  ENAMETOOLONG(36, 78, 63),
+  ENOSYS(38, 89, 90),
+  ETIMEDOUT(110, 145, 60);
 
-  private final int number;
-
-  Errno(int number) {
-    this.number = number;
+  /** Whose numbers. */
+  enum Family {
+    GENERIC,
+    MIPS,
+    SPARC
   }
 
-  /** What the system call returns. */
+  private final int generic;
+  private final int mips;
+  private final int sparc;
+
+  Errno(int everywhere) {
+    this(everywhere, everywhere, everywhere);
+  }
+
+  Errno(int generic, int mips, int sparc) {
+    this.generic = generic;
+    this.mips = mips;
+    this.sparc = sparc;
+  }
+
+  /** The number in a family. */
+  int number(Family family) {
+    return switch (family) {
+      case GENERIC -> generic;
+      case MIPS -> mips;
+      case SPARC -> sparc;
+    };
+  }
+
+  /** What a system call of the generic family returns. */
   long result() {
-    return -number;
+    return -generic;
   }
 }

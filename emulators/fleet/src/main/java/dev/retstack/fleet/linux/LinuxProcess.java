@@ -2,6 +2,7 @@ package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.core.GuestAccessException;
 import dev.retstack.fleet.core.GuestMemory;
+import dev.retstack.fleet.isa.Registers;
 import dev.retstack.fleet.isa.SyscallAbi;
 import dev.retstack.fleet.loader.ElfFile;
 import java.io.IOException;
@@ -33,7 +34,7 @@ public final class LinuxProcess implements AutoCloseable {
   private final SyscallAbi abi;
   private final GuestMemory memory;
   private final LinuxOptions options;
-  private final Cpu cpu;
+  private final CallRegisters registers;
   private final AddressSpace space;
   private final FileTable files;
   private final SplittableRandom random;
@@ -46,8 +47,7 @@ public final class LinuxProcess implements AutoCloseable {
   /**
    * @param image whose segments are mapped in {@code memory} already
    * @param abi how the program calls Linux
-   * @param threadPointer register that arch_prctl sets, or {@link
-   *     dev.retstack.fleet.isa.Registers#NONE}
+   * @param registers which registers the ISA has
    * @param memory of the core
    * @param cpu registers of the core
    * @param clockNs the core's clock; with the virtual clock one instruction is one nanosecond
@@ -55,7 +55,7 @@ public final class LinuxProcess implements AutoCloseable {
   public LinuxProcess(
       ElfFile image,
       SyscallAbi abi,
-      int threadPointer,
+      Registers registers,
       GuestMemory memory,
       Cpu cpu,
       LinuxOptions options,
@@ -63,8 +63,8 @@ public final class LinuxProcess implements AutoCloseable {
     this.image = image;
     this.abi = abi;
     this.memory = memory;
-    this.cpu = cpu;
     this.options = options;
+    this.registers = new CallRegisters(abi, registers, memory, cpu, errors(abi.numbers()));
     this.space =
         new AddressSpace(memory, image.segments().getLast().end(), options.memoryBytesMax());
     this.files = new FileTable(options);
@@ -75,8 +75,17 @@ public final class LinuxProcess implements AutoCloseable {
     new MemoryCalls(space, this::countUnsupported).register(calls);
     new TimeCalls(memory, clockNs).register(calls);
     new SignalCalls(memory, this::endWith).register(calls);
-    new ProcessCalls(memory, options, abi.platform(), random, cpu, threadPointer, this::endWith)
+    new ProcessCalls(
+            memory, options, abi.platform(), random, cpu, registers.threadPointer(), this::endWith)
         .register(calls);
+  }
+
+  private static Errno.Family errors(SyscallAbi.Numbers numbers) {
+    return switch (numbers) {
+      case MIPS_O32, MIPS_N64 -> Errno.Family.MIPS;
+      case SPARC -> Errno.Family.SPARC;
+      default -> Errno.Family.GENERIC;
+    };
   }
 
   /** Keeps the program from unmapping or overwriting the mapping of a range: the tracer's pages. */
@@ -103,21 +112,16 @@ public final class LinuxProcess implements AutoCloseable {
       return false;
     }
     systemCalls++;
-    long number = cpu.read(abi.numberRegister());
+    long number = registers.number();
     String name = names.name(number).orElse(null);
     SystemCall call = name == null ? null : calls.get(name);
-    long result;
     if (call == null) {
       countUnsupported(name == null ? "number " + number : name);
-      result = Errno.ENOSYS.result();
+      registers.fail(Errno.ENOSYS);
     } else {
-      result = carryOut(call);
+      carryOut(call);
     }
-    if (end != null) {
-      return false;
-    }
-    cpu.write(abi.resultRegister(), result);
-    return true;
+    return end == null;
   }
 
   /** How the program ended; empty while it runs. */
@@ -153,19 +157,18 @@ public final class LinuxProcess implements AutoCloseable {
     }
   }
 
-  private long carryOut(SystemCall call) {
-    long[] arguments = new long[SyscallAbi.ARGUMENTS];
-    for (int i = 0; i < arguments.length; i++) {
-      arguments[i] = cpu.read(abi.argumentRegisters().get(i));
-    }
+  private void carryOut(SystemCall call) {
     try {
-      return call.call(arguments);
+      long result = call.call(registers.arguments());
+      if (end == null) {
+        registers.succeed(result);
+      }
     } catch (SystemCallException e) {
-      return e.errno().result();
+      registers.fail(e.errno());
     } catch (GuestAccessException e) {
-      return Errno.EFAULT.result();
+      registers.fail(Errno.EFAULT);
     } catch (IOException e) {
-      return Errno.EIO.result();
+      registers.fail(Errno.EIO);
     }
   }
 

@@ -25,7 +25,7 @@ record StatLayout(int bytes, int modeAt, int linksAt, boolean wideLinks, int rde
           SyscallAbi.Numbers.GENERIC, new StatLayout(128, 16, 20, false, 32));
 
   static StatLayout of(SyscallAbi.Numbers numbers) {
-    return LAYOUTS.get(numbers);
+    return LAYOUTS.getOrDefault(numbers, LAYOUTS.get(SyscallAbi.Numbers.GENERIC));
   }
 
   /** Writes the facts of a file; all times and owners are 0. */

@@ -9,40 +9,55 @@ import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** Names of system calls by number, from the tables beside this class. */
+/**
+ * Names of system calls by number, from {@code system-calls.txt} beside this class: a line for each
+ * name, a column for each table of {@link SyscallAbi.Numbers}.
+ */
 final class SystemCallNames {
-  private static final Map<SyscallAbi.Numbers, SystemCallNames> TABLES =
-      new EnumMap<>(SyscallAbi.Numbers.class);
+  private static final String RESOURCE = "system-calls.txt";
+  private static final String ABSENT = "-";
 
-  static {
-    for (SyscallAbi.Numbers numbers : SyscallAbi.Numbers.values()) {
-      TABLES.put(numbers, new SystemCallNames(numbers));
-    }
-  }
+  private static final Map<SyscallAbi.Numbers, SystemCallNames> TABLES = read();
 
   private final Int2ObjectOpenHashMap<String> names = new Int2ObjectOpenHashMap<>();
 
-  private SystemCallNames(SyscallAbi.Numbers numbers) {
-    String resource = "syscalls-" + numbers.name().toLowerCase(Locale.ROOT) + ".txt";
-    try (InputStream table = SystemCallNames.class.getResourceAsStream(resource)) {
-      if (table == null) {
-        throw new IllegalStateException("no table of system calls " + resource);
+  private SystemCallNames() {}
+
+  private static Map<SyscallAbi.Numbers, SystemCallNames> read() {
+    try (InputStream resource = SystemCallNames.class.getResourceAsStream(RESOURCE)) {
+      if (resource == null) {
+        throw new IllegalStateException("no table of system calls " + RESOURCE);
       }
-      BufferedReader lines =
-          new BufferedReader(new InputStreamReader(table, StandardCharsets.US_ASCII));
-      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-        int space = line.indexOf(' ');
-        if (!line.startsWith("#") && space > 0) {
-          names.put(Integer.parseInt(line.substring(0, space)), line.substring(space + 1));
+      List<String[]> rows =
+          new BufferedReader(new InputStreamReader(resource, StandardCharsets.US_ASCII))
+              .lines()
+              .filter(line -> !line.startsWith("#"))
+              .map(line -> line.split(" +"))
+              .toList();
+      return columns(rows.getFirst(), rows.subList(1, rows.size()));
+    } catch (IOException e) {
+      throw new UncheckedIOException(RESOURCE, e);
+    }
+  }
+
+  private static Map<SyscallAbi.Numbers, SystemCallNames> columns(
+      String[] heading, List<String[]> rows) {
+    Map<SyscallAbi.Numbers, SystemCallNames> tables = new EnumMap<>(SyscallAbi.Numbers.class);
+    for (int column = 1; column < heading.length; column++) {
+      SystemCallNames table = new SystemCallNames();
+      for (String[] row : rows) {
+        if (!row[column].equals(ABSENT)) {
+          table.names.put(Integer.parseInt(row[column]), row[0]);
         }
       }
-    } catch (IOException e) {
-      throw new UncheckedIOException(resource, e);
+      tables.put(SyscallAbi.Numbers.valueOf(heading[column].toUpperCase(Locale.ROOT)), table);
     }
+    return tables;
   }
 
   /** The table that an architecture numbers its calls by. */

@@ -49,7 +49,7 @@ final class Guest implements AutoCloseable {
         new LinuxProcess(
             image(),
             isa.syscalls(),
-            isa.registers().threadPointer(),
+            isa.registers(),
             memory,
             new MapCpu(registers),
             setting.apply(options),

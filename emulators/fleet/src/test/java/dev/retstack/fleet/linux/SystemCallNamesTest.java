@@ -22,7 +22,25 @@ final class SystemCallNamesTest {
     "X86_64,1,write",
     "X86_64,231,exit_group",
     "GENERIC,64,write",
-    "GENERIC,94,exit_group"
+    "GENERIC,94,exit_group",
+    "GENERIC_32,222,mmap2",
+    "I386,4,write",
+    "I386,252,exit_group",
+    "I386,90,old_mmap",
+    "ARM,4,write",
+    "ARM,983045,set_tls",
+    "POWERPC,4,write",
+    "POWERPC,234,exit_group",
+    "S390X,4,write",
+    "S390X,248,exit_group",
+    "MIPS_O32,4004,write",
+    "MIPS_O32,4246,exit_group",
+    "MIPS_N64,5001,write",
+    "MIPS_N64,5205,exit_group",
+    "M68K,4,write",
+    "M68K,333,get_thread_area",
+    "SPARC,4,write",
+    "SPARC,1,exit"
   })
   void knownNumbers(Numbers numbers, int number, String name) {
     assertThat(SystemCallNames.of(numbers).name(number)).contains(name);
