@@ -71,7 +71,7 @@ public final class IsaVerb extends Verb {
         card.symbols().stream().map(IsaVerb::printable).collect(Collectors.joining(" ")),
         moment(card),
         card.fpCheck() ? "yes" : "no",
-        card.retpAtExit().isPresent() ? "yes" : "no",
+        card.retpCheck() ? "yes" : "no",
         card.remark());
   }
 
@@ -85,7 +85,7 @@ public final class IsaVerb extends Verb {
             .put("flags", card.flags())
             .put("hook", moment(card))
             .put("fpCheck", card.fpCheck())
-            .put("retpCheck", card.retpAtExit().isPresent())
+            .put("retpCheck", card.retpCheck())
             .put("remark", card.remark());
     ArrayNode symbols = object.putArray("symbols");
     card.symbols().forEach(symbols::add);

@@ -82,7 +82,7 @@ final class BlockClock implements BlockHook {
       stopBefore(address, Stop.DEADLINE);
       return;
     }
-    switch (probe.onBlock(address)) {
+    switch (probe.onBlock(address, size)) {
       case PROGRAM -> program(address, size);
       case TRACER -> {}
       case FULL -> stopBefore(address, Stop.BATCH_FULL);

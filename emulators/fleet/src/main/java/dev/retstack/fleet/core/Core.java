@@ -8,7 +8,7 @@ import dev.retstack.fleet.linux.LinuxProcess;
 import dev.retstack.fleet.loader.ElfFile;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.Segment;
-import dev.retstack.fleet.probe.CountingFunction;
+import dev.retstack.fleet.probe.EntryPoints;
 import dev.retstack.fleet.probe.JavaProbe;
 import dev.retstack.fleet.probe.NoProbe;
 import dev.retstack.fleet.probe.Probe;
@@ -17,7 +17,6 @@ import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.Unicorn;
 import dev.retstack.unicorn.UnicornException;
-import java.util.List;
 import java.util.Optional;
 
 /**
@@ -101,7 +100,7 @@ public final class Core implements AutoCloseable {
     isa.bringUp().apply(engine, image::address);
     engine.reg_write(isa.registers().sp(), firstStackPointer);
     if (!isa.pushesReturnAddress()) {
-      engine.reg_write(isa.registers().link(), landing.stopAddress());
+      engine.reg_write(isa.registers().link(), landing.stopAddress() - isa.addresses().linkBias());
     }
   }
 
@@ -143,21 +142,19 @@ public final class Core implements AutoCloseable {
   }
 
   private Probe trace(CoreOptions options) {
-    List<CountingFunction> functions =
-        image.conventions().stream()
-            .flatMap(
-                c ->
-                    c.countingFunctions().stream()
-                        .map(s -> new CountingFunction(s.address(), c.card())))
-            .toList();
-    functions.forEach(f -> memory.write(f.address(), f.card().entryStub()));
+    image
+        .conventions()
+        .forEach(
+            c ->
+                c.countingFunctions()
+                    .forEach(f -> memory.write(f.address(), c.card().entryStub())));
     return new JavaProbe(
         engine,
         memory,
         landing,
         clock,
         isa,
-        functions,
+        EntryPoints.of(image),
         options.retStackLimit(),
         new RecordBatch(options.recordsPerChunk()));
   }
@@ -225,7 +222,7 @@ public final class Core implements AutoCloseable {
     if (pending != null) {
       return end(pending);
     }
-    pc = blocks.stopAddress();
+    pc = isa.addresses().target(blocks.stopAddress(), engine::reg_read);
     return switch (blocks.stop()) {
       case DEADLINE ->
           last

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -249,6 +250,18 @@ public final class GuestMemory implements AutoCloseable {
     byte[] bytes = new byte[size];
     copy(address, MemorySegment.ofArray(bytes), true);
     return bytes;
+  }
+
+  /** Up to eight bytes, the first one lowest; 0 for those that are not mapped. */
+  public long code(long address) {
+    if (isMapped(address, Long.BYTES)) {
+      return ByteBuffer.wrap(read(address, Long.BYTES)).order(ByteOrder.LITTLE_ENDIAN).getLong();
+    }
+    long code = 0;
+    for (int i = 0; i < Long.BYTES && isMapped(address + i, 1); i++) {
+      code |= (read(address + i, 1)[0] & 0xffL) << (Byte.SIZE * i);
+    }
+    return code;
   }
 
   /** Writes bytes. Where they are code the engine is told. */

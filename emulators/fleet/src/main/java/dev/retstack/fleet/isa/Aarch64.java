@@ -64,6 +64,7 @@ final class Aarch64 {
           8,
           ByteOrder.LITTLE_ENDIAN,
           new Isa.Engine(UcConst.UC_ARCH_ARM64, UcConst.UC_MODE_ARM, OptionalInt.empty()),
+          CodeAddresses.PLAIN,
           new Registers(
               UC_ARM64_REG_PC,
               UC_ARM64_REG_SP,

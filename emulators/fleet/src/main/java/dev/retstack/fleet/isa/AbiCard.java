@@ -4,11 +4,14 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 
 /**
- * One convention of calling the counting function, as data: all that a probe must know. The moment
- * "at entry" is before the first instruction of the counting function, the moment "at exit" is
- * before the first instruction of a handler slot of the landing page.
+ * One convention of instrumenting function entries, as data: all that a probe must know.
+ *
+ * <p>"At entry" is before the first instruction of the counting function. Where functions call none
+ * (nops for a call that may be put there), it is before the first instruction of the function. "At
+ * exit" is before the first instruction of a handler slot of the landing page.
  */
 public final class AbiCard {
 
@@ -20,40 +23,72 @@ public final class AbiCard {
     AFTER_PROLOGUE
   }
 
+  /** Where a compiler lists call sites that are nops. */
+  public enum SiteTable {
+    /** Sites are calls, found by their bytes. */
+    NONE("calls"),
+    /** Section {@code __patchable_function_entries} (gcc -fpatchable-function-entry). */
+    PATCHABLE("__patchable_function_entries"),
+    /** Section {@code __mcount_loc} (gcc -mrecord-mcount). */
+    MCOUNT_LOC("__mcount_loc");
+
+    private final String section;
+
+    SiteTable(String section) {
+      this.section = section;
+    }
+
+    @Override
+    public String toString() {
+      return section;
+    }
+  }
+
   private final String name;
   private final String flags;
   private final Moment moment;
+  private final SiteTable siteTable;
+  private final List<byte[]> siteNops;
+  private final Prologue prologue;
   private final List<String> symbols;
   private final List<CallForm> callForms;
   private final byte[] nop;
   private final byte[] entryStub;
-  private final Operand returnAddress;
-  private final Operand slot;
+  private final Optional<Operand> returnAddress;
+  private final List<Slot> slots;
   private final Optional<Operand> parent;
-  private final Operand fpAtEntry;
-  private final Operand fpAtExit;
-  private final boolean fpCheck;
-  private final Optional<Operand> retpAtExit;
+  private final Optional<Operand> fpAtEntry;
+  private final Optional<Operand> fpAtExit;
+  private final List<Operand> retpAtExit;
   private final OptionalLong slotFromFp;
+  private final boolean framesEverywhere;
   private final String remark;
 
   private AbiCard(Builder b) {
     name = b.name;
     flags = b.flags;
     moment = b.moment;
+    siteTable = b.siteTable;
+    siteNops = List.copyOf(b.siteNops);
+    prologue = b.prologue;
     symbols = List.copyOf(b.symbols);
     callForms = List.copyOf(b.callForms);
     nop = b.nop.clone();
     entryStub = b.entryStub.clone();
-    returnAddress = b.returnAddress;
-    slot = b.slot;
+    returnAddress = Optional.ofNullable(b.returnAddress);
+    slots = List.copyOf(b.slots);
     parent = Optional.ofNullable(b.parent);
-    fpAtEntry = b.fpAtEntry;
-    fpAtExit = b.fpAtExit;
-    fpCheck = b.fpCheck;
-    retpAtExit = Optional.ofNullable(b.retpAtExit);
+    fpAtEntry = Optional.ofNullable(b.fpAtEntry);
+    fpAtExit = Optional.ofNullable(b.fpAtExit);
+    retpAtExit = List.copyOf(b.retpAtExit);
     slotFromFp = b.slotFromFp;
+    framesEverywhere = b.framesEverywhere;
     remark = b.remark;
+    if (slots.isEmpty() || (siteTable == SiteTable.NONE) != returnAddress.isPresent()) {
+      throw new IllegalStateException(
+          "card %s: needs a slot, and either calls with a return address or a table of sites"
+              .formatted(name));
+    }
   }
 
   /** Name of the convention: {@code fentry}, {@code mcount}, ... */
@@ -68,6 +103,21 @@ public final class AbiCard {
 
   public Moment moment() {
     return moment;
+  }
+
+  /** Where sites without a call are listed; NONE where functions call a counting function. */
+  public SiteTable siteTable() {
+    return siteTable;
+  }
+
+  /** The instructions that a site without a call may begin with. */
+  public List<byte[]> siteNops() {
+    return siteNops.stream().map(byte[]::clone).toList();
+  }
+
+  /** What tells whether a site is of this convention, and where its return address is. */
+  public Prologue prologue() {
+    return prologue;
   }
 
   /** Names that toolchains give the counting function; the first is the usual one. */
@@ -90,51 +140,67 @@ public final class AbiCard {
     return entryStub.clone();
   }
 
-  /** At entry: where the counting function returns to. selfpc lies a call below it. */
-  public Operand returnAddress() {
+  /**
+   * At entry: where the counting function returns to; selfpc lies a call below it. Empty where
+   * there is no such function: selfpc is the site.
+   */
+  public Optional<Operand> returnAddress() {
     return returnAddress;
   }
 
-  /** At entry: the address of the slot that holds the function's return address (retp). */
-  public Operand slot() {
-    return slot;
+  /** At entry: the places that may hold the function's return address; the first that applies. */
+  public List<Slot> slots() {
+    return slots;
   }
 
   /**
-   * At entry: a second place with the function's return address. Where the slot holds something
-   * else, it is not the slot, and the entry is left alone.
+   * At entry: a second place with the function's return address. Where a slot in memory holds
+   * something else, it is not the slot, and the entry is left alone.
    */
   public Optional<Operand> parent() {
     return parent;
   }
 
-  /** At entry: the caller's frame pointer. */
-  public Operand fpAtEntry() {
+  /** At entry: the caller's frame pointer; empty where it cannot be had, fp is 0 then. */
+  public Optional<Operand> fpAtEntry() {
     return fpAtEntry;
   }
 
-  /** At exit: the caller's frame pointer. */
-  public Operand fpAtExit() {
+  /** At exit: the caller's frame pointer; empty where it cannot be had, fp is 0 then. */
+  public Optional<Operand> fpAtExit() {
     return fpAtExit;
   }
 
   /** True where the two frame pointers must be equal. */
   public boolean fpCheck() {
-    return fpCheck;
-  }
-
-  /** At exit: the slot as the stack pointer foretells it, where the convention is exact. */
-  public Optional<Operand> retpAtExit() {
-    return retpAtExit;
+    return fpAtEntry.isPresent() && fpAtExit.isPresent();
   }
 
   /**
-   * A caller's slot minus its frame pointer, where every instrumented function keeps a frame: tells
-   * which frame called, when a longjmp left dead ones on ret_stack and the slot of the new one lies
-   * below theirs.
+   * At exit: the slot as the stack pointer foretells it, where the convention is exact; several
+   * where functions differ, of which one must be right.
+   */
+  public List<Operand> retpAtExit() {
+    return retpAtExit;
+  }
+
+  /** True where retp at exit is exact. */
+  public boolean retpCheck() {
+    return !retpAtExit.isEmpty();
+  }
+
+  /**
+   * A caller's slot minus its frame pointer, for functions that keep a frame: tells which frame
+   * called, when a longjmp left dead ones on ret_stack and the slot of the new one lies below
+   * theirs.
    */
   public OptionalLong slotFromFp() {
     return slotFromFp;
+  }
+
+  /** True where every instrumented function keeps a frame; else the site's facts tell. */
+  public boolean framesEverywhere() {
+    return framesEverywhere;
   }
 
   /** One sentence for a human reader of the capability table. */
@@ -156,18 +222,21 @@ public final class AbiCard {
     private final String name;
     private String flags;
     private Moment moment;
-    private List<String> symbols;
-    private List<CallForm> callForms;
+    private SiteTable siteTable = SiteTable.NONE;
+    private List<byte[]> siteNops = List.of();
+    private Prologue prologue = Prologue.ANY;
+    private List<String> symbols = List.of();
+    private List<CallForm> callForms = List.of();
     private byte[] nop;
-    private byte[] entryStub;
+    private byte[] entryStub = {};
     private Operand returnAddress;
-    private Operand slot;
+    private List<Slot> slots = List.of();
     private Operand parent;
     private Operand fpAtEntry;
     private Operand fpAtExit;
-    private boolean fpCheck;
-    private Operand retpAtExit;
+    private List<Operand> retpAtExit = List.of();
     private OptionalLong slotFromFp = OptionalLong.empty();
+    private boolean framesEverywhere = true;
     private String remark = "";
 
     private Builder(String name) {
@@ -209,9 +278,28 @@ public final class AbiCard {
       return this;
     }
 
-    Builder slot(Operand value) {
-      slot = value;
+    /** Instead of calls: sites of a table, which begin with one of these nops (hex). */
+    Builder sites(SiteTable table, String... nops) {
+      siteTable = table;
+      siteNops = Stream.of(nops).map(Builder::bytes).toList();
+      nop = siteNops.getFirst();
       return this;
+    }
+
+    Builder prologue(Prologue value) {
+      prologue = value;
+      return this;
+    }
+
+    /** Where the return address is; of several the first that applies. */
+    Builder slots(Slot... values) {
+      slots = List.of(values);
+      return this;
+    }
+
+    /** The slot is a word in memory. */
+    Builder slot(Operand address) {
+      return slots(Slot.memory(address));
     }
 
     Builder parent(Operand value) {
@@ -223,18 +311,23 @@ public final class AbiCard {
     Builder fpMustAgree(Operand atEntry, Operand atExit) {
       fpAtEntry = atEntry;
       fpAtExit = atExit;
-      fpCheck = true;
       return this;
     }
 
-    Builder retpAtExit(Operand value) {
-      retpAtExit = value;
+    Builder retpAtExit(Operand... oneOf) {
+      retpAtExit = List.of(oneOf);
       return this;
     }
 
     Builder slotFromFp(long value) {
       slotFromFp = OptionalLong.of(value);
       return this;
+    }
+
+    /** {@link #slotFromFp} holds only for functions whose site says that they keep a frame. */
+    Builder slotFromFpBySite(long value) {
+      framesEverywhere = false;
+      return slotFromFp(value);
     }
 
     Builder remark(String value) {

@@ -54,6 +54,25 @@ public record CallForm(
     return new CallForm(text, size, pattern, mask, false, target);
   }
 
+  /**
+   * A direct call of a big-endian ISA; pattern, mask and the code that {@code target} sees are
+   * numbers as the architecture's manual writes them.
+   */
+  static CallForm big(String text, int size, long pattern, long mask, Target target) {
+    return new CallForm(
+        text,
+        size,
+        swap(pattern, size),
+        swap(mask, size),
+        false,
+        (address, code) -> target.of(address, swap(code, size)));
+  }
+
+  /** The first {@code size} bytes of a code, the first one highest instead of lowest, or back. */
+  static long swap(long code, int size) {
+    return Long.reverseBytes(code) >>> (Long.SIZE - Byte.SIZE * size);
+  }
+
   private static CallForm of(String text, String bytes, boolean indirect, Target target) {
     String[] all = bytes.toLowerCase(Locale.ROOT).split(" ", -1);
     long pattern = 0;

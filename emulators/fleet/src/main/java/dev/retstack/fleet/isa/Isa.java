@@ -14,6 +14,7 @@ import java.util.OptionalInt;
  * @param wordBytes bytes of an address: 4 or 8
  * @param order byte order
  * @param engine how Unicorn opens it
+ * @param addresses how code addresses are written
  * @param registers the registers that the tracer names
  * @param bringUp what a fresh core needs
  * @param syscalls how programs call Linux
@@ -27,6 +28,7 @@ public record Isa(
     int wordBytes,
     ByteOrder order,
     Engine engine,
+    CodeAddresses addresses,
     Registers registers,
     BringUp bringUp,
     SyscallAbi syscalls,

@@ -68,6 +68,7 @@ final class Riscv64 {
           8,
           ByteOrder.LITTLE_ENDIAN,
           new Isa.Engine(UcConst.UC_ARCH_RISCV, UcConst.UC_MODE_RISCV64, OptionalInt.empty()),
+          CodeAddresses.PLAIN,
           new Registers(
               UC_RISCV_REG_PC,
               UC_RISCV_REG_SP,

@@ -3,6 +3,7 @@ package dev.retstack.fleet.isa;
 import static dev.retstack.unicorn.X86Const.*;
 
 import dev.retstack.fleet.isa.AbiCard.Moment;
+import dev.retstack.fleet.isa.AbiCard.SiteTable;
 import dev.retstack.unicorn.UcConst;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -74,6 +75,17 @@ final class X86_64 {
               "gcc copies the slot where it realigns the stack of an alloca: use -mfentry there")
           .build();
 
+  private static final AbiCard PATCHABLE =
+      AbiCard.named("patchable")
+          .flags("-fpatchable-function-entry=5")
+          .moment(Moment.BEFORE_PROLOGUE)
+          .sites(SiteTable.PATCHABLE, "90", "0f 1f 44 00 00")
+          .slot(Operand.sum(UC_X86_REG_RSP, 0))
+          .fpMustAgree(Operand.register(UC_X86_REG_RBP), Operand.register(UC_X86_REG_RBP))
+          .retpAtExit(Operand.sum(UC_X86_REG_RSP, -8))
+          .remark("the nops stay: the site is seen, not patched")
+          .build();
+
   static final Isa ISA =
       new Isa(
           "x86_64",
@@ -81,6 +93,7 @@ final class X86_64 {
           8,
           ByteOrder.LITTLE_ENDIAN,
           new Isa.Engine(UcConst.UC_ARCH_X86, UcConst.UC_MODE_64, OptionalInt.empty()),
+          CodeAddresses.PLAIN,
           new Registers(
               UC_X86_REG_RIP,
               UC_X86_REG_RSP,
@@ -121,7 +134,7 @@ final class X86_64 {
                   6, "invalid opcode",
                   13, "general protection",
                   14, "page fault")),
-          List.of(FENTRY, MCOUNT));
+          List.of(FENTRY, MCOUNT, PATCHABLE));
 
   private X86_64() {}
 

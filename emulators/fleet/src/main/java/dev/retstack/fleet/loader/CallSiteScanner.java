@@ -2,34 +2,37 @@ package dev.retstack.fleet.loader;
 
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.CallForm;
-import it.unimi.dsi.fastutil.longs.LongArrayList;
+import dev.retstack.fleet.isa.Code;
 import it.unimi.dsi.fastutil.longs.LongSet;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Finds calls of the counting function in code, by the call forms of an ABI card. */
 final class CallSiteScanner {
   private final ElfFile image;
+  private final Code code;
 
   CallSiteScanner(ElfFile image) {
     this.image = image;
+    this.code = image.codeReader();
   }
 
   /**
-   * Every call that goes to one of {@code targets}, sorted by address. Bytes that are a call by
-   * chance are told apart by the target: all 32 bits of a call would have to agree.
+   * Every call that goes to one of {@code targets} from code that is of the card's convention,
+   * sorted by address. Bytes that are a call by chance are told apart by the target: all 32 bits of
+   * a call would have to agree.
    */
-  LongArrayList find(AbiCard card, LongSet targets) {
-    LongArrayList sites = new LongArrayList();
+  List<CallSite> find(AbiCard card, LongSet targets) {
+    List<CallSite> sites = new ArrayList<>();
     for (ElfFile.CodeRange range : image.code()) {
-      scan(range, card.callForms(), targets, sites);
+      scan(range, card, targets, sites);
     }
-    sites.sort(Long::compareUnsigned);
+    sites.sort((a, b) -> Long.compareUnsigned(a.address(), b.address()));
     return sites;
   }
 
-  private void scan(
-      ElfFile.CodeRange range, List<CallForm> forms, LongSet targets, LongArrayList sites) {
+  private void scan(ElfFile.CodeRange range, AbiCard card, LongSet targets, List<CallSite> sites) {
     ByteBuffer bytes = range.bytes();
     int size = bytes.capacity();
     long window = 0;
@@ -41,9 +44,10 @@ final class CallSiteScanner {
       if (skip > 0) {
         skip--;
       } else {
-        CallForm form = callAt(range.address() + at, window, size - at, forms, targets);
+        long address = range.address() + at;
+        CallForm form = callAt(address, window, size - at, card.callForms(), targets);
         if (form != null) {
-          sites.add(range.address() + at);
+          add(card, address, form.size(), sites);
           // A shorter form may lie inside a longer one.
           skip = form.size() - 1;
         }
@@ -51,6 +55,13 @@ final class CallSiteScanner {
       int next = at + Long.BYTES;
       window = (window >>> 8) | (next < size ? (long) bytes.get(next) << 56 : 0);
     }
+  }
+
+  private void add(AbiCard card, long address, int size, List<CallSite> sites) {
+    long function = image.functionAt(address).map(Symbol::address).orElse(address);
+    card.prologue()
+        .scan(code, function, address, address + size)
+        .ifPresent(facts -> sites.add(new CallSite(address, function, address + size, facts)));
   }
 
   /** The form of the call that stands at {@code address}, or null. */
@@ -68,7 +79,8 @@ final class CallSiteScanner {
 
   /** Where the call goes; 0 where a pointer that it goes through is not in the file. */
   private long target(CallForm form, long address, long code) {
-    long target = form.target().of(address, code);
+    long mask = image.is64() ? -1 : 0xFFFF_FFFFL;
+    long target = form.target().of(address, code) & mask;
     if (!form.indirect()) {
       return target;
     }

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.loader;
 
+import dev.retstack.fleet.isa.Code;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -248,6 +249,21 @@ public final class ElfFile {
    */
   public Optional<ByteBuffer> memory(long address, int length) {
     return segments.data(address, length);
+  }
+
+  /** The file's bytes by guest address, for who reads code; 0 where the file gives none. */
+  public Code codeReader() {
+    return address -> {
+      Optional<ByteBuffer> whole = memory(address, Long.BYTES);
+      if (whole.isPresent()) {
+        return whole.get().order(ByteOrder.LITTLE_ENDIAN).getLong(0);
+      }
+      long code = 0;
+      for (int i = 0; i < Long.BYTES; i++) {
+        code |= memory(address + i, 1).map(b -> b.get(0) & 0xFFL).orElse(0L) << (Byte.SIZE * i);
+      }
+      return code;
+    };
   }
 
   /** Code to scan: executable sections, or executable segments where there are no sections. */

@@ -7,6 +7,7 @@ import dev.retstack.fleet.isa.Isas;
 import dev.retstack.schema.Image;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+import it.unimi.dsi.fastutil.longs.LongSet;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -87,6 +88,19 @@ public final class LoadedImage {
         "compile with " + flags());
   }
 
+  /**
+   * Sites whose function copies its return address and returns by the original: its exits will be
+   * missed. Sorted.
+   */
+  public List<Long> copiedReturns() {
+    return conventions.stream()
+        .flatMap(c -> c.sites().stream())
+        .filter(site -> site.facts().copied())
+        .map(CallSite::address)
+        .sorted(Long::compareUnsigned)
+        .toList();
+  }
+
   /** The program as its file describes it. */
   public ElfFile elf() {
     return elf;
@@ -132,7 +146,6 @@ public final class LoadedImage {
    */
   public Image toSchema() {
     List<AbiCard> cards = conventions.stream().map(ActiveConvention::card).toList();
-    boolean traced = !cards.isEmpty();
     return Image.newBuilder()
         .setBuildId(elf.buildId())
         .setName(elf.name())
@@ -140,8 +153,8 @@ public final class LoadedImage {
         .setConvention(cards.stream().map(AbiCard::name).collect(Collectors.joining("+")))
         .setWordBytes(isa.wordBytes())
         .setBigEndian(elf.bigEndian())
-        .setFpCheck(traced && cards.stream().allMatch(AbiCard::fpCheck))
-        .setRetpCheck(traced && cards.stream().allMatch(c -> c.retpAtExit().isPresent()))
+        .setFpCheck(cards.stream().anyMatch(AbiCard::fpCheck))
+        .setRetpCheck(cards.stream().anyMatch(AbiCard::retpCheck))
         .setSymbols(
             elf.functions().stream()
                 .map(s -> new dev.retstack.schema.Symbol(s.name(), s.address(), s.size()))
@@ -150,31 +163,55 @@ public final class LoadedImage {
         .build();
   }
 
+  /**
+   * A site belongs to the first card that takes it, and a function that calls a counting function
+   * is entered there, not at its nops.
+   */
   private static List<ActiveConvention> conventions(ElfFile elf, Isa isa) {
     CallSiteScanner scanner = new CallSiteScanner(elf);
+    NopSites nops = new NopSites(elf);
     List<ActiveConvention> found = new ArrayList<>();
+    LongSet taken = new LongOpenHashSet();
+    LongSet calling = new LongOpenHashSet();
     for (AbiCard card : isa.conventions()) {
-      TreeMap<Long, Symbol> places = new TreeMap<>(Long::compareUnsigned);
-      for (String name : card.symbols()) {
-        elf.symbol(name)
-            .filter(s -> elf.executableAt(s.address()))
-            .ifPresent(s -> places.putIfAbsent(s.address(), s));
-      }
-      if (places.isEmpty()) {
-        continue;
-      }
-      LongArrayList sites = scanner.find(card, new LongOpenHashSet(places.keySet()));
-      if (!sites.isEmpty()) {
-        found.add(new ActiveConvention(card, List.copyOf(places.values()), sites));
+      List<Symbol> targets = countingFunctions(elf, card);
+      if (!targets.isEmpty()) {
+        LongSet addresses = new LongOpenHashSet(targets.stream().map(Symbol::address).toList());
+        List<CallSite> sites = new ArrayList<>(scanner.find(card, addresses));
+        sites.removeIf(site -> !taken.add(site.address()));
+        sites.forEach(site -> calling.add(site.function()));
+        add(found, card, targets, sites);
       }
     }
-    found.sort(Comparator.comparingInt((ActiveConvention c) -> -c.callSites().size()));
+    for (AbiCard card : isa.conventions()) {
+      List<CallSite> sites = new ArrayList<>(nops.find(card));
+      sites.removeIf(s -> calling.contains(s.function()) || !taken.add(s.address()));
+      add(found, card, List.of(), sites);
+    }
+    found.sort(Comparator.comparingInt((ActiveConvention c) -> -c.sites().size()));
     return List.copyOf(found);
+  }
+
+  private static void add(
+      List<ActiveConvention> found, AbiCard card, List<Symbol> targets, List<CallSite> sites) {
+    if (!sites.isEmpty()) {
+      found.add(new ActiveConvention(card, targets, sites));
+    }
+  }
+
+  private static List<Symbol> countingFunctions(ElfFile elf, AbiCard card) {
+    TreeMap<Long, Symbol> places = new TreeMap<>(Long::compareUnsigned);
+    for (String name : card.symbols()) {
+      elf.symbol(name)
+          .filter(s -> elf.executableAt(s.address()))
+          .ifPresent(s -> places.putIfAbsent(s.address(), s));
+    }
+    return List.copyOf(places.values());
   }
 
   private String symbolNames() {
     return isa.conventions().stream()
-        .map(c -> c.symbols().getFirst())
+        .flatMap(c -> c.symbols().stream().limit(1))
         .distinct()
         .collect(Collectors.joining(" or "));
   }

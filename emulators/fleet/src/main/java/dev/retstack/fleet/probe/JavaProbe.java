@@ -5,41 +5,56 @@ import dev.retstack.fleet.core.GuestMemory;
 import dev.retstack.fleet.core.LandingPage;
 import dev.retstack.fleet.core.TraceClock;
 import dev.retstack.fleet.isa.AbiCard;
-import dev.retstack.fleet.isa.CallForm;
+import dev.retstack.fleet.isa.CodeAddresses;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Operand;
+import dev.retstack.fleet.isa.Slot;
+import dev.retstack.fleet.probe.EntryPoints.Site;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.unicorn.Unicorn;
-import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.List;
 
 /**
  * The reference probe: entry hijack and exit restore in Java, driven by the ABI card alone.
  *
- * <p>The counting function and every handler slot begin a block, so the core's block hook is the
- * place where both are seen. An entry puts the address of a handler slot where the function's
- * return address was; the return then arrives there, and the landing code goes on at the saved
- * address through the mailbox.
+ * <p>The counting function, every handler slot and every function that begins with nops begin a
+ * block, so the core's block hook is the place where all are seen. An entry puts the address of a
+ * handler slot where the function's return address was; the return then arrives there, and the
+ * landing code goes on at the saved address through the mailbox.
  */
 public final class JavaProbe implements Probe {
   private final Unicorn engine;
   private final GuestMemory memory;
   private final LandingPage landing;
   private final TraceClock clock;
+  private final CodeAddresses addresses;
   private final int stackPointer;
+
+  /** Added to the stack pointer at exit: below it lie the slots that may be the frame's own. */
+  private final long slotReach;
+
   private final long wordMask;
+  private final EntryPoints points;
   private final AbiCard[] cards;
   private final long[] countingFunctions;
+  private final int[][] candidates;
   private final RetStack stack;
-  private final Long2LongOpenHashMap selfPcs = new Long2LongOpenHashMap();
+  private final Long2ObjectOpenHashMap<Site> calls = new Long2ObjectOpenHashMap<>();
   private final RecordBatch batch;
   private long overruns;
   private long unhijackable;
 
+  /** The slot of the entry at hand, where {@link #takeSlot} found one. */
+  private Slot slot;
+
+  private long slotAddress;
+  private long from;
+
   /**
    * A probe of one core.
    *
-   * @param functions the counting functions of the image, each with its convention
+   * @param points where the functions of the image are entered
    * @param retStackLimit most hijacked returns at a time
    * @param batch where records go
    */
@@ -49,139 +64,191 @@ public final class JavaProbe implements Probe {
       LandingPage landing,
       TraceClock clock,
       Isa isa,
-      List<CountingFunction> functions,
+      EntryPoints points,
       int retStackLimit,
       RecordBatch batch) {
     this.engine = engine;
     this.memory = memory;
     this.landing = landing;
     this.clock = clock;
+    this.addresses = isa.addresses();
     this.stackPointer = isa.registers().sp();
+    this.slotReach = isa.pushesReturnAddress() ? 0 : 1;
     this.wordMask = isa.wordBytes() == 8 ? -1 : 0xffff_ffffL;
-    this.cards = functions.stream().map(CountingFunction::card).toArray(AbiCard[]::new);
-    this.countingFunctions = functions.stream().mapToLong(CountingFunction::address).toArray();
+    this.points = points;
+    this.cards = points.cards().toArray(AbiCard[]::new);
+    this.countingFunctions = points.countingFunctions().keySet().toLongArray();
+    this.candidates = new int[countingFunctions.length][];
+    for (int i = 0; i < candidates.length; i++) {
+      candidates[i] = points.countingFunctions().get(countingFunctions[i]);
+    }
     this.stack = new RetStack(retStackLimit, LandingPage.SLOTS);
     this.batch = batch;
   }
 
   @Override
-  public Block onBlock(long address) {
+  public Block onBlock(long address, int size) {
     for (int i = 0; i < countingFunctions.length; i++) {
       if (address == countingFunctions[i]) {
         if (batch.isFull()) {
           return Block.FULL;
         }
-        entry(i);
+        called(candidates[i]);
         return Block.TRACER;
       }
     }
     int handler = landing.slotAt(address);
-    if (handler < 0) {
-      return Block.PROGRAM;
+    if (handler >= 0) {
+      if (batch.isFull()) {
+        return Block.FULL;
+      }
+      exit(handler, address);
+      return Block.TRACER;
     }
-    if (batch.isFull()) {
-      return Block.FULL;
+    Site site = points.hasBlocks() ? points.ofBlock(address, size) : null;
+    if (site != null) {
+      if (batch.isFull()) {
+        return Block.FULL;
+      }
+      entry(site);
     }
-    exit(handler);
-    return Block.TRACER;
+    return Block.PROGRAM;
   }
 
-  private void entry(int index) {
-    AbiCard card = cards[index];
+  private void called(int[] among) {
     try {
-      long slot = value(card.slot());
-      long from = memory.readWord(slot);
-      if (card.parent().isPresent() && value(card.parent().get()) != from) {
-        unhijackable++;
-        return;
+      long returnAddress =
+          addresses.instruction(value(cards[among[0]].returnAddress().orElseThrow()));
+      Site site = calls.get(returnAddress);
+      if (site == null) {
+        site = points.ofCall(returnAddress, among, memory::code);
+        calls.put(returnAddress, site);
       }
-      long self = selfPc(card, value(card.returnAddress()));
-      enter(index, self, from, slot, value(card.fpAtEntry()));
-    } catch (GuestAccessException noFrameThere) {
+      entry(site);
+    } catch (GuestAccessException noReturnAddress) {
       unhijackable++;
     }
   }
 
-  private void enter(int index, long self, long from, long slot, long fp) {
-    int tailCaller = landing.slotAt(from);
-    dropDeadFrames(cards[index], tailCaller, slot, fp);
+  private void entry(Site site) {
+    AbiCard card = cards[site.convention()];
+    try {
+      if (takeSlot(card, site)) {
+        enter(card, site, card.fpAtEntry().isPresent() ? value(card.fpAtEntry().get()) : 0);
+        return;
+      }
+    } catch (GuestAccessException noFrameThere) {
+      // counted like any other place without a slot
+    }
+    unhijackable++;
+  }
+
+  /** Finds the slot that holds the function's return address. */
+  private boolean takeSlot(AbiCard card, Site site) {
+    List<Slot> slots = card.slots();
+    for (int i = 0; i < slots.size(); i++) {
+      slot = slots.get(i);
+      if (slot.appliesTo(site.facts()) && holdsReturnAddress(card, site)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean holdsReturnAddress(AbiCard card, Site site) {
+    slotAddress = value(slot.address());
+    if (slot.place() == Slot.Place.REGISTER) {
+      from = (engine.reg_read(slot.register()) - slot.addend()) & wordMask;
+      return true;
+    }
+    if (slot.place() == Slot.Place.SAVED) {
+      slotAddress = (slotAddress + site.facts().savedAt()) & wordMask;
+    }
+    if (slotAddress == 0) {
+      return false;
+    }
+    from = memory.readWord(slotAddress);
+    return card.parent().isEmpty() || value(card.parent().get()) == from;
+  }
+
+  private void enter(AbiCard card, Site site, long fp) {
+    int tailCaller = landing.slotAt(addresses.instruction(from));
+    dropDeadFrames(card, tailCaller, fp);
     if (stack.isFull()) {
       overruns++;
       return;
     }
-    int frame = stack.push(self, from, slot, tailCaller >= 0, index);
-    memory.writeWord(slot, landing.slot(stack.handlerOf(frame)));
-    batch.add(RecordBatch.ENTRY, clock.now(), frame, self, from, slot, fp);
+    boolean frame = card.framesEverywhere() || site.facts().keepsFrame();
+    int index =
+        stack.push(site.selfPc(), from, slotAddress, tailCaller >= 0, site.convention(), frame);
+    long handler = landing.slot(stack.handlerOf(index));
+    if (slot.place() == Slot.Place.REGISTER) {
+      engine.reg_write(slot.register(), (handler + slot.addend()) & wordMask);
+    } else {
+      memory.writeWord(slotAddress, handler);
+    }
+    batch.add(
+        RecordBatch.ENTRY,
+        clock.now(),
+        index,
+        site.selfPc(),
+        addresses.instruction(from),
+        slotAddress,
+        fp);
   }
 
   /** What a longjmp left on ret_stack must go before the new frame is put there. */
-  private void dropDeadFrames(AbiCard card, int tailCaller, long slot, long fp) {
+  private void dropDeadFrames(AbiCard card, int tailCaller, long fp) {
     if (tailCaller >= 0) {
-      int frame = stack.find(tailCaller, slot + 1);
+      int frame = stack.find(tailCaller, slotAddress + 1);
       if (frame >= 0 && frame < stack.size()) {
         stack.truncate(frame + 1);
         return;
       }
     }
-    if (card.slotFromFp().isEmpty() || !stack.dropAbove(fp + card.slotFromFp().getAsLong())) {
-      stack.dropDead(slot);
+    if (card.slotFromFp().isEmpty()
+        || !stack.dropAbove((fp + card.slotFromFp().getAsLong()) & wordMask)) {
+      stack.dropDead(slotAddress);
     }
   }
 
-  private void exit(int handler) {
-    int frame = stack.find(handler, engine.reg_read(stackPointer));
+  private void exit(int handler, long address) {
+    int frame = stack.find(handler, engine.reg_read(stackPointer) + slotReach);
     if (frame < 0) {
       throw new IllegalStateException(
           "return to handler slot 0x%x, to which no return was hijacked: the program jumped into"
                   .formatted(landing.slot(handler))
               + " the landing page");
     }
-    AbiCard card = cards[stack.cardIndex(frame)];
-    long from = stack.fromPc(frame);
-    long slot = card.retpAtExit().isPresent() ? value(card.retpAtExit().get()) : stack.retP(frame);
+    AbiCard card = cards[stack.convention(frame)];
+    long to = stack.fromPc(frame);
     batch.add(
         RecordBatch.EXIT,
         clock.now(),
         frame,
         stack.selfPc(frame),
-        from,
-        slot,
-        value(card.fpAtExit()));
+        addresses.instruction(to),
+        retpAtExit(card, stack.retP(frame)),
+        card.fpAtExit().isPresent() ? value(card.fpAtExit().get()) : 0);
     stack.truncate(Math.min(frame, stack.size()));
-    landing.goOnAt(from);
+    // a function may return some bytes further on (SPARC, struct results)
+    landing.goOnAt((to + (address - landing.slot(handler))) & wordMask);
+  }
+
+  /** The slot as the stack pointer foretells it; that of the entry where it cannot. */
+  private long retpAtExit(AbiCard card, long atEntry) {
+    List<Operand> foretold = card.retpAtExit();
+    for (int i = 0; i < foretold.size(); i++) {
+      if (value(foretold.get(i)) == atEntry) {
+        return atEntry;
+      }
+    }
+    return foretold.isEmpty() ? atEntry : value(foretold.getFirst());
   }
 
   private long value(Operand operand) {
     long sum = (engine.reg_read(operand.register()) + operand.offset()) & wordMask;
     return operand.inMemory() ? (memory.readWord(sum) + operand.addend()) & wordMask : sum;
-  }
-
-  /** The return address of the counting call, minus the size of that call. */
-  private long selfPc(AbiCard card, long returnAddress) {
-    long known = selfPcs.get(returnAddress);
-    if (known == 0) {
-      known = returnAddress - callSize(card, returnAddress);
-      selfPcs.put(returnAddress, known);
-    }
-    return known;
-  }
-
-  private int callSize(AbiCard card, long returnAddress) {
-    int size = 0;
-    for (CallForm form : card.callForms()) {
-      size = form.size();
-      if (memory.isMapped(returnAddress - size, size)) {
-        byte[] call = memory.read(returnAddress - size, size);
-        long code = 0;
-        for (int i = 0; i < size; i++) {
-          code |= (call[i] & 0xffL) << (8 * i);
-        }
-        if (form.matches(code)) {
-          break;
-        }
-      }
-    }
-    return size;
   }
 
   @Override

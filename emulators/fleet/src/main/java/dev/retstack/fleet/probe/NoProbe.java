@@ -7,7 +7,7 @@ public final class NoProbe implements Probe {
   private final RecordBatch none = new RecordBatch(0);
 
   @Override
-  public Block onBlock(long address) {
+  public Block onBlock(long address, int size) {
     return Block.PROGRAM;
   }
 

@@ -20,8 +20,13 @@ public interface Probe {
     FULL
   }
 
-  /** A block is about to run. */
-  Block onBlock(long address);
+  /**
+   * A block is about to run.
+   *
+   * @param address of its first instruction
+   * @param size bytes
+   */
+  Block onBlock(long address, int size);
 
   /** The records since the last {@link #clear}; the probe goes on filling it. */
   RecordBatch batch();

@@ -18,6 +18,7 @@ public final class RetStack {
   private long[] retP;
   private boolean[] tail;
   private byte[] convention;
+  private boolean[] framed;
   private int size;
 
   /** One past the highest frame ever pushed: frames beyond {@link #size} are dead, not gone. */
@@ -38,6 +39,7 @@ public final class RetStack {
     retP = new long[capacity];
     tail = new boolean[capacity];
     convention = new byte[capacity];
+    framed = new boolean[capacity];
   }
 
   public int size() {
@@ -60,8 +62,8 @@ public final class RetStack {
     return retP[frame];
   }
 
-  /** Which convention the frame was entered by. */
-  public int cardIndex(int frame) {
+  /** Index of the convention that the frame was entered by. */
+  public int convention(int frame) {
     return convention[frame];
   }
 
@@ -74,10 +76,17 @@ public final class RetStack {
    * Pushes a frame; the caller has checked {@link #isFull()}.
    *
    * @param tailCalled true where the frame below gave way to this one by a tail call
-   * @param cardIndex which of the image's conventions called
+   * @param conventionIndex which of the image's conventions it was entered by
+   * @param keepsFrame true where the function makes a frame that its callees see as their caller's
    * @return its index
    */
-  public int push(long self, long from, long slot, boolean tailCalled, int cardIndex) {
+  public int push(
+      long self,
+      long from,
+      long slot,
+      boolean tailCalled,
+      int conventionIndex,
+      boolean keepsFrame) {
     if (size == selfPc.length) {
       int capacity = Math.min(limit, size * 2);
       selfPc = Arrays.copyOf(selfPc, capacity);
@@ -85,13 +94,15 @@ public final class RetStack {
       retP = Arrays.copyOf(retP, capacity);
       tail = Arrays.copyOf(tail, capacity);
       convention = Arrays.copyOf(convention, capacity);
+      framed = Arrays.copyOf(framed, capacity);
     }
     int frame = size++;
     selfPc[frame] = self;
     fromPc[frame] = from;
     retP[frame] = slot;
     tail[frame] = tailCalled;
-    convention[frame] = (byte) cardIndex;
+    convention[frame] = (byte) conventionIndex;
+    framed[frame] = keepsFrame;
     used = Math.max(used, size);
     return frame;
   }
@@ -109,7 +120,8 @@ public final class RetStack {
   }
 
   /**
-   * Forgets the frames above the one that has a slot, if there is one: it is the caller.
+   * Forgets the frames above the one that has a slot, if there is one: it is the caller. A frame
+   * that its callees do not see might lie between them: then nothing is known.
    *
    * @return false when no frame has it; then nothing changed
    */
@@ -120,7 +132,7 @@ public final class RetStack {
         size = i + 1;
         return true;
       }
-      if (order > 0) {
+      if (order > 0 || !framed[i]) {
         return false;
       }
     }

@@ -10,8 +10,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -43,18 +45,30 @@ class CompletenessTest {
   }
 
   @Test
-  void everyConventionHasAnImageInTheManifest() throws Exception {
-    String manifest = Files.readString(Zoo.GUEST.resolve("images/manifest.json"));
+  void everyConventionHasAnImageInTheManifest() {
+    Set<AbiCard> shown = new HashSet<>();
+    for (LoadedImage image : Zoo.images()) {
+      AbiCard card = Zoo.card(image);
+      shown.add(card);
+      assertThat(image.conventions())
+          .as(image.elf().name())
+          .singleElement()
+          .extracting(c -> c.card())
+          .isSameAs(card);
+      assertThat(image.callSites()).isNotEmpty();
+    }
     for (Isa isa : Isas.all()) {
-      for (AbiCard card : isa.conventions()) {
-        String name = "zoo-%s-%s.elf".formatted(isa.name(), card.name());
-        Path file = Zoo.GUEST.resolve("images").resolve(name);
-        assertThat(manifest).contains(name).contains(sha256(file));
-        LoadedImage image = LoadedImage.load(file);
-        assertThat(image.isa()).isSameAs(isa);
-        assertThat(image.conventions()).singleElement().extracting(c -> c.card()).isSameAs(card);
-        assertThat(image.callSites()).isNotEmpty();
-      }
+      assertThat(shown).as(isa.name()).containsAll(isa.conventions());
+      isa.conventions().forEach(card -> assertThat(Zoo.image(isa, card).isa()).isSameAs(isa));
+    }
+  }
+
+  @Test
+  void theManifestHasTheDigestOfEveryImage() throws Exception {
+    String manifest = Files.readString(Zoo.GUEST.resolve("images/manifest.json"));
+    for (LoadedImage image : Zoo.images()) {
+      Path file = Zoo.GUEST.resolve("images").resolve(image.elf().name());
+      assertThat(manifest).contains(sha256(file));
     }
   }
 

@@ -10,7 +10,7 @@ class RetStackTest {
   private static RetStack stack(long... slots) {
     RetStack stack = new RetStack(1_000, HANDLERS);
     for (long slot : slots) {
-      stack.push(slot + 1, slot + 2, slot, false, 0);
+      stack.push(slot + 1, slot + 2, slot, false, 0, true);
     }
     return stack;
   }
@@ -20,13 +20,13 @@ class RetStackTest {
     RetStack stack = new RetStack(1_000, HANDLERS);
     for (int i = 0; i < 1_000; i++) {
       assertThat(stack.isFull()).isFalse();
-      assertThat(stack.push(i, 2L * i, 5_000 - i, false, i % 2)).isEqualTo(i);
+      assertThat(stack.push(i, 2L * i, 5_000 - i, false, i % 2, true)).isEqualTo(i);
     }
     assertThat(stack.isFull()).isTrue();
     assertThat(stack.selfPc(999)).isEqualTo(999);
     assertThat(stack.fromPc(999)).isEqualTo(1_998);
     assertThat(stack.retP(999)).isEqualTo(4_001);
-    assertThat(stack.cardIndex(999)).isEqualTo(1);
+    assertThat(stack.convention(999)).isEqualTo(1);
     assertThat(stack.handlerOf(999)).isEqualTo(999 % HANDLERS);
   }
 
@@ -48,9 +48,9 @@ class RetStackTest {
   @Test
   void aLongChainOfTailCallsReturnsFromItsTop() {
     RetStack stack = new RetStack(100, HANDLERS);
-    stack.push(1, 1, 90, false, 0);
+    stack.push(1, 1, 90, false, 0, true);
     for (int i = 1; i <= 4; i++) {
-      stack.push(1, 1, 50, true, 0); // on aarch64 the first frame of the chain was smaller
+      stack.push(1, 1, 50, true, 0, true); // on aarch64 the first frame of the chain was smaller
     }
     assertThat(stack.find(0, 91)).isEqualTo(4);
   }
@@ -81,5 +81,18 @@ class RetStackTest {
     assertThat(stack.size()).isEqualTo(3);
     assertThat(stack.dropAbove(80)).isTrue();
     assertThat(stack.size()).isEqualTo(2);
+  }
+
+  @Test
+  void aFrameThatItsCalleesDoNotSeeKeepsTheCallerFromBeingTold() {
+    RetStack stack = new RetStack(10, 4);
+    stack.push(1, 1, 100, false, 0, true);
+    stack.push(1, 1, 90, false, 0, false);
+    assertThat(stack.dropAbove(100)).isFalse();
+    assertThat(stack.size()).isEqualTo(2);
+    stack.truncate(1);
+    stack.push(1, 1, 90, false, 0, true);
+    assertThat(stack.dropAbove(100)).isTrue();
+    assertThat(stack.size()).isEqualTo(1);
   }
 }

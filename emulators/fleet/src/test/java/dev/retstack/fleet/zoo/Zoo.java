@@ -2,12 +2,12 @@ package dev.retstack.fleet.zoo;
 
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.loader.LoadedImage;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -38,21 +38,40 @@ public final class Zoo {
 
   private Zoo() {}
 
-  /** Every ISA with every convention that the table has. */
+  /** Every image that the manifest has, in its order. */
   public static List<LoadedImage> images() {
-    return Isas.all().stream()
-        .flatMap(isa -> isa.conventions().stream().map(card -> image(isa, card)))
+    return Pattern.compile("\"file\": \"([^\"]+)\"")
+        .matcher(manifest())
+        .results()
+        .map(m -> image(m.group(1)))
         .toList();
   }
 
-  /** The zoo image of an ISA and convention. */
+  /** The image of an ISA whose convention has no form of its own. */
   public static LoadedImage image(Isa isa, AbiCard card) {
-    Path file = GUEST.resolve("images/zoo-%s-%s.elf".formatted(isa.name(), card.name()));
+    return image("zoo-%s-%s.elf".formatted(isa.name(), card.name()));
+  }
+
+  private static LoadedImage image(String file) {
     try {
-      return LoadedImage.load(file);
+      return LoadedImage.load(GUEST.resolve("images").resolve(file));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /**
+   * The convention that an image of the manifest is of: its file is named {@code
+   * zoo-<isa>-<convention>[-<form>].elf}, where forms of a convention differ in the bytes of the
+   * call only.
+   */
+  public static AbiCard card(LoadedImage image) {
+    String file = image.elf().name();
+    String variant = file.substring("zoo-".length(), file.length() - ".elf".length());
+    return image.isa().conventions().stream()
+        .filter(card -> (variant + "-").startsWith(image.isa().name() + "-" + card.name() + "-"))
+        .max(Comparator.comparingInt(card -> card.name().length()))
+        .orElseThrow(() -> new IllegalStateException("no card for " + file));
   }
 
   /** Names of all programs. */
@@ -77,19 +96,22 @@ public final class Zoo {
 
   /** What the manifest says that an image goes without, because its convention cannot have it. */
   private static Set<String> without(String file) {
+    Matcher entry =
+        Pattern.compile("\"file\": \"%s\"[^}]*?\"without\": \\[([^]]*)]".formatted(file))
+            .matcher(manifest());
+    if (!entry.find()) {
+      throw new IllegalStateException("images/manifest.json does not tell of " + file);
+    }
+    return Pattern.compile("\\w+")
+        .matcher(entry.group(1))
+        .results()
+        .map(MatchResult::group)
+        .collect(Collectors.toSet());
+  }
+
+  private static String manifest() {
     try {
-      String manifest = Files.readString(GUEST.resolve("images/manifest.json"));
-      Matcher entry =
-          Pattern.compile("\"file\": \"%s\"[^}]*?\"without\": \\[([^]]*)]".formatted(file))
-              .matcher(manifest);
-      if (!entry.find()) {
-        throw new IllegalStateException("images/manifest.json does not tell of " + file);
-      }
-      return Pattern.compile("\\w+")
-          .matcher(entry.group(1))
-          .results()
-          .map(MatchResult::group)
-          .collect(Collectors.toSet());
+      return Files.readString(GUEST.resolve("images/manifest.json"));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -1,0 +1,42 @@
+package dev.retstack.fleet.isa;
+
+/**
+ * What the code around one call site says of it.
+ *
+ * @param where the function's return address is when the site runs
+ * @param savedAt where it was saved: bytes from the stack pointer at the site up to it
+ * @param keepsFrame true where the function makes a frame that the frame pointer register names
+ * @param copied true where the return address in the frame is a copy, by which the function does
+ *     not return: a hijack of it misses the exit (gcc, realignment of the stack under -pg)
+ */
+public record SiteFacts(Where where, long savedAt, boolean keepsFrame, boolean copied) {
+
+  /** Where a return address is. */
+  public enum Where {
+    /** On the stack. */
+    SAVED,
+    /** In the register that the call left it in. */
+    IN_REGISTER,
+    /** The code does not tell. */
+    UNKNOWN
+  }
+
+  /** Nothing is known, and nothing has to be. */
+  public static final SiteFacts NONE = new SiteFacts(Where.UNKNOWN, 0, false, false);
+
+  /** Left in its register. */
+  public static final SiteFacts IN_REGISTER = new SiteFacts(Where.IN_REGISTER, 0, false, false);
+
+  /** Saved so many bytes above the stack pointer. */
+  public static SiteFacts savedAt(long offset) {
+    return new SiteFacts(Where.SAVED, offset, false, false);
+  }
+
+  SiteFacts withKeepsFrame(boolean value) {
+    return new SiteFacts(where, savedAt, value, copied);
+  }
+
+  SiteFacts withCopied(boolean value) {
+    return new SiteFacts(where, savedAt, keepsFrame, value);
+  }
+}

@@ -1,0 +1,14 @@
+package dev.retstack.fleet.loader;
+
+import dev.retstack.fleet.isa.SiteFacts;
+
+/**
+ * A place where a function tells that it was entered.
+ *
+ * @param address of the call of the counting function, or of the first nop: the function's selfpc
+ * @param function address of the function's first instruction; {@code address} where no symbol
+ *     tells
+ * @param after address behind the call; {@code address} where there is no call
+ * @param facts what the code around it tells
+ */
+public record CallSite(long address, long function, long after, SiteFacts facts) {}

@@ -1,0 +1,118 @@
+package dev.retstack.fleet.probe;
+
+import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.CallForm;
+import dev.retstack.fleet.isa.Code;
+import dev.retstack.fleet.isa.SiteFacts;
+import dev.retstack.fleet.loader.ActiveConvention;
+import dev.retstack.fleet.loader.CallSite;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.Symbol;
+import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Where the functions of an image tell that they are entered: its counting functions, and the
+ * blocks that hold a site without a call. Immutable, one for all cores that run the image.
+ */
+public final class EntryPoints {
+
+  /**
+   * One place of entry.
+   *
+   * @param selfPc address of the call or of the first nop
+   * @param convention index of its card
+   * @param facts what the code around it tells
+   */
+  public record Site(long selfPc, int convention, SiteFacts facts) {}
+
+  private final LoadedImage image;
+  private final AbiCard[] cards;
+  private final Long2ObjectMap<int[]> countingFunctions = new Long2ObjectOpenHashMap<>();
+  private final Long2ObjectMap<Site> blocks = new Long2ObjectOpenHashMap<>();
+
+  private EntryPoints(LoadedImage image) {
+    this.image = image;
+    List<ActiveConvention> conventions = image.conventions();
+    cards = conventions.stream().map(ActiveConvention::card).toArray(AbiCard[]::new);
+    for (int i = 0; i < cards.length; i++) {
+      for (Symbol function : conventions.get(i).countingFunctions()) {
+        countingFunctions.merge(function.address(), new int[] {i}, EntryPoints::join);
+      }
+      if (cards[i].siteTable() != AbiCard.SiteTable.NONE) {
+        for (CallSite site : conventions.get(i).sites()) {
+          Site entry = new Site(site.address(), i, site.facts());
+          blocks.put(site.function(), entry);
+          blocks.put(site.address(), entry);
+        }
+      }
+    }
+  }
+
+  /** Those of an image. */
+  public static EntryPoints of(LoadedImage image) {
+    return new EntryPoints(image);
+  }
+
+  /** The conventions in use; their indexes are those of {@link Site#convention}. */
+  public List<AbiCard> cards() {
+    return List.of(cards);
+  }
+
+  /** The addresses of the counting functions, each with the cards by which it may be called. */
+  public Long2ObjectMap<int[]> countingFunctions() {
+    return countingFunctions;
+  }
+
+  /** True where functions may be entered at a site without a call. */
+  public boolean hasBlocks() {
+    return !blocks.isEmpty();
+  }
+
+  /**
+   * The site that a block passes: it begins at the function, or at the site itself, and reaches it.
+   *
+   * @return null where there is none
+   */
+  public Site ofBlock(long address, int size) {
+    Site site = blocks.get(address);
+    return site != null && site.selfPc() - address < size ? site : null;
+  }
+
+  /**
+   * The call that returns to an address, by its bytes.
+   *
+   * @param among indexes of the cards by which the counting function may be called
+   * @param code of the running program
+   */
+  public Site ofCall(long returnAddress, int[] among, Code code) {
+    int size = 0;
+    for (int convention : among) {
+      for (CallForm form : cards[convention].callForms()) {
+        size = form.size();
+        long site = returnAddress - size;
+        if (form.matches(code.at(site))) {
+          Optional<SiteFacts> facts = facts(cards[convention], code, site, returnAddress);
+          if (facts.isPresent()) {
+            return new Site(site, convention, facts.get());
+          }
+        }
+      }
+    }
+    return new Site(returnAddress - size, among[0], SiteFacts.NONE);
+  }
+
+  private Optional<SiteFacts> facts(AbiCard card, Code code, long site, long after) {
+    long function = image.elf().functionAt(site).map(Symbol::address).orElse(site);
+    return card.prologue().scan(code, function, site, after);
+  }
+
+  private static int[] join(int[] some, int[] more) {
+    int[] all = Arrays.copyOf(some, some.length + more.length);
+    System.arraycopy(more, 0, all, some.length, more.length);
+    return all;
+  }
+}
