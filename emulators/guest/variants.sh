@@ -3,16 +3,16 @@
 # shellcheck shell=bash disable=SC2034  # the variables are read by those who source this file
 
 # Committed: the tracer has their ABI card, images/ has their image.
-readonly COMMITTED=(x86_64-fentry x86_64-mcount x86_64-patchable aarch64-mcount riscv64-mcount)
+readonly COMMITTED=(
+  x86_64-fentry x86_64-mcount x86_64-patchable aarch64-mcount aarch64-patchable
+  riscv64-mcount riscv64-mcount-far riscv64-mcount-nofp riscv64-patchable
+  riscv32-mcount riscv32-mcount-far riscv32-mcount-nofp riscv32-patchable)
 # Prepared: no card yet, so no committed image; build.sh --prepared makes them. Card, row of the table and image come
 # together: then the name moves up.
 readonly PREPARED=(
   x86_64-mcount-pic x86_64-mcount-got x86_64-fentry-pic x86_64-fentry-ibt
   i386-mcount i386-mcount-pic i386-mcount-got i386-fentry i386-patchable
-  aarch64-patchable
   arm-mcount arm-patchable thumb-mcount thumb-patchable
-  riscv64-mcount-far riscv64-mcount-nofp riscv64-patchable
-  riscv32-mcount riscv32-mcount-far riscv32-mcount-nofp riscv32-patchable
   ppc64-mcount ppc64-profile-kernel ppc64-profile-kernel-3 ppc64-patchable
   ppc64le-mcount ppc64le-profile-kernel ppc64le-profile-kernel-3 ppc64le-patchable
   ppc32-mcount ppc32-patchable

@@ -3,6 +3,7 @@ package dev.retstack.fleet.isa;
 import static dev.retstack.unicorn.Arm64Const.*;
 
 import dev.retstack.fleet.isa.AbiCard.Moment;
+import dev.retstack.fleet.isa.AbiCard.SiteTable;
 import dev.retstack.unicorn.UcConst;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -15,24 +16,25 @@ import java.util.OptionalInt;
  * caller's x29, return address).
  *
  * <pre>
- * -pg: called behind the prologue
+ * -pg: called behind the prologue               -fpatchable-function-entry=2
  *
- *   f: stp  x29, x30, [sp, #-n]!
- *      mov  x29, sp
- *      xpaclri
- *      mov  x0, x30                  these two may stand apart
- *      bl   _mcount                  selfpc
- *      ...
+ *   f: stp  x29, x30, [sp, #-n]!                  f: bti  c                      where built so
+ *      mov  x29, sp                                  nop                         selfpc
+ *      xpaclri                                       nop
+ *      mov  x0, x30   these two may stand apart      stp  x29, x30, [sp, #-n]!
+ *      bl   _mcount   selfpc                         ...
+ *      ...                                           ret
  *      ldp  x29, x30, [sp], #n
  *      ret
  *
- * in _mcount
- *   x30        return address: selfpc + 4
- *   [x29]      caller's frame pointer
- *   [x29, #8]  frompc; retp = x29 + 8
+ * in _mcount                                    at the nops
+ *   x30        return address: selfpc + 4         x30   frompc
+ *   [x29]      caller's frame pointer             sp    retp: what stands for the slot
+ *   [x29, #8]  frompc; retp = x29 + 8             x29   caller's frame pointer
  *   x0         frompc once more
  *
- * in return_to_handler: x29 is the caller's again; sp does not tell where the frame record was
+ * in return_to_handler, both: x29 is the caller's again; sp is what it was at the call, which tells
+ * retp of a patchable function, but not where a frame record was
  * </pre>
  *
  * Results: x0 x1, v0-v3, memory at x8. The way out uses x16 and x30 only, which a return leaves to
@@ -55,6 +57,17 @@ final class Aarch64 {
           .fpMustAgree(Operand.word(UC_ARM64_REG_X29, 0), Operand.register(UC_ARM64_REG_X29))
           .slotFromFp(8)
           .remark("retp cannot be foretold at exit")
+          .build();
+
+  private static final AbiCard PATCHABLE =
+      AbiCard.named("patchable")
+          .flags("-fpatchable-function-entry=2")
+          .moment(Moment.BEFORE_PROLOGUE)
+          .sites(SiteTable.PATCHABLE, "1f 20 03 d5")
+          .slots(Slot.register(UC_ARM64_REG_X30, Operand.register(UC_ARM64_REG_SP)))
+          .fpMustAgree(Operand.register(UC_ARM64_REG_X29), Operand.register(UC_ARM64_REG_X29))
+          .retpAtExit(Operand.register(UC_ARM64_REG_SP))
+          .remark("the nops stay: the site is seen, not patched")
           .build();
 
   static final Isa ISA =
@@ -101,7 +114,7 @@ final class Aarch64 {
                   3, "prefetch abort",
                   4, "data abort",
                   7, "breakpoint")),
-          List.of(MCOUNT));
+          List.of(MCOUNT, PATCHABLE));
 
   private Aarch64() {}
 

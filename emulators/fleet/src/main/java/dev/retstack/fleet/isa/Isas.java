@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 
 /** The capability table: every ISA that retstack traces. */
 public final class Isas {
-  private static final List<Isa> ALL = List.of(X86_64.ISA, Aarch64.ISA, Riscv64.ISA);
+  private static final List<Isa> ALL = List.of(X86_64.ISA, Aarch64.ISA, Riscv64.ISA, Riscv32.ISA);
 
   private Isas() {}
 

@@ -80,6 +80,7 @@ public record StackWalk(List<Form> forms, LongToIntFunction length, Predicate<Si
   public static final class Frame {
     private long depth;
     private long savedDepth;
+    private long loaded;
     private Where where = Where.IN_REGISTER;
     private boolean keepsFrame;
     private boolean copied;
@@ -89,10 +90,46 @@ public record StackWalk(List<Form> forms, LongToIntFunction length, Predicate<Si
       depth += bytes;
     }
 
-    /** The return address was stored at the stack pointer plus {@code offset}. */
+    /**
+     * The return address was stored at the stack pointer plus {@code offset}. The first time
+     * counts: that is what the function returns by, a later one is for the counting function.
+     */
     public void save(long offset) {
-      savedDepth = depth - offset;
-      where = Where.SAVED;
+      if (where == Where.IN_REGISTER) {
+        savedDepth = depth - offset;
+        where = Where.SAVED;
+      }
+    }
+
+    /** A register was loaded with a number, which the stack pointer will be moved by. */
+    public void load(long number) {
+      loaded = number;
+    }
+
+    /** That number was added to. */
+    public void addToLoaded(long number) {
+      loaded += number;
+    }
+
+    /** The number. */
+    public long loaded() {
+      return loaded;
+    }
+
+    /**
+     * The frame pointer register was set to the stack pointer plus {@code offset}. It makes a frame
+     * where the return address was saved {@code below} bytes under that; else the register holds
+     * the address of something else.
+     */
+    public void point(long offset, long below) {
+      pointAtDepth(depth - offset, below);
+    }
+
+    /**
+     * The same, with the frame pointer {@code fpDepth} bytes below the stack pointer at the call.
+     */
+    public void pointAtDepth(long fpDepth, long below) {
+      keepsFrame |= where == Where.SAVED && savedDepth == fpDepth + below;
     }
 
     /** The stack pointer moved by what the code does not tell. */

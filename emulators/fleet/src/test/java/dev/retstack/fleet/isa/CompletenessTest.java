@@ -52,7 +52,7 @@ class CompletenessTest {
       shown.add(card);
       assertThat(image.conventions())
           .as(image.elf().name())
-          .singleElement()
+          .first() // single functions may be of another one
           .extracting(c -> c.card())
           .isSameAs(card);
       assertThat(image.callSites()).isNotEmpty();

@@ -3,6 +3,7 @@ package dev.retstack.fleet.loader;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.fleet.isa.Isas;
 import dev.retstack.schema.Image;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -157,8 +158,8 @@ final class LoadedImageTest {
     assertThatThrownBy(() -> LoadedImage.of(sparc))
         .isInstanceOf(ElfFormatException.class)
         .hasMessage(
-            "old.elf: e_machine is 43 (sparc64), allowed: x86_64, aarch64, riscv64;"
-                + " build the program for one of these");
+            "old.elf: e_machine is 43 (sparc64), allowed: %s; build the program for one of these"
+                .formatted(Isas.names()));
   }
 
   private String source() throws Exception {

@@ -128,6 +128,22 @@ public final class Zoo {
     return CallTree.parse(lines(program + ".tree"));
   }
 
+  /** The expected tree of a program in an image: without what its conventions cannot see. */
+  public static CallTree tree(Case zoo) {
+    CallTree all = tree(zoo.program());
+    return checksFramePointers(zoo.image())
+        ? all
+        : new CallTree(all.lines().stream().map(line -> line.replace(" !fp", "")).toList());
+  }
+
+  /**
+   * True where frame pointers are compared. Programs without frame pointers may have functions that
+   * make one all the same, by a convention of their own.
+   */
+  public static boolean checksFramePointers(LoadedImage image) {
+    return image.conventions().stream().anyMatch(c -> c.card().fpCheck());
+  }
+
   /** The expected number of calls of each traced function of a program. */
   public static Map<String, Long> counts(String program) {
     Map<String, Long> counts = new TreeMap<>();

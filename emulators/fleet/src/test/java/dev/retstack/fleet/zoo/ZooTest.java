@@ -48,7 +48,7 @@ class ZooTest {
   void recordsTellTheExpectedTree(Zoo.Case zoo) {
     Run run = Run.of(zoo.image(), zoo.program());
     assertThat(run.ending().detail()).isEqualTo("exited with code 0");
-    assertThat(run.tree().lines()).isEqualTo(Zoo.tree(zoo.program()).lines());
+    assertThat(run.tree().lines()).isEqualTo(Zoo.tree(zoo).lines());
     assertThat(run.overruns()).isZero();
     assertThat(run.unhijackable()).isZero();
   }
@@ -162,7 +162,7 @@ class ZooTest {
         difference = r.fp[i] - entered[r.depth[i]];
       }
     }
-    boolean checked = Zoo.card(image).fpCheck();
+    boolean checked = Zoo.checksFramePointers(image);
     assertThat(wrong).isEqualTo(checked ? 1 : 0);
     assertThat(difference).isEqualTo(checked ? 64 : 0); // zoo.h: PLANT_WRONG_FRAME_POINTER
   }

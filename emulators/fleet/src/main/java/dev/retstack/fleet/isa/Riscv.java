@@ -1,0 +1,228 @@
+package dev.retstack.fleet.isa;
+
+import static dev.retstack.unicorn.RiscvConst.*;
+
+import dev.retstack.fleet.isa.StackWalk.Form;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What riscv64 and riscv32 share: forms of calls, of a prologue, and the landing page. Encodings:
+ * The RISC-V Instruction Set Manual, Volume I, "RV32/64G Instruction Set Listings" and "C" Standard
+ * Extension.
+ */
+final class Riscv {
+  /** {@code auipc rs, hi; jalr ra, lo(rs)}: as compiled, and where a linker may not relax. */
+  private static final CallForm FAR =
+      CallForm.bits(
+          "auipc+jalr", 8, 0x0000_00e7_0000_0017L, 0x0000_7fff_0000_007fL, Riscv::farTarget);
+
+  /** {@code jal ra, to}: what a linker relaxes it to. */
+  private static final CallForm NEAR =
+      CallForm.bits("jal", 4, 0x0000_00efL, 0x0000_0fffL, Riscv::nearTarget);
+
+  /** {@code c.jal to}, RV32 only: the same bits are c.addiw on RV64. */
+  private static final CallForm COMPRESSED =
+      CallForm.bits("c.jal", 2, 0x2001, 0xe003, Riscv::compressedTarget);
+
+  private Riscv() {}
+
+  /** Calls of riscv64. */
+  static CallForm[] calls64() {
+    return new CallForm[] {FAR, NEAR};
+  }
+
+  /** Calls of riscv32. */
+  static CallForm[] calls32() {
+    return new CallForm[] {FAR, NEAR, COMPRESSED};
+  }
+
+  /**
+   * The prologue of a function that calls {@code _mcount}: how far sp goes down, where ra is
+   * stored, and whether s0 is made to point {@code word} above that.
+   *
+   * <pre>
+   *   addi sp, sp, -n        c.addi sp, -n      c.addi16sp -n
+   *   sd   ra, k(sp)         c.sdsp ra, k       sw and c.swsp on riscv32
+   *   addi s0, sp, m         c.addi4spn s0, m
+   *   lui  t0, hi; addi t0, t0, lo; add sp, sp, t0    frames beyond 2 KiB
+   * </pre>
+   *
+   * A nested function pushes t2, its static chain, and pops it again: sp goes both ways.
+   */
+  static StackWalk prologue(int word) {
+    boolean wide = word == 8;
+    return StackWalk.of(
+        code -> (code & 3) == 3 ? 4 : 2,
+        form("addi sp,sp", 4, 0x0001_0113, 0x000f_ffff, (c, f) -> f.grow(-immediateI(c))),
+        form("c.addi sp", 2, 0x0101, 0xef83, (c, f) -> f.grow(-immediateCi(c))),
+        form("c.addi16sp", 2, 0x6101, 0xef83, (c, f) -> f.grow(-immediate16sp(c))),
+        form("lui t0", 4, 0x0000_02b7, 0x0000_0fff, (c, f) -> f.load((int) c & 0xffff_f000)),
+        form("c.lui t0", 2, 0x6281, 0xef83, (c, f) -> f.load(immediateCi(c) << 12)),
+        form("li t0", 4, 0x0000_0293, 0x000f_ffff, (c, f) -> f.load(immediateI(c))),
+        form("c.li t0", 2, 0x4281, 0xef83, (c, f) -> f.load(immediateCi(c))),
+        form("addi t0,t0", 4, 0x0002_8293, 0x000f_ffff, (c, f) -> f.addToLoaded(immediateI(c))),
+        form("c.addi t0", 2, 0x0281, 0xef83, (c, f) -> f.addToLoaded(immediateCi(c))),
+        form("add sp,sp,t0", 4, 0x0051_0133, 0xffff_ffffL, (c, f) -> f.grow(-f.loaded())),
+        form("c.add sp,t0", 2, 0x9116, 0xffff, (c, f) -> f.grow(-f.loaded())),
+        form(
+            wide ? "sd ra,k(sp)" : "sw ra,k(sp)",
+            4,
+            wide ? 0x0011_3023 : 0x0011_2023,
+            0x01ff_f07f,
+            (c, f) -> f.save(immediateS(c))),
+        wide
+            ? form("c.sdsp ra", 2, 0xe006, 0xe07f, (c, f) -> f.save(immediateSdsp(c)))
+            : form("c.swsp ra", 2, 0xc006, 0xe07f, (c, f) -> f.save(immediateSwsp(c))),
+        form("addi s0,sp", 4, 0x0001_0413, 0x000f_ffff, (c, f) -> f.point(immediateI(c), word)),
+        form("c.addi4spn s0", 2, 0x0000, 0xe01f, (c, f) -> f.point(immediate4spn(c), word)));
+  }
+
+  private static Form form(
+      String text, int size, long pattern, long mask, StackWalk.Effect effect) {
+    return new Form(text, size, pattern, mask, effect);
+  }
+
+  /** {@code j tail}, then {@code auipc t0, hi; ld or lw ra, lo(t0); ret}: t0 and ra are free. */
+  static LandingCode landing(int word) {
+    int load = word == 8 ? 3 : 2;
+    return new LandingCode(
+        4,
+        (at, tail, mailbox) -> Encoding.littleEndian(jump(at, tail)),
+        (at, mailbox) -> {
+          int distance = (int) (mailbox - at);
+          int high = (distance + 0x800) & 0xffff_f000;
+          int low = distance - high;
+          return Encoding.littleEndian(
+              high | (5 << 7) | 0x17, (low << 20) | (5 << 15) | (load << 12) | 0x83, 0x0000_8067);
+        });
+  }
+
+  static Registers registers() {
+    return new Registers(
+        UC_RISCV_REG_PC,
+        UC_RISCV_REG_SP,
+        UC_RISCV_REG_RA,
+        UC_RISCV_REG_S0,
+        Registers.NONE,
+        UC_RISCV_REG_A0,
+        List.of(
+            new Registers.Named("a0", UC_RISCV_REG_A0, 8),
+            new Registers.Named("a1", UC_RISCV_REG_A1, 8),
+            new Registers.Named("fa0", UC_RISCV_REG_FA0, 8),
+            new Registers.Named("fa1", UC_RISCV_REG_FA1, 8)));
+  }
+
+  /** Floating point on (MSTATUS.FS = dirty), and gp, which the linker counts on. */
+  static BringUp bringUp() {
+    return (engine, symbols) -> {
+      engine.reg_write(UC_RISCV_REG_MSTATUS, engine.reg_read(UC_RISCV_REG_MSTATUS) | 0x6000);
+      symbols
+          .apply("__global_pointer$")
+          .ifPresent(address -> engine.reg_write(UC_RISCV_REG_GP, address));
+    };
+  }
+
+  static Isa.Stops stops() {
+    return new Isa.Stops(
+        List.of(Encoding.littleEndian(0x0000_006f), new byte[] {0x01, (byte) 0xa0}),
+        Map.of(
+            0, "misaligned fetch",
+            1, "fetch fault",
+            2, "illegal instruction",
+            3, "breakpoint",
+            4, "misaligned load",
+            5, "load fault",
+            6, "misaligned store",
+            7, "store fault"));
+  }
+
+  /** pc + hi20 + lo12. */
+  private static long farTarget(long at, long code) {
+    return at + ((int) code & 0xffff_f000) + ((int) (code >> 32) >> 20);
+  }
+
+  /** The J-immediate, bits 20|10:1|11|19:12. */
+  private static long nearTarget(long at, long code) {
+    int i = (int) code;
+    return at
+        + (((i >> 31) << 20)
+            | (i & 0xf_f000)
+            | (((i >>> 20) & 1) << 11)
+            | (((i >>> 21) & 0x3ff) << 1));
+  }
+
+  /** The CJ-immediate, bits 11|4|9:8|10|6|7|3:1|5. */
+  private static long compressedTarget(long at, long code) {
+    return at
+        + signed(
+            bits(code, 12, 1) << 11
+                | bits(code, 11, 1) << 4
+                | bits(code, 9, 2) << 8
+                | bits(code, 8, 1) << 10
+                | bits(code, 7, 1) << 6
+                | bits(code, 6, 1) << 7
+                | bits(code, 3, 3) << 1
+                | bits(code, 2, 1) << 5,
+            12);
+  }
+
+  private static long immediateI(long code) {
+    return (int) code >> 20;
+  }
+
+  private static long immediateS(long code) {
+    return ((int) code >> 25 << 5) | bits(code, 7, 5);
+  }
+
+  private static long immediateCi(long code) {
+    return signed(bits(code, 12, 1) << 5 | bits(code, 2, 5), 6);
+  }
+
+  /** Bits 9|4|6|8:7|5. */
+  private static long immediate16sp(long code) {
+    return signed(
+        bits(code, 12, 1) << 9
+            | bits(code, 6, 1) << 4
+            | bits(code, 5, 1) << 6
+            | bits(code, 3, 2) << 7
+            | bits(code, 2, 1) << 5,
+        10);
+  }
+
+  /** Bits 5:4|9:6|2|3. */
+  private static long immediate4spn(long code) {
+    return bits(code, 11, 2) << 4
+        | bits(code, 7, 4) << 6
+        | bits(code, 6, 1) << 2
+        | bits(code, 5, 1) << 3;
+  }
+
+  /** Bits 5:3|8:6. */
+  private static long immediateSdsp(long code) {
+    return bits(code, 10, 3) << 3 | bits(code, 7, 3) << 6;
+  }
+
+  /** Bits 5:2|7:6. */
+  private static long immediateSwsp(long code) {
+    return bits(code, 9, 4) << 2 | bits(code, 7, 2) << 6;
+  }
+
+  private static long bits(long code, int low, int count) {
+    return (code >>> low) & ((1L << count) - 1);
+  }
+
+  private static long signed(long value, int bits) {
+    return value << (Long.SIZE - bits) >> (Long.SIZE - bits);
+  }
+
+  /** {@code j to}. */
+  private static int jump(long at, long to) {
+    int d = (int) (to - at);
+    return (((d >>> 20) & 1) << 31)
+        | (((d >>> 1) & 0x3ff) << 21)
+        | (((d >>> 11) & 1) << 20)
+        | (d & 0xf_f000)
+        | 0x6f;
+  }
+}

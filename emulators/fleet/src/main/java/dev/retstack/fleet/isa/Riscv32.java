@@ -1,0 +1,121 @@
+package dev.retstack.fleet.isa;
+
+import static dev.retstack.unicorn.RiscvConst.*;
+
+import dev.retstack.fleet.isa.AbiCard.Moment;
+import dev.retstack.fleet.isa.AbiCard.SiteTable;
+import dev.retstack.fleet.isa.SiteFacts.Where;
+import dev.retstack.unicorn.UcConst;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.OptionalInt;
+
+/**
+ * riscv32, little-endian. Source: RISC-V ELF psABI, "Integer Calling Convention", "Frame Pointer
+ * Convention" (the return address at s0 - 4, the caller's frame pointer at s0 - 8).
+ *
+ * <pre>
+ *   -pg -fno-omit-frame-pointer          -pg                              -fpatchable-function-entry=4
+ *
+ *   f: addi sp, sp, -n                   f: addi sp, sp, -n               f: nop x 4   selfpc
+ *      sw   ra, n-4(sp)                     sw   ra, k(sp)                   addi sp, sp, -n
+ *      sw   s0, n-8(sp)                     mv   a0, ra                      ...
+ *      addi s0, sp, n                       call _mcount   selfpc            ret
+ *      mv   a0, ra                          ...
+ *      call _mcount   selfpc                lw   ra, k(sp)
+ *      ...                                  addi sp, sp, n
+ *      lw   ra, n-4(sp); lw s0, n-8(sp)     ret
+ *      addi sp, sp, n
+ *      ret
+ *
+ *   in _mcount                           in _mcount                       at the nops
+ *   ra       selfpc + the call           ra       selfpc + the call       ra  frompc
+ *   -4(s0)   frompc; retp = s0 - 4       k(sp)    frompc; retp = sp + k   sp  retp
+ *   -8(s0)   caller's frame pointer      a0       frompc once more        s0  caller's frame pointer
+ *   a0       frompc once more
+ *
+ * in return_to_handler: s0 is the caller's again, or what it keeps there; sp is what it was at the
+ * call
+ * </pre>
+ *
+ * A call is {@code auipc+jalr} (8 bytes) as compiled, which a linker relaxes to {@code jal} (4) or
+ * {@code c.jal} (2). The prologue tells k, and whether s0 becomes a frame pointer, function by
+ * function: gcc makes one for an alloca in any case. In a variadic function ra lies below the
+ * register arguments.
+ *
+ * <p>Results: a0 a1, fa0 fa1. The way out uses t0 and ra only, which a return leaves to anyone.
+ */
+final class Riscv32 {
+  private static final int WORD = 4;
+
+  private static final StackWalk PROLOGUE = Riscv.prologue(WORD);
+
+  private static final AbiCard MCOUNT =
+      AbiCard.named("mcount")
+          .flags("-pg -fno-omit-frame-pointer")
+          .moment(Moment.AFTER_PROLOGUE)
+          .symbols("_mcount", "mcount")
+          .callForms(Riscv.calls32())
+          .nop("13 00 00 00")
+          .entryStub("67 80 00 00")
+          .prologue(PROLOGUE.accepting(f -> f.keepsFrame() || f.where() != Where.SAVED))
+          .returnAddress(Operand.register(UC_RISCV_REG_RA))
+          .slot(Operand.sum(UC_RISCV_REG_S0, -WORD))
+          .parent(Operand.register(UC_RISCV_REG_A0))
+          .fpMustAgree(Operand.word(UC_RISCV_REG_S0, -2 * WORD), Operand.register(UC_RISCV_REG_S0))
+          .slotFromFp(-WORD)
+          .build();
+
+  private static final AbiCard MCOUNT_NOFP =
+      AbiCard.named("mcount-nofp")
+          .flags("-pg")
+          .moment(Moment.AFTER_PROLOGUE)
+          .symbols("_mcount", "mcount")
+          .callForms(Riscv.calls32())
+          .nop("13 00 00 00")
+          .entryStub("67 80 00 00")
+          .prologue(PROLOGUE.accepting(f -> !f.keepsFrame() && f.where() == Where.SAVED))
+          .returnAddress(Operand.register(UC_RISCV_REG_RA))
+          .slots(Slot.saved(Operand.register(UC_RISCV_REG_SP)))
+          .parent(Operand.register(UC_RISCV_REG_A0))
+          .remark("not with -msave-restore, which saves ra out of line")
+          .build();
+
+  private static final AbiCard PATCHABLE =
+      AbiCard.named("patchable")
+          .flags("-fpatchable-function-entry=4")
+          .moment(Moment.BEFORE_PROLOGUE)
+          .sites(SiteTable.PATCHABLE, "01 00", "13 00 00 00")
+          .slots(Slot.register(UC_RISCV_REG_RA, Operand.register(UC_RISCV_REG_SP)))
+          .fpMustAgree(Operand.register(UC_RISCV_REG_S0), Operand.register(UC_RISCV_REG_S0))
+          .retpAtExit(Operand.register(UC_RISCV_REG_SP))
+          .build();
+
+  static final Isa ISA =
+      new Isa(
+          "riscv32",
+          243,
+          WORD,
+          ByteOrder.LITTLE_ENDIAN,
+          new Isa.Engine(UcConst.UC_ARCH_RISCV, UcConst.UC_MODE_RISCV32, OptionalInt.empty()),
+          CodeAddresses.PLAIN,
+          Riscv.registers(),
+          Riscv.bringUp(),
+          SyscallAbi.onInterrupt(8) // ecall
+              .number(SyscallAbi.Numbers.GENERIC_32, UC_RISCV_REG_A7)
+              .arguments(
+                  UC_RISCV_REG_A0,
+                  UC_RISCV_REG_A1,
+                  UC_RISCV_REG_A2,
+                  UC_RISCV_REG_A3,
+                  UC_RISCV_REG_A4,
+                  UC_RISCV_REG_A5)
+              .result(UC_RISCV_REG_A0)
+              .platform("riscv32")
+              .build(),
+          Riscv.landing(WORD),
+          Riscv.stops(),
+          List.of(MCOUNT, MCOUNT_NOFP, PATCHABLE));
+
+  private Riscv32() {}
+}
