@@ -11,6 +11,7 @@ import dev.retstack.graph.reconstruct.ImageTraits;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.graph.symbol.SymbolTable.Symbol;
 import dev.retstack.schema.codec.RecordBatch;
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
 
 /**
@@ -53,8 +54,21 @@ public final class Stream {
   }
 
   public Stream(GraphState state) {
+    this(state, IMAGE);
+  }
+
+  private Stream(GraphState state, ImageInfo image) {
     this.state = state;
-    state.image(IMAGE);
+    state.image(image);
+  }
+
+  /** Records of an image in which the exits of some functions are missed. */
+  public static Stream missingExitsOf(long... selfPcs) {
+    ImageTraits traits =
+        new ImageTraits(true, true, HANDLER, HANDLER + 256 * 16, LongList.of(selfPcs));
+    return new Stream(
+        new GraphState(),
+        new ImageInfo(IMAGE_ID, IMAGE.name(), IMAGE.isa(), traits, IMAGE.symbols()));
   }
 
   public GraphState state() {

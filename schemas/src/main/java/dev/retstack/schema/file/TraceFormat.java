@@ -2,10 +2,8 @@ package dev.retstack.schema.file;
 
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.FrozenSchemas;
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -33,9 +31,6 @@ final class TraceFormat {
   static final int ZSTD_WINDOW = 0x58;
 
   private static final byte[] MAGIC = {'O', 'b', 'j', 1};
-
-  /** Versions whose schema is kept as a resource, oldest first. */
-  static final List<String> FROZEN = List.of("v1");
 
   /**
    * All headers a trace may begin with, without the sync marker, and the schema each announces: one
@@ -71,25 +66,13 @@ final class TraceFormat {
   static List<String> knownSchemas() {
     List<String> known = new ArrayList<>();
     known.add(TraceEntry.getClassSchema().toString());
-    for (String version : FROZEN) {
-      String json = frozen(version);
+    for (String version : FrozenSchemas.VERSIONS) {
+      String json = FrozenSchemas.traceEntry(version);
       if (!known.contains(json)) {
         known.add(json);
       }
     }
     return Collections.unmodifiableList(known);
-  }
-
-  static String frozen(String version) {
-    String name = "trace-schema-" + version + ".avsc";
-    try (InputStream in = TraceFormat.class.getResourceAsStream(name)) {
-      if (in == null) {
-        throw new IllegalStateException("resource " + name + " is missing from the jar");
-      }
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 
   private static byte[] headerBytes(String json, boolean schemaFirst) {

@@ -71,7 +71,12 @@ public final class SchemaIds {
     return Optional.ofNullable(BY_ID.get(id));
   }
 
-  /** All schemas this version knows, by id. */
+  /** The schemas that this version writes. */
+  public static List<Schema> current() {
+    return CURRENT;
+  }
+
+  /** All schemas this version knows, those of older versions included, by id. */
   public static Map<Integer, Schema> all() {
     return Map.copyOf(BY_ID);
   }
@@ -99,6 +104,9 @@ public final class SchemaIds {
         throw new IllegalStateException(
             other.getFullName() + " and " + schema.getFullName() + " have the same schema id");
       }
+    }
+    for (String version : FrozenSchemas.VERSIONS) {
+      FrozenSchemas.records(version).forEach(s -> table.putIfAbsent(computeId(s), s));
     }
     return table;
   }

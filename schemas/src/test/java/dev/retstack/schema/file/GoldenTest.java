@@ -9,6 +9,7 @@ import dev.retstack.schema.codec.Codecs;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.schema.wire.AvroGuard;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.FrozenSchemas;
 import dev.retstack.schema.wire.SchemaIds;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
@@ -108,9 +109,9 @@ class GoldenTest {
     for (var file : GoldenFiles.make(scratch).entrySet()) {
       assertThat(latest.resolve(file.getKey())).hasBinaryContent(file.getValue());
     }
-    assertThat(TraceFormat.frozen(TraceFormat.FROZEN.getLast()))
+    assertThat(FrozenSchemas.traceEntry(FrozenSchemas.VERSIONS.getLast()))
         .isEqualTo(TraceEntry.getClassSchema().toString());
-    assertThat(TraceFormat.FROZEN)
+    assertThat(FrozenSchemas.VERSIONS)
         .isEqualTo(versions().stream().map(path -> path.getFileName().toString()).toList());
   }
 
@@ -192,7 +193,7 @@ class GoldenTest {
   }
 
   private static Schema current(String name) {
-    return SchemaIds.all().values().stream()
+    return SchemaIds.current().stream()
         .filter(schema -> schema.getName().equals(name))
         .findFirst()
         .orElseThrow();

@@ -160,6 +160,7 @@ public final class LoadedImage {
                 .map(s -> new dev.retstack.schema.Symbol(s.name(), s.address(), s.size()))
                 .toList())
         .setMcountLoc(callSites)
+        .setCopiedReturns(copiedReturns())
         .build();
   }
 

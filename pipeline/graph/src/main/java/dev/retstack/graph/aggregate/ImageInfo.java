@@ -25,6 +25,7 @@ public record ImageInfo(
     out.writeBoolean(traits.retpCheck());
     out.writeLong(traits.handlerStart());
     out.writeLong(traits.handlerEnd());
+    Fields.writeLongs(out, traits.copiedReturns());
     symbols.writeTo(out);
   }
 
@@ -33,7 +34,8 @@ public record ImageInfo(
         Fields.readText(in),
         Fields.readText(in),
         Fields.readText(in),
-        new ImageTraits(in.readBoolean(), in.readBoolean(), in.readLong(), in.readLong()),
+        new ImageTraits(
+            in.readBoolean(), in.readBoolean(), in.readLong(), in.readLong(), Fields.readLongs(in)),
         SymbolTable.readFrom(in));
   }
 }

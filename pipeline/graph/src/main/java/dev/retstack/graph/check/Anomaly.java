@@ -14,6 +14,8 @@ import it.unimi.dsi.fastutil.longs.LongList;
  *       {@code received} the function jumped to
  *   <li>UNWOUND: selfPc is the innermost dead call; {@code expected} the address it would have
  *       returned to, {@code received} the function whose record came instead
+ *   <li>MISSED_EXIT: selfPc returned unseen; {@code expected} the address it returns to, {@code
+ *       received} the function whose record came instead, {@code target} the slot that was hijacked
  *   <li>MISPLACED_EXIT: selfPc exits; {@code expected} the function open there or 0, {@code
  *       received} selfPc, {@code target} the address returned to
  *   <li>SEQUENCE_GAP: the chunk number that should have come and the one that came

@@ -6,6 +6,7 @@ public enum AnomalyKind {
   RETURN_ADDRESS_MISMATCH(Severity.ERROR),
   TAIL_CALL(Severity.INFO),
   UNWOUND(Severity.WARNING),
+  MISSED_EXIT(Severity.ERROR),
   STACK_SWITCH(Severity.INFO),
   MISPLACED_EXIT(Severity.ERROR),
   OVERRUN(Severity.WARNING),

@@ -36,6 +36,16 @@ public final class AnomalyMessage {
                   symbols.symbolPlusOffset(a.selfPc()),
                   place(a.expected(), symbols),
                   symbols.symbolPlusOffset(a.received()));
+      case MISSED_EXIT ->
+          "missed exit: expected func %s to return to %s through the slot at %s, received func %s; "
+                  .formatted(
+                      symbols.symbolPlusOffset(a.selfPc()),
+                      place(a.expected(), symbols),
+                      hex(a.target()),
+                      symbols.symbolPlusOffset(a.received()))
+              + "it realigns its stack, -pg saw a copy of its return address, and it returned by "
+              + "the original: compile it with -mfentry, or -maccumulate-outgoing-args where that "
+              + "helps (no alloca, no variable-length array)";
       case STACK_SWITCH ->
           "stack switch: func %s left the stack at %s for the one at %s"
               .formatted(

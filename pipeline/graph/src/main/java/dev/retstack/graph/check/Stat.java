@@ -33,6 +33,8 @@ public enum Stat {
   STACK_JUMPS(WARNING, ANALYSIS, true, "entries deeper than the known stack without a loss"),
   TAIL_CALLS(INFO, ANALYSIS, true, "calls that ended by jumping to another function"),
   UNWOUND_CALLS(WARNING, ANALYSIS, true, "calls that ended without returning (longjmp, exception)"),
+  MISSED_EXITS(
+      ERROR, ANALYSIS, true, "calls that returned unseen, by another slot than the hijacked copy"),
   ENDED_CALLS(INFO, ANALYSIS, true, "calls still open when their core ended"),
   TRUNCATED_CALLS(WARNING, ANALYSIS, true, "calls cut off by a loss, their end unknown"),
   OPEN_CALLS(INFO, ANALYSIS, true, "calls still open at the end of the data"),

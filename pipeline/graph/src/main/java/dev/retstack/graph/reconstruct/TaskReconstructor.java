@@ -191,29 +191,60 @@ final class TaskReconstructor {
   private void unwind(int depth, long time, long selfPc) {
     int from = stack.size;
     int dead = 0;
+    int missed = 0;
     int innermost = -1;
     while (from > 0 && stack.depth[from - 1] >= depth) {
       from--;
       if (!stack.tailCalled[from]) {
         dead++;
+        missed += traits.missesExits(stack.selfPc[from]) ? 1 : 0;
         innermost = Math.max(innermost, from);
       }
     }
     if (dead > 0) {
-      listener.count(Stat.UNWOUND_CALLS, dead);
-      report(
-          AnomalyKind.UNWOUND,
-          Anomaly.Variant.PLAIN,
-          time,
-          stack.selfPc[innermost],
-          stack.fromPc[innermost],
-          selfPc,
-          0,
-          dead);
+      if (missed == dead) {
+        missedExits(from, time, selfPc, missed);
+      } else {
+        unwound(innermost, time, selfPc, dead);
+      }
       closeFrom(from, time, Ending.UNWOUND);
     }
     stack.size = from;
     guestSize = depth;
+  }
+
+  private void unwound(int innermost, long time, long selfPc, int dead) {
+    listener.count(Stat.UNWOUND_CALLS, dead);
+    report(
+        AnomalyKind.UNWOUND,
+        Anomaly.Variant.PLAIN,
+        time,
+        stack.selfPc[innermost],
+        stack.fromPc[innermost],
+        selfPc,
+        0,
+        dead);
+  }
+
+  /**
+   * All that are gone return by another slot than the hijacked one. Where others are among them, a
+   * longjmp passed over all of them instead.
+   */
+  private void missedExits(int from, long time, long selfPc, int missed) {
+    listener.count(Stat.MISSED_EXITS, missed);
+    for (int slot = stack.size - 1; slot >= from; slot--) {
+      if (!stack.tailCalled[slot]) {
+        report(
+            AnomalyKind.MISSED_EXIT,
+            Anomaly.Variant.PLAIN,
+            time,
+            stack.selfPc[slot],
+            stack.fromPc[slot],
+            selfPc,
+            stack.retP[slot],
+            1);
+      }
+    }
   }
 
   private void closeFrom(int from, long time, Ending ending) {

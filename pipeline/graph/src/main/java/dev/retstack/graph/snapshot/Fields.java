@@ -1,5 +1,7 @@
 package dev.retstack.graph.snapshot;
 
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -8,6 +10,8 @@ import java.nio.charset.StandardCharsets;
 /** Fields of variable size, with limits that hold before anything is allocated. */
 public final class Fields {
   private static final int MAX_TEXT_BYTES = 1 << 20;
+
+  private static final int MAX_LONGS = 1_000_000;
 
   private Fields() {}
 
@@ -26,6 +30,27 @@ public final class Fields {
     byte[] bytes = new byte[readCount(in, MAX_TEXT_BYTES, "bytes of text")];
     in.readFully(bytes);
     return new String(bytes, StandardCharsets.UTF_8);
+  }
+
+  /** Writes a list of at most a million numbers. */
+  public static void writeLongs(DataOutput out, LongList numbers) throws IOException {
+    if (numbers.size() > MAX_LONGS) {
+      throw new IOException("list of " + numbers.size() + " numbers is too long for a snapshot");
+    }
+    out.writeInt(numbers.size());
+    for (int i = 0; i < numbers.size(); i++) {
+      out.writeLong(numbers.getLong(i));
+    }
+  }
+
+  /** Reads what {@link #writeLongs} wrote. */
+  public static LongList readLongs(DataInput in) throws IOException {
+    int count = readCount(in, MAX_LONGS, "numbers");
+    LongArrayList numbers = new LongArrayList();
+    for (int i = 0; i < count; i++) {
+      numbers.add(in.readLong());
+    }
+    return numbers;
   }
 
   /**

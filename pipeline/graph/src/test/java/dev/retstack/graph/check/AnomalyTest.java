@@ -115,6 +115,44 @@ class AnomalyTest {
   }
 
   @Test
+  void aFunctionThatReturnsByAnotherSlotMissesItsExit() {
+    Stream s =
+        Stream.missingExitsOf(A)
+            .enter(0, 0, MAIN, 0x900)
+            .enter(10, 1, A, returnTo(MAIN))
+            .enter(20, 2, B, returnTo(A))
+            .exit(25, 2, B, returnTo(A))
+            .enter(30, 1, C, returnTo(MAIN))
+            .exit(35, 1, C, returnTo(MAIN))
+            .exit(40, 0, MAIN, 0x900)
+            .end(40);
+    AnomalyRow row = only(s);
+    assertThat(row.kind()).isEqualTo(AnomalyKind.MISSED_EXIT);
+    assertThat(row.severity()).isEqualTo(Severity.ERROR);
+    assertThat(row.message())
+        .startsWith(
+            "missed exit: expected func a+0x4 to return to main+0x1c (0x101c) through the slot at"
+                + " 0x7fe0, received func c; it realigns its stack")
+        .contains("-mfentry", "-maccumulate-outgoing-args");
+    assertThat(stats(s)).containsExactly("MISSED_EXITS 1");
+  }
+
+  @Test
+  void aLongjmpOverAFunctionThatReturnsByAnotherSlotIsALongjmp() {
+    Stream s =
+        Stream.missingExitsOf(A)
+            .enter(0, 0, MAIN, 0x900)
+            .enter(10, 1, A, returnTo(MAIN))
+            .enter(20, 2, B, returnTo(A))
+            .enter(30, 1, C, returnTo(MAIN))
+            .exit(35, 1, C, returnTo(MAIN))
+            .exit(40, 0, MAIN, 0x900)
+            .end(40);
+    assertThat(only(s).kind()).isEqualTo(AnomalyKind.UNWOUND);
+    assertThat(stats(s)).containsExactly("UNWOUND_CALLS 2");
+  }
+
+  @Test
   void misplacedExitBeyondTheStack() {
     Stream s = inA().exit(15, 5, C, returnTo(A)).end(20);
     assertThat(only(s).message())

@@ -15,6 +15,7 @@ import dev.retstack.schema.Image;
 import dev.retstack.schema.codec.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordBatch;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
 
 /**
  * The one way from a chunk into a state: what a live partition does and what a replay does are this
@@ -89,7 +90,8 @@ public final class ChunkApplier {
             image.getFpCheck(),
             image.getRetpCheck(),
             image.getReturnToHandlerStart(),
-            image.getReturnToHandlerEnd()),
+            image.getReturnToHandlerEnd(),
+            new LongArrayList(image.getCopiedReturns())),
         SymbolTable.of(
             image.getSymbols().stream()
                 .map(s -> new SymbolTable.Symbol(s.getName(), s.getAddress(), s.getSize()))
