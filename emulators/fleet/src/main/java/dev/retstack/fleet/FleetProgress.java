@@ -18,4 +18,17 @@ public record FleetProgress(
     long records,
     long chunks,
     long overruns,
-    long unhijackable) {}
+    long unhijackable) {
+
+  /** Two fleets together. */
+  public FleetProgress plus(FleetProgress other) {
+    return new FleetProgress(
+        cores + other.cores,
+        ended + other.ended,
+        instructions + other.instructions,
+        records + other.records,
+        chunks + other.chunks,
+        overruns + other.overruns,
+        unhijackable + other.unhijackable);
+  }
+}

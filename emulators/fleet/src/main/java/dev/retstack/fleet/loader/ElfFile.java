@@ -22,6 +22,7 @@ import java.util.OptionalLong;
  */
 public final class ElfFile {
   private final String name;
+  private final Path file;
   private final ElfHeader header;
   private final SegmentTable segments;
   private final SectionTable sections;
@@ -34,10 +35,12 @@ public final class ElfFile {
   private final List<Long> patchableSites;
   private final List<String> warnings;
 
-  private ElfFile(byte[] content, String name, ElfLimits limits) throws ElfFormatException {
+  private ElfFile(byte[] content, String name, Path file, ElfLimits limits)
+      throws ElfFormatException {
     ElfBytes bytes = ElfHeader.open(content, name);
     List<String> found = new ArrayList<>();
     this.name = name;
+    this.file = file;
     this.header = ElfHeader.parse(bytes);
     this.segments = SegmentTable.parse(bytes, header, limits);
     this.sections = SectionTable.parse(bytes, header, segments.bias());
@@ -86,7 +89,7 @@ public final class ElfFile {
     if (size > limits.fileBytesMax()) {
       throw tooLarge(name, size, limits);
     }
-    return new ElfFile(Files.readAllBytes(file), name, limits);
+    return new ElfFile(Files.readAllBytes(file), name, file.toAbsolutePath(), limits);
   }
 
   /** Checks the bytes of a file; they are not copied and must not change afterwards. */
@@ -100,12 +103,17 @@ public final class ElfFile {
     if (content.length > limits.fileBytesMax()) {
       throw tooLarge(name, content.length, limits);
     }
-    return new ElfFile(content, name, limits);
+    return new ElfFile(content, name, null, limits);
   }
 
   /** File name of the image without its folder. */
   public String name() {
     return name;
+  }
+
+  /** Absolute path of the file it was read from; empty where it was parsed from bytes. */
+  public Optional<Path> file() {
+    return Optional.ofNullable(file);
   }
 
   /** {@code e_machine}: 62 x86_64, 183 aarch64, 243 riscv, ... */

@@ -1,0 +1,136 @@
+package dev.retstack.fleet.isolate;
+
+import dev.retstack.fleet.CoreSpec;
+import dev.retstack.fleet.FleetOptions;
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.Ram;
+import dev.retstack.fleet.linux.LinuxOptions;
+import dev.retstack.fleet.loader.ElfFormatException;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.schema.codec.Codecs;
+import dev.retstack.schema.codec.CorruptChunkException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a child runs: one image, its cores, and how. Everything but the programs' streams, which go
+ * through frames.
+ *
+ * @param image absolute path of the ELF file
+ * @param buildId which the file must still have
+ * @param fleet how the cores are run
+ * @param cores in the order of their numbers
+ */
+record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cores) {
+
+  /** {@link FleetOptions}, with the codec by its id and durations in nanoseconds. */
+  record FleetPart(
+      String session,
+      int threads,
+      long sliceInstructions,
+      long flushNanos,
+      String codec,
+      int payloadBytesMax,
+      long progressNanos) {
+
+    static FleetPart of(FleetOptions options, int threads) {
+      return new FleetPart(
+          options.session(),
+          threads,
+          options.sliceInstructions(),
+          options.flushInterval().toNanos(),
+          options.codec().id(),
+          options.payloadBytesMax(),
+          options.progressInterval().toNanos());
+    }
+
+    /** The options again; the codec's id is one that this version knows, since it wrote it. */
+    FleetOptions options() throws IOException {
+      try {
+        return new FleetOptions(
+            session,
+            threads,
+            sliceInstructions,
+            Duration.ofNanos(flushNanos),
+            Codecs.byId(codec),
+            payloadBytesMax,
+            Duration.ofNanos(progressNanos));
+      } catch (CorruptChunkException e) {
+        throw new IOException(e.getMessage(), e);
+      }
+    }
+  }
+
+  /** {@link CoreOptions} and {@link LinuxOptions} of one core. */
+  record CorePart(
+      String name,
+      boolean traced,
+      CoreOptions.Clock clock,
+      int retStackLimit,
+      int recordsPerChunk,
+      long instructionLimit,
+      List<Ram> ram,
+      List<String> arguments,
+      Map<String, String> environment,
+      long seed,
+      long stackBytes,
+      long memoryBytesMax,
+      List<String> readable) {
+
+    static CorePart of(String name, CoreOptions core) {
+      LinuxOptions linux = core.linux();
+      return new CorePart(
+          name,
+          core.traced(),
+          core.clock(),
+          core.retStackLimit(),
+          core.recordsPerChunk(),
+          core.instructionLimit(),
+          core.ram(),
+          linux.arguments(),
+          linux.environment(),
+          linux.seed(),
+          linux.stackBytes(),
+          linux.memoryBytesMax(),
+          linux.readable().stream().map(Path::toString).toList());
+    }
+
+    CoreSpec spec(LoadedImage image, InputStream in, OutputStream out, OutputStream err) {
+      LinuxOptions linux =
+          new LinuxOptions(
+              arguments,
+              environment,
+              in,
+              out,
+              err,
+              seed,
+              stackBytes,
+              memoryBytesMax,
+              readable.stream().map(Path::of).toList());
+      return new CoreSpec(
+          name,
+          image,
+          new CoreOptions(
+              traced, clock, retStackLimit, recordsPerChunk, instructionLimit, ram, linux));
+    }
+  }
+
+  /** Loads the image, which must be the one that the parent has seen. */
+  LoadedImage load() throws IOException {
+    LoadedImage loaded = LoadedImage.load(Path.of(image));
+    if (!loaded.elf().buildId().equals(buildId)) {
+      throw new ElfFormatException(
+          loaded.elf().name(),
+          "the build-id",
+          loaded.elf().buildId(),
+          buildId,
+          "leave the file alone while its cores run");
+    }
+    return loaded;
+  }
+}

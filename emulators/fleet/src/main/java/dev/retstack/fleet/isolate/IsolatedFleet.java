@@ -1,0 +1,180 @@
+package dev.retstack.fleet.isolate;
+
+import dev.retstack.fleet.CoreResult;
+import dev.retstack.fleet.CoreSpec;
+import dev.retstack.fleet.FleetOptions;
+import dev.retstack.fleet.FleetProgress;
+import dev.retstack.fleet.core.ImageLayout;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.publish.ChunkSink;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A {@link dev.retstack.fleet.Fleet} whose cores run in child processes, one per image. The death
+ * of a child is the end of its cores, not of the fleet:
+ *
+ * <ul>
+ *   <li>What had come of a core stays. It gets a last chunk: no records, {@code FAULTED}, with the
+ *       reason. Its sequence has no gap; its open calls end at the last time that came.
+ *   <li>It is started again, at the beginning, as a core of its own: {@code <name>.restart-1}, and
+ *       so on. So nothing is counted twice: each start is a run that took place, and a reader can
+ *       tell them apart.
+ *   <li>How often is bounded, for each image.
+ * </ul>
+ *
+ * <p>One child per image, because the image is what one trusts or not: a core can only take with it
+ * cores that run the same code. A child for each core would cost a JVM each.
+ */
+public final class IsolatedFleet {
+  /** How long a stopped fleet waits for its last chunks, then for its children's end. */
+  private static final Duration STOP_LIMIT = Duration.ofSeconds(15);
+
+  private final FleetOptions options;
+  private final IsolateListener listener;
+  private final List<CoreResult> results = new ArrayList<>();
+  private final List<ImageRun> runs = new ArrayList<>();
+  private final List<Thread> threads = new ArrayList<>();
+  private final CountDownLatch left;
+
+  private IsolatedFleet(FleetOptions options, IsolateListener listener, int images) {
+    this.options = options;
+    this.listener = listener;
+    this.left = new CountDownLatch(images);
+  }
+
+  /**
+   * Runs cores until all have ended. The sink is not closed.
+   *
+   * <p>When the calling thread is interrupted, every core ends in order, STOPPED, with its last
+   * chunk; then this method throws.
+   *
+   * @param cores whose images were loaded from files
+   * @param restartsMax how often the cores of one image are started again
+   * @return what became of each core, restarts included, in the order in which they ended
+   * @throws IOException when the sink does not take the images
+   * @throws IllegalArgumentException when two cores have one name, or an image has no file
+   */
+  public static List<CoreResult> run(
+      List<CoreSpec> cores,
+      FleetOptions options,
+      int restartsMax,
+      ChunkSink sink,
+      IsolateListener listener)
+      throws IOException, InterruptedException {
+    requireNames(cores);
+    Map<String, List<CoreSpec>> byImage = new LinkedHashMap<>();
+    for (CoreSpec core : cores) {
+      byImage.computeIfAbsent(core.image().elf().buildId(), _ -> new ArrayList<>()).add(core);
+    }
+    IsolatedFleet fleet = new IsolatedFleet(options, listener, byImage.size());
+    int threads = Math.ceilDiv(options.threads(), Math.max(1, byImage.size()));
+    HostJob.FleetPart part = HostJob.FleetPart.of(options, threads);
+    for (List<CoreSpec> ofOne : byImage.values()) {
+      LoadedImage image = ofOne.getFirst().image();
+      String file =
+          image
+              .elf()
+              .file()
+              .orElseThrow(() -> new IllegalArgumentException(image.elf().name() + " has no file"))
+              .toString();
+      sink.image(ImageLayout.describe(image));
+      fleet.add(new ImageRun(file, part, restartsMax, sink, fleet.new Serial()), ofOne);
+    }
+    return fleet.run();
+  }
+
+  private static void requireNames(List<CoreSpec> cores) {
+    List<String> names = cores.stream().map(CoreSpec::name).toList();
+    if (names.stream().distinct().count() < names.size()) {
+      throw new IllegalArgumentException("two cores have one name: " + names);
+    }
+    for (String name : names) {
+      if (name.contains(CoreStream.RESTART)) {
+        throw new IllegalArgumentException(
+            "a core named %s: %s is for cores started again".formatted(name, CoreStream.RESTART));
+      }
+    }
+  }
+
+  private void add(ImageRun run, List<CoreSpec> cores) {
+    runs.add(run);
+    threads.add(
+        Thread.ofPlatform()
+            .name("isolated-" + runs.size())
+            .daemon()
+            .unstarted(
+                () -> {
+                  try {
+                    run.run(cores);
+                  } finally {
+                    left.countDown();
+                  }
+                }));
+  }
+
+  private List<CoreResult> run() throws InterruptedException {
+    threads.forEach(Thread::start);
+    try {
+      while (!left.await(options.progressInterval().toMillis(), TimeUnit.MILLISECONDS)) {
+        tellProgress();
+      }
+    } catch (InterruptedException e) {
+      stopInOrder();
+      throw e;
+    } finally {
+      tellProgress();
+    }
+    return List.copyOf(results);
+  }
+
+  private void stopInOrder() throws InterruptedException {
+    runs.forEach(ImageRun::stop);
+    if (!left.await(STOP_LIMIT.toMillis(), TimeUnit.MILLISECONDS)) {
+      runs.forEach(ImageRun::kill);
+      threads.forEach(Thread::interrupt); // the sink does not take the last chunks
+      left.await(STOP_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private void tellProgress() {
+    FleetProgress sum = new FleetProgress(0, 0, 0, 0, 0, 0, 0);
+    for (ImageRun run : runs) {
+      sum = sum.plus(run.progress());
+    }
+    synchronized (results) {
+      listener.progress(sum);
+    }
+  }
+
+  /** Several threads come in, one at a time goes on. */
+  private final class Serial implements IsolateListener {
+    @Override
+    public void coreEnded(CoreResult result) {
+      synchronized (results) {
+        results.add(result);
+        listener.coreEnded(result);
+      }
+    }
+
+    @Override
+    public void processStarted(long pid, String image) {
+      synchronized (results) {
+        listener.processStarted(pid, image);
+      }
+    }
+
+    @Override
+    public void processDied(ProcessDeath death) {
+      synchronized (results) {
+        listener.processDied(death);
+      }
+    }
+  }
+}
