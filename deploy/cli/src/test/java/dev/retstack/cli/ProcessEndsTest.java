@@ -2,6 +2,10 @@ package dev.retstack.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.TraceEntry;
+import dev.retstack.schema.file.TraceFileReader;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
@@ -9,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -81,6 +86,64 @@ class ProcessEndsTest {
     assertThat(report.code()).as(report.err()).isEqualTo(ExitCode.OK);
     assertThat(report.err()).doesNotContain("cut off");
     assertThat(report.out()).contains("fib");
+  }
+
+  @Test
+  void killOfARecorderTakesItsIsolatedCoresAlong() throws Exception {
+    Process recorder =
+        start("exec retstack record --isolate --image zoo-riscv64-mcount -o t.avro -- fib 40");
+    try (BufferedReader notes = reader(recorder)) {
+      awaitLine(notes, " records in ");
+      List<ProcessHandle> children = recorder.descendants().toList();
+      assertThat(children).isNotEmpty();
+      recorder.destroyForcibly().waitFor();
+      for (ProcessHandle child : children) {
+        child.onExit().get(60, TimeUnit.SECONDS);
+      }
+    } finally {
+      end(recorder);
+    }
+  }
+
+  @Test
+  void deathOfAnEmulatorIsAFaultedCoreAndARestartInTheReport() throws Exception {
+    Process recorder =
+        start(
+            "exec retstack record --isolate --isolate-restarts 1 --image zoo-riscv64-mcount"
+                + " -o t.avro -- fib 40");
+    try (BufferedReader notes = reader(recorder)) {
+      awaitLine(notes, " records in ");
+      kill("SEGV", recorder.descendants().findFirst().orElseThrow());
+      awaitLine(notes, "died: signal 11 (SIGSEGV)");
+      awaitLine(notes, " records in ");
+      kill("INT", recorder.toHandle());
+      assertThat(recorder.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    } finally {
+      end(recorder);
+    }
+    Ran report = Ran.retstack("report", dir.resolve("t.avro").toString(), "--format", "json");
+    assertThat(report.code()).as(report.err()).isEqualTo(ExitCode.OK);
+    assertThat(report.err()).doesNotContain("cut off");
+    assertThat(new ObjectMapper().readTree(report.out()).get("stats").toString())
+        .contains("FAULTED_CORES")
+        .doesNotContain("GAP", "LOST", "CONTRADICTORY", "MISPLACED");
+    Map<String, CoreEnd> ends = new TreeMap<>();
+    try (TraceFileReader trace = TraceFileReader.open(dir.resolve("t.avro"))) {
+      for (TraceEntry entry = trace.next(); entry != null; entry = trace.next()) {
+        if (entry.getChunk() != null) {
+          ends.put(entry.getChunk().getCore(), entry.getChunk().getEnd());
+        }
+      }
+    }
+    assertThat(ends)
+        .isEqualTo(
+            Map.of(
+                "zoo-riscv64-mcount-0", CoreEnd.FAULTED,
+                "zoo-riscv64-mcount-0.restart-1", CoreEnd.STOPPED));
+  }
+
+  private static void kill(String signal, ProcessHandle process) throws Exception {
+    new ProcessBuilder("kill", "-" + signal, String.valueOf(process.pid())).start().waitFor();
   }
 
   /** Standard output is thrown away; what a human reads is read here. */

@@ -2,11 +2,15 @@ package dev.retstack.cli.fleet;
 
 import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.Terminal;
+import dev.retstack.cli.option.IsolateOptions;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.Fleet;
 import dev.retstack.fleet.FleetListener;
 import dev.retstack.fleet.FleetOptions;
+import dev.retstack.fleet.isolate.IsolateListener;
+import dev.retstack.fleet.isolate.IsolatedFleet;
+import dev.retstack.fleet.isolate.ProcessDeath;
 import dev.retstack.fleet.publish.ChunkSink;
 import java.io.IOException;
 import java.util.List;
@@ -25,6 +29,11 @@ public final class FleetRun {
     this.shutdown = shutdown;
   }
 
+  /** What runs the cores, in this process or in others. */
+  private interface Runner {
+    List<CoreResult> run(ProgressLine line) throws IOException, InterruptedException;
+  }
+
   /**
    * Runs the cores into the sink until all have ended. The sink is not closed.
    *
@@ -33,6 +42,22 @@ public final class FleetRun {
   public List<CoreResult> run(
       List<CoreSpec> cores, FleetOptions options, ChunkSink sink, FleetListener listener)
       throws IOException, InterruptedException {
+    return run(line -> Fleet.run(cores, options, sink, new ProgressListener(line, listener)));
+  }
+
+  /** Runs the cores into the sink, in this process or isolated, until all have ended. */
+  public List<CoreResult> run(
+      List<CoreSpec> cores, FleetOptions options, ChunkSink sink, IsolateOptions isolation)
+      throws IOException, InterruptedException {
+    if (!isolation.isolate()) {
+      return run(cores, options, sink, FleetListener.NONE);
+    }
+    return run(
+        line ->
+            IsolatedFleet.run(cores, options, isolation.restarts(), sink, new DeathTeller(line)));
+  }
+
+  private List<CoreResult> run(Runner fleet) throws IOException, InterruptedException {
     Thread runner = Thread.currentThread();
     CountDownLatch done = new CountDownLatch(1);
     shutdown.add(
@@ -43,7 +68,7 @@ public final class FleetRun {
           }
         });
     try (ProgressLine line = new ProgressLine(terminal)) {
-      return Fleet.run(cores, options, sink, new ProgressListener(line, listener));
+      return fleet.run(line);
     } finally {
       done.countDown();
     }
@@ -77,6 +102,30 @@ public final class FleetRun {
                   terminal.note(
                       "core %s: system call %s is not supported, ENOSYS %,d times"
                           .formatted(result.name(), call, count)));
+    }
+  }
+
+  /** Says at once that a process died: the restart may take long. */
+  private final class DeathTeller extends ProgressListener implements IsolateListener {
+    DeathTeller(ProgressLine line) {
+      super(line, FleetListener.NONE);
+    }
+
+    @Override
+    public void processStarted(long pid, String image) {
+      terminal.note("process %d runs the cores of %s".formatted(pid, image));
+    }
+
+    @Override
+    public void processDied(ProcessDeath death) {
+      terminal.note(
+          "process %d of %s died: %s; cores lost: %d, started again: %d"
+              .formatted(
+                  death.pid(),
+                  death.image(),
+                  death.reason(),
+                  death.cores().size(),
+                  death.restarted().size()));
     }
   }
 }

@@ -5,7 +5,7 @@ import dev.retstack.fleet.FleetListener;
 import dev.retstack.fleet.FleetProgress;
 
 /** Shows how a fleet does on the progress line, and passes everything on. */
-final class ProgressListener implements FleetListener {
+class ProgressListener implements FleetListener {
   private final ProgressLine line;
   private final FleetListener next;
 

@@ -6,11 +6,11 @@ import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.fleet.CoreSpecs;
 import dev.retstack.cli.fleet.FleetRun;
 import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.cli.option.IsolateOptions;
 import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.option.ProgramOptions;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
-import dev.retstack.fleet.FleetListener;
 import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.publish.ChunkSink;
 import java.io.IOException;
@@ -30,6 +30,8 @@ import picocli.CommandLine.Option;
     footer = "  retstack emulate --image zoo-riscv64-mcount --cores 2")
 public final class EmulateVerb extends Verb {
   @Mixin private ProgramOptions program;
+
+  @Mixin private IsolateOptions isolation;
 
   @Option(
       names = "--session",
@@ -51,6 +53,7 @@ public final class EmulateVerb extends Verb {
     if (program.images().isEmpty()) {
       throw usage("no image: name one with --image");
     }
+    isolation.check(spec());
     List<CoreSpec> cores = CoreSpecs.of(program, terminal());
     KafkaLink link = kafka.link(terminal());
     link.ensureTopics();
@@ -63,7 +66,7 @@ public final class EmulateVerb extends Verb {
       ChunkSink sink = shutdown.add(link.openSink());
       note("session " + options.session() + " into " + link.settings().bootstrap());
       FleetRun fleet = new FleetRun(terminal(), shutdown);
-      results = fleet.run(cores, options, sink, FleetListener.NONE);
+      results = fleet.run(cores, options, sink, isolation);
       fleet.explain(results);
       close(sink);
     }

@@ -7,11 +7,11 @@ import dev.retstack.cli.fleet.CoreSpecs;
 import dev.retstack.cli.fleet.FleetRun;
 import dev.retstack.cli.fleet.ProgressLine;
 import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.cli.option.IsolateOptions;
 import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.option.ProgramOptions;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
-import dev.retstack.fleet.FleetListener;
 import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.publish.FileChunkSink;
@@ -42,6 +42,8 @@ public final class RecordVerb extends Verb {
 
   @Mixin private ProgramOptions program;
 
+  @Mixin private IsolateOptions isolation;
+
   @Option(
       names = "--from-kafka",
       description = "Copy what is in the events topic now, instead of emulating.")
@@ -58,13 +60,14 @@ public final class RecordVerb extends Verb {
   }
 
   private int emulate() throws IOException, InterruptedException {
+    isolation.check(spec());
     List<CoreSpec> cores = CoreSpecs.of(program, terminal());
     long start = System.nanoTime();
     List<CoreResult> results;
     try (Shutdown shutdown = Shutdown.install()) {
       ChunkSink sink = shutdown.add(open());
       FleetRun fleet = new FleetRun(terminal(), shutdown);
-      results = fleet.run(cores, FleetOptions.standard(), sink, FleetListener.NONE);
+      results = fleet.run(cores, FleetOptions.standard(), sink, isolation);
       fleet.explain(results);
     }
     long records = results.stream().mapToLong(CoreResult::records).sum();

@@ -16,31 +16,41 @@ final class Frame {
   /** What a frame says. */
   enum Kind {
     /** To the child, first: a {@link HostJob}. */
-    JOB,
+    JOB(1),
     /** To the child: core, then bytes of its standard input; none = the end of it. */
-    INPUT,
+    INPUT(2),
     /** To the child: core, then why none of its chunks is taken any more. */
-    REFUSED,
+    REFUSED(3),
     /** To the child: end every core in order. */
-    STOP,
+    STOP(4),
     /** To the parent: core, then a chunk in its Confluent frame. */
-    CHUNK,
+    CHUNK(5),
     /** To the parent: core, file descriptor (1 byte), then what the program wrote. */
-    OUTPUT,
+    OUTPUT(6),
     /** To the parent: core, then how many bytes of input it would take (4 bytes). */
-    INPUT_WANTED,
+    INPUT_WANTED(7),
     /** To the parent: a {@link dev.retstack.fleet.FleetProgress}. */
-    PROGRESS,
+    PROGRESS(8),
     /** To the parent: a {@link dev.retstack.fleet.CoreResult}; its last chunk has gone before. */
-    ENDED;
+    ENDED(9);
 
-    private static final Kind[] ALL = values();
+    private final int code;
 
-    static Kind of(int number) throws StreamCorruptedException {
-      if (number >= ALL.length) {
-        throw new StreamCorruptedException("frame of unknown kind " + number);
+    Kind(int code) {
+      this.code = code;
+    }
+
+    int code() {
+      return code;
+    }
+
+    static Kind of(int code) throws StreamCorruptedException {
+      for (Kind kind : values()) {
+        if (kind.code == code) {
+          return kind;
+        }
       }
-      return ALL[number];
+      throw new StreamCorruptedException("frame of unknown kind " + code);
     }
   }
 

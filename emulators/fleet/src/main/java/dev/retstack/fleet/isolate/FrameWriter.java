@@ -27,7 +27,7 @@ final class FrameWriter {
   void write(Frame frame) throws IOException {
     byte[] body = frame.body();
     byte[] bytes = new byte[HEADER_BYTES + body.length];
-    bytes[8] = (byte) frame.kind().ordinal();
+    bytes[8] = (byte) frame.kind().code();
     System.arraycopy(body, 0, bytes, HEADER_BYTES, body.length);
     CRC32C crc = new CRC32C();
     crc.update(bytes, 8, bytes.length - 8);

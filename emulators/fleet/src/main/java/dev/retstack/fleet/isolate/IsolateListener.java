@@ -9,19 +9,4 @@ public interface IsolateListener extends FleetListener {
 
   /** A child died before its cores had ended. */
   default void processDied(ProcessDeath death) {}
-
-  /** Passes on what any fleet tells. */
-  static IsolateListener of(FleetListener next) {
-    return new IsolateListener() {
-      @Override
-      public void progress(dev.retstack.fleet.FleetProgress progress) {
-        next.progress(progress);
-      }
-
-      @Override
-      public void coreEnded(dev.retstack.fleet.CoreResult result) {
-        next.coreEnded(result);
-      }
-    };
-  }
 }

@@ -1,0 +1,45 @@
+package dev.retstack.cli.option;
+
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+
+/** {@code --isolate}: whether cores run in processes of their own. */
+public final class IsolateOptions {
+  @Option(
+      names = "--isolate",
+      description = {
+        "Run the cores of each image in a process of their own: for images that nobody",
+        "vouches for. When it dies its cores end FAULTED and start again, as NAME.restart-1."
+      })
+  private boolean isolate;
+
+  @Option(
+      names = "--isolate-restarts",
+      defaultValue = "3",
+      paramLabel = "N",
+      description = "How often the cores of an image start again (default: ${DEFAULT-VALUE}).")
+  private int restarts;
+
+  /**
+   * Refuses a number that makes no sense.
+   *
+   * @throws ParameterException where it is negative
+   */
+  public void check(CommandSpec spec) {
+    if (restarts < 0) {
+      throw new ParameterException(
+          spec.commandLine(), "--isolate-restarts %d: give 0 or more".formatted(restarts));
+    }
+  }
+
+  /** True where the user asked for it. */
+  public boolean isolate() {
+    return isolate;
+  }
+
+  /** Restarts for each image, at most. */
+  public int restarts() {
+    return restarts;
+  }
+}

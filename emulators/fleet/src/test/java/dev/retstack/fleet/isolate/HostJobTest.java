@@ -1,0 +1,84 @@
+package dev.retstack.fleet.isolate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.retstack.fleet.CoreSpec;
+import dev.retstack.fleet.FleetOptions;
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.Ram;
+import dev.retstack.fleet.linux.LinuxOptions;
+import dev.retstack.fleet.loader.ElfFormatException;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.schema.codec.Codecs;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class HostJobTest {
+  private static final InputStream IN = InputStream.nullInputStream();
+  private static final OutputStream OUT = OutputStream.nullOutputStream();
+
+  private static HostJob overTheWire(HostJob job) throws Exception {
+    return Frame.json(Frame.Kind.JOB, job).read(HostJob.class);
+  }
+
+  @Test
+  void everyOptionArrives() throws Exception {
+    LoadedImage image = Zoo.images().getFirst();
+    Map<String, String> environment = new LinkedHashMap<>();
+    environment.put("Z", "1 \u00fc \"q\"");
+    environment.put("A", "");
+    LinuxOptions linux =
+        new LinuxOptions(
+            List.of("p", "--x=\u20ac", ""),
+            environment,
+            IN,
+            OUT,
+            OUT,
+            -5,
+            1 << 20,
+            3 << 20,
+            List.of(Path.of("/etc"), Path.of("relative/x")));
+    CoreOptions core =
+        new CoreOptions(
+            false, CoreOptions.Clock.HOST, 77, 88, 99, List.of(new Ram(0x2000, 0x1000)), linux);
+    FleetOptions fleet =
+        new FleetOptions(
+            "session",
+            3,
+            4_444,
+            Duration.ofNanos(123_456_789),
+            Codecs.standard(),
+            5_555,
+            Duration.ofMillis(7));
+    HostJob job =
+        new HostJob(
+            "/x",
+            image.elf().buildId(),
+            HostJob.FleetPart.of(fleet, 3),
+            List.of(HostJob.CorePart.of("a", core)));
+    HostJob arrived = overTheWire(job);
+    assertThat(arrived).isEqualTo(job);
+    assertThat(arrived.fleet().options()).isEqualTo(fleet);
+    CoreSpec spec = arrived.cores().getFirst().spec(image, IN, OUT, OUT);
+    assertThat(spec).isEqualTo(new CoreSpec("a", image, core));
+    assertThat(spec.options().linux().environment().keySet()).containsExactly("Z", "A");
+  }
+
+  @Test
+  void anImageThatChangedMeanwhileIsRefused() {
+    Path file = Zoo.images().getFirst().elf().file().orElseThrow();
+    HostJob job = new HostJob(file.toString(), "0123", null, List.of());
+    assertThatThrownBy(job::load)
+        .isInstanceOf(ElfFormatException.class)
+        .hasMessageContaining("build-id")
+        .hasMessageContaining("0123");
+  }
+}
