@@ -7,7 +7,17 @@ import java.util.stream.Collectors;
 
 /** The capability table: every ISA that retstack traces. */
 public final class Isas {
-  private static final List<Isa> ALL = List.of(X86_64.ISA, Aarch64.ISA, Riscv64.ISA, Riscv32.ISA);
+  private static final List<Isa> ALL =
+      List.of(
+          X86_64.ISA,
+          Aarch64.ISA,
+          Riscv64.ISA,
+          Riscv32.ISA,
+          Ppc64.ISA,
+          Ppc64le.ISA,
+          Ppc32.ISA,
+          S390x.ISA,
+          M68k.ISA);
 
   private Isas() {}
 

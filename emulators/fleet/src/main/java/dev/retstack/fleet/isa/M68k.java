@@ -1,0 +1,147 @@
+package dev.retstack.fleet.isa;
+
+import static dev.retstack.unicorn.M68kConst.*;
+
+import dev.retstack.fleet.isa.AbiCard.Moment;
+import dev.retstack.fleet.isa.AbiCard.SiteTable;
+import dev.retstack.unicorn.UcConst;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * m68k, from the 68020 on, big-endian. Source: System V Application Binary Interface, Motorola
+ * 68000 Processor Family Supplement, 3 "Function Calling Sequence"; M68000 Family Programmer's
+ * Reference Manual.
+ *
+ * <pre>
+ * -pg: called behind the prologue               -fpatchable-function-entry=3
+ *
+ *   f: link  %a6,#-n                              f: nop; nop; nop           selfpc
+ *      movem.l ...,-(%sp)                            link  %a6,#-n
+ *      bsr.l _mcount            selfpc               ...
+ *      ...                                           unlk  %a6
+ *      unlk  %a6                                     rts
+ *      rts
+ *
+ * in _mcount                                    at the first nop
+ *   0(sp)   return address: selfpc + 6            0(sp)   frompc; retp = sp
+ *   0(a6)   caller's frame pointer                a6      caller's frame pointer
+ *   4(a6)   frompc; retp = a6 + 4
+ *
+ * in return_to_handler, both: the rts has popped the slot, retp = sp - 4; a6 is the caller's again
+ * </pre>
+ *
+ * Arguments are pushed in front of a call and may stay for a while, so a new slot may lie below
+ * those of frames that a longjmp left: a6 tells who called. Results: d0 d1, a0 (pointers), fp0; a
+ * jump through memory keeps them and all else. The engine has no name for fp0.
+ */
+final class M68k {
+  private static final AbiCard MCOUNT =
+      AbiCard.named("mcount")
+          .flags("-pg")
+          .moment(Moment.AFTER_PROLOGUE)
+          .symbols("_mcount", "mcount")
+          .callForms(
+              CallForm.big(
+                  "bsr.l",
+                  6,
+                  0x61ff_0000_0000L,
+                  0xffff_0000_0000L,
+                  (at, code) -> at + 2 + (int) code),
+              CallForm.big(
+                  "jsr", 6, 0x4eb9_0000_0000L, 0xffff_0000_0000L, (at, code) -> (int) code))
+          .nop("4e 71 4e 71 4e 71")
+          .entryStub("4e 75") // rts
+          .returnAddress(Operand.word(UC_M68K_REG_A7, 0))
+          .slot(Operand.sum(UC_M68K_REG_A6, 4))
+          .fpMustAgree(Operand.word(UC_M68K_REG_A6, 0), Operand.register(UC_M68K_REG_A6))
+          .retpAtExit(Operand.sum(UC_M68K_REG_A7, -4))
+          .slotFromFp(4)
+          .remark("fp0 is kept, but cannot be read from outside")
+          .build();
+
+  private static final AbiCard PATCHABLE =
+      AbiCard.named("patchable")
+          .flags("-fpatchable-function-entry=3")
+          .moment(Moment.BEFORE_PROLOGUE)
+          .sites(SiteTable.PATCHABLE, "4e 71")
+          .prologue(M68k::linkBehindNops)
+          .slot(Operand.sum(UC_M68K_REG_A7, 0))
+          .fpMustAgree(Operand.register(UC_M68K_REG_A6), Operand.register(UC_M68K_REG_A6))
+          .retpAtExit(Operand.sum(UC_M68K_REG_A7, -4))
+          .slotFromFpBySite(4)
+          .remark("the nops stay: the site is seen, not patched")
+          .build();
+
+  static final Isa ISA =
+      new Isa(
+          "m68k",
+          4,
+          4,
+          ByteOrder.BIG_ENDIAN,
+          // not the 68040 of the engine's default: it lacks the product of 64 bits
+          new Isa.Engine(
+              UcConst.UC_ARCH_M68K, UcConst.UC_MODE_BIG_ENDIAN, OptionalInt.of(UC_CPU_M68K_M68030)),
+          CodeAddresses.PLAIN,
+          new Registers(
+              UC_M68K_REG_PC,
+              UC_M68K_REG_A7,
+              Registers.NONE,
+              UC_M68K_REG_A6,
+              Registers.NONE,
+              UC_M68K_REG_D0,
+              List.of(
+                  new Registers.Named("d0", UC_M68K_REG_D0, 4),
+                  new Registers.Named("d1", UC_M68K_REG_D1, 4),
+                  new Registers.Named("a0", UC_M68K_REG_A0, 4))),
+          BringUp.NOTHING,
+          SyscallAbi.onInterrupt(32) // trap #0
+              .resumeAfter(2)
+              .number(SyscallAbi.Numbers.M68K, UC_M68K_REG_D0)
+              .arguments(
+                  UC_M68K_REG_D1,
+                  UC_M68K_REG_D2,
+                  UC_M68K_REG_D3,
+                  UC_M68K_REG_D4,
+                  UC_M68K_REG_D5,
+                  UC_M68K_REG_A0)
+              .result(UC_M68K_REG_D0)
+              .platform("m68k")
+              .build(),
+          new LandingCode(
+              8, (at, tail, mailbox) -> jumpThrough(mailbox), (at, mailbox) -> new byte[0]),
+          new Isa.Stops(
+              List.of(new byte[] {0x60, (byte) 0xfe}), // bra.s
+              Map.of(
+                  2, "access fault",
+                  3, "address error",
+                  4, "illegal instruction",
+                  5, "division by zero",
+                  8, "privilege violation",
+                  10, "line A instruction",
+                  11, "line F instruction")),
+          List.of(MCOUNT, PATCHABLE));
+
+  private M68k() {}
+
+  /** A function keeps a frame where {@code link %a6} follows the nops. */
+  private static Optional<SiteFacts> linkBehindNops(
+      Code code, long function, long site, long after) {
+    long at = site;
+    while ((code.bigEndianWord(at) >>> 16) == 0x4e71) {
+      at += 2;
+    }
+    int first = code.bigEndianWord(at) >>> 16;
+    boolean link = first == 0x4e56 || first == 0x480e; // link.w, link.l
+    return Optional.of(SiteFacts.NONE.withKeepsFrame(link));
+  }
+
+  /** {@code jmp ([mailbox])}: memory indirect, without base and index registers. */
+  private static byte[] jumpThrough(long mailbox) {
+    return ByteBuffer.allocate(8).putInt(0x4ef0_01f1).putInt((int) mailbox).array();
+  }
+}

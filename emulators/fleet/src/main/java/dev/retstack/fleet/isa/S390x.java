@@ -1,0 +1,196 @@
+package dev.retstack.fleet.isa;
+
+import static dev.retstack.unicorn.S390xConst.*;
+
+import dev.retstack.fleet.isa.AbiCard.Moment;
+import dev.retstack.fleet.isa.AbiCard.SiteTable;
+import dev.retstack.unicorn.UcConst;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * s390x, big-endian. Source: ELF Application Binary Interface Supplement for s390x, "Registers",
+ * "The Stack Frame" (the caller leaves 160 bytes at r15, where the callee saves r6-r15: r14 at
+ * 112(r15)) and "Parameter Passing"; z/Architecture Principles of Operation.
+ *
+ * <pre>
+ * -pg: called first                              -pg -mfentry: called first
+ *
+ *   f: stg   %r14,8(%r15)     __mcount_loc         f: brasl %r0,__fentry__     selfpc
+ *      brasl %r14,_mcount     selfpc                  stmg  %r6,%r15,48(%r15)
+ *      lg    %r14,8(%r15)                             aghi  %r15,-n
+ *      stmg  %r6,%r15,48(%r15)                        ...
+ *      aghi  %r15,-n                                  lmg   %r6,%r15,n+48(%r15)
+ *      ...                                            br    %r14
+ *      lmg   %r6,%r15,n+48(%r15)
+ *      br    %r14
+ *
+ * in _mcount                                     in __fentry__
+ *   r14      return address: selfpc + 6            r0       return address: selfpc + 6
+ *   8(r15)   frompc; retp = r15 + 8                r14      frompc; retp = r15 + 112, where the
+ *                                                           prologue will save it
+ *
+ * -pg -mnop-mcount                               -pg -mfentry -mnop-mcount
+ *   f: jgnop f                selfpc               f: jgnop f                  selfpc
+ *      jgnop .; jgnop .                               stmg  ...
+ *      stmg  ...
+ *
+ * -fpatchable-function-entry: nopr (2) instead. In all three, at the first nop
+ *   r14      frompc; retp = r15 + 112
+ *
+ * at entry, everywhere: r11 is the caller's frame pointer, callee-saved
+ * in return_to_handler: r11 and r15 are the caller's again, retp as at entry
+ * </pre>
+ *
+ * {@code br %r0} goes nowhere, so {@code __fentry__} returns by r1. Nested functions take r0, the
+ * static chain, which {@code brasl %r0} would overwrite: gcc refuses them with -mfentry. Results:
+ * r2, f0, memory at r2 for every struct. The way out uses r14 only, which a return leaves to
+ * anyone.
+ */
+final class S390x {
+  private static final String JGNOP = "c0 04 00 00 00 00";
+  private static final int JGNOP_BYTES = 6;
+
+  /** Where a prologue saves r14. */
+  private static final Operand SAVE_AREA = Operand.sum(UC_S390X_REG_R15, 112);
+
+  private static final AbiCard MCOUNT =
+      AbiCard.named("mcount")
+          .flags("-pg")
+          .moment(Moment.BEFORE_PROLOGUE)
+          .symbols("_mcount")
+          .callForms(
+              CallForm.big("brasl %r14", 6, 0xc0e5_0000_0000L, 0xffff_0000_0000L, S390x::far))
+          .nop(JGNOP)
+          .entryStub("07 fe") // br %r14
+          .returnAddress(Operand.register(UC_S390X_REG_R14))
+          .slot(Operand.sum(UC_S390X_REG_R15, 8))
+          .fpMustAgree(Operand.register(UC_S390X_REG_R11), Operand.register(UC_S390X_REG_R11))
+          .retpAtExit(Operand.sum(UC_S390X_REG_R15, 8))
+          .remark("the site reads the return address back from where it is hijacked")
+          .build();
+
+  private static final AbiCard FENTRY =
+      AbiCard.named("fentry")
+          .flags("-pg -mfentry")
+          .moment(Moment.BEFORE_PROLOGUE)
+          .symbols("__fentry__")
+          .callForms(CallForm.big("brasl %r0", 6, 0xc005_0000_0000L, 0xffff_0000_0000L, S390x::far))
+          .nop(JGNOP)
+          .entryStub("b9 04 00 10 07 f1") // lgr %r1,%r0; br %r1
+          .returnAddress(Operand.register(UC_S390X_REG_R0))
+          .slots(Slot.register(UC_S390X_REG_R14, SAVE_AREA))
+          .fpMustAgree(Operand.register(UC_S390X_REG_R11), Operand.register(UC_S390X_REG_R11))
+          .retpAtExit(SAVE_AREA)
+          .remark("gcc has no nested functions with it")
+          .build();
+
+  private static final AbiCard FENTRY_NOP =
+      nops("fentry-nop", "-pg -mfentry -mrecord-mcount -mnop-mcount")
+          .sites(SiteTable.MCOUNT_LOC, JGNOP)
+          .prologue(jgnops(1))
+          .remark("one nop of six bytes: the site is seen, not patched")
+          .build();
+
+  private static final AbiCard PATCHABLE =
+      nops("patchable", "-fpatchable-function-entry=3")
+          .sites(SiteTable.PATCHABLE, "07 00", "47 00 00 00", JGNOP) // nopr, nop, jgnop
+          .remark("the nops stay: the site is seen, not patched")
+          .build();
+
+  static final Isa ISA =
+      new Isa(
+          "s390x",
+          22,
+          8,
+          ByteOrder.BIG_ENDIAN,
+          new Isa.Engine(UcConst.UC_ARCH_S390X, UcConst.UC_MODE_BIG_ENDIAN, OptionalInt.empty()),
+          CodeAddresses.PLAIN,
+          new Registers(
+              UC_S390X_REG_PC,
+              UC_S390X_REG_R15,
+              UC_S390X_REG_R14,
+              UC_S390X_REG_R11,
+              Registers.NONE,
+              UC_S390X_REG_R2,
+              List.of(
+                  new Registers.Named("r2", UC_S390X_REG_R2, 8),
+                  new Registers.Named("f0", UC_S390X_REG_F0, 8))),
+          (engine, symbols) -> {
+            // PSW bits 31 and 32: addresses of 64 bits, the engine starts with 24
+            engine.reg_write(
+                UC_S390X_REG_PSWM, engine.reg_read(UC_S390X_REG_PSWM) | 0x1_8000_0000L);
+            // CR0 bits 45 and 46: all floating-point registers, and vectors
+            engine.reg_write(UC_S390X_REG_CR0, engine.reg_read(UC_S390X_REG_CR0) | 0x6_0000);
+          },
+          SyscallAbi.onInterrupt(2) // svc
+              .resumeAfter(2)
+              .number(SyscallAbi.Numbers.S390X, UC_S390X_REG_R1)
+              .immediateNumberAt(1)
+              .arguments(
+                  UC_S390X_REG_R2,
+                  UC_S390X_REG_R3,
+                  UC_S390X_REG_R4,
+                  UC_S390X_REG_R5,
+                  UC_S390X_REG_R6,
+                  UC_S390X_REG_R7)
+              .result(UC_S390X_REG_R2)
+              .platform("s390x")
+              .build(),
+          new LandingCode(
+              8, (at, tail, mailbox) -> jumpThrough(at, mailbox), (at, mailbox) -> new byte[0]),
+          new Isa.Stops(
+              List.of(bytes("a7 f4 00 00"), bytes("c0 f4 00 00 00 00")), // j, jg
+              Map.of(3, "program interruption")),
+          List.of(MCOUNT, FENTRY, FENTRY_NOP, PATCHABLE));
+
+  private S390x() {}
+
+  /** What all functions share that begin with nops. */
+  private static AbiCard.Builder nops(String name, String flags) {
+    return AbiCard.named(name)
+        .flags(flags)
+        .moment(Moment.BEFORE_PROLOGUE)
+        .slots(Slot.register(UC_S390X_REG_R14, SAVE_AREA))
+        .fpMustAgree(Operand.register(UC_S390X_REG_R11), Operand.register(UC_S390X_REG_R11))
+        .retpAtExit(SAVE_AREA);
+  }
+
+  /** Takes the sites of so many {@code jgnop}, no more and no less. */
+  private static Prologue jgnops(int count) {
+    return (code, function, site, after) -> {
+      int found = 0;
+      while (found <= count && isJgnop(code.at(site + (long) found * JGNOP_BYTES))) {
+        found++;
+      }
+      return found == count ? Optional.of(SiteFacts.NONE) : Optional.empty();
+    };
+  }
+
+  private static boolean isJgnop(long code) {
+    return (code & 0xffff_ffff_ffffL) == 0x04c0L;
+  }
+
+  /** Target of brasl: a distance of 32 bits, counted in halfwords. */
+  private static long far(long at, long code) {
+    return at + 2L * (int) code;
+  }
+
+  /** {@code lgrl %r14,mailbox; br %r14}. */
+  private static byte[] jumpThrough(long at, long mailbox) {
+    return ByteBuffer.allocate(8)
+        .putShort((short) 0xc4e8)
+        .putInt((int) ((mailbox - at) / 2))
+        .putShort((short) 0x07fe)
+        .array();
+  }
+
+  private static byte[] bytes(String hex) {
+    return HexFormat.of().parseHex(hex.replace(" ", ""));
+  }
+}
