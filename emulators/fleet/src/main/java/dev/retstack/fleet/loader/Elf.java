@@ -15,6 +15,9 @@ final class Elf {
   static final int ET_DYN = 3;
   static final int ET_CORE = 4;
 
+  static final int EM_PPC64 = 21;
+  static final int EF_PPC64_ABI = 3;
+
   static final int PT_LOAD = 1;
   static final int PT_DYNAMIC = 2;
   static final int PT_INTERP = 3;

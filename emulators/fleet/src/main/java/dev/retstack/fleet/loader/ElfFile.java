@@ -46,7 +46,8 @@ public final class ElfFile {
     this.sections = SectionTable.parse(bytes, header, segments.bias());
     FunctionDescriptors descriptors = new FunctionDescriptors(bytes, segments, sections);
     List<Symbol> all =
-        descriptors.resolve(new SymbolReader(bytes, sections, segments.bias(), found).read());
+        descriptors.resolve(
+            new SymbolReader(bytes, header, sections, segments.bias(), found).read());
     long start = header.entry() + segments.bias();
     Optional<FunctionDescriptors.Descriptor> first = descriptors.at(start, "that e_entry names");
     this.entry = first.map(FunctionDescriptors.Descriptor::code).orElse(start);

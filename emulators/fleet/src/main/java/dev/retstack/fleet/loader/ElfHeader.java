@@ -32,6 +32,11 @@ record ElfHeader(
     int sectionHeaderCount,
     int sectionNames) {
 
+  /** True where {@code st_other} tells of local entries: ppc64 ELFv2. */
+  boolean localEntries() {
+    return machine == Elf.EM_PPC64 && (flags & Elf.EF_PPC64_ABI) == 2;
+  }
+
   int programHeaderBytes() {
     return is64 ? 56 : 32;
   }

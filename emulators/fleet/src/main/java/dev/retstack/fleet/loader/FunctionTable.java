@@ -78,7 +78,7 @@ record FunctionTable(List<Symbol> functions) {
         }
         if (insideLast) {
           kept.removeLast();
-          kept.add(new Symbol(last.name(), last.address(), distance, last.kind(), last.binding()));
+          kept.add(last.cutTo(distance));
         }
       }
       kept.add(s);

@@ -204,6 +204,7 @@ public final class LoadedImage {
     TreeMap<Long, Symbol> places = new TreeMap<>(Long::compareUnsigned);
     for (String name : card.symbols()) {
       elf.symbol(name)
+          .map(s -> s.movedTo(s.entry()))
           .filter(s -> elf.executableAt(s.address()))
           .ifPresent(s -> places.putIfAbsent(s.address(), s));
     }

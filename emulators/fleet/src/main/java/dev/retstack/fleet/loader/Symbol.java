@@ -8,12 +8,25 @@ package dev.retstack.fleet.loader;
  * @param size bytes, 0 = unknown
  * @param kind what the name stands for
  * @param binding how far the name reaches
+ * @param localEntry bytes from {@code address} to where calls of the same program enter: not 0
+ *     where a function begins with code for calls by pointer only (ppc64 ELFv2)
  */
-public record Symbol(String name, long address, long size, Kind kind, Binding binding) {
+public record Symbol(
+    String name, long address, long size, Kind kind, Binding binding, int localEntry) {
 
-  /** The same name and size at another address. */
+  /** The first instruction that every call of the function comes to. */
+  public long entry() {
+    return address + localEntry;
+  }
+
+  /** The same name at another address. */
   Symbol movedTo(long elsewhere) {
-    return new Symbol(name, elsewhere, size, kind, binding);
+    return new Symbol(name, elsewhere, size, kind, binding, 0);
+  }
+
+  /** The same, so many bytes long. */
+  Symbol cutTo(long bytes) {
+    return new Symbol(name, address, bytes, kind, binding, localEntry);
   }
 
   /** What a name stands for ({@code STT_*}). */

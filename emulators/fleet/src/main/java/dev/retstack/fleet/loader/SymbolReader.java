@@ -14,12 +14,15 @@ final class SymbolReader {
   private final ElfBytes bytes;
   private final SectionTable sections;
   private final long bias;
+  private final boolean localEntries;
   private final List<String> warnings;
 
-  SymbolReader(ElfBytes bytes, SectionTable sections, long bias, List<String> warnings) {
+  SymbolReader(
+      ElfBytes bytes, ElfHeader header, SectionTable sections, long bias, List<String> warnings) {
     this.bytes = bytes;
     this.sections = sections;
     this.bias = bias;
+    this.localEntries = header.localEntries();
     this.warnings = warnings;
   }
 
@@ -101,7 +104,15 @@ final class SymbolReader {
     long size = bytes.word(at + (is64 ? 16 : 8), "st_size");
     // Absolute symbols are numbers, not places: a bias does not move them.
     long address = section == Elf.SHN_ABS ? value : value + bias;
-    return new Symbol(name, address, Math.max(0, size), kind(type), binding(info >> 4));
+    int other = bytes.u8(at + (is64 ? 5 : 13), "st_other");
+    int localEntry = localEntries ? localEntry(other) : 0;
+    return new Symbol(name, address, Math.max(0, size), kind(type), binding(info >> 4), localEntry);
+  }
+
+  /** 64-Bit ELF V2 ABI, "Symbol Values": three bits, a power of two from four bytes on. */
+  private static int localEntry(int other) {
+    int power = other >> 5;
+    return power < 2 || power > 6 ? 0 : 1 << power;
   }
 
   private static Symbol.Kind kind(int type) {

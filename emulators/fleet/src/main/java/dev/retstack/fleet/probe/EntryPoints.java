@@ -47,6 +47,12 @@ public final class EntryPoints {
           Site entry = new Site(site.address(), i, site.facts());
           blocks.put(site.function(), entry);
           blocks.put(site.address(), entry);
+          // calls that skip a site in front of the local entry
+          image
+              .elf()
+              .functionAt(site.address())
+              .filter(f -> site.address() - f.entry() < 0)
+              .ifPresent(f -> blocks.put(f.entry(), entry));
         }
       }
     }
@@ -73,7 +79,8 @@ public final class EntryPoints {
   }
 
   /**
-   * The site that a block passes: it begins at the function, or at the site itself, and reaches it.
+   * The site that a block passes: it begins at the function, or at the site itself, and reaches it;
+   * or at a local entry behind it.
    *
    * @return null where there is none
    */

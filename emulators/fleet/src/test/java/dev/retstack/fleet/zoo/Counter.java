@@ -26,8 +26,8 @@ final class Counter {
                 core.engine()
                     .hook_add_code(
                         (address, size) -> counts.merge(name, 1L, Long::sum),
-                        symbol.address(),
-                        symbol.address());
+                        symbol.entry(),
+                        symbol.entry());
               }
             },
             arguments);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.Symbol;
 import dev.retstack.fleet.probe.EntryPoints;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.codec.RecordBatch;
@@ -90,8 +91,13 @@ class ZooTest {
   void theClockCountsTheProgramsInstructionsAndNoOthers(Zoo.Case zoo) {
     AtomicLong instructions = new AtomicLong();
     LoadedImage image = zoo.image();
-    LongOpenHashSet counting =
-        new LongOpenHashSet(EntryPoints.of(image).countingFunctions().keySet());
+    LongOpenHashSet counting = new LongOpenHashSet();
+    for (long address : EntryPoints.of(image).countingFunctions().keySet()) {
+      Symbol function = image.elf().functionAt(address).orElseThrow();
+      for (long at = address; at != function.address() + function.size(); at++) {
+        counting.add(at);
+      }
+    }
     Run.of(
         image,
         Run.options().withTraced(false),
