@@ -28,11 +28,17 @@ public final class CoreSpecs {
     for (String named : options.images()) {
       Path file = GuestImages.resolve(named);
       LoadedImage image = load(file);
-      for (int i = 0; i < options.cores(); i++) {
-        String core = name(file, numbers);
-        specs.add(
-            new CoreSpec(
-                core, image, options.core(file.getFileName().toString(), core, several, terminal)));
+      String program = file.getFileName().toString();
+      try {
+        options.check(image);
+        image.requireCallSites();
+        for (int i = 0; i < options.cores(); i++) {
+          String core = name(file, numbers);
+          specs.add(
+              new CoreSpec(core, image, options.core(image, program, core, several, terminal)));
+        }
+      } catch (ElfFormatException e) {
+        throw CommandException.badInput(e.getMessage(), e);
       }
     }
     return specs;
@@ -62,7 +68,7 @@ public final class CoreSpecs {
 
   private static LoadedImage load(Path file) {
     try {
-      return LoadedImage.load(file).requireCallSites();
+      return LoadedImage.load(file);
     } catch (ElfFormatException e) {
       throw CommandException.badInput(e.getMessage(), e);
     } catch (IOException e) {

@@ -4,7 +4,10 @@ import dev.retstack.cli.CommandException;
 import dev.retstack.cli.Terminal;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.Ram;
+import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.linux.LinuxOptions;
+import dev.retstack.fleet.loader.ElfFormatException;
+import dev.retstack.fleet.loader.LoadedImage;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -26,6 +29,18 @@ public final class ProgramOptions {
         "or an image that comes along, such as zoo-riscv64-mcount. May be repeated."
       })
   private final List<String> images = new ArrayList<>();
+
+  @Option(
+      names = "--isa",
+      paramLabel = "ISA",
+      description = "Refuse an image of another ISA than this; the image tells its own.")
+  private String isa;
+
+  @Option(
+      names = "--entry",
+      paramLabel = "SYMBOL|ADDRESS",
+      description = "Begin there instead of the image's entry point; for bare metal.")
+  private String entry;
 
   @Option(
       names = "--cores",
@@ -89,6 +104,22 @@ public final class ProgramOptions {
     return images;
   }
 
+  /**
+   * Checks an image that was loaded against what the user said of it.
+   *
+   * @throws ElfFormatException where it is of another ISA
+   */
+  public void check(LoadedImage image) throws ElfFormatException {
+    if (isa != null) {
+      image.requireIsa(
+          Isas.find(isa)
+              .orElseThrow(
+                  () ->
+                      CommandException.badInput(
+                          "no such ISA: %s; --isa takes %s".formatted(isa, Isas.names()))));
+    }
+  }
+
   /** Cores per image. */
   public int cores() {
     return cores;
@@ -97,10 +128,13 @@ public final class ProgramOptions {
   /**
    * How one core runs.
    *
+   * @param image what it runs
    * @param program the program's own name, its {@code argv[0]}
    * @param core the core's name, put before its output where {@code several} share it
    */
-  public CoreOptions core(String program, String core, boolean several, Terminal terminal) {
+  public CoreOptions core(
+      LoadedImage image, String program, String core, boolean several, Terminal terminal)
+      throws ElfFormatException {
     List<String> argv = new ArrayList<>(List.of(program));
     argv.addAll(arguments);
     argv.addAll(rest);
@@ -114,6 +148,9 @@ public final class ProgramOptions {
                 several ? new LinePrefixStream(terminal.out(), core + ": ") : terminal.out(),
                 several ? new LinePrefixStream(terminal.err(), core + ": ") : terminal.err());
     CoreOptions options = CoreOptions.of(linux).withClock(clock).withRam(ram);
+    if (entry != null) {
+      options = options.withEntry(image.entry(entry));
+    }
     return instructionsMax == null ? options : options.withInstructionLimit(instructionsMax);
   }
 

@@ -142,6 +142,30 @@ class TraceVerbsTest {
   }
 
   @Test
+  void aCoreBeginsWhereTheUserSays() throws Exception {
+    Path trace = record("zoo-riscv64-mcount", "--entry", "run_hello", "--isa", "riscv64");
+    String graph = ok("graph", trace.toString()).out();
+    assertThat(graph).contains("run_hello").doesNotContain("run_sort");
+    Ran nowhere = refused("zoo-riscv64-mcount", "--entry", "0x10");
+    assertThat(nowhere.err()).contains("zoo-riscv64-mcount.elf: the entry '0x10'").contains("nm ");
+    Ran otherIsa = refused("zoo-riscv64-mcount", "--isa", "aarch64");
+    assertThat(otherIsa.err())
+        .contains("zoo-riscv64-mcount.elf: e_machine is 243 (riscv64), allowed: 183 (aarch64)");
+    assertThat(refused("zoo-riscv64-mcount", "--isa", "z80").err())
+        .contains("no such ISA: z80")
+        .contains("riscv64");
+  }
+
+  private Ran refused(String image, String... options) {
+    String trace = dir.resolve("refused.avro").toString();
+    List<String> line = new ArrayList<>(List.of("record", "--image", image, "-o", trace));
+    line.addAll(List.of(options));
+    Ran ran = Ran.retstack(line.toArray(String[]::new));
+    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.BAD_INPUT);
+    return ran;
+  }
+
+  @Test
   void badInputIsNamedWithExitCode3() throws Exception {
     Path noElf = Files.writeString(dir.resolve("no.elf"), "this is no program");
     Path trace = dir.resolve("t.avro");

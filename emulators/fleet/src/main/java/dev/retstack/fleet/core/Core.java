@@ -95,7 +95,7 @@ public final class Core implements AutoCloseable {
     process.reserve(landing.start(), LandingPage.BYTES);
     instructionLimit = options.instructionLimit();
     firstStackPointer = process.start();
-    pc = elf.entry();
+    pc = options.entry().orElse(elf.entry());
     hook();
     isa.bringUp().apply(engine, image::address);
     engine.reg_write(isa.registers().sp(), firstStackPointer);

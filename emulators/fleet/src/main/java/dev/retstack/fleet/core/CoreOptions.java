@@ -3,6 +3,7 @@ package dev.retstack.fleet.core;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.schema.codec.Chunks;
 import java.util.List;
+import java.util.OptionalLong;
 
 /**
  * How one core runs its image.
@@ -12,6 +13,7 @@ import java.util.List;
  * @param retStackLimit most hijacked returns at a time; entries beyond it are counted as overruns
  * @param recordsPerChunk capacity of a batch
  * @param instructionLimit the core is stopped at the first block after so many instructions
+ * @param entry address of the first instruction to run, instead of the image's own
  * @param ram memory beside the image's segments
  * @param linux arguments, environment and streams of the program
  */
@@ -21,6 +23,7 @@ public record CoreOptions(
     int retStackLimit,
     int recordsPerChunk,
     long instructionLimit,
+    OptionalLong entry,
     List<Ram> ram,
     LinuxOptions linux) {
 
@@ -55,38 +58,60 @@ public record CoreOptions(
   /** Traced on the virtual clock, without limits, as the program would run on Linux. */
   public static CoreOptions of(LinuxOptions linux) {
     return new CoreOptions(
-        true, Clock.VIRTUAL, RET_STACK_LIMIT, RECORDS_PER_CHUNK, UNLIMITED, List.of(), linux);
+        true,
+        Clock.VIRTUAL,
+        RET_STACK_LIMIT,
+        RECORDS_PER_CHUNK,
+        UNLIMITED,
+        OptionalLong.empty(),
+        List.of(),
+        linux);
   }
 
   public CoreOptions withTraced(boolean value) {
     return new CoreOptions(
-        value, clock, retStackLimit, recordsPerChunk, instructionLimit, ram, linux);
+        value, clock, retStackLimit, recordsPerChunk, instructionLimit, entry, ram, linux);
   }
 
   public CoreOptions withClock(Clock value) {
     return new CoreOptions(
-        traced, value, retStackLimit, recordsPerChunk, instructionLimit, ram, linux);
+        traced, value, retStackLimit, recordsPerChunk, instructionLimit, entry, ram, linux);
   }
 
   public CoreOptions withRetStackLimit(int value) {
-    return new CoreOptions(traced, clock, value, recordsPerChunk, instructionLimit, ram, linux);
+    return new CoreOptions(
+        traced, clock, value, recordsPerChunk, instructionLimit, entry, ram, linux);
   }
 
   public CoreOptions withRecordsPerChunk(int value) {
-    return new CoreOptions(traced, clock, retStackLimit, value, instructionLimit, ram, linux);
+    return new CoreOptions(
+        traced, clock, retStackLimit, value, instructionLimit, entry, ram, linux);
   }
 
   public CoreOptions withInstructionLimit(long value) {
-    return new CoreOptions(traced, clock, retStackLimit, recordsPerChunk, value, ram, linux);
+    return new CoreOptions(traced, clock, retStackLimit, recordsPerChunk, value, entry, ram, linux);
+  }
+
+  /** Begins at that address instead of the image's entry point. */
+  public CoreOptions withEntry(long value) {
+    return new CoreOptions(
+        traced,
+        clock,
+        retStackLimit,
+        recordsPerChunk,
+        instructionLimit,
+        OptionalLong.of(value),
+        ram,
+        linux);
   }
 
   public CoreOptions withRam(List<Ram> value) {
     return new CoreOptions(
-        traced, clock, retStackLimit, recordsPerChunk, instructionLimit, value, linux);
+        traced, clock, retStackLimit, recordsPerChunk, instructionLimit, entry, value, linux);
   }
 
   public CoreOptions withLinux(LinuxOptions value) {
     return new CoreOptions(
-        traced, clock, retStackLimit, recordsPerChunk, instructionLimit, ram, value);
+        traced, clock, retStackLimit, recordsPerChunk, instructionLimit, entry, ram, value);
   }
 }

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 
 /**
  * What a child runs: one image, its cores, and how. Everything but the programs' streams, which go
@@ -66,7 +67,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
     }
   }
 
-  /** {@link CoreOptions} and {@link LinuxOptions} of one core. */
+  /** {@link CoreOptions} and {@link LinuxOptions} of one core; entry null = the image's own. */
   record CorePart(
       String name,
       boolean traced,
@@ -74,6 +75,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
       int retStackLimit,
       int recordsPerChunk,
       long instructionLimit,
+      Long entry,
       List<Ram> ram,
       List<String> arguments,
       Map<String, String> environment,
@@ -91,6 +93,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
           core.retStackLimit(),
           core.recordsPerChunk(),
           core.instructionLimit(),
+          core.entry().isPresent() ? core.entry().getAsLong() : null,
           core.ram(),
           linux.arguments(),
           linux.environment(),
@@ -116,7 +119,14 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
           name,
           image,
           new CoreOptions(
-              traced, clock, retStackLimit, recordsPerChunk, instructionLimit, ram, linux));
+              traced,
+              clock,
+              retStackLimit,
+              recordsPerChunk,
+              instructionLimit,
+              entry == null ? OptionalLong.empty() : OptionalLong.of(entry),
+              ram,
+              linux));
     }
   }
 

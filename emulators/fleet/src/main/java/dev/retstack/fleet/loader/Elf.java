@@ -52,6 +52,7 @@ final class Elf {
       case 3 -> "i386";
       case 4 -> "m68k";
       case 8 -> "mips";
+      case 18 -> "sparc32plus";
       case 20 -> "ppc32";
       case 21 -> "ppc64";
       case 22 -> "s390x";

@@ -2,6 +2,7 @@ package dev.retstack.fleet.loader;
 
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.BringUp;
+import dev.retstack.fleet.isa.ForeignAbis;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.schema.Image;
@@ -46,17 +47,82 @@ public final class LoadedImage {
 
   /** Finds ISA, conventions and call sites; there may be none, see {@link #requireCallSites}. */
   public static LoadedImage of(ElfFile elf) throws ElfFormatException {
+    ForeignAbis.ForeignAbi foreign =
+        ForeignAbis.find(elf.machine(), elf.wordBytes(), elf.order(), elf.flags()).orElse(null);
+    if (foreign != null) {
+      throw new ElfFormatException(
+          elf.name(),
+          foreign.mask() == 0 ? "EI_CLASS" : "e_flags",
+          (foreign.mask() == 0
+                  ? elf.wordBytes() * Byte.SIZE + "-bit"
+                  : "0x%x".formatted(elf.flags()))
+              + " (%s, of %s)".formatted(foreign.name(), elf.machineName()),
+          "an ABI that is traced",
+          foreign.cure());
+    }
     Isa isa =
         Isas.find(elf.machine(), elf.wordBytes(), elf.bigEndian())
-            .orElseThrow(
-                () ->
-                    new ElfFormatException(
-                        elf.name(),
-                        "e_machine",
-                        elf.machine() + " (" + elf.machineName() + ")",
-                        Isas.names(),
-                        "build the program for one of these"));
+            .orElseThrow(() -> notTraced(elf));
     return new LoadedImage(elf, isa);
+  }
+
+  private static ElfFormatException notTraced(ElfFile elf) {
+    boolean otherShape = Isas.all().stream().anyMatch(isa -> isa.machine() == elf.machine());
+    String shape = otherShape ? ", %d-bit".formatted(elf.wordBytes() * Byte.SIZE) : "";
+    return new ElfFormatException(
+        elf.name(),
+        "e_machine",
+        "%d (%s)%s".formatted(elf.machine(), elf.machineName(), shape),
+        Isas.names(),
+        "build the program for one of these");
+  }
+
+  /**
+   * This image, where it is of the ISA that a user named.
+   *
+   * @throws ElfFormatException where it is of another
+   */
+  public LoadedImage requireIsa(Isa wanted) throws ElfFormatException {
+    if (isa.equals(wanted)) {
+      return this;
+    }
+    throw new ElfFormatException(
+        elf.name(),
+        "e_machine",
+        "%d (%s)".formatted(elf.machine(), isa),
+        "%d (%s)".formatted(wanted.machine(), wanted),
+        "name the image that was meant, or leave --isa out");
+  }
+
+  /**
+   * The address that a user named as the first instruction to run.
+   *
+   * @param named a symbol, or a number as Java writes it: {@code main}, {@code 0x80000}
+   * @throws ElfFormatException where it is none, or no code stands there
+   */
+  public long entry(String named) throws ElfFormatException {
+    OptionalLong symbol = elf.symbol(named).stream().mapToLong(Symbol::address).findFirst();
+    long address = symbol.orElseGet(() -> number(named));
+    if (!elf.executableAt(isa.addresses().instruction(address))) {
+      boolean unknown = symbol.isEmpty() && address == -1;
+      throw new ElfFormatException(
+          elf.name(),
+          "the entry '%s'".formatted(named),
+          unknown ? "no symbol and no number" : "0x%x, where no code is".formatted(address),
+          "a function's name, or an address in an executable segment",
+          "choose one from \"nm %s\"".formatted(elf.name()));
+    }
+    return address;
+  }
+
+  private static long number(String text) {
+    try {
+      return text.startsWith("0x")
+          ? Long.parseUnsignedLong(text.substring(2), 16)
+          : Long.decode(text);
+    } catch (NumberFormatException e) {
+      return -1;
+    }
   }
 
   /**

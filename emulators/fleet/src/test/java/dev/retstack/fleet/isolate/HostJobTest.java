@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
 class HostJobTest {
@@ -48,7 +49,14 @@ class HostJobTest {
             List.of(Path.of("/etc"), Path.of("relative/x")));
     CoreOptions core =
         new CoreOptions(
-            false, CoreOptions.Clock.HOST, 77, 88, 99, List.of(new Ram(0x2000, 0x1000)), linux);
+            false,
+            CoreOptions.Clock.HOST,
+            77,
+            88,
+            99,
+            OptionalLong.of(-4),
+            List.of(new Ram(0x2000, 0x1000)),
+            linux);
     FleetOptions fleet =
         new FleetOptions(
             "session",

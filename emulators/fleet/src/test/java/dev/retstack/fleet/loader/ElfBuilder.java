@@ -26,6 +26,7 @@ public final class ElfBuilder {
   private final List<SymbolEntry> symbols = new ArrayList<>();
   private int type = Elf.ET_EXEC;
   private int machine = 62;
+  private int flags;
   private long entry = CODE_ADDRESS;
   private byte[] mcountLoc = new byte[0];
   private byte[] opd = new byte[0];
@@ -52,6 +53,12 @@ public final class ElfBuilder {
   /** Sets {@code e_machine}. */
   public ElfBuilder machine(int value) {
     machine = value;
+    return this;
+  }
+
+  /** Sets {@code e_flags}. */
+  ElfBuilder flags(int value) {
+    flags = value;
     return this;
   }
 
@@ -162,7 +169,7 @@ public final class ElfBuilder {
     word(file, entry);
     word(file, is64 ? 64 : 52);
     word(file, sectionsAt);
-    file.putInt(0).putShort((short) (is64 ? 64 : 52)).putShort((short) (is64 ? 56 : 32));
+    file.putInt(flags).putShort((short) (is64 ? 64 : 52)).putShort((short) (is64 ? 56 : 32));
     file.putShort((short) programHeaders.size()).putShort((short) (is64 ? 64 : 40));
     file.putShort((short) sections).putShort((short) 4);
   }

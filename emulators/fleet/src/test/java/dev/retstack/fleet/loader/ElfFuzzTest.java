@@ -1,106 +1,150 @@
 package dev.retstack.fleet.loader;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import com.sun.management.ThreadMXBean;
+import dev.retstack.fleet.core.Core;
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.ImageLayout;
+import dev.retstack.fleet.linux.LinuxOptions;
+import dev.retstack.unicorn.UnicornException;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
- * Mutated images: each parses to something consistent or gives an {@link ElfFormatException}; any
- * other exception, a hang or an allocation out of proportion is a defect.
+ * Mutants of every committed image: each is refused by an {@link ElfFormatException} that names
+ * file, field, value and cure, or is good: it parses to something consistent and, where its sites
+ * are found, a core runs a slice of it. Any other exception, a hang, an allocation out of
+ * proportion or the death of the JVM is a defect.
  *
- * <p>{@code -Dretstack.fuzz.mutants=N} runs more, {@code -Dretstack.seed=S} repeats a run.
+ * <p>{@code -Dretstack.fuzz.elf=SECONDS} runs for so long. {@code -Dretstack.seed=S} repeats a run,
+ * {@code -Dretstack.fuzz.first=N} begins at its Nth mutant; after the death of the JVM {@code
+ * target/elf-fuzz.last} holds both numbers, big-endian.
  */
+@Timeout(value = 2, unit = TimeUnit.HOURS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class ElfFuzzTest {
-  private static final int MUTANTS = Integer.getInteger("retstack.fuzz.mutants", 24_000);
+  private static final int SECONDS = Integer.getInteger("retstack.fuzz.elf", 0);
+  private static final int MUTANTS = 24_000;
   private static final long ALLOCATION_MAX = 64L << 20;
+  private static final long NANOS_MAX = TimeUnit.SECONDS.toNanos(60);
 
-  /** One in so many mutants is scanned for call sites too, which costs more than parsing. */
-  private static final int SCANNED_OF = 16;
+  /** One in so many mutants is loaded and run too, which costs more than parsing. */
+  private static final int RUN_OF = 64;
 
-  private static final long[] TEMPTING = {
-    0,
-    1,
-    -1,
-    7,
-    0x7F,
-    0x80,
-    0xFF,
-    0x7FFF,
-    0x8000,
-    0xFFFF,
-    0x7FFF_FFFFL,
-    0x8000_0000L,
-    0xFFFF_FFFFL,
-    Long.MAX_VALUE,
-    Long.MIN_VALUE,
-    0xFFFF_FFFF_FFFF_F000L,
-    0x1000,
-    0x100000,
-  };
+  private static final long SLICE = 20_000;
 
   private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+  private final long seed = Long.getLong("retstack.seed", System.nanoTime());
+  private final ByteBuffer last = ByteBuffer.allocate(16);
+  private final int[] outcomes = new int[3];
 
   @Test
-  void mutantsParseOrAreRefused() throws Exception {
-    long seed = Long.getLong("retstack.seed", System.nanoTime());
-    System.out.println("ElfFuzzTest: seed " + seed + ", " + MUTANTS + " mutants");
-    List<byte[]> images = new ArrayList<>();
+  void mutantsRunOrAreRefused() throws Exception {
+    long first = Long.getLong("retstack.fuzz.first", 0);
+    long start = System.nanoTime();
+    long stop = start + TimeUnit.SECONDS.toNanos(SECONDS);
+    List<ElfMutator> images = new ArrayList<>();
     for (Path image : Images.all()) {
-      images.add(Files.readAllBytes(image));
+      images.add(new ElfMutator(Files.readAllBytes(image)));
     }
     images.add(
-        ElfBuilder.elf64()
-            .symbol("f", ElfBuilder.CODE_ADDRESS, 16, 0x12)
-            .symbol("g", ElfBuilder.CODE_ADDRESS + 16, 16, 0x22)
-            .mcountLoc(ElfBuilder.CODE_ADDRESS + 8)
-            .build());
-    SplittableRandom random = new SplittableRandom(seed);
-    int[] outcome = new int[2];
-    assertTimeoutPreemptively(
-        Duration.ofMinutes(3),
-        () -> {
-          for (int i = 0; i < MUTANTS; i++) {
-            byte[] image = images.get(random.nextInt(images.size()));
-            outcome[tryMutant(mutate(image, random), seed, i) ? 1 : 0]++;
-          }
-        },
-        "seed " + seed);
-    System.out.println("ElfFuzzTest: " + outcome[0] + " refused, " + outcome[1] + " parsed");
-    assertThat(outcome[0]).as("refused, seed %d", seed).isGreaterThan(MUTANTS / 20);
-    assertThat(outcome[1]).as("parsed, seed %d", seed).isGreaterThan(MUTANTS / 20);
+        new ElfMutator(
+            ElfBuilder.elf64()
+                .symbol("f", ElfBuilder.CODE_ADDRESS, 16, 0x12)
+                .symbol("g", ElfBuilder.CODE_ADDRESS + 16, 16, 0x22)
+                .mcountLoc(ElfBuilder.CODE_ADDRESS + 8)
+                .build()));
+    System.out.println("ElfFuzzTest: seed " + seed);
+    long index = first;
+    try (FileChannel note = note()) {
+      while (SECONDS > 0 ? System.nanoTime() < stop : index < first + MUTANTS) {
+        note.write(last.clear().putLong(seed).putLong(index).flip(), 0);
+        // each mutant has chance of its own, so that any one can be made again
+        SplittableRandom random = new SplittableRandom(seed + index * 0x9E37_79B9_7F4A_7C15L);
+        byte[] mutant = images.get(random.nextInt(images.size())).mutant(random);
+        tryMutant(mutant, index++);
+      }
+    }
+    System.out.printf(
+        "ElfFuzzTest: %,d mutants in %s: %,d refused, %,d parsed, %,d run%n",
+        index - first,
+        Duration.ofNanos(System.nanoTime() - start)
+            .truncatedTo(java.time.temporal.ChronoUnit.SECONDS),
+        outcomes[0],
+        outcomes[1],
+        outcomes[2]);
+    assertThat(outcomes).as("refused, parsed, run: seed %d", seed).doesNotContain(0);
+    assertThat(outcomes[0]).as("refused, seed %d", seed).isGreaterThan((int) (index - first) / 20);
+    assertThat(outcomes[1]).as("parsed, seed %d", seed).isGreaterThan((int) (index - first) / 20);
   }
 
-  private boolean tryMutant(byte[] mutant, long seed, int index) {
+  private static FileChannel note() throws IOException {
+    return FileChannel.open(
+        Files.createDirectories(Path.of("target")).resolve("elf-fuzz.last"),
+        StandardOpenOption.CREATE,
+        StandardOpenOption.WRITE);
+  }
+
+  private void tryMutant(byte[] mutant, long index) {
     long before = threads.getCurrentThreadAllocatedBytes();
-    boolean parsed;
+    long start = System.nanoTime();
     try {
       ElfFile elf = ElfFile.parse(mutant, "mutant.elf");
       use(elf);
-      if (index % SCANNED_OF == 0) {
-        LoadedImage.of(elf).toSchema();
+      outcomes[1]++;
+      if (index % RUN_OF == 0) {
+        run(elf);
+        outcomes[2]++;
       }
-      parsed = true;
     } catch (ElfFormatException e) {
       assertThat(e.getMessage()).startsWith("mutant.elf: ").contains(", allowed: ", "; ");
-      parsed = false;
-    } catch (RuntimeException e) {
+      outcomes[0]++;
+    } catch (RuntimeException | Error e) {
       throw new AssertionError("seed " + seed + ", mutant " + index, e);
     }
     long allocated = threads.getCurrentThreadAllocatedBytes() - before;
     assertThat(allocated)
         .as("bytes allocated, seed %d, mutant %d", seed, index)
         .isLessThan(Math.max(4L * mutant.length, ALLOCATION_MAX));
-    return parsed;
+    assertThat(System.nanoTime() - start)
+        .as("nanoseconds taken, seed %d, mutant %d", seed, index)
+        .isLessThan(NANOS_MAX);
+  }
+
+  /** Loads it, and runs a slice where a core can be had: what the guest then does is its affair. */
+  private static void run(ElfFile elf) throws ElfFormatException {
+    LoadedImage image = LoadedImage.of(elf);
+    ImageLayout.describe(image.requireCallSites());
+    CoreOptions options =
+        CoreOptions.of(LinuxOptions.of("mutant").withArguments(List.of("mutant", "fib")))
+            .withInstructionLimit(SLICE);
+    Core core;
+    try {
+      core = Core.open(image, options);
+    } catch (UnicornException | IllegalArgumentException e) {
+      assertThat(e).hasMessageMatching("(?s).{10,}"); // the fleet tells it as the core's end
+      return;
+    }
+    try (core) {
+      Core.Slice slice;
+      do {
+        slice = core.run(SLICE);
+        core.probe().clear();
+      } while (slice == Core.Slice.BATCH_FULL);
+      assertThat(slice == Core.Slice.DEADLINE || core.ending().isPresent()).isTrue();
+    }
   }
 
   /** What any user of a parsed file relies on. */
@@ -133,42 +177,5 @@ final class ElfFuzzTest {
     assertThat(elf.buildId()).isNotEmpty();
     elf.programHeadersAddress();
     elf.memory(elf.entry(), 4);
-  }
-
-  /** One to four lies, most of them in the headers and tables. */
-  private static byte[] mutate(byte[] image, SplittableRandom random) {
-    byte[] mutant = image.clone();
-    int lies = 1 + random.nextInt(4);
-    for (int i = 0; i < lies; i++) {
-      int at = place(mutant, random);
-      switch (random.nextInt(5)) {
-        case 0 -> mutant[at] ^= (byte) (1 << random.nextInt(8));
-        case 1 -> mutant[at] = (byte) random.nextInt(256);
-        case 2, 3 -> {
-          long value = TEMPTING[random.nextInt(TEMPTING.length)];
-          int width = 1 << random.nextInt(4);
-          for (int b = 0; b < width && at + b < mutant.length; b++) {
-            mutant[at + b] = (byte) (value >>> (8 * b));
-          }
-        }
-        default -> {
-          if (random.nextInt(8) == 0) {
-            mutant = Arrays.copyOf(mutant, random.nextInt(mutant.length) + 1);
-          }
-        }
-      }
-    }
-    return mutant;
-  }
-
-  private static int place(byte[] mutant, SplittableRandom random) {
-    int length = mutant.length;
-    return switch (random.nextInt(4)) {
-      case 0 -> random.nextInt(Math.min(64, length));
-      case 1 -> random.nextInt(Math.min(64 + 56 * 5, length));
-      // Section headers, then symbols, stand at the end of the zoo's images.
-      case 2 -> length - 1 - random.nextInt(Math.min(640, length));
-      default -> length - 1 - random.nextInt(Math.min(16_384, length));
-    };
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.schema.Image;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -160,6 +161,69 @@ final class LoadedImageTest {
         .hasMessage(
             "old.elf: e_machine is 43 (sparc64), allowed: %s; build the program for one of these"
                 .formatted(Isas.names()));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      textBlock =
+          """
+          62,  false, true,  0x0,        EI_CLASS is 32-bit (x32,          -m64
+          183, false, true,  0x0,        EI_CLASS is 32-bit (ILP32,        -mabi=lp64
+          22,  false, false, 0x0,        EI_CLASS is 32-bit (s390,         -m64
+          8,   false, false, 0x70001027, e_flags is 0x70001027 (n32,       -mabi=32
+          8,   false, true,  0x90001005, (mips32 release 6,                mips32r2
+          8,   true,  true,  0xA0000007, (mips64 release 6,                mips64r2
+          40,  false, true,  0x0,        (the old arm ABI (OABI),          gnueabi
+          40,  false, true,  0x04000000, (arm EABI version 4,              gnueabi
+          243, true,  true,  0x8,        (rv64e,                           -mabi=lp64
+          21,  true,  false, 0x2,        (ELFv2,                           -mabi=elfv1
+          21,  true,  true,  0x1,        (ELFv1,                           -mabi=elfv2
+          """)
+  void anAbiThatIsNotTracedIsNamedWithItsFieldAndCure(
+      int machine, boolean is64, boolean little, String flags, String what, String cure)
+      throws Exception {
+    ElfBuilder file =
+        new ElfBuilder(is64, little ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN)
+            .machine(machine)
+            .flags(Long.decode(flags).intValue());
+    ElfFile elf = ElfFile.parse(file.build(), "fw.elf");
+    assertThatThrownBy(() -> LoadedImage.of(elf))
+        .isInstanceOf(ElfFormatException.class)
+        .hasMessageStartingWith("fw.elf: ")
+        .hasMessageContaining(what)
+        .hasMessageContaining(cure);
+  }
+
+  @Test
+  void anotherClassOfAKnownMachineIsToldWithTheMachine() throws Exception {
+    ElfFile elf =
+        ElfFile.parse(new ElfBuilder(true, ByteOrder.LITTLE_ENDIAN).machine(40).build(), "fw.elf");
+    assertThatThrownBy(() -> LoadedImage.of(elf)).hasMessageContaining("e_machine is 40 (arm");
+  }
+
+  @Test
+  void aWrongIsaIsRefusedWithBothMachines() throws Exception {
+    LoadedImage image = LoadedImage.load(Images.of("riscv64", "mcount"));
+    assertThat(image.requireIsa(Isas.find("riscv64").orElseThrow())).isSameAs(image);
+    assertThatThrownBy(() -> image.requireIsa(Isas.find("x86_64").orElseThrow()))
+        .isInstanceOf(ElfFormatException.class)
+        .hasMessageContaining("e_machine is 243 (riscv64), allowed: 62 (x86_64)")
+        .hasMessageContaining("--isa");
+  }
+
+  @Test
+  void anEntryIsASymbolOrAnAddressWithCode() throws Exception {
+    LoadedImage image = LoadedImage.load(Images.of("riscv64", "mcount"));
+    long fib = image.elf().symbol("run_fib").orElseThrow().address();
+    assertThat(image.entry("run_fib")).isEqualTo(fib);
+    assertThat(image.entry("0x%x".formatted(fib))).isEqualTo(fib);
+    assertThat(image.entry(Long.toString(fib))).isEqualTo(fib);
+    for (String wrong : List.of("no_such", "0x7", "", "0xzz", "-1", "0xffffffffffffffff")) {
+      assertThatThrownBy(() -> image.entry(wrong))
+          .isInstanceOf(ElfFormatException.class)
+          .hasMessageContaining("the entry '%s'".formatted(wrong))
+          .hasMessageContaining("nm zoo-riscv64-mcount.elf");
+    }
   }
 
   private String source() throws Exception {
