@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds the zoo images reproducibly: same sources and same compiler give the same bytes in any directory.
 #
-#   build.sh                 rebuild images/*.elf and images/manifest.json: the committed variants of variants.sh
+#   build.sh [VARIANT...]    rebuild images/*.elf, all committed variants of variants.sh or those named, and
+#                            images/manifest.json
 #   build.sh --check         rebuild into a temporary directory where the compilers exist and compare hashes;
 #                            exit 1 on any difference, what could not be built is listed as skipped
 #   build.sh --prepared DIR  build the prepared variants and realign/ into DIR; absent compilers are skipped
@@ -247,9 +248,13 @@ missing() {
 }
 
 case ${1-} in
-  '')
+  '' | [!-]*)
     mkdir -p images
-    for variant in "${COMMITTED[@]}"; do build programs "$variant" "images/zoo-$variant.elf"; done
+    if [[ $# == 0 ]]; then set -- "${COMMITTED[@]}"; fi
+    for variant in "$@"; do
+      [[ " ${COMMITTED[*]} " == *" $variant "* ]] || fail "not a committed variant: $variant; see --list"
+    done
+    for variant in "$@"; do build programs "$variant" "images/zoo-$variant.elf"; done
     write_manifest > images/manifest.json
     ls -l images
     ;;

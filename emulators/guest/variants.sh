@@ -4,23 +4,25 @@
 
 # Committed: the tracer has their ABI card, images/ has their image.
 readonly COMMITTED=(
-  x86_64-fentry x86_64-mcount x86_64-patchable aarch64-mcount aarch64-patchable
+  x86_64-fentry x86_64-fentry-pic x86_64-fentry-ibt x86_64-mcount x86_64-mcount-pic x86_64-mcount-got x86_64-patchable
+  i386-fentry i386-mcount i386-mcount-pic i386-mcount-got i386-patchable
+  aarch64-mcount aarch64-patchable
   riscv64-mcount riscv64-mcount-far riscv64-mcount-nofp riscv64-patchable
   riscv32-mcount riscv32-mcount-far riscv32-mcount-nofp riscv32-patchable
   ppc64-mcount ppc64-profile-kernel ppc64-profile-kernel-3 ppc64-patchable
   ppc64le-mcount ppc64le-profile-kernel ppc64le-profile-kernel-3 ppc64le-patchable
   ppc32-mcount ppc32-patchable
   s390x-mcount s390x-fentry s390x-fentry-nop s390x-patchable
+  mips-mcount mips-mcount-ra
+  mipsel-mcount mipsel-mcount-ra
+  mips64-mcount mips64-mcount-ra
   m68k-mcount m68k-patchable
 )
 # Prepared: no card yet, so no committed image; build.sh --prepared makes them. Card, row of the table and image come
 # together: then the name moves up.
 readonly PREPARED=(
-  x86_64-mcount-pic x86_64-mcount-got x86_64-fentry-pic x86_64-fentry-ibt
-  i386-mcount i386-mcount-pic i386-mcount-got i386-fentry i386-patchable
   arm-mcount arm-patchable thumb-mcount thumb-patchable
   s390x-mcount-nop
-  mips-mcount mips-mcount-ra mipsel-mcount mipsel-mcount-ra mips64-mcount mips64-mcount-ra
   sparc-mcount
 )
 readonly VARIANTS=("${COMMITTED[@]}" "${PREPARED[@]}")
@@ -115,15 +117,14 @@ describe() {
   esac
   case $isa-$convention in
     *-plain) instrument_flags=() counting= ;;
-    # a nested function pushes its static chain before it calls __fentry__: the return address is a word further up
     x86_64-fentry | i386-fentry)
-      instrument_flags=(-pg -mfentry -mrecord-mcount) counting=__fentry__ sites=__mcount_loc without=(nested)
+      instrument_flags=(-pg -mfentry -mrecord-mcount) counting=__fentry__ sites=__mcount_loc
       ;;
     x86_64-fentry-ibt)
       instrument_flags=(-pg -mfentry -mrecord-mcount -fcf-protection=branch)
-      counting=__fentry__ sites=__mcount_loc without=(nested)
+      counting=__fentry__ sites=__mcount_loc
       ;;
-    x86_64-fentry-pic) instrument_flags=(-pg -mfentry -fPIE) counting=__fentry__ without=(nested) ;;
+    x86_64-fentry-pic) instrument_flags=(-pg -mfentry -fPIE) counting=__fentry__ ;;
     i386-mcount-accumulate)
       instrument_flags=(-pg -mrecord-mcount -maccumulate-outgoing-args)
       counting=mcount sites=__mcount_loc frames=required

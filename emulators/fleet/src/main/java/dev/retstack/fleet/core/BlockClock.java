@@ -24,6 +24,9 @@ final class BlockClock implements BlockHook {
 
   private static final long UNKNOWN = -1;
 
+  /** Most instructions of a jump to itself: it may have a delay slot. */
+  private static final int IDLE_LOOP = 2;
+
   private final Unicorn engine;
   private final GuestMemory memory;
   private final LandingPage landing;
@@ -38,6 +41,9 @@ final class BlockClock implements BlockHook {
   private long previous;
   private long stopAddress;
   private Stop stop = Stop.NONE;
+
+  /** True where the next block is the rest of one that was counted. */
+  private boolean resuming;
 
   BlockClock(
       Unicorn engine,
@@ -61,6 +67,11 @@ final class BlockClock implements BlockHook {
     stop = Stop.NONE;
   }
 
+  /** The core left a block in its middle and starts again there: the rest is not another block. */
+  void resume() {
+    resuming = true;
+  }
+
   /** Why the core stopped here; NONE where it stopped by itself. */
   Stop stop() {
     return stop;
@@ -78,6 +89,10 @@ final class BlockClock implements BlockHook {
 
   @Override
   public void onBlock(long address, int size) {
+    if (resuming) {
+      resuming = false;
+      return;
+    }
     if (instructions.now() >= deadline) {
       stopBefore(address, Stop.DEADLINE);
       return;
@@ -97,7 +112,7 @@ final class BlockClock implements BlockHook {
       return;
     }
     int count = count(address, size);
-    if (address == previous && count == 1 && isIdleLoop(address, size)) {
+    if (address == previous && count <= IDLE_LOOP && isIdleLoop(address, size)) {
       stopBefore(address, Stop.IDLE_LOOP);
       return;
     }

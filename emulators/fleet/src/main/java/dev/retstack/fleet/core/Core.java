@@ -69,7 +69,7 @@ public final class Core implements AutoCloseable {
     this.isa = image.isa();
     this.engine = engine;
     ElfFile elf = image.elf();
-    tlb = new VirtualTlb(engine, this::forgetBlocks);
+    tlb = new VirtualTlb(engine, isa.engine().leavesForPages(), this::forgetBlocks);
     memory = new GuestMemory(isa.wordBytes(), isa.order(), tlb);
     tlb.serve(memory);
     ImageLayout.load(elf, memory);
@@ -212,11 +212,14 @@ public final class Core implements AutoCloseable {
     long now = instructions.now();
     boolean last = instructionCount >= instructionLimit - now;
     blocks.arm(last ? instructionLimit : now + instructionCount);
-    try {
-      engine.emu_start(pc, landing.unreached());
-    } catch (UnicornException e) {
-      pc = engine.reg_read(isa.registers().pc());
-      return end(pending != null ? pending : failed(e));
+    UnicornException error = start();
+    while (error != null && tlb.startAgain()) {
+      blocks.resume();
+      pc = isa.addresses().target(pc, engine::reg_read);
+      error = start();
+    }
+    if (error != null) {
+      return end(pending != null ? pending : failed(error));
     }
     tlb.endOfSlice();
     if (pending != null) {
@@ -233,6 +236,17 @@ public final class Core implements AutoCloseable {
       case IDLE_LOOP -> end(CoreEnding.halted(0, "idle loop at " + faults.symbol(pc)));
       case NONE -> end(CoreEnding.halted(0, "processor halted at " + faults.symbol(currentPc())));
     };
+  }
+
+  /** Runs on from {@link #pc}; where the engine fails, that is where it stands then. */
+  private UnicornException start() {
+    try {
+      engine.emu_start(pc, landing.unreached());
+      return null;
+    } catch (UnicornException e) {
+      pc = engine.reg_read(isa.registers().pc());
+      return e;
+    }
   }
 
   private long currentPc() {

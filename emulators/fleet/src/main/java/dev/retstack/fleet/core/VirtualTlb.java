@@ -21,7 +21,11 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
    */
   private static final int CROWDED = 512;
 
+  /** No address of a page. */
+  private static final long NO_PAGE = 1;
+
   private final Unicorn engine;
+  private final boolean leavesForPages;
   private final Runnable codeChanged;
   private final LongOpenHashSet executing = new LongOpenHashSet();
   private GuestMemory memory;
@@ -33,16 +37,26 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
   private boolean lookedUp;
 
   private int fills;
+
+  /** True where the last look-up was refused only to leave the block. */
+  private boolean left;
+
+  /** The page it was for: when it is asked for again, it is given. */
+  private long leftFor = NO_PAGE;
+
   private long refusedAddress;
   private int refusedAccess = -1;
 
   /**
    * The page table of an engine.
    *
+   * @param leavesForPages true where the core must start again at an instruction that uses a page
+   *     for the first time: see {@link dev.retstack.fleet.isa.Isa.Engine}
    * @param codeChanged told when translations were dropped
    */
-  VirtualTlb(Unicorn engine, Runnable codeChanged) {
+  VirtualTlb(Unicorn engine, boolean leavesForPages, Runnable codeChanged) {
     this.engine = engine;
+    this.leavesForPages = leavesForPages;
     this.codeChanged = codeChanged;
   }
 
@@ -70,6 +84,9 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
 
   @Override
   public boolean onFill(long address, int access, TlbEntry result) {
+    if (leavesForPages && access != UcConst.UC_MEM_FETCH && !removing && mustLeave(address)) {
+      return false;
+    }
     fills++;
     Region region = memory.find(address);
     if (region == null) {
@@ -87,6 +104,22 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
     int both = GuestMemory.WRITE | GuestMemory.EXECUTE;
     result.set(address, (perms & both) == both ? oneOf(perms, address, access) : perms);
     return true;
+  }
+
+  private boolean mustLeave(long address) {
+    left = leftFor != address;
+    leftFor = left ? address : NO_PAGE;
+    return left;
+  }
+
+  /**
+   * True where the engine failed only because it had to leave a block, and shall be started again
+   * where it stands.
+   */
+  boolean startAgain() {
+    boolean again = left;
+    left = false;
+    return again;
   }
 
   /** Permissions of a page that may be written and executed, for the use that is made of it. */

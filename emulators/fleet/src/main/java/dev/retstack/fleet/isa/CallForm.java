@@ -1,6 +1,7 @@
 package dev.retstack.fleet.isa;
 
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * One way in which a compiler or linker writes the call of the counting function. The call is
@@ -14,10 +15,18 @@ import java.util.Locale;
  * @param pattern the call's bits, where {@code mask} has ones
  * @param mask which bits of {@code pattern} count
  * @param indirect true where {@code target} is the address of the pointer that is called through
+ * @param base symbol whose address is added to {@code target}: what a register holds that the call
+ *     goes by, where the convention says so; empty where none is
  * @param target where the call goes
  */
 public record CallForm(
-    String text, int size, long pattern, long mask, boolean indirect, Target target) {
+    String text,
+    int size,
+    long pattern,
+    long mask,
+    boolean indirect,
+    Optional<String> base,
+    Target target) {
 
   /** Computes where a call goes. */
   @FunctionalInterface
@@ -49,9 +58,16 @@ public record CallForm(
     return of(text, bytes, true, target);
   }
 
+  /** A call through a pointer in memory that lies at a distance from a symbol. */
+  static CallForm indirectFrom(String symbol, String text, String bytes, Target distance) {
+    CallForm form = of(text, bytes, true, distance);
+    return new CallForm(
+        text, form.size, form.pattern, form.mask, true, Optional.of(symbol), distance);
+  }
+
   /** A direct call known by some bits of its bytes. */
   static CallForm bits(String text, int size, long pattern, long mask, Target target) {
-    return new CallForm(text, size, pattern, mask, false, target);
+    return new CallForm(text, size, pattern, mask, false, Optional.empty(), target);
   }
 
   /**
@@ -65,6 +81,7 @@ public record CallForm(
         swap(pattern, size),
         swap(mask, size),
         false,
+        Optional.empty(),
         (address, code) -> target.of(address, swap(code, size)));
   }
 
@@ -83,7 +100,7 @@ public record CallForm(
         mask |= 0xffL << (8 * i);
       }
     }
-    return new CallForm(text, all.length, pattern, mask, indirect, target);
+    return new CallForm(text, all.length, pattern, mask, indirect, Optional.empty(), target);
   }
 
   /** True where {@code code}, the first byte lowest, begins with such a call. */

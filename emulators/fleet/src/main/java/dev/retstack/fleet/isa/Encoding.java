@@ -17,6 +17,15 @@ final class Encoding {
     return bytes.array();
   }
 
+  /** 32-bit words in the byte order of an ISA. */
+  static byte[] words(ByteOrder order, int... words) {
+    ByteBuffer bytes = ByteBuffer.allocate(words.length * Integer.BYTES).order(order);
+    for (int word : words) {
+      bytes.putInt(word);
+    }
+    return bytes.array();
+  }
+
   static byte[] concat(byte[] head, byte[] rest) {
     return ByteBuffer.allocate(head.length + rest.length).put(head).put(rest).array();
   }

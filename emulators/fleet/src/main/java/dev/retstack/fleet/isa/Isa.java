@@ -40,8 +40,16 @@ public record Isa(
    * Arguments of {@code uc_open}.
    *
    * @param cpuModel where the default model will not do
+   * @param leavesForPages true where a block must be left for a page that it is the first to use.
+   *     The engine looks the page up and goes on inside of the block, but keeps what was decoded of
+   *     the instruction for the next block: MIPS then runs the first instruction of a branch's
+   *     target twice, once as a delay slot; Thumb skips one as if IT went on (Unicorn 2272)
    */
-  public record Engine(int arch, int mode, OptionalInt cpuModel) {}
+  public record Engine(int arch, int mode, OptionalInt cpuModel, boolean leavesForPages) {
+    Engine(int arch, int mode, OptionalInt cpuModel) {
+      this(arch, mode, cpuModel, false);
+    }
+  }
 
   /**
    * What ends a program that has no operating system.

@@ -10,6 +10,7 @@ public final class Isas {
   private static final List<Isa> ALL =
       List.of(
           X86_64.ISA,
+          I386.ISA,
           Aarch64.ISA,
           Riscv64.ISA,
           Riscv32.ISA,
@@ -17,6 +18,9 @@ public final class Isas {
           Ppc64le.ISA,
           Ppc32.ISA,
           S390x.ISA,
+          Mips.ISA,
+          Mipsel.ISA,
+          Mips64.ISA,
           M68k.ISA);
 
   private Isas() {}

@@ -5,11 +5,14 @@ package dev.retstack.fleet.isa;
  *
  * @param where the function's return address is when the site runs
  * @param savedAt where it was saved: bytes from the stack pointer at the site up to it
+ * @param frameBytes bytes from the stack pointer at the site up to where it was when the function
+ *     was called, the CFA of DWARF
  * @param keepsFrame true where the function makes a frame that the frame pointer register names
  * @param copied true where the return address in the frame is a copy, by which the function does
  *     not return: a hijack of it misses the exit (gcc, realignment of the stack under -pg)
  */
-public record SiteFacts(Where where, long savedAt, boolean keepsFrame, boolean copied) {
+public record SiteFacts(
+    Where where, long savedAt, long frameBytes, boolean keepsFrame, boolean copied) {
 
   /** Where a return address is. */
   public enum Where {
@@ -22,21 +25,21 @@ public record SiteFacts(Where where, long savedAt, boolean keepsFrame, boolean c
   }
 
   /** Nothing is known, and nothing has to be. */
-  public static final SiteFacts NONE = new SiteFacts(Where.UNKNOWN, 0, false, false);
+  public static final SiteFacts NONE = new SiteFacts(Where.UNKNOWN, 0, 0, false, false);
 
   /** Left in its register. */
-  public static final SiteFacts IN_REGISTER = new SiteFacts(Where.IN_REGISTER, 0, false, false);
+  public static final SiteFacts IN_REGISTER = new SiteFacts(Where.IN_REGISTER, 0, 0, false, false);
 
   /** Saved so many bytes above the stack pointer. */
   public static SiteFacts savedAt(long offset) {
-    return new SiteFacts(Where.SAVED, offset, false, false);
+    return new SiteFacts(Where.SAVED, offset, 0, false, false);
   }
 
   SiteFacts withKeepsFrame(boolean value) {
-    return new SiteFacts(where, savedAt, value, copied);
+    return new SiteFacts(where, savedAt, frameBytes, value, copied);
   }
 
   SiteFacts withCopied(boolean value) {
-    return new SiteFacts(where, savedAt, keepsFrame, value);
+    return new SiteFacts(where, savedAt, frameBytes, keepsFrame, value);
   }
 }

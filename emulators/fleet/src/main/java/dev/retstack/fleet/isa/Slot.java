@@ -1,6 +1,7 @@
 package dev.retstack.fleet.isa;
 
 import dev.retstack.fleet.isa.SiteFacts.Where;
+import java.util.Optional;
 
 /**
  * A place that holds the return address of the function at entry, where the tracer takes hold of
@@ -11,8 +12,11 @@ import dev.retstack.fleet.isa.SiteFacts.Where;
  * @param address the slot's address; of a register, the retp that stands for it
  * @param register Unicorn's id of the register; {@link Registers#NONE} in memory
  * @param addend what the register holds is the return address plus this
+ * @param frame where present, retp is not the slot but this, the stack pointer, plus the frame that
+ *     the prologue scan found: what it was at the call, wherever functions keep the return address
  */
-public record Slot(Place place, Where only, Operand address, int register, long addend) {
+public record Slot(
+    Place place, Where only, Operand address, int register, long addend, Optional<Operand> frame) {
 
   /** Kinds of places. */
   public enum Place {
@@ -26,7 +30,7 @@ public record Slot(Place place, Where only, Operand address, int register, long 
 
   /** The word in memory at an address. */
   static Slot memory(Operand address) {
-    return new Slot(Place.MEMORY, Where.UNKNOWN, address, Registers.NONE, 0);
+    return new Slot(Place.MEMORY, Where.UNKNOWN, address, Registers.NONE, 0, Optional.empty());
   }
 
   /**
@@ -35,7 +39,7 @@ public record Slot(Place place, Where only, Operand address, int register, long 
    * @param base the stack pointer, plus what lies between it at entry and it at the site
    */
   static Slot saved(Operand base) {
-    return new Slot(Place.SAVED, Where.SAVED, base, Registers.NONE, 0);
+    return new Slot(Place.SAVED, Where.SAVED, base, Registers.NONE, 0, Optional.empty());
   }
 
   /**
@@ -50,12 +54,21 @@ public record Slot(Place place, Where only, Operand address, int register, long 
 
   /** A register that holds the return address plus {@code addend}. */
   static Slot register(int register, long addend, Operand retp) {
-    return new Slot(Place.REGISTER, Where.UNKNOWN, retp, register, addend);
+    return new Slot(Place.REGISTER, Where.UNKNOWN, retp, register, addend, Optional.empty());
   }
 
   /** The same, only where the prologue has left the return address in its register. */
   Slot whereNotSaved() {
-    return new Slot(place, Where.IN_REGISTER, address, register, addend);
+    return new Slot(place, Where.IN_REGISTER, address, register, addend, frame);
+  }
+
+  /**
+   * The same, with the stack pointer at the call as retp.
+   *
+   * @param stackPointer at entry, where the site's frame is the function's
+   */
+  Slot retpByFrame(Operand stackPointer) {
+    return new Slot(place, only, address, register, addend, Optional.of(stackPointer));
   }
 
   /** True where the slot is one of such a site. */

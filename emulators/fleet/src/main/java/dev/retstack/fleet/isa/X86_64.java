@@ -7,7 +7,6 @@ import dev.retstack.fleet.isa.AbiCard.SiteTable;
 import dev.retstack.unicorn.UcConst;
 import java.nio.ByteOrder;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalInt;
 
 /**
@@ -28,19 +27,24 @@ import java.util.OptionalInt;
  *   8(%rsp)  frompc; retp = rsp + 8              0(%rbp)  caller's frame pointer
  *   %rbp     caller's frame pointer              8(%rbp)  frompc; retp = rbp + 8
  *
- * in return_to_handler, both: the ret has popped the slot, retp = rsp - 8; %rbp is the caller's again
+ * -fpatchable-function-entry=5: f begins with nops, behind endbr64 where there is one; there
+ *   0(%rsp)  frompc; retp = rsp
+ *   %rbp     caller's frame pointer
+ *
+ * in return_to_handler, all: the ret has popped the slot, retp = rsp - 8; %rbp is the caller's again
  * </pre>
  *
- * A call is {@code e8 rel32} without PIC; {@code ff 15} through the GOT with PIC, which a static
- * linker relaxes to {@code 67 e8}. Results: rax rdx xmm0 xmm1; a jump through memory keeps them,
- * the flags and everything else.
+ * A nested function of gcc pushes %r10 before it calls __fentry__: {@link X86}. A call is {@code e8
+ * rel32} without PIC; {@code ff 15} through the GOT with PIC, which a static linker relaxes to
+ * {@code 67 e8}. Results: rax rdx, xmm0 xmm1, st(0) st(1); a jump through memory keeps them, the
+ * flags and everything else.
  */
 final class X86_64 {
   private static final CallForm[] CALLS = {
-    CallForm.direct("addr32 call", "67 e8 .. .. .. ..", (at, code) -> at + 6 + (int) (code >> 16)),
+    X86.RELAXED_CALL,
     CallForm.indirect(
         "call *GOT(%rip)", "ff 15 .. .. .. ..", (at, code) -> at + 6 + (int) (code >> 16)),
-    CallForm.direct("call", "e8 .. .. .. ..", (at, code) -> at + 5 + (int) (code >> 8)),
+    X86.CALL,
   };
 
   private static final AbiCard FENTRY =
@@ -51,12 +55,13 @@ final class X86_64 {
           .callForms(CALLS)
           .nop("0f 1f 44 00 00")
           .entryStub("c3")
+          .prologue(X86.beforeFrame(8))
           .returnAddress(Operand.word(UC_X86_REG_RSP, 0))
-          .slot(Operand.sum(UC_X86_REG_RSP, 8))
+          .slots(Slot.saved(Operand.sum(UC_X86_REG_RSP, 8)))
           .fpMustAgree(Operand.register(UC_X86_REG_RBP), Operand.register(UC_X86_REG_RBP))
           .retpAtExit(Operand.sum(UC_X86_REG_RSP, -8))
-          .remark(
-              "right also where the stack is realigned; gcc's nested functions are not supported")
+          .slotFromFpBySite(8)
+          .remark("right also where the stack is realigned")
           .build();
 
   private static final AbiCard MCOUNT =
@@ -67,10 +72,12 @@ final class X86_64 {
           .callForms(CALLS)
           .nop("0f 1f 44 00 00")
           .entryStub("c3")
+          .prologue(X86.behindFrame(8))
           .returnAddress(Operand.word(UC_X86_REG_RSP, 0))
           .slot(Operand.sum(UC_X86_REG_RBP, 8))
           .fpMustAgree(Operand.word(UC_X86_REG_RBP, 0), Operand.register(UC_X86_REG_RBP))
           .retpAtExit(Operand.sum(UC_X86_REG_RSP, -8))
+          .slotFromFp(8)
           .remark(
               "gcc copies the slot where it realigns the stack of an alloca: use -mfentry there")
           .build();
@@ -79,10 +86,12 @@ final class X86_64 {
       AbiCard.named("patchable")
           .flags("-fpatchable-function-entry=5")
           .moment(Moment.BEFORE_PROLOGUE)
-          .sites(SiteTable.PATCHABLE, "90", "0f 1f 44 00 00")
+          .sites(SiteTable.PATCHABLE, X86.NOPS)
+          .prologue(X86.beforeFrame(8))
           .slot(Operand.sum(UC_X86_REG_RSP, 0))
           .fpMustAgree(Operand.register(UC_X86_REG_RBP), Operand.register(UC_X86_REG_RBP))
           .retpAtExit(Operand.sum(UC_X86_REG_RSP, -8))
+          .slotFromFpBySite(8)
           .remark("the nops stay: the site is seen, not patched")
           .build();
 
@@ -105,7 +114,9 @@ final class X86_64 {
                   new Registers.Named("rax", UC_X86_REG_RAX, 8),
                   new Registers.Named("rdx", UC_X86_REG_RDX, 8),
                   new Registers.Named("xmm0", UC_X86_REG_XMM0, 16),
-                  new Registers.Named("xmm1", UC_X86_REG_XMM1, 16))),
+                  new Registers.Named("xmm1", UC_X86_REG_XMM1, 16),
+                  new Registers.Named("st0", UC_X86_REG_ST0, 10),
+                  new Registers.Named("st1", UC_X86_REG_ST1, 10))),
           (engine, symbols) -> {
             // psABI 3.4.1: x87 extended precision and round to nearest, all exceptions masked; the
             // engine starts with zeroes, which is single precision
@@ -126,14 +137,7 @@ final class X86_64 {
               .build(),
           new LandingCode(
               8, (at, tail, mailbox) -> jumpThrough(at, mailbox), (at, mailbox) -> new byte[0]),
-          new Isa.Stops(
-              List.of(new byte[] {(byte) 0xeb, (byte) 0xfe}),
-              Map.of(
-                  0, "divide error",
-                  3, "breakpoint",
-                  6, "invalid opcode",
-                  13, "general protection",
-                  14, "page fault")),
+          X86.STOPS,
           List.of(FENTRY, MCOUNT, PATCHABLE));
 
   private X86_64() {}

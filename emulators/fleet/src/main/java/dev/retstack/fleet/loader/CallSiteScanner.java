@@ -80,7 +80,7 @@ final class CallSiteScanner {
   /** Where the call goes; 0 where a pointer that it goes through is not in the file. */
   private long target(CallForm form, long address, long code) {
     long mask = image.is64() ? -1 : 0xFFFF_FFFFL;
-    long target = form.target().of(address, code) & mask;
+    long target = (form.target().of(address, code) + base(form)) & mask;
     if (!form.indirect()) {
       return target;
     }
@@ -88,5 +88,9 @@ final class CallSiteScanner {
         .memory(target, image.wordBytes())
         .map(b -> image.is64() ? b.getLong(0) : b.getInt(0) & 0xFFFF_FFFFL)
         .orElse(0L);
+  }
+
+  private long base(CallForm form) {
+    return form.base().flatMap(image::symbol).map(Symbol::address).orElse(0L);
   }
 }

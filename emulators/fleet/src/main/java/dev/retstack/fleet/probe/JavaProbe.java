@@ -49,6 +49,7 @@ public final class JavaProbe implements Probe {
   private Slot slot;
 
   private long slotAddress;
+  private long retp;
   private long from;
 
   /**
@@ -157,12 +158,16 @@ public final class JavaProbe implements Probe {
 
   private boolean holdsReturnAddress(AbiCard card, Site site) {
     slotAddress = value(slot.address());
+    if (slot.place() == Slot.Place.SAVED) {
+      slotAddress = (slotAddress + site.facts().savedAt()) & wordMask;
+    }
+    retp =
+        slot.frame().isPresent()
+            ? (value(slot.frame().get()) + site.facts().frameBytes()) & wordMask
+            : slotAddress;
     if (slot.place() == Slot.Place.REGISTER) {
       from = (engine.reg_read(slot.register()) - slot.addend()) & wordMask;
       return true;
-    }
-    if (slot.place() == Slot.Place.SAVED) {
-      slotAddress = (slotAddress + site.facts().savedAt()) & wordMask;
     }
     if (slotAddress == 0) {
       return false;
@@ -179,8 +184,7 @@ public final class JavaProbe implements Probe {
       return;
     }
     boolean frame = card.framesEverywhere() || site.facts().keepsFrame();
-    int index =
-        stack.push(site.selfPc(), from, slotAddress, tailCaller >= 0, site.convention(), frame);
+    int index = stack.push(site.selfPc(), from, retp, tailCaller >= 0, site.convention(), frame);
     long handler = landing.slot(stack.handlerOf(index));
     if (slot.place() == Slot.Place.REGISTER) {
       engine.reg_write(slot.register(), (handler + slot.addend()) & wordMask);
@@ -193,14 +197,14 @@ public final class JavaProbe implements Probe {
         index,
         site.selfPc(),
         addresses.instruction(from),
-        slotAddress,
+        retp,
         fp);
   }
 
   /** What a longjmp left on ret_stack must go before the new frame is put there. */
   private void dropDeadFrames(AbiCard card, int tailCaller, long fp) {
     if (tailCaller >= 0) {
-      int frame = stack.find(tailCaller, slotAddress + 1);
+      int frame = stack.find(tailCaller, retp + 1);
       if (frame >= 0 && frame < stack.size()) {
         stack.truncate(frame + 1);
         return;
@@ -208,7 +212,7 @@ public final class JavaProbe implements Probe {
     }
     if (card.slotFromFp().isEmpty()
         || !stack.dropAbove((fp + card.slotFromFp().getAsLong()) & wordMask)) {
-      stack.dropDead(slotAddress);
+      stack.dropDead(retp);
     }
   }
 

@@ -21,11 +21,18 @@ final class Counter {
             Run.options().withTraced(false),
             1_000_000,
             core -> {
+              long[] counted = {-1};
               for (String name : functions) {
                 Symbol symbol = image.elf().symbol(name).orElseThrow();
                 core.engine()
                     .hook_add_code(
-                        (address, size) -> counts.merge(name, 1L, Long::sum),
+                        (address, size) -> {
+                          // the clock stands still where a core begins an instruction again
+                          if (counted[0] != core.instructions()) {
+                            counts.merge(name, 1L, Long::sum);
+                          }
+                          counted[0] = core.instructions();
+                        },
                         symbol.entry(),
                         symbol.entry());
               }

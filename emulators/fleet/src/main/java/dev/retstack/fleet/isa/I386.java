@@ -1,0 +1,157 @@
+package dev.retstack.fleet.isa;
+
+import static dev.retstack.unicorn.X86Const.*;
+
+import dev.retstack.fleet.isa.AbiCard.Moment;
+import dev.retstack.fleet.isa.AbiCard.SiteTable;
+import dev.retstack.unicorn.UcConst;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.OptionalInt;
+
+/**
+ * i386. Source: System V Application Binary Interface, Intel386 Architecture Processor Supplement,
+ * 3 "Function Calling Sequence" and "Process Initialization".
+ *
+ * <pre>
+ * -pg -mfentry: called first                   -pg: called behind the prologue
+ *
+ *   f: call __fentry__       selfpc              f: push %ebp
+ *      push %ebp                                    mov  %esp,%ebp
+ *      mov  %esp,%ebp                               push ...
+ *      ...                                          call mcount              selfpc
+ *      ret                                          ...
+ *                                                   leave; ret
+ * in __fentry__                                in mcount
+ *   0(%esp)  return address: selfpc + call       0(%esp)  return address: selfpc + call
+ *   4(%esp)  frompc; retp = esp + 4              0(%ebp)  caller's frame pointer
+ *   %ebp     caller's frame pointer              4(%ebp)  frompc; retp = ebp + 4
+ *
+ * -fpatchable-function-entry=5: f begins with nops; at the first
+ *   0(%esp)  frompc; retp = esp
+ *   %ebp     caller's frame pointer
+ *
+ * in return_to_handler, all: the ret has popped the slot, retp = esp - 4; behind ret $4, which pops
+ * the address of a struct result as well, retp = esp - 8; %ebp is the caller's again
+ * </pre>
+ *
+ * A nested function of gcc pushes %ecx before it calls __fentry__: {@link X86}. Arguments lie on
+ * the stack, so the slot of a call with many lies below that of a dead frame that had none: the
+ * caller's frame pointer tells which frame called. A call is {@code e8 rel32}; with PIC {@code ff
+ * 93}, by the address of the GOT in %ebx, or what a static linker makes of it, {@code 67 e8}.
+ * Results: eax edx, st(0), xmm0, memory; a jump through memory keeps them, the flags and everything
+ * else.
+ */
+final class I386 {
+  private static final CallForm[] CALLS = {
+    X86.RELAXED_CALL,
+    CallForm.indirectFrom(
+        "_GLOBAL_OFFSET_TABLE_",
+        "call *GOT(%ebx)",
+        "ff 93 .. .. .. ..",
+        (at, code) -> (int) (code >> 16)),
+    X86.CALL,
+  };
+
+  private static final Operand RETURNED = Operand.sum(UC_X86_REG_ESP, -4);
+  private static final Operand RETURNED_POPPING_4 = Operand.sum(UC_X86_REG_ESP, -8);
+
+  private static final AbiCard FENTRY =
+      AbiCard.named("fentry")
+          .flags("-pg -mfentry")
+          .moment(Moment.BEFORE_PROLOGUE)
+          .symbols("__fentry__")
+          .callForms(CALLS)
+          .nop("0f 1f 44 00 00")
+          .entryStub("c3")
+          .prologue(X86.beforeFrame(4))
+          .returnAddress(Operand.word(UC_X86_REG_ESP, 0))
+          .slots(Slot.saved(Operand.sum(UC_X86_REG_ESP, 4)))
+          .fpMustAgree(Operand.register(UC_X86_REG_EBP), Operand.register(UC_X86_REG_EBP))
+          .retpAtExit(RETURNED, RETURNED_POPPING_4)
+          .slotFromFpBySite(4)
+          .remark("right also where the stack is realigned")
+          .build();
+
+  private static final AbiCard MCOUNT =
+      AbiCard.named("mcount")
+          .flags("-pg")
+          .moment(Moment.AFTER_PROLOGUE)
+          .symbols("mcount", "_mcount")
+          .callForms(CALLS)
+          .nop("0f 1f 44 00 00")
+          .entryStub("c3")
+          .prologue(X86.behindFrame(4))
+          .returnAddress(Operand.word(UC_X86_REG_ESP, 0))
+          .slot(Operand.sum(UC_X86_REG_EBP, 4))
+          .fpMustAgree(Operand.word(UC_X86_REG_EBP, 0), Operand.register(UC_X86_REG_EBP))
+          .retpAtExit(RETURNED, RETURNED_POPPING_4)
+          .slotFromFp(4)
+          .remark(
+              "gcc copies the slot where it realigns the stack: use -mfentry, or"
+                  + " -maccumulate-outgoing-args where there is no alloca")
+          .build();
+
+  private static final AbiCard PATCHABLE =
+      AbiCard.named("patchable")
+          .flags("-fpatchable-function-entry=5")
+          .moment(Moment.BEFORE_PROLOGUE)
+          .sites(SiteTable.PATCHABLE, X86.NOPS)
+          .prologue(X86.beforeFrame(4))
+          .slot(Operand.sum(UC_X86_REG_ESP, 0))
+          .fpMustAgree(Operand.register(UC_X86_REG_EBP), Operand.register(UC_X86_REG_EBP))
+          .retpAtExit(RETURNED, RETURNED_POPPING_4)
+          .slotFromFpBySite(4)
+          .remark("the nops stay: the site is seen, not patched")
+          .build();
+
+  static final Isa ISA =
+      new Isa(
+          "i386",
+          3,
+          4,
+          ByteOrder.LITTLE_ENDIAN,
+          new Isa.Engine(UcConst.UC_ARCH_X86, UcConst.UC_MODE_32, OptionalInt.empty()),
+          CodeAddresses.PLAIN,
+          new Registers(
+              UC_X86_REG_EIP,
+              UC_X86_REG_ESP,
+              Registers.NONE,
+              UC_X86_REG_EBP,
+              Registers.NONE,
+              UC_X86_REG_EAX,
+              List.of(
+                  new Registers.Named("eax", UC_X86_REG_EAX, 4),
+                  new Registers.Named("edx", UC_X86_REG_EDX, 4),
+                  new Registers.Named("st0", UC_X86_REG_ST0, 10),
+                  new Registers.Named("xmm0", UC_X86_REG_XMM0, 16))),
+          (engine, symbols) -> {
+            // psABI, "Process Initialization": extended precision, round to nearest, all exceptions
+            // masked; the engine starts with zeroes, which is single precision
+            engine.reg_write(UC_X86_REG_FPCW, 0x37f);
+            engine.reg_write(UC_X86_REG_MXCSR, 0x1f80);
+          },
+          SyscallAbi.onInterrupt(0x80) // int $0x80
+              .number(SyscallAbi.Numbers.I386, UC_X86_REG_EAX)
+              .arguments(
+                  UC_X86_REG_EBX,
+                  UC_X86_REG_ECX,
+                  UC_X86_REG_EDX,
+                  UC_X86_REG_ESI,
+                  UC_X86_REG_EDI,
+                  UC_X86_REG_EBP)
+              .result(UC_X86_REG_EAX)
+              .platform("i686")
+              .build(),
+          new LandingCode(
+              8, (at, tail, mailbox) -> jumpThrough(mailbox), (at, mailbox) -> new byte[0]),
+          X86.STOPS,
+          List.of(FENTRY, MCOUNT, PATCHABLE));
+
+  private I386() {}
+
+  /** {@code ff 25 abs32}: jmp *mailbox. */
+  private static byte[] jumpThrough(long mailbox) {
+    return Encoding.concat(new byte[] {(byte) 0xff, 0x25}, Encoding.littleEndian((int) mailbox));
+  }
+}

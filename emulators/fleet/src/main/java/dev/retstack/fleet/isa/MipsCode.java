@@ -1,0 +1,257 @@
+package dev.retstack.fleet.isa;
+
+import static dev.retstack.unicorn.MipsConst.*;
+
+import dev.retstack.fleet.isa.AbiCard.Moment;
+import dev.retstack.fleet.isa.SiteFacts.Where;
+import dev.retstack.fleet.isa.StackWalk.Form;
+import java.nio.ByteOrder;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * What the MIPS ISAs share. Source: System V Application Binary Interface, MIPS RISC Processor
+ * Supplement, 3 "Function Calling Sequence" (o32); MIPSpro 64-Bit Porting and Transition Guide, 2
+ * "Calling Convention" (n64); for the counting function gcc/config/mips/mips.h, the text of {@code
+ * FUNCTION_PROFILER}.
+ *
+ * <pre>
+ * -pg: called behind the prologue                 -pg -mmcount-ra-address: as well
+ *
+ *   f: addiu $sp,$sp,-n                             f: addiu $sp,$sp,-n
+ *      sw    $31,n-4($sp)     not in a leaf            sw    $31,n-4($sp)     not in a leaf
+ *      ...                                             ...
+ *      move  $1,$31                                    move  $1,$31
+ *      jal   _mcount          selfpc                   addiu $12,$sp,n-4      in a leaf: move $12,$0
+ *       addiu $sp,$sp,-8      o32 only                 jal   _mcount          selfpc
+ *      ...                                              addiu $sp,$sp,-8      o32 only
+ *      lw    $31,n-4($sp)                              ...
+ *      jr    $31
+ *       addiu $sp,$sp,n
+ *
+ * in _mcount
+ *   $31      return address: selfpc + 8, behind the delay slot
+ *   $1       frompc; goes back to $31 on the way out
+ *   slot     where f saved $31: $12, or found by reading the prologue from f to here; in a leaf $1
+ *   retp     the stack pointer at the call of f, also found by reading the prologue
+ *   $sp      o32: 8 lower than in f; _mcount gives it back
+ *
+ * in return_to_handler: retp = $sp. The frame pointer lies at no fixed place: it is not compared
+ * </pre>
+ *
+ * n64 saves with {@code sd} and moves with {@code daddiu}. At -O0 the move of $sp stands in front
+ * of the {@code jal}: the prologue is read up to the end of the delay slot, so both count once. Big
+ * frames are made by a constant in $3. Results: $2 $3, $f0 $f2, memory at the first argument. The
+ * way out uses $1 and $31 only, which a return leaves to anyone; the static chain $15 is kept.
+ */
+final class MipsCode {
+  /** {@code EM_MIPS}. */
+  static final int MACHINE = 8;
+
+  private static final int JAL = 0x0c00_0000;
+  private static final int OPCODE = 0xfc00_0000;
+  private static final int HIGH_HALF = 0xffff_0000;
+  private static final int JR_31 = 0x03e0_0008;
+  private static final int MOVE_31_1 = 0x0020_f825;
+  private static final int ALL = 0xffff_ffff;
+
+  static final Registers O32_REGISTERS = registers(4);
+  static final Registers N64_REGISTERS = registers(8);
+
+  private MipsCode() {}
+
+  private static Registers registers(int wordBytes) {
+    return new Registers(
+        UC_MIPS_REG_PC,
+        UC_MIPS_REG_SP,
+        UC_MIPS_REG_RA,
+        UC_MIPS_REG_FP,
+        UC_MIPS_REG_CP0_USERLOCAL,
+        UC_MIPS_REG_2,
+        List.of(
+            new Registers.Named("v0", UC_MIPS_REG_2, wordBytes),
+            new Registers.Named("v1", UC_MIPS_REG_3, wordBytes),
+            new Registers.Named("f0", UC_MIPS_REG_F0, 8),
+            new Registers.Named("f2", UC_MIPS_REG_F2, 8)));
+  }
+
+  /** The conventions of o32. */
+  static List<AbiCard> o32(ByteOrder order) {
+    int[] stub = {0x27bd_0008, JR_31, MOVE_31_1}; // addiu $sp,$sp,8; jr $31; move $31,$1
+    return List.of(mcountRa(order, stub), mcount(order, stub));
+  }
+
+  /** The conventions of n64. */
+  static List<AbiCard> n64(ByteOrder order) {
+    int[] stub = {JR_31, MOVE_31_1};
+    return List.of(mcountRa(order, stub), mcount(order, stub));
+  }
+
+  private static AbiCard mcount(ByteOrder order, int... stub) {
+    return common("mcount", order, stub)
+        .flags("-pg -mno-abicalls")
+        .prologue(toTheEndOfTheCall(savedByPrologue(order)))
+        .slots(
+            Slot.saved(Operand.register(UC_MIPS_REG_SP))
+                .retpByFrame(Operand.register(UC_MIPS_REG_SP)),
+            inALeaf())
+        .remark("the slot is found by reading the prologue")
+        .build();
+  }
+
+  private static AbiCard mcountRa(ByteOrder order, int... stub) {
+    return common("mcount-ra", order, stub)
+        .flags("-pg -mmcount-ra-address -mno-abicalls")
+        .prologue(toTheEndOfTheCall(toldInRegister(order)))
+        .slots(
+            Slot.memory(Operand.register(UC_MIPS_REG_12))
+                .retpByFrame(Operand.register(UC_MIPS_REG_SP)),
+            inALeaf())
+        .remark("the compiler says where the slot is")
+        .build();
+  }
+
+  private static AbiCard.Builder common(String name, ByteOrder order, int... stub) {
+    return AbiCard.named(name)
+        .moment(Moment.AFTER_PROLOGUE)
+        .symbols("_mcount")
+        .callForms(jal(order))
+        .nop("00 00 00 00 00 00 00 00")
+        .entryStub(HexFormat.of().formatHex(Encoding.words(order, stub)))
+        .returnAddress(Operand.register(UC_MIPS_REG_RA))
+        .parent(Operand.register(UC_MIPS_REG_1))
+        .retpAtExit(Operand.register(UC_MIPS_REG_SP));
+  }
+
+  /** A function that saves its return address nowhere gets it back from _mcount. */
+  private static Slot inALeaf() {
+    return Slot.register(UC_MIPS_REG_1, Operand.register(UC_MIPS_REG_SP))
+        .whereNotSaved()
+        .retpByFrame(Operand.register(UC_MIPS_REG_SP));
+  }
+
+  /** {@code jal target} and its delay slot. */
+  private static CallForm jal(ByteOrder order) {
+    long within = 0x0fff_ffffL;
+    return order == ByteOrder.BIG_ENDIAN
+        ? CallForm.big(
+            "jal",
+            8,
+            (long) JAL << 32,
+            (long) OPCODE << 32,
+            (at, code) -> ((at + 4) & ~within) | (((code >>> 32) << 2) & within))
+        : CallForm.bits(
+            "jal",
+            8,
+            JAL,
+            OPCODE & 0xffff_ffffL,
+            (at, code) -> ((at + 4) & ~within) | ((code << 2) & within));
+  }
+
+  private static Prologue toTheEndOfTheCall(Prologue walk) {
+    return (code, function, site, after) -> walk.scan(code, function, after, after);
+  }
+
+  /** Where f itself says where it saved $31, this is the other convention. */
+  private static StackWalk savedByPrologue(ByteOrder order) {
+    return walk(
+        order,
+        Form.word(order, "sw $31,n($sp)", 0xafbf_0000, HIGH_HALF, (w, f) -> f.save((short) w)),
+        Form.word(order, "sd $31,n($sp)", 0xffbf_0000, HIGH_HALF, (w, f) -> f.save((short) w)),
+        Form.word(order, "addiu $12,$sp,n", 0x27ac_0000, HIGH_HALF, (w, f) -> f.lose()),
+        Form.word(order, "daddiu $12,$sp,n", 0x67ac_0000, HIGH_HALF, (w, f) -> f.lose()),
+        Form.word(order, "move $12,$0", 0x0000_6025, ALL, (w, f) -> f.lose()));
+  }
+
+  private static StackWalk toldInRegister(ByteOrder order) {
+    return walk(
+            order,
+            Form.word(
+                order, "addiu $12,$sp,n", 0x27ac_0000, HIGH_HALF, (w, f) -> f.tellSaved((short) w)),
+            Form.word(
+                order,
+                "daddiu $12,$sp,n",
+                0x67ac_0000,
+                HIGH_HALF,
+                (w, f) -> f.tellSaved((short) w)),
+            Form.word(order, "move $12,$0", 0x0000_6025, ALL, (w, f) -> f.tellInRegister()))
+        .untilTold();
+  }
+
+  /** Follows $sp. */
+  private static StackWalk walk(ByteOrder order, Form... more) {
+    Stream<Form> frame =
+        Stream.of(
+            Form.word(
+                order, "addiu $sp,$sp,n", 0x27bd_0000, HIGH_HALF, (w, f) -> f.grow(-(short) w)),
+            Form.word(
+                order, "daddiu $sp,$sp,n", 0x67bd_0000, HIGH_HALF, (w, f) -> f.grow(-(short) w)),
+            Form.word(order, "lui $3,n", 0x3c03_0000, HIGH_HALF, (w, f) -> f.load(w << 16)),
+            Form.word(order, "li $3,n", 0x3403_0000, HIGH_HALF, (w, f) -> f.load(w & 0xffff)),
+            Form.word(
+                order, "ori $3,$3,n", 0x3463_0000, HIGH_HALF, (w, f) -> f.addToLoaded(w & 0xffff)),
+            Form.word(order, "subu $sp,$sp,$3", 0x03a3_e823, ALL, (w, f) -> f.grow(f.loaded())),
+            Form.word(order, "dsubu $sp,$sp,$3", 0x03a3_e82f, ALL, (w, f) -> f.grow(f.loaded())));
+    return StackWalk.of(code -> 4, Stream.concat(frame, Stream.of(more)).toArray(Form[]::new))
+        .accepting(facts -> facts.where() != Where.UNKNOWN);
+  }
+
+  /** {@code b tail; lui $1,%hi(mailbox)}, and {@code lw $31,%lo(mailbox)($1); jr $31; nop}. */
+  static LandingCode landing(ByteOrder order, int wordBytes) {
+    int load = wordBytes == 8 ? 0xdc3f_0000 : 0x8c3f_0000;
+    return new LandingCode(
+        8,
+        (at, tail, mailbox) ->
+            Encoding.words(
+                order,
+                0x1000_0000 | ((int) ((tail - (at + 4)) >> 2) & 0xffff),
+                0x3c01_0000 | ((int) ((mailbox + 0x8000) >> 16) & 0xffff)),
+        (at, mailbox) -> Encoding.words(order, load | ((int) mailbox & 0xffff), JR_31, 0));
+  }
+
+  /** Exceptions by QEMU's numbers (target/mips/cpu.h), which Unicorn reports. */
+  static Isa.Stops stops(ByteOrder order) {
+    return new Isa.Stops(
+        List.of(Encoding.words(order, 0x1000_ffff, 0)), // b .; nop
+        Map.of(
+            12, "address error on load or fetch",
+            13, "address error on store",
+            16, "debug breakpoint",
+            18, "breakpoint",
+            19, "coprocessor unusable",
+            20, "reserved instruction",
+            21, "integer overflow",
+            22, "trap",
+            23, "floating point"));
+  }
+
+  static SyscallAbi o32SystemCalls(String platform) {
+    return SyscallAbi.onInterrupt(17) // syscall
+        .number(SyscallAbi.Numbers.MIPS_O32, UC_MIPS_REG_2)
+        .arguments(UC_MIPS_REG_4, UC_MIPS_REG_5, UC_MIPS_REG_6, UC_MIPS_REG_7)
+        .furtherArgumentsAt(16)
+        .pairsAligned()
+        .result(UC_MIPS_REG_2)
+        .errorRegister(UC_MIPS_REG_7)
+        .platform(platform)
+        .build();
+  }
+
+  static SyscallAbi n64SystemCalls() {
+    return SyscallAbi.onInterrupt(17) // syscall
+        .number(SyscallAbi.Numbers.MIPS_N64, UC_MIPS_REG_2)
+        .arguments(
+            UC_MIPS_REG_4,
+            UC_MIPS_REG_5,
+            UC_MIPS_REG_6,
+            UC_MIPS_REG_7,
+            UC_MIPS_REG_8,
+            UC_MIPS_REG_9)
+        .result(UC_MIPS_REG_2)
+        .errorRegister(UC_MIPS_REG_7)
+        .platform("mips64")
+        .build();
+  }
+}

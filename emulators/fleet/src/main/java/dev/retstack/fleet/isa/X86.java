@@ -1,0 +1,128 @@
+package dev.retstack.fleet.isa;
+
+import dev.retstack.fleet.isa.StackWalk.Effect;
+import dev.retstack.fleet.isa.StackWalk.Form;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What i386 and x86_64 share: how a counting function is called, and what stands in front of the
+ * call.
+ *
+ * <pre>
+ * a nested function of gcc, -mfentry         a function that realigns its stack, -pg
+ *
+ *   f: push %r10      static chain             f: lea  8(%rsp),%r10      arguments
+ *      call __fentry__                            and  $-64,%rsp
+ *      pop  %r10                                  push -8(%r10)          copies the return address
+ *                                                 push %rbp
+ *                                                 mov  %rsp,%rbp
+ *                                                 ...
+ *                                                 call mcount
+ *                                                 ...
+ *                                                 lea  -8(%r10),%rsp
+ *                                                 ret                    by the original
+ * </pre>
+ *
+ * i386 does it with %ecx and words of 4 bytes. The instructions in front of a call are read up to
+ * the first that is none of these: no other length of an x86 instruction has to be known.
+ */
+final class X86 {
+  /** Opcodes 0x50 to 0x57: push of a register. */
+  private static final String PUSH = "push %reg";
+
+  /** How far behind a site the frame pointer is set, scheduled code in between: measured 40. */
+  private static final int FRAME_WITHIN = 64;
+
+  private static final int RET = 0xc3;
+
+  /** What compilers and the kernel put at a site that may become a call, one byte to five. */
+  static final String[] NOPS = {"90", "66 90", "0f 1f 00", "0f 1f 40 00", "0f 1f 44 00 00"};
+
+  /** Names of the exceptions of both, by their vectors (Intel SDM volume 3, 6.3.1). */
+  static final Isa.Stops STOPS =
+      new Isa.Stops(
+          List.of(new byte[] {(byte) 0xeb, (byte) 0xfe}),
+          Map.of(
+              0, "divide error",
+              1, "debug",
+              3, "breakpoint",
+              4, "overflow",
+              6, "invalid opcode",
+              12, "stack fault",
+              13, "general protection",
+              14, "page fault",
+              16, "floating point",
+              17, "alignment check"));
+
+  /** {@code addr32 call}: what a static link makes of a call through the GOT. */
+  static final CallForm RELAXED_CALL =
+      CallForm.direct(
+          "addr32 call", "67 e8 .. .. .. ..", (at, code) -> at + 6 + (int) (code >> 16));
+
+  /** {@code call rel32}. */
+  static final CallForm CALL =
+      CallForm.direct("call", "e8 .. .. .. ..", (at, code) -> at + 5 + (int) (code >> 8));
+
+  private static final Effect NO_EFFECT = (code, frame) -> {};
+
+  private X86() {}
+
+  /**
+   * Reads what stands in front of a call, and whether the function sets the frame pointer behind
+   * it.
+   */
+  static Prologue beforeFrame(int wordBytes) {
+    StackWalk walk = walk(wordBytes);
+    long set = wordBytes == 8 ? 0xe5_8948L : 0xe589L; // mov %rsp,%rbp
+    long mask = wordBytes == 8 ? 0xff_ffffL : 0xffffL;
+    return (code, function, site, after) ->
+        walk.scan(code, function, site, after)
+            .map(facts -> facts.withKeepsFrame(sets(code, after, set, mask)));
+  }
+
+  /** Reads what stands in front of a call that is made behind the prologue. */
+  static Prologue behindFrame(int wordBytes) {
+    return walk(wordBytes);
+  }
+
+  private static boolean sets(Code code, long from, long pattern, long mask) {
+    for (long at = from; at < from + FRAME_WITHIN; at++) {
+      long bytes = code.at(at);
+      if ((bytes & mask) == pattern) {
+        return true;
+      }
+      if ((bytes & 0xff) == RET) {
+        return false;
+      }
+    }
+    return false;
+  }
+
+  private static StackWalk walk(int wordBytes) {
+    Effect push = (code, frame) -> frame.grow(wordBytes);
+    Effect realign = (code, frame) -> frame.lose();
+    Effect copy = (code, frame) -> frame.pushAgain();
+    Form[] forms =
+        wordBytes == 8
+            ? new Form[] {
+              Form.bytes("endbr64", "f3 0f 1e fa", NO_EFFECT),
+              new Form("lea disp8(%rsp),%reg", 5, 0x24_448d48L, 0xff_c7fffbL, NO_EFFECT),
+              Form.bytes("and $imm8,%rsp", "48 83 e4 ..", realign),
+              Form.bytes("and $imm32,%rsp", "48 81 e4 .. .. .. ..", realign),
+              new Form("push -8(%reg)", 3, 0xf870ffL, 0xfff8ffL, copy),
+              new Form("push -8(%r8-15)", 4, 0xf870ff41L, 0xfff8ffffL, copy),
+              new Form(PUSH, 1, 0x50, 0xf8, push),
+              new Form("push %r8-15", 2, 0x5041, 0xf8ff, push),
+            }
+            : new Form[] {
+              Form.bytes("endbr32", "f3 0f 1e fb", NO_EFFECT),
+              new Form("lea disp8(%esp),%reg", 4, 0x24448dL, 0xffc7ffL, NO_EFFECT),
+              Form.bytes("and $imm8,%esp", "83 e4 ..", realign),
+              Form.bytes("and $imm32,%esp", "81 e4 .. .. .. ..", realign),
+              new Form("push -4(%reg)", 3, 0xfc70ffL, 0xfff8ffL, copy),
+              new Form(PUSH, 1, 0x50, 0xf8, push),
+            };
+    return StackWalk.ofPushing(forms);
+  }
+}

@@ -1,0 +1,114 @@
+package dev.retstack.fleet.isa;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.isa.SiteFacts.Where;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Prologues that gcc 12.2 makes, with the call and its delay slot at their end. */
+class MipsTest {
+  private static final long FUNCTION = 0x10_0000;
+
+  @Test
+  void aLeafKeepsItsReturnAddress() {
+    // addiu sp,sp,-8; sw s8,4(sp); move s8,sp; move at,ra; jal; addiu sp,sp,-8
+    SiteFacts facts = o32("27bdfff8 afbe0004 03a0f025 03e00825 0c040050 27bdfff8");
+    assertThat(facts.where()).isEqualTo(Where.IN_REGISTER);
+    assertThat(facts.frameBytes()).isEqualTo(16);
+  }
+
+  @Test
+  void theCountingFunctionsStackIsPartOfTheWay() {
+    // addiu sp,sp,-32; sw s8,24(sp); move s8,sp; sw ra,28(sp); move at,ra; jal; addiu sp,sp,-8
+    SiteFacts facts = o32("27bdffe0 afbe0018 03a0f025 afbf001c 03e00825 0c040050 27bdfff8");
+    assertThat(facts.savedAt()).isEqualTo(28 + 8);
+    assertThat(facts.frameBytes()).isEqualTo(32 + 8);
+    // -O0: the move stands in front of the call
+    assertThat(o32("27bdffe0 afbe0018 03a0f025 afbf001c 03e00825 27bdfff8 0c040050 00000000"))
+        .isEqualTo(facts);
+    // daddiu sp,sp,-32; sd s8,16(sp); move s8,sp; sd ra,24(sp); move at,ra; jal; nop
+    facts = n64("67bdffe0 ffbe0010 03a0f025 ffbf0018 03e00825 0c040058 00000000");
+    assertThat(facts.savedAt()).isEqualTo(24);
+    assertThat(facts.frameBytes()).isEqualTo(32);
+  }
+
+  @Test
+  void aBigFrameIsMadeInSteps() {
+    // addiu sp,sp,-32752; sw ra,32748(sp); addiu sp,sp,-40
+    SiteFacts facts = o32("27bd8010 afbf7fec 27bdffd8 03e00825 0c040050 27bdfff8");
+    assertThat(facts.savedAt()).isEqualTo(32_748 + 40 + 8);
+    assertThat(facts.frameBytes()).isEqualTo(32_752 + 40 + 8);
+    // addiu sp,sp,-32752; lui v1,1; ori v1,v1,0x6d0; sw ra,32748(sp); subu sp,sp,v1
+    facts = o32("27bd8010 3c030001 346306d0 afbf7fec 03a3e823 03e00825 0c040050 27bdfff8");
+    assertThat(facts.savedAt()).isEqualTo(32_748 + 0x1_06d0 + 8);
+    // lui v1,1; daddiu sp,sp,-32752; ori v1,v1,0x6d0; sd ra,32744(sp); dsubu sp,sp,v1
+    facts = n64("3c030001 67bd8010 346306d0 ffbf7fe8 03a3e82f 03e00825 0c040058 00000000");
+    assertThat(facts.savedAt()).isEqualTo(32_744 + 0x1_06d0);
+    // a leaf: li v1,0x9c40; subu sp,sp,v1
+    facts = o32("34039c40 03a3e823 03e00825 0c040050 27bdfff8");
+    assertThat(facts.where()).isEqualTo(Where.IN_REGISTER);
+    assertThat(facts.frameBytes()).isEqualTo(0x9c40 + 8);
+  }
+
+  @Test
+  void whatRegister12TellsIsTheOtherConvention() {
+    // ...; sw ra,28(sp); move at,ra; addiu t4,sp,28; jal; addiu sp,sp,-8
+    String told = "27bdffe0 afbf001c 03e00825 27ac001c 0c040050 27bdfff8";
+    assertThat(scan(Mips.ISA, "mcount", told)).isEmpty();
+    assertThat(scan(Mips.ISA, "mcount-ra", told).orElseThrow().savedAt()).isEqualTo(28 + 8);
+    // a leaf: move t4,zero
+    String leaf = "27bdfff8 03e00825 00006025 0c040050 27bdfff8";
+    assertThat(scan(Mips.ISA, "mcount", leaf)).isEmpty();
+    assertThat(scan(Mips.ISA, "mcount-ra", leaf).orElseThrow().where())
+        .isEqualTo(Where.IN_REGISTER);
+    // n64 tells in the delay slot: daddiu t0,sp,56
+    String inDelaySlot = "67bdffc0 ffbf0038 03e00825 0c040058 67ac0038";
+    assertThat(scan(Mips64.ISA, "mcount", inDelaySlot)).isEmpty();
+    assertThat(scan(Mips64.ISA, "mcount-ra", inDelaySlot).orElseThrow().savedAt()).isEqualTo(56);
+    // without it
+    String plain = "27bdffe0 afbf001c 03e00825 0c040050 27bdfff8";
+    assertThat(scan(Mips.ISA, "mcount-ra", plain)).isEmpty();
+  }
+
+  @Test
+  void bothByteOrdersReadTheSame() {
+    String prologue = "27bdffe0 afbf001c 03e00825 0c040050 27bdfff8";
+    assertThat(scan(Mipsel.ISA, "mcount", prologue)).isEqualTo(scan(Mips.ISA, "mcount", prologue));
+  }
+
+  @Test
+  void jalReachesItsQuarterOfAGigabyte() {
+    CallForm jal = Mips.ISA.convention("mcount").orElseThrow().callForms().getFirst();
+    assertThat(jal.target().of(0x9fff_fffcL, code(Mips.ISA, "0c040050 00000000").at(FUNCTION)))
+        .isEqualTo(0xa010_0140L);
+    assertThat(jal.matches(code(Mips.ISA, "08040050 00000000").at(FUNCTION))).isFalse();
+  }
+
+  private static SiteFacts o32(String listing) {
+    return scan(Mips.ISA, "mcount", listing).orElseThrow();
+  }
+
+  private static SiteFacts n64(String listing) {
+    return scan(Mips64.ISA, "mcount", listing).orElseThrow();
+  }
+
+  private static Optional<SiteFacts> scan(Isa isa, String convention, String listing) {
+    long after = FUNCTION + 4L * listing.split(" ", -1).length;
+    return isa.convention(convention)
+        .orElseThrow()
+        .prologue()
+        .scan(code(isa, listing), FUNCTION, after - 8, after);
+  }
+
+  private static Code code(Isa isa, String listing) {
+    ByteBuffer bytes = ByteBuffer.allocate(256).order(isa.order());
+    for (String word : listing.split(" ", -1)) {
+      bytes.putInt((int) Long.parseLong(word, 16));
+    }
+    bytes.order(ByteOrder.LITTLE_ENDIAN);
+    return address -> bytes.getLong((int) (address - FUNCTION));
+  }
+}
