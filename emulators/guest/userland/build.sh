@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Builds the static Linux programs of this folder instrumented, for the tests of a user's own program.
+# Builds the static Linux programs of this folder for the tests of a user's own program.
 #
-#   build.sh DIR     DIR/<program>-<variant> for each compiler that is installed; what is missing is listed as skipped
-#   build.sh --list  name the variants
+#   build.sh DIR [VARIANT...]  DIR/<program>-<variant>, instrumented, for each compiler that is installed, and
+#                              DIR/<program>-<isa>-counted, which counts its own calls (counting.c), with its
+#                              functions in DIR/<program>-<isa>-counted.functions; what is missing is listed as skipped
+#   build.sh --list            name the variants
 #
 # Compile with -pg, link WITHOUT -pg: the linker then takes the plain crt1.o and not gcrt1.o, so that no profiling
 # timer (setitimer, SIGPROF) starts and no gmon.out is written at exit. glibc's own counting function stays in the
@@ -10,9 +12,62 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-readonly VARIANTS=(x86_64-fentry x86_64-mcount aarch64-mcount riscv64-mcount)
-readonly FLAGS=(-std=gnu17 -O2 -Wall -Wextra -Werror -fno-pie -fno-omit-frame-pointer
-  -fno-optimize-sibling-calls)
+readonly VARIANTS=(
+  x86_64-fentry x86_64-mcount i386-fentry i386-mcount aarch64-mcount arm-mcount arm-thumb-mcount riscv64-mcount
+  ppc64-mcount ppc64-profile-kernel ppc64le-mcount ppc64le-profile-kernel ppc32-mcount s390x-mcount s390x-fentry
+  mips-mcount mipsel-mcount m68k-mcount
+)
+readonly PROGRAMS=(hello sortlines recover qsort printf malloc json)
+readonly FLAGS=(-std=gnu17 -O2 -Wall -Wextra -Werror -fno-pie -fno-omit-frame-pointer -fno-optimize-sibling-calls)
+
+# describe VARIANT sets isa, target (of the compiler and its binutils), flags of the ISA and of the instrumentation
+describe() {
+  isa=${1%%-*} flags=() instrument=(-pg)
+  case $isa in
+    x86_64) target=x86_64-linux-gnu flags=(-fcf-protection=none) ;;
+    i386) target=x86_64-linux-gnu flags=(-m32 -fcf-protection=none -maccumulate-outgoing-args) ;;
+    arm) target=arm-linux-gnueabihf flags=(-marm -mapcs-frame) ;;
+    ppc64) target=powerpc64-linux-gnu ;;
+    ppc64le) target=powerpc64le-linux-gnu ;;
+    ppc32) target=powerpc-linux-gnu ;;
+    mips | mipsel) target=$isa-linux-gnu flags=(-mno-abicalls -G0 -Wl,--no-warn-mismatch) ;;
+    *) target=$isa-linux-gnu ;;
+  esac
+  case $1 in
+    *-thumb-mcount) flags=(-mthumb) ;;
+    *-fentry) instrument+=(-mfentry) ;;
+    *-profile-kernel) instrument+=(-mprofile-kernel) ;;
+  esac
+}
+
+# compile OBJECT SOURCE OPTION...
+compile() { "$target-gcc" "${FLAGS[@]}" "${flags[@]}" "${@:3}" -c "$2" -o "$1"; }
+
+# link PROGRAM OBJECT...
+link() { "$target-gcc" "${flags[@]}" -static -no-pie "${@:2}" -lm -o "$1"; }
+
+# counted DIR: the programs of the ISA that was described, each with its own count
+counted() {
+  compile "$1/counting-$isa.o" counting.c
+  for program in "${PROGRAMS[@]}"; do
+    local file=$1/$program-$isa-counted
+    compile "$file.o" "$program.c" -finstrument-functions
+    link "$file" "$file.o" "$1/counting-$isa.o"
+    "$target-nm" "$file" > "$file.functions"
+    rm "$file.o"
+  done
+  rm "$1/counting-$isa.o"
+}
+
+# instrumented DIR VARIANT
+instrumented() {
+  for program in "${PROGRAMS[@]}"; do
+    local file=$1/$program-$2
+    compile "$file.o" "$program.c" "${instrument[@]}"
+    link "$file" "$file.o"
+    rm "$file.o"
+  done
+}
 
 case ${1-} in
   --list)
@@ -20,26 +75,30 @@ case ${1-} in
     exit 0
     ;;
   '' | -*)
-    echo "usage: build.sh DIR | --list" >&2
+    echo "usage: build.sh DIR [VARIANT...] | --list" >&2
     exit 2
     ;;
 esac
 
-mkdir -p "$1"
-for variant in "${VARIANTS[@]}"; do
-  compiler=${variant%-*}-linux-gnu-gcc
-  if ! command -v "$compiler" > /dev/null; then
-    echo "skipped: $compiler not installed: $variant"
+readonly folder=$1
+mkdir -p "$folder"
+shift
+[[ $# -gt 0 ]] || set -- "${VARIANTS[@]}"
+jobs=() counted_isas=' '
+for variant in "$@"; do
+  describe "$variant"
+  if ! command -v "$target-gcc" > /dev/null; then
+    echo "skipped: $target-gcc not installed: $variant"
     continue
   fi
-  instrument=(-pg)
-  [[ $variant == x86_64-* ]] && instrument+=(-fcf-protection=none)
-  [[ $variant == *-fentry ]] && instrument+=(-mfentry)
-  for source in *.c; do
-    program=$1/${source%.c}-$variant
-    "$compiler" "${FLAGS[@]}" "${instrument[@]}" -c "$source" -o "$program.o"
-    "$compiler" -static -no-pie "$program.o" -o "$program"
-    rm "$program.o"
-  done
+  instrumented "$folder" "$variant" &
+  jobs+=("$!")
+  if [[ $counted_isas != *" $isa "* ]]; then
+    counted "$folder" &
+    jobs+=("$!")
+    counted_isas+="$isa "
+  fi
+  while [[ $(jobs -pr | wc -l) -ge $(nproc) ]]; do wait -n; done
   echo "built: $variant"
 done
+for job in "${jobs[@]}"; do wait "$job"; done

@@ -96,10 +96,11 @@ public final class Core implements AutoCloseable {
     instructionLimit = options.instructionLimit();
     firstStackPointer = process.start();
     pc = options.entry().orElse(elf.entry());
-    hook();
+    // before the hooks: with a TLB of the host's, segment registers cannot be set from outside
     isa.bringUp().apply(engine, image::address);
+    hook();
     engine.reg_write(isa.registers().sp(), firstStackPointer);
-    if (!isa.pushesReturnAddress()) {
+    if (!isa.pushesReturnAddress() && !isa.syscalls().linkIsExitHandler()) {
       engine.reg_write(isa.registers().link(), landing.stopAddress() - isa.addresses().linkBias());
     }
   }

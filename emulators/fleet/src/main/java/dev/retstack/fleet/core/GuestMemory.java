@@ -3,6 +3,7 @@ package dev.retstack.fleet.core;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -32,6 +33,7 @@ public final class GuestMemory implements AutoCloseable {
   public static final long MAX_MAPPING_BYTES = 4L << 30;
 
   private final int wordBytes;
+  private final ByteOrder order;
   private final boolean swap;
   private final MemoryListener listener;
 
@@ -50,6 +52,7 @@ public final class GuestMemory implements AutoCloseable {
       throw new IllegalArgumentException("word of " + wordBytes + " bytes: 4 or 8");
     }
     this.wordBytes = wordBytes;
+    this.order = order;
     this.swap = order != ByteOrder.nativeOrder();
     this.listener = listener;
   }
@@ -57,6 +60,11 @@ public final class GuestMemory implements AutoCloseable {
   /** Bytes of an address of the guest. */
   public int wordBytes() {
     return wordBytes;
+  }
+
+  /** Byte order of the guest. */
+  public ByteOrder order() {
+    return order;
   }
 
   /** The first page boundary at or above an address. */
@@ -207,6 +215,13 @@ public final class GuestMemory implements AutoCloseable {
 
   public void writeByte(long address, byte value) {
     write(address, new byte[] {value});
+  }
+
+  public void writeShort(long address, short value) {
+    byte[] bytes = new byte[2];
+    MemorySegment.ofArray(bytes)
+        .set(JAVA_SHORT_UNALIGNED, 0, swap ? Short.reverseBytes(value) : value);
+    write(address, bytes);
   }
 
   public void writeInt(long address, int value) {

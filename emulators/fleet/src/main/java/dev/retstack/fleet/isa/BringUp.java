@@ -19,7 +19,7 @@ public interface BringUp {
   /**
    * Prepares the engine.
    *
-   * @param engine opened, memory mapped, not yet run
+   * @param engine opened, memory mapped, without hooks, not yet run
    * @param symbols addresses of the image's symbols by name, and of {@link #ENTRY} and {@link
    *     #ENTRY_TOC}
    */

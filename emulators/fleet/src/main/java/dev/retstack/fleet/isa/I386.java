@@ -5,6 +5,9 @@ import static dev.retstack.unicorn.X86Const.*;
 import dev.retstack.fleet.isa.AbiCard.Moment;
 import dev.retstack.fleet.isa.AbiCard.SiteTable;
 import dev.retstack.unicorn.UcConst;
+import dev.retstack.unicorn.Unicorn;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.OptionalInt;
@@ -105,6 +108,14 @@ final class I386 {
           .remark("the nops stay: the site is seen, not patched")
           .build();
 
+  /** Where Linux writes the descriptors of segments: near the top, out of everybody's way. */
+  private static final long DESCRIPTORS = 0xffff_0000L;
+
+  private static final int DESCRIPTORS_BYTES = 4096;
+
+  /** Linux's selector of flat data for the privilege that the engine runs at. */
+  private static final int KERNEL_DATA = 13 * 8;
+
   static final Isa ISA =
       new Isa(
           "i386",
@@ -130,6 +141,7 @@ final class I386 {
             // masked; the engine starts with zeroes, which is single precision
             engine.reg_write(UC_X86_REG_FPCW, 0x37f);
             engine.reg_write(UC_X86_REG_MXCSR, 0x1f80);
+            loadSegments(engine);
           },
           SyscallAbi.onInterrupt(0x80) // int $0x80
               .number(SyscallAbi.Numbers.I386, UC_X86_REG_EAX)
@@ -142,6 +154,7 @@ final class I386 {
                   UC_X86_REG_EBP)
               .result(UC_X86_REG_EAX)
               .platform("i686")
+              .descriptorTable(DESCRIPTORS)
               .build(),
           new LandingCode(
               8, (at, tail, mailbox) -> jumpThrough(mailbox), (at, mailbox) -> new byte[0]),
@@ -149,6 +162,25 @@ final class I386 {
           List.of(FENTRY, MCOUNT, PATCHABLE));
 
   private I386() {}
+
+  /**
+   * Points the processor at the table of descriptors and loads the stack's: the engine starts with
+   * a flat 32-bit stack that no descriptor stands for, and forgets that it has 32 bits as soon as
+   * the program loads %gs. The look-up of a descriptor by the host goes by physical addresses.
+   */
+  private static void loadSegments(Unicorn engine) {
+    // struct uc_x86_mmr: selector in 2 bytes, base at 8, limit at 16
+    byte[] table =
+        ByteBuffer.allocate(24)
+            .order(ByteOrder.nativeOrder())
+            .putLong(8, DESCRIPTORS)
+            .putInt(16, DESCRIPTORS_BYTES - 1)
+            .array();
+    engine.reg_write(UC_X86_REG_GDTR, MemorySegment.ofArray(table));
+    engine.ctl_tlb_mode(UcConst.UC_TLB_CPU);
+    engine.reg_write(UC_X86_REG_SS, KERNEL_DATA);
+    engine.ctl_tlb_mode(UcConst.UC_TLB_VIRTUAL);
+  }
 
   /** {@code ff 25 abs32}: jmp *mailbox. */
   private static byte[] jumpThrough(long mailbox) {

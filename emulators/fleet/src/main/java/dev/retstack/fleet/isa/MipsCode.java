@@ -116,7 +116,8 @@ final class MipsCode {
   private static AbiCard.Builder common(String name, ByteOrder order, int... stub) {
     return AbiCard.named(name)
         .moment(Moment.AFTER_PROLOGUE)
-        .symbols("_mcount")
+        // a static link puts a stub in front of glibc's, which is position-independent
+        .symbols("_mcount", ".pic._mcount")
         .callForms(jal(order))
         .nop("00 00 00 00 00 00 00 00")
         .entryStub(HexFormat.of().formatHex(Encoding.words(order, stub)))

@@ -140,6 +140,7 @@ final class S390x {
                   UC_S390X_REG_R6,
                   UC_S390X_REG_R7)
               .result(UC_S390X_REG_R2)
+              .linkIsExitHandler()
               .platform("s390x")
               .build(),
           new LandingCode(

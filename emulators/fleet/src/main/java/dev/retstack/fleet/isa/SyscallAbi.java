@@ -94,6 +94,7 @@ public final class SyscallAbi {
   private final String platform;
   private final int stackGap;
   private final OptionalLong descriptorTable;
+  private final boolean linkIsExitHandler;
 
   private SyscallAbi(Builder b) {
     trap = b.trap;
@@ -110,6 +111,7 @@ public final class SyscallAbi {
     platform = b.platform;
     stackGap = b.stackGap;
     descriptorTable = b.descriptorTable;
+    linkIsExitHandler = b.linkIsExitHandler;
     if (argumentRegisters.size() < ARGUMENTS && furtherArgumentsAt.isEmpty()) {
       throw new IllegalArgumentException(
           "%d argument registers of a system call of %s: six, or say where the further ones are"
@@ -197,6 +199,14 @@ public final class SyscallAbi {
     return descriptorTable;
   }
 
+  /**
+   * True where a program takes the link register at its start for a function to call at its end:
+   * then it must be 0, and the program cannot be left by a return.
+   */
+  public boolean linkIsExitHandler() {
+    return linkIsExitHandler;
+  }
+
   /** System calls are a hook on an instruction. */
   static Builder onInstruction(int id) {
     return new Builder(Trap.INSTRUCTION, id);
@@ -223,6 +233,7 @@ public final class SyscallAbi {
     private String platform;
     private int stackGap;
     private OptionalLong descriptorTable = OptionalLong.empty();
+    private boolean linkIsExitHandler;
 
     private Builder(Trap trap, int trapNumber) {
       this.trap = trap;
@@ -290,6 +301,11 @@ public final class SyscallAbi {
 
     Builder descriptorTable(long address) {
       descriptorTable = OptionalLong.of(address);
+      return this;
+    }
+
+    Builder linkIsExitHandler() {
+      linkIsExitHandler = true;
       return this;
     }
 

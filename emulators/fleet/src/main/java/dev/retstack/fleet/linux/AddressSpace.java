@@ -8,7 +8,8 @@ import java.util.List;
  * The heap, the stack and the mappings of a process, in the guest memory beside its image.
  *
  * <p>Fixed places make runs alike: with 64-bit addresses mappings from 0x20_0000_0000 on upwards
- * and the stack below 0x3f_f000_0000; with 32-bit addresses from 0x6000_0000 and below 0xb000_0000.
+ * and the stack below 0x3f_f000_0000; with 32-bit addresses from 0x4000_0000 and below 0x7f00_0000,
+ * since mips has no user addresses above 0x7fff_ffff.
  */
 final class AddressSpace {
   /** Linux allows 65,530 mappings; each costs the engine a region. */
@@ -39,9 +40,9 @@ final class AddressSpace {
     this.memory = memory;
     this.bytesMax = bytesMax;
     boolean wide = memory.wordBytes() == 8;
-    this.mappingsFrom = wide ? 0x20_0000_0000L : 0x6000_0000L;
-    this.mappingsTo = wide ? 0x30_0000_0000L : 0xA000_0000L;
-    this.stackTop = wide ? 0x3F_F000_0000L : 0xB000_0000L;
+    this.mappingsFrom = wide ? 0x20_0000_0000L : 0x4000_0000L;
+    this.mappingsTo = wide ? 0x30_0000_0000L : 0x7000_0000L;
+    this.stackTop = wide ? 0x3F_F000_0000L : 0x7F00_0000L;
     this.breakStart = GuestMemory.pageUp(imageEnd) + GuestMemory.PAGE;
     this.breakNow = breakStart;
     this.breakMapped = breakStart;

@@ -14,15 +14,14 @@ final class CallRegisters {
   private final Registers registers;
   private final GuestMemory memory;
   private final Cpu cpu;
-  private final Errno.Family errors;
+  private final Dialect dialect;
 
-  CallRegisters(
-      SyscallAbi abi, Registers registers, GuestMemory memory, Cpu cpu, Errno.Family errors) {
+  CallRegisters(SyscallAbi abi, Registers registers, GuestMemory memory, Cpu cpu, Dialect dialect) {
     this.abi = abi;
     this.registers = registers;
     this.memory = memory;
     this.cpu = cpu;
-    this.errors = errors;
+    this.dialect = dialect;
   }
 
   /** Which system call. */
@@ -62,7 +61,7 @@ final class CallRegisters {
 
   /** Answers with an error. */
   void fail(Errno errno) {
-    int number = errno.number(errors);
+    int number = errno.number(dialect);
     answer(abi.errorFlag().isPresent() ? number : -number, true);
   }
 

@@ -26,13 +26,6 @@ enum Errno {
   ENOSYS(38, 89, 90),
   ETIMEDOUT(110, 145, 60);
 
-  /** Whose numbers. */
-  enum Family {
-    GENERIC,
-    MIPS,
-    SPARC
-  }
-
   private final int generic;
   private final int mips;
   private final int sparc;
@@ -47,16 +40,16 @@ enum Errno {
     this.sparc = sparc;
   }
 
-  /** The number in a family. */
-  int number(Family family) {
-    return switch (family) {
+  /** The number in a dialect. */
+  int number(Dialect dialect) {
+    return switch (dialect) {
       case GENERIC -> generic;
       case MIPS -> mips;
       case SPARC -> sparc;
     };
   }
 
-  /** What a system call of the generic family returns. */
+  /** What a system call returns in the generic dialect. */
   long result() {
     return -generic;
   }

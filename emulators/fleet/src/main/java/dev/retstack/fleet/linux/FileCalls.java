@@ -5,6 +5,7 @@ import dev.retstack.fleet.core.GuestMemory;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 
 /** System calls on files: reading, writing, opening, asking. */
@@ -17,6 +18,10 @@ final class FileCalls {
   private static final long COUNT_MAX = 0x7FFF_F000L;
 
   private static final long AT_EMPTY_PATH = 0x1000;
+
+  /** {@code STATX_BASIC_STATS}: all that {@code stat} tells. */
+  private static final int STATX_BASIC = 0x7FF;
+
   private static final int F_DUPFD = 0;
   private static final int F_GETFD = 1;
   private static final int F_SETFD = 2;
@@ -27,12 +32,19 @@ final class FileCalls {
 
   private final GuestMemory memory;
   private final FileTable files;
+  private final ArgumentRules rules;
   private final StatLayout stat;
   private final String executable;
 
-  FileCalls(GuestMemory memory, FileTable files, StatLayout stat, String executable) {
+  FileCalls(
+      GuestMemory memory,
+      FileTable files,
+      ArgumentRules rules,
+      StatLayout stat,
+      String executable) {
     this.memory = memory;
     this.files = files;
+    this.rules = rules;
     this.stat = stat;
     this.executable = executable;
   }
@@ -42,7 +54,9 @@ final class FileCalls {
     calls.put("write", a -> write(files.get(a[0]), a[1], count(a[2])));
     calls.put("readv", a -> vector(a, (file, at, size) -> read(file, at, size)));
     calls.put("writev", a -> vector(a, (file, at, size) -> write(file, at, size)));
-    calls.put("lseek", a -> files.get(a[0]).seek(a[1], (int) a[2]));
+    calls.put("pread64", this::readAt);
+    calls.put("lseek", a -> files.get(a[0]).seek(rules.signed(a[1]), (int) a[2]));
+    calls.put("_llseek", this::longSeek);
     calls.put("close", this::close);
     calls.put("open", a -> files.open(path(a[0]), (int) a[1]));
     calls.put("openat", a -> files.open(path(a[1]), (int) a[2]));
@@ -50,11 +64,17 @@ final class FileCalls {
     calls.put("dup2", a -> files.duplicateTo(a[0], a[1]));
     calls.put("dup3", a -> files.duplicateTo(a[0], a[1]));
     calls.put("fcntl", this::control);
+    calls.put("fcntl64", this::control);
     calls.put("ioctl", this::deviceControl);
-    calls.put("fstat", a -> status(files.get(a[0]), a[0], a[1]));
-    calls.put("stat", a -> statusOf(path(a[0]), a[1]));
-    calls.put("lstat", a -> statusOf(path(a[0]), a[1]));
-    calls.put("newfstatat", this::statusAt);
+    for (String wide : memory.wordBytes() == Long.BYTES ? List.of("", "64") : List.of("64")) {
+      // without 64 and where words have 32 bits they tell sizes in 32: no C library asks any more
+      calls.put("fstat" + wide, a -> status(files.get(a[0]), a[0], stat, a[1]));
+      calls.put("stat" + wide, a -> statusOf(path(a[0]), stat, a[1]));
+      calls.put("lstat" + wide, a -> statusOf(path(a[0]), stat, a[1]));
+    }
+    calls.put("newfstatat", a -> statusAt(a[0], a[1], a[3], stat, a[2]));
+    calls.put("fstatat64", a -> statusAt(a[0], a[1], a[3], stat, a[2]));
+    calls.put("statx", this::statusExtended);
     calls.put("access", a -> access(path(a[0])));
     calls.put("faccessat", a -> access(path(a[1])));
     calls.put("faccessat2", a -> access(path(a[1])));
@@ -67,6 +87,32 @@ final class FileCalls {
   @FunctionalInterface
   private interface Transfer {
     long move(OpenFile file, long address, long size) throws IOException;
+  }
+
+  private long readAt(long[] a) throws IOException {
+    OpenFile file = files.get(a[0]);
+    int most = (int) Math.min(count(a[2]), COPY_BYTES);
+    long place = rules.wide(a, 3);
+    if (place < 0) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    if (!memory.isMapped(a[1], most)) {
+      throw new SystemCallException(Errno.EFAULT);
+    }
+    byte[] bytes = new byte[most];
+    int got = file.readAt(place, bytes);
+    memory.write(a[1], Arrays.copyOf(bytes, got));
+    return got;
+  }
+
+  /** {@code lseek} of 32-bit programs: the offset in halves, the result in memory. */
+  private long longSeek(long[] a) throws IOException {
+    OpenFile file = files.get(a[0]);
+    if (!memory.isMapped(a[3], Long.BYTES)) {
+      throw new SystemCallException(Errno.EFAULT);
+    }
+    memory.writeLong(a[3], file.seek(ArgumentRules.join(a[1], a[2]), (int) a[4]));
+    return 0;
   }
 
   private long read(OpenFile file, long address, long size) throws IOException {
@@ -104,12 +150,13 @@ final class FileCalls {
 
   private long vector(long[] a, Transfer transfer) throws IOException {
     OpenFile file = files.get(a[0]);
-    if (a[2] < 0 || a[2] > IOV_MAX) {
+    int entries = (int) a[2];
+    if (entries < 0 || entries > IOV_MAX) {
       throw new SystemCallException(Errno.EINVAL);
     }
     int word = memory.wordBytes();
     long done = 0;
-    for (long i = 0; i < a[2]; i++) {
+    for (long i = 0; i < entries; i++) {
       long entry = a[1] + i * 2 * word;
       long size = count(memory.readWord(entry + word));
       long moved;
@@ -150,25 +197,33 @@ final class FileCalls {
     throw new SystemCallException(Errno.ENOTTY);
   }
 
-  private long statusAt(long[] a) throws IOException {
-    String name = path(a[1]);
-    if (name.isEmpty() && (a[3] & AT_EMPTY_PATH) != 0) {
-      return status(files.get(a[0]), a[0], a[2]);
-    }
-    return statusOf(name, a[2]);
+  private long statusExtended(long[] a) throws IOException {
+    long done = statusAt(a[0], a[1], a[2], StatLayout.EXTENDED, a[4]);
+    memory.writeInt(a[4], STATX_BASIC);
+    return done;
   }
 
-  private long statusOf(String name, long address) throws IOException {
+  private long statusAt(long folder, long name, long flags, StatLayout layout, long address)
+      throws IOException {
+    String path = path(name);
+    if (path.isEmpty() && (flags & AT_EMPTY_PATH) != 0) {
+      return status(files.get(folder), folder, layout, address);
+    }
+    return statusOf(path, layout, address);
+  }
+
+  private long statusOf(String name, StatLayout layout, long address) throws IOException {
     OpenFile file = files.find(name, 0);
     try {
-      return status(file, 0, address);
+      return status(file, 0, layout, address);
     } finally {
       files.release(file);
     }
   }
 
-  private long status(OpenFile file, long inode, long address) throws IOException {
-    stat.write(memory, address, file.mode(), inode + 1, file.size());
+  private long status(OpenFile file, long inode, StatLayout layout, long address)
+      throws IOException {
+    layout.write(memory, address, file.mode(), inode + 1, file.size());
     return 0;
   }
 
@@ -177,21 +232,22 @@ final class FileCalls {
     return 0;
   }
 
-  private long link(String name, long address, long size) {
+  private long link(String name, long address, long length) {
     if (!name.equals("/proc/self/exe")) {
       throw new SystemCallException(Errno.ENOENT);
     }
     byte[] target = executable.getBytes(StandardCharsets.UTF_8);
+    int size = (int) length;
     if (size <= 0) {
       throw new SystemCallException(Errno.EINVAL);
     }
-    int length = (int) Math.min(size, target.length);
-    memory.write(address, Arrays.copyOf(target, length));
-    return length;
+    int told = Math.min(size, target.length);
+    memory.write(address, Arrays.copyOf(target, told));
+    return told;
   }
 
   private long workingDirectory(long[] a) {
-    if (a[1] < 2) {
+    if (Long.compareUnsigned(a[1], 2) < 0) {
       throw new SystemCallException(Errno.ERANGE);
     }
     memory.write(a[0], new byte[] {'/', 0});
@@ -208,8 +264,8 @@ final class FileCalls {
     throw new SystemCallException(Errno.ENAMETOOLONG);
   }
 
-  private static long count(long wanted) {
-    if (wanted < 0) {
+  private long count(long wanted) {
+    if (rules.signed(wanted) < 0) {
       throw new SystemCallException(Errno.EINVAL);
     }
     return Math.min(wanted, COUNT_MAX);

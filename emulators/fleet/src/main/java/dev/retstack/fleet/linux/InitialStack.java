@@ -16,7 +16,8 @@ import java.util.Map;
  *        auxiliary vector: pairs of words, ends with AT_NULL
  *        envp: pointers, ends with 0
  *        argv: pointers, ends with 0
- * sp --> argc                                    sp is a multiple of 16
+ *        argc                                    at a multiple of 16
+ * sp --> as many bytes as the ABI wants there; on most ISAs none
  * </pre>
  */
 final class InitialStack {
@@ -42,16 +43,19 @@ final class InitialStack {
 
   private final GuestMemory memory;
   private final long bottom;
+  private final int gap;
   private long at;
 
   /**
    * @param memory with the stack mapped
    * @param bottom lowest address of the stack
    * @param top one past its highest; a multiple of 16
+   * @param gap bytes between the stack pointer and argc
    */
-  InitialStack(GuestMemory memory, long bottom, long top) {
+  InitialStack(GuestMemory memory, long bottom, long top, int gap) {
     this.memory = memory;
     this.bottom = bottom;
+    this.gap = gap;
     this.at = top - memory.wordBytes();
   }
 
@@ -106,11 +110,11 @@ final class InitialStack {
 
   private long put(List<Long> words) {
     int word = memory.wordBytes();
-    long sp = (at - (long) words.size() * word) & -16;
+    long argc = (at - (long) words.size() * word) & -16;
     for (int i = 0; i < words.size(); i++) {
-      memory.writeWord(sp + (long) i * word, words.get(i));
+      memory.writeWord(argc + (long) i * word, words.get(i));
     }
-    return sp;
+    return argc - gap;
   }
 
   private long string(String text) {

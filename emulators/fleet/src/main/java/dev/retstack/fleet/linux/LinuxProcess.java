@@ -64,28 +64,24 @@ public final class LinuxProcess implements AutoCloseable {
     this.abi = abi;
     this.memory = memory;
     this.options = options;
-    this.registers = new CallRegisters(abi, registers, memory, cpu, errors(abi.numbers()));
     this.space =
         new AddressSpace(memory, image.segments().getLast().end(), options.memoryBytesMax());
     this.files = new FileTable(options);
     this.random = new SplittableRandom(options.seed());
     this.names = SystemCallNames.of(abi.numbers());
-    String executable = "/" + image.name();
-    new FileCalls(memory, files, StatLayout.of(abi.numbers()), executable).register(calls);
-    new MemoryCalls(space, this::countUnsupported).register(calls);
+    Dialect dialect = Dialect.of(abi.numbers());
+    this.registers = new CallRegisters(abi, registers, memory, cpu, dialect);
+    ArgumentRules rules = new ArgumentRules(memory.wordBytes(), memory.order(), abi.pairsAligned());
+    StatLayout stat = StatLayout.of(abi.numbers(), memory.wordBytes());
+    new FileCalls(memory, files, rules, stat, "/" + image.name()).register(calls);
+    new MemoryCalls(space, memory, dialect.mapAnonymous(), this::countUnsupported).register(calls);
     new TimeCalls(memory, clockNs).register(calls);
-    new SignalCalls(memory, this::endWith).register(calls);
-    new ProcessCalls(
-            memory, options, abi.platform(), random, cpu, registers.threadPointer(), this::endWith)
+    new SignalCalls(memory, dialect.signals(), this::endWith).register(calls);
+    new ProcessCalls(memory, options, abi.platform(), dialect.filesLimit(), random, this::endWith)
         .register(calls);
-  }
-
-  private static Errno.Family errors(SyscallAbi.Numbers numbers) {
-    return switch (numbers) {
-      case MIPS_O32, MIPS_N64 -> Errno.Family.MIPS;
-      case SPARC -> Errno.Family.SPARC;
-      default -> Errno.Family.GENERIC;
-    };
+    new ThreadStorageCalls(memory, cpu, registers.threadPointer(), abi.descriptorTable(), names)
+        .register(calls);
+    abi.descriptorTable().ifPresent(page -> space.reserve(page, GuestMemory.PAGE));
   }
 
   /** Keeps the program from unmapping or overwriting the mapping of a range: the tracer's pages. */
@@ -98,7 +94,7 @@ public final class LinuxProcess implements AutoCloseable {
     long bottom = space.mapStack(options.stackBytes());
     byte[] bytes = new byte[AT_RANDOM_BYTES];
     random.nextBytes(bytes);
-    return new InitialStack(memory, bottom, space.stackTop())
+    return new InitialStack(memory, bottom, space.stackTop(), abi.stackGap())
         .write(image, options, abi.platform(), bytes);
   }
 

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.linux;
 
+import dev.retstack.fleet.core.GuestMemory;
 import java.util.Map;
 import java.util.function.Consumer;
 
@@ -7,33 +8,52 @@ import java.util.function.Consumer;
 final class MemoryCalls {
   private static final long PROTECTION_BITS = 7;
   private static final long MAP_FIXED = 0x10;
-  private static final long MAP_ANONYMOUS = 0x20;
   private static final long MAP_FIXED_NOREPLACE = 0x10_0000;
   private static final long MREMAP_MAYMOVE = 1;
 
+  private static final int MMAP_ARGUMENTS = 6;
+
   private final AddressSpace space;
+  private final GuestMemory memory;
+  private final long anonymous;
   private final Consumer<String> refused;
 
   /**
+   * @param anonymous {@code MAP_ANONYMOUS}
    * @param refused told what the program asked for in vain
    */
-  MemoryCalls(AddressSpace space, Consumer<String> refused) {
+  MemoryCalls(AddressSpace space, GuestMemory memory, long anonymous, Consumer<String> refused) {
     this.space = space;
+    this.memory = memory;
+    this.anonymous = anonymous;
     this.refused = refused;
   }
 
   void register(Map<String, SystemCall> calls) {
     calls.put("brk", a -> space.setBreak(a[0]));
     calls.put("mmap", this::map);
+    // the last argument counts pages, not bytes: only files have an offset
+    calls.put("mmap2", this::map);
+    calls.put("old_mmap", a -> map(words(a[0])));
     calls.put("munmap", this::unmap);
     calls.put("mprotect", this::protect);
     calls.put("mremap", this::remap);
     calls.put("madvise", a -> 0);
+    calls.put("cacheflush", a -> 0);
+  }
+
+  /** The arguments of {@code old_mmap}: it passes one pointer to all of them. */
+  private long[] words(long address) {
+    long[] words = new long[MMAP_ARGUMENTS];
+    for (int i = 0; i < words.length; i++) {
+      words[i] = memory.readWord(address + (long) i * memory.wordBytes());
+    }
+    return words;
   }
 
   private long map(long[] a) {
     long flags = a[3];
-    if ((flags & MAP_ANONYMOUS) == 0) {
+    if ((flags & anonymous) == 0) {
       refused.accept("mmap of a file");
       throw new SystemCallException(Errno.ENODEV);
     }

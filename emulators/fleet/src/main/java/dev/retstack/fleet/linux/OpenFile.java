@@ -33,6 +33,11 @@ interface OpenFile extends Closeable {
     throw new SystemCallException(Errno.EBADF);
   }
 
+  /** Fills {@code into} from a place in the file, as far as the file goes. */
+  default int readAt(long place, byte[] into) throws IOException {
+    throw new SystemCallException(Errno.ESPIPE);
+  }
+
   /** Writes all bytes. */
   default void write(byte[] bytes) throws IOException {
     throw new SystemCallException(Errno.EBADF);
@@ -112,6 +117,11 @@ interface OpenFile extends Closeable {
     @Override
     public int read(byte[] into, int length) throws IOException {
       return Math.max(0, channel.read(ByteBuffer.wrap(into, 0, length)));
+    }
+
+    @Override
+    public int readAt(long place, byte[] into) throws IOException {
+      return Math.max(0, channel.read(ByteBuffer.wrap(into), place));
     }
 
     @Override

@@ -1,7 +1,6 @@
 package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.core.GuestMemory;
-import dev.retstack.fleet.isa.Registers;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -17,38 +16,44 @@ final class ProcessCalls {
 
   private static final int UTS_FIELD_BYTES = 65;
   private static final int RANDOM_PIECE_BYTES = 4096;
-  private static final long ARCH_SET_FS = 0x1002;
-  private static final long ARCH_GET_FS = 0x1003;
   private static final int RLIMIT_STACK = 3;
-  private static final int RLIMIT_NOFILE = 7;
   private static final int RLIMITS = 16;
+
+  /** Of {@code struct sysinfo}, in words of the program. */
+  private static final long TOTAL_RAM_WORD = 4;
+
+  private static final long FREE_RAM_WORD = 5;
+  private static final long PROCESSES_WORD = 10;
+  private static final long MEMORY_UNIT_WORD = 13;
+
+  private static final long RLIM_INFINITY = -1;
+
+  /** What "no limit" was in 32-bit programs when limits were signed. */
+  private static final long INFINITY_BEFORE_UNSIGNED = 0x7FFF_FFFF;
+
   private static final int FUTEX_COMMAND = 0x7F;
   private static final int FUTEX_WAIT = 0;
   private static final int FUTEX_WAIT_BITSET = 9;
-  private static final int SIGKILL = 9;
 
   private final GuestMemory memory;
   private final LinuxOptions options;
   private final String platform;
+  private final int filesLimit;
   private final SplittableRandom random;
-  private final Cpu cpu;
-  private final int threadPointer;
   private final Consumer<LinuxEnd> end;
 
   ProcessCalls(
       GuestMemory memory,
       LinuxOptions options,
       String platform,
+      int filesLimit,
       SplittableRandom random,
-      Cpu cpu,
-      int threadPointer,
       Consumer<LinuxEnd> end) {
     this.memory = memory;
     this.options = options;
     this.platform = platform;
+    this.filesLimit = filesLimit;
     this.random = random;
-    this.cpu = cpu;
-    this.threadPointer = threadPointer;
     this.end = end;
   }
 
@@ -61,8 +66,10 @@ final class ProcessCalls {
     calls.put("getppid", a -> 1);
     for (String name : new String[] {"getuid", "geteuid", "getgid", "getegid"}) {
       calls.put(name, a -> USER);
+      calls.put(name + "32", a -> USER);
     }
     calls.put("uname", this::uname);
+    calls.put("sysinfo", this::systemInformation);
     calls.put("set_robust_list", a -> 0);
     // Known and not offered: C libraries ask at every start and go on without.
     calls.put(
@@ -72,13 +79,12 @@ final class ProcessCalls {
         });
     calls.put("sched_yield", a -> 0);
     calls.put("sched_getaffinity", this::affinity);
-    calls.put("prlimit64", a -> limit(a[1], a[2], a[3]));
-    calls.put("getrlimit", a -> limit(a[0], 0, a[1]));
+    calls.put("prlimit64", this::limits);
+    calls.put("getrlimit", a -> limitWords(a[0], a[1], INFINITY_BEFORE_UNSIGNED));
+    calls.put("ugetrlimit", a -> limitWords(a[0], a[1], RLIM_INFINITY));
     calls.put("getrandom", this::randomBytes);
     calls.put("futex", this::futex);
-    if (threadPointer != Registers.NONE) {
-      calls.put("arch_prctl", this::archControl);
-    }
+    calls.put("futex_time64", this::futex);
   }
 
   private long exit(long[] a) {
@@ -97,32 +103,55 @@ final class ProcessCalls {
     return 0;
   }
 
-  private long affinity(long[] a) {
-    if (a[1] < Long.BYTES) {
-      throw new SystemCallException(Errno.EINVAL);
-    }
-    memory.writeLong(a[2], 1);
-    return Long.BYTES;
+  /** Memory in {@code struct sysinfo}: C libraries ask before they take much of it. */
+  private long systemInformation(long[] a) {
+    int word = memory.wordBytes();
+    memory.write(a[0], new byte[word == Long.BYTES ? 112 : 64]);
+    memory.writeWord(a[0] + TOTAL_RAM_WORD * word, options.memoryBytesMax());
+    memory.writeWord(a[0] + FREE_RAM_WORD * word, options.memoryBytesMax());
+    memory.writeShort(a[0] + PROCESSES_WORD * word, (short) 1);
+    memory.writeInt(a[0] + MEMORY_UNIT_WORD * word, 1);
+    return 0;
   }
 
-  private long limit(long resource, long wanted, long old) {
+  private long affinity(long[] a) {
+    int word = memory.wordBytes();
+    if (Long.compareUnsigned(a[1], word) < 0) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    memory.writeWord(a[2], 1);
+    return word;
+  }
+
+  /** Limits as 64-bit numbers, whatever the word. */
+  private long limits(long[] a) {
+    long value = limit(a[1], RLIM_INFINITY);
+    if (a[2] != 0) {
+      throw new SystemCallException(Errno.EPERM);
+    }
+    if (a[3] != 0) {
+      memory.writeLong(a[3], value);
+      memory.writeLong(a[3] + Long.BYTES, value);
+    }
+    return 0;
+  }
+
+  private long limitWords(long resource, long address, long infinity) {
+    long value = limit(resource, memory.wordBytes() == Long.BYTES ? RLIM_INFINITY : infinity);
+    memory.writeWord(address, value);
+    memory.writeWord(address + memory.wordBytes(), value);
+    return 0;
+  }
+
+  private long limit(long number, long infinity) {
+    int resource = (int) number;
     if (resource < 0 || resource >= RLIMITS) {
       throw new SystemCallException(Errno.EINVAL);
     }
-    if (wanted != 0) {
-      throw new SystemCallException(Errno.EPERM);
+    if (resource == filesLimit) {
+      return FileTable.DESCRIPTORS_MAX;
     }
-    if (old != 0) {
-      long value =
-          switch ((int) resource) {
-            case RLIMIT_STACK -> options.stackBytes();
-            case RLIMIT_NOFILE -> FileTable.DESCRIPTORS_MAX;
-            default -> -1;
-          };
-      memory.writeLong(old, value);
-      memory.writeLong(old + Long.BYTES, value);
-    }
-    return 0;
+    return resource == RLIMIT_STACK ? options.stackBytes() : infinity;
   }
 
   private long randomBytes(long[] a) {
@@ -151,18 +180,8 @@ final class ProcessCalls {
     }
     end.accept(
         new LinuxEnd.Killed(
-            SIGKILL, "the program waits for another thread for ever; there is only one"));
-    return 0;
-  }
-
-  private long archControl(long[] a) {
-    if (a[0] == ARCH_SET_FS) {
-      cpu.write(threadPointer, a[1]);
-    } else if (a[0] == ARCH_GET_FS) {
-      memory.writeLong(a[1], cpu.read(threadPointer));
-    } else {
-      throw new SystemCallException(Errno.EINVAL);
-    }
+            SignalNumbers.KILL,
+            "the program waits for another thread for ever; there is only one"));
     return 0;
   }
 }

@@ -2,7 +2,6 @@ package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.core.GuestMemory;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -10,30 +9,24 @@ import java.util.function.Consumer;
  * program sends to itself ends it unless it is ignored.
  */
 final class SignalCalls {
-  private static final int SIGNALS = 64;
-  private static final int MASK_BYTES = 8;
+  private static final int ACTION_WORDS = 3;
   private static final long SIG_IGN = 1;
-  private static final int SIGKILL = 9;
-  private static final int SIGSTOP = 19;
-
-  /** SIGCHLD, SIGCONT, SIGURG, SIGWINCH. */
-  private static final Set<Integer> IGNORED = Set.of(17, 18, 23, 28);
-
-  private static final Map<Integer, String> NAMES =
-      Map.of(
-          2, "SIGINT", 3, "SIGQUIT", 4, "SIGILL", 6, "SIGABRT", 8, "SIGFPE", 9, "SIGKILL", 10,
-          "SIGUSR1", 11, "SIGSEGV", 13, "SIGPIPE", 15, "SIGTERM");
 
   private final GuestMemory memory;
+  private final SignalNumbers numbers;
   private final Consumer<LinuxEnd> end;
 
-  /** What the program asked for: handler, flags and a third word, as it wrote them. */
-  private final long[][] actions = new long[SIGNALS + 1][3];
+  /** What the program asked for, by signal: handler, flags and a third word, as it wrote them. */
+  private final long[][] actions;
 
-  private long mask;
+  /** The signal mask in pieces of eight bytes. Which bit is which does not matter here. */
+  private final long[] mask;
 
-  SignalCalls(GuestMemory memory, Consumer<LinuxEnd> end) {
+  SignalCalls(GuestMemory memory, SignalNumbers numbers, Consumer<LinuxEnd> end) {
     this.memory = memory;
+    this.numbers = numbers;
+    this.actions = new long[numbers.count() + 1][ACTION_WORDS];
+    this.mask = new long[numbers.maskBytes() / Long.BYTES];
     this.end = end;
   }
 
@@ -47,14 +40,14 @@ final class SignalCalls {
   }
 
   private long action(long[] a) {
-    long signal = a[0];
-    if (signal < 1 || signal > SIGNALS || a[3] != MASK_BYTES) {
+    int signal = (int) a[0];
+    if (signal < 1 || signal > numbers.count() || a[3] != numbers.maskBytes()) {
       throw new SystemCallException(Errno.EINVAL);
     }
-    if (a[1] != 0 && (signal == SIGKILL || signal == SIGSTOP)) {
+    if (a[1] != 0 && (signal == SignalNumbers.KILL || signal == numbers.stop())) {
       throw new SystemCallException(Errno.EINVAL);
     }
-    long[] known = actions[(int) signal];
+    long[] known = actions[signal];
     int word = memory.wordBytes();
     long[] wanted = known.clone();
     if (a[1] != 0) {
@@ -67,48 +60,54 @@ final class SignalCalls {
         memory.writeWord(a[2] + (long) i * word, known[i]);
       }
     }
-    actions[(int) signal] = wanted;
+    actions[signal] = wanted;
     return 0;
   }
 
   private long processMask(long[] a) {
-    if (a[3] != MASK_BYTES) {
+    if (a[3] != numbers.maskBytes()) {
       throw new SystemCallException(Errno.EINVAL);
     }
-    long wanted = mask;
-    if (a[1] != 0) {
-      long set = memory.readLong(a[1]);
-      wanted =
-          switch ((int) a[0]) {
-            case 0 -> mask | set;
-            case 1 -> mask & ~set;
-            case 2 -> set;
-            default -> throw new SystemCallException(Errno.EINVAL);
-          };
+    long[] wanted = mask.clone();
+    for (int i = 0; a[1] != 0 && i < wanted.length; i++) {
+      wanted[i] = changed((int) a[0], mask[i], memory.readLong(a[1] + (long) i * Long.BYTES));
     }
-    if (a[2] != 0) {
-      memory.writeLong(a[2], mask);
+    for (int i = 0; a[2] != 0 && i < mask.length; i++) {
+      memory.writeLong(a[2] + (long) i * Long.BYTES, mask[i]);
     }
-    mask = wanted;
+    System.arraycopy(wanted, 0, mask, 0, mask.length);
     return 0;
   }
 
+  private long changed(int how, long now, long set) {
+    if (how == numbers.block()) {
+      return now | set;
+    }
+    if (how == numbers.unblock()) {
+      return now & ~set;
+    }
+    if (how == numbers.replace()) {
+      return set;
+    }
+    throw new SystemCallException(Errno.EINVAL);
+  }
+
   private long send(long target, long number) {
-    if (number < 0 || number > SIGNALS) {
+    int signal = (int) number;
+    if (signal < 0 || signal > numbers.count()) {
       throw new SystemCallException(Errno.EINVAL);
     }
     if (target != ProcessCalls.PROCESS && target != 0) {
       throw new SystemCallException(Errno.ESRCH);
     }
-    int signal = (int) number;
     if (signal == 0) {
       return 0;
     }
-    long handler = actions[signal][0];
-    if (handler == SIG_IGN || (handler == 0 && IGNORED.contains(signal))) {
+    long handler = actions[signal][numbers.handlerWord()];
+    if (handler == SIG_IGN || (handler == 0 && numbers.ignored().contains(signal))) {
       return 0;
     }
-    String name = NAMES.getOrDefault(signal, "signal " + signal);
+    String name = numbers.names().getOrDefault(signal, "signal " + signal);
     String why = handler == 0 ? "" : "; its handler at 0x%x is not run".formatted(handler);
     end.accept(new LinuxEnd.Killed(signal, "the program sent itself " + name + why));
     return 0;

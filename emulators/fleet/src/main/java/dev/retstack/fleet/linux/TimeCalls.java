@@ -28,10 +28,14 @@ final class TimeCalls {
   }
 
   void register(Map<String, SystemCall> calls) {
-    calls.put("clock_gettime", this::clockTime);
-    calls.put("clock_getres", this::resolution);
-    calls.put("clock_nanosleep", a -> sleep(clock(a[0]), (a[1] & TIMER_ABSTIME) != 0, a[2]));
-    calls.put("nanosleep", a -> sleep(CLOCK_REALTIME, false, a[0]));
+    int word = memory.wordBytes();
+    calls.put("clock_gettime", a -> clockTime(a, word));
+    calls.put("clock_gettime64", a -> clockTime(a, Long.BYTES));
+    calls.put("clock_getres", a -> resolution(a, word));
+    calls.put("clock_getres_time64", a -> resolution(a, Long.BYTES));
+    calls.put("clock_nanosleep", a -> clockSleep(a, word));
+    calls.put("clock_nanosleep_time64", a -> clockSleep(a, Long.BYTES));
+    calls.put("nanosleep", a -> sleep(CLOCK_REALTIME, false, a[0], word));
     calls.put("gettimeofday", this::timeOfDay);
     calls.put("time", this::seconds);
   }
@@ -40,24 +44,29 @@ final class TimeCalls {
     return coreNs.getAsLong() + sleptNs;
   }
 
-  private long clockTime(long[] a) {
+  private long clockTime(long[] a, int field) {
     int clock = clock(a[0]);
-    writeTime(a[1], baseSeconds(clock), now());
+    writeTime(a[1], baseSeconds(clock), now(), field);
     return 0;
   }
 
-  private long resolution(long[] a) {
+  private long resolution(long[] a, int field) {
     clock(a[0]);
     if (a[1] != 0) {
-      writeTime(a[1], 0, 1);
+      writeTime(a[1], 0, 1, field);
     }
     return 0;
   }
 
-  private long sleep(int clock, boolean absolute, long request) {
-    int word = memory.wordBytes();
-    long seconds = memory.readWord(request);
-    long nanoseconds = memory.readWord(request + word);
+  private long clockSleep(long[] a, int field) {
+    return sleep(clock(a[0]), (a[1] & TIMER_ABSTIME) != 0, a[2], field);
+  }
+
+  private long sleep(int clock, boolean absolute, long request, int field) {
+    long seconds = read(request, field);
+    long second = read(request + field, field);
+    // in 32-bit programs the other half is padding, which may hold anything
+    long nanoseconds = memory.wordBytes() == Integer.BYTES ? (int) second : second;
     if (seconds < 0 || nanoseconds < 0 || nanoseconds >= SECOND_NS) {
       throw new SystemCallException(Errno.EINVAL);
     }
@@ -86,9 +95,22 @@ final class TimeCalls {
     return now;
   }
 
-  private void writeTime(long address, long baseSeconds, long ns) {
-    memory.writeWord(address, baseSeconds + ns / SECOND_NS);
-    memory.writeWord(address + memory.wordBytes(), ns % SECOND_NS);
+  /** Writes seconds and nanoseconds, each as a number of {@code field} bytes. */
+  private void writeTime(long address, long baseSeconds, long ns, int field) {
+    write(address, baseSeconds + ns / SECOND_NS, field);
+    write(address + field, ns % SECOND_NS, field);
+  }
+
+  private void write(long address, long value, int bytes) {
+    if (bytes == Long.BYTES) {
+      memory.writeLong(address, value);
+    } else {
+      memory.writeInt(address, (int) value);
+    }
+  }
+
+  private long read(long address, int bytes) {
+    return bytes == Long.BYTES ? memory.readLong(address) : memory.readInt(address);
   }
 
   private static long baseSeconds(int clock) {
@@ -97,9 +119,10 @@ final class TimeCalls {
   }
 
   private static int clock(long number) {
-    if (number < 0 || number > CLOCK_TAI) {
+    int clock = (int) number;
+    if (clock < 0 || clock > CLOCK_TAI) {
       throw new SystemCallException(Errno.EINVAL);
     }
-    return (int) number;
+    return clock;
   }
 }

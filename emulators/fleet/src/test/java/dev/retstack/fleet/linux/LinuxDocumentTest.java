@@ -2,6 +2,8 @@ package dev.retstack.fleet.linux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.Isas;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
@@ -29,11 +31,14 @@ final class LinuxDocumentTest {
             .map(name -> name.strip().replaceFirst(" .*", ""))
             .filter(name -> !name.equals(HEADING) && !name.startsWith("-"))
             .collect(Collectors.toCollection(TreeSet::new));
-    try (Guest guest = new Guest("x86_64")) {
-      Set<String> supported = new TreeSet<>(guest.process.supported());
-      // Answered by name, but only to say no.
-      supported.remove("rseq");
-      assertThat(listed).isEqualTo(supported);
+    Set<String> supported = new TreeSet<>();
+    for (Isa isa : Isas.all()) {
+      try (Guest guest = new Guest(isa.name())) {
+        supported.addAll(guest.process.supported());
+      }
     }
+    // Answered by name, but only to say no.
+    supported.remove("rseq");
+    assertThat(listed).isEqualTo(supported);
   }
 }
