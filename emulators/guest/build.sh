@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Builds the zoo images reproducibly: same sources and same compiler give the same bytes in any directory.
 #
-#   build.sh [VARIANT...]    rebuild images/*.elf, all committed variants of variants.sh or those named, and
-#                            images/manifest.json
+#   build.sh [VARIANT...]    rebuild images/*.elf, all committed variants of variants.sh or those named, realign/images,
+#                            and images/manifest.json
 #   build.sh --check         rebuild into a temporary directory where the compilers exist and compare hashes;
 #                            exit 1 on any difference, what could not be built is listed as skipped
-#   build.sh --prepared DIR  build the prepared variants and realign/ into DIR; absent compilers are skipped
+#   build.sh --prepared DIR  build the prepared variants into DIR; absent compilers are skipped
+#   build.sh --realign DIR   build the images of realign/ into DIR; absent compilers are skipped
 #   build.sh --twins DIR     build the uninstrumented twins (zoo-<isa>-plain.elf) into DIR
 #   build.sh --levels DIR [VARIANT...]
 #                            build every variant at -O0 -O1 -O2 -O3 -Os, with and without frame pointers where the
@@ -42,7 +43,7 @@ fail() {
 version_of() { "$1" --version | head -n 1; }
 
 # Bytes of every source that can change an image, in a fixed order.
-sources() { printf '%s\n' build.sh variants.sh programs/*.c runtime/*; }
+sources() { printf '%s\n' build.sh variants.sh programs/*.c realign/*.c runtime/*; }
 
 sources_hash() {
   local file
@@ -126,6 +127,13 @@ write_manifest() {
     entry "images/zoo-$variant.elf" "$variant"
     separator=','
   done
+  printf '\n  ],\n  "realign": ['
+  separator=''
+  for variant in "${REALIGN[@]}"; do
+    printf '%s\n' "$separator"
+    entry "realign/images/realign-$variant.elf" "$variant"
+    separator=','
+  done
   printf '\n  ]\n}\n'
 }
 
@@ -153,41 +161,46 @@ recorded() {
 }
 
 check() {
-  local variant file name work status=0 tool now
+  local variant status=0
   if ! grep -q "\"sourcesSha256\": \"$(sources_hash)\"" images/manifest.json; then
     echo "differs: the sources are not those of images/manifest.json: run emulators/guest/build.sh"
     status=1
   fi
-  work=$(mktemp -d)
   for variant in "${COMMITTED[@]}"; do
-    file=images/zoo-$variant.elf
-    name=$(basename "$file")
-    if [[ ! -f $file || $(hash_of "$file") != "$(recorded "$name" sha256)" ]]; then
-      echo "differs: $file is not the file of images/manifest.json"
-      status=1
-    fi
-    describe "$variant"
-    if ! command -v "$compiler" > /dev/null; then
-      echo "skipped: $compiler not installed (package $package): $name"
-      continue
-    fi
-    for tool in compiler linker; do
-      [[ $tool == compiler ]] && now=$(version_of "$compiler") || now=$(version_of "${compiler%gcc}ld")
-      if [[ $now != "$(recorded "$name" $tool)" ]]; then
-        echo "skipped: $tool is '$now', the image was made by '$(recorded "$name" $tool)': $name"
-        continue 2
-      fi
-    done
-    build programs "$variant" "$work/$name"
-    if [[ $(hash_of "$work/$name") == "$(recorded "$name" sha256)" ]]; then
-      echo "same: $name"
-    else
-      echo "differs: $name, rebuilt, has sha256 $(hash_of "$work/$name")"
-      status=1
+    check_image programs "images/zoo-$variant.elf" "$variant" || status=1
+  done
+  for variant in "${REALIGN[@]}"; do
+    check_image realign "realign/images/realign-$variant.elf" "$variant" || status=1
+  done
+  return $status
+}
+
+# check_image FOLDER IMAGE VARIANT
+check_image() {
+  local file=$2 name rebuilt now tool same
+  name=$(basename "$file")
+  if [[ ! -f $file || $(hash_of "$file") != "$(recorded "$name" sha256)" ]]; then
+    echo "differs: $file is not the file of images/manifest.json"
+    return 1
+  fi
+  buildable "$3" || return 0
+  for tool in compiler linker; do
+    [[ $tool == compiler ]] && now=$(version_of "$compiler") || now=$(version_of "${compiler%gcc}ld")
+    if [[ $now != "$(recorded "$name" $tool)" ]]; then
+      echo "skipped: $tool is '$now', the image was made by '$(recorded "$name" $tool)': $name"
+      return 0
     fi
   done
-  rm -r "$work"
-  return $status
+  rebuilt=$(mktemp)
+  build "$1" "$3" "$rebuilt"
+  same=$(hash_of "$rebuilt")
+  rm "$rebuilt"
+  if [[ $same == "$(recorded "$name" sha256)" ]]; then
+    echo "same: $name"
+  else
+    echo "differs: $name, rebuilt, has sha256 $same"
+    return 1
+  fi
 }
 
 # buildable VARIANT: describes it; false, and says so, where its compiler is absent
@@ -212,6 +225,11 @@ prepared() {
     build programs "$variant" "$1/zoo-$variant.elf"
     echo "built: zoo-$variant.elf"
   done
+}
+
+# realign DIR
+realign() {
+  local variant
   for variant in "${REALIGN[@]}"; do
     buildable "$variant" || continue
     build realign "$variant" "$1/realign-$variant.elf"
@@ -255,6 +273,8 @@ case ${1-} in
       [[ " ${COMMITTED[*]} " == *" $variant "* ]] || fail "not a committed variant: $variant; see --list"
     done
     for variant in "$@"; do build programs "$variant" "images/zoo-$variant.elf"; done
+    mkdir -p realign/images
+    for variant in "${REALIGN[@]}"; do build realign "$variant" "realign/images/realign-$variant.elf"; done
     write_manifest > images/manifest.json
     ls -l images
     ;;
@@ -263,6 +283,11 @@ case ${1-} in
     [[ $# == 2 ]] || fail "--prepared needs a directory"
     mkdir -p "$2"
     prepared "$2"
+    ;;
+  --realign)
+    [[ $# == 2 ]] || fail "--realign needs a directory"
+    mkdir -p "$2"
+    realign "$2"
     ;;
   --twins)
     [[ $# == 2 ]] || fail "--twins needs a directory"
@@ -281,5 +306,5 @@ case ${1-} in
     printf '%s committed\n' "${COMMITTED[@]}"
     printf '%s prepared\n' "${PREPARED[@]}"
     ;;
-  *) fail "unknown option $1; options: --check, --prepared DIR, --twins DIR, --levels DIR [VARIANT...], --missing, --list" ;;
+  *) fail "unknown option $1; options: --check, --prepared DIR, --realign DIR, --twins DIR, --levels DIR [VARIANT...], --missing, --list" ;;
 esac

@@ -26,7 +26,7 @@ readonly PREPARED=(
   sparc-mcount
 )
 readonly VARIANTS=("${COMMITTED[@]}" "${PREPARED[@]}")
-# Where gcc copies the return address (realign/), and the twins that are right; built with the prepared ones.
+# Where gcc copies the return address (realign/), and the twins that are right: realign/images/.
 readonly REALIGN=(i386-mcount i386-mcount-accumulate i386-fentry x86_64-mcount x86_64-fentry)
 
 # describe VARIANT sets

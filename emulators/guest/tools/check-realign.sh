@@ -3,7 +3,7 @@
 # function is called (push of the word in front of what the argument pointer shows: -4(%reg) or -8(%reg)), and compares
 # them with realign/expected/<variant>.missed: there the tracer misses the exit. Exit 1 on any difference.
 #
-#   check-realign.sh DIR    the images that build.sh --prepared DIR made
+#   check-realign.sh [DIR]    the committed images, or those that build.sh --realign DIR made
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -15,9 +15,8 @@ fail() {
 # shellcheck source=variants.sh
 source variants.sh
 
-[[ $# == 1 && -n $(find "$1" -name 'realign-*.elf') ]] ||
-  fail "needs the directory of realign-*.elf: run build.sh --prepared DIR"
-images=$1
+images=${1-realign/images}
+[[ -n $(find "$images" -name 'realign-*.elf') ]] || fail "no realign-*.elf in $images: run build.sh --realign $images"
 
 status=0
 for variant in "${REALIGN[@]}"; do

@@ -4,14 +4,15 @@
 
 # One line per variant, however long.
 declare -A FORM=(
-  [x86_64-fentry]='e8[0-9a-f]+ call [^;]*<__fentry__>;'
-  [x86_64-fentry-ibt]='f30f1efa endbr64;e8[0-9a-f]+ call [^;]*<__fentry__>;'
-  [x86_64-fentry-pic]='67e8[0-9a-f]+ [^;]*<__fentry__>;'
+  # a nested function saves its static chain before it calls __fentry__
+  [x86_64-fentry]='(4152 push %r10;)?e8[0-9a-f]+ call [^;]*<__fentry__>;'
+  [x86_64-fentry-ibt]='(f30f1efa endbr64;|4152 push %r10;)e8[0-9a-f]+ call [^;]*<__fentry__>;'
+  [x86_64-fentry-pic]='(4152 push %r10;)?67e8[0-9a-f]+ [^;]*<__fentry__>;'
   [x86_64-mcount]='mov %rsp,%rbp;([^;]*;)*e8[0-9a-f]+ call [^;]*<mcount>;'
   [x86_64-mcount-pic]='mov %rsp,%rbp;([^;]*;)*67e8[0-9a-f]+ [^;]*<mcount>;'
   [x86_64-mcount-got]='mov %rsp,%rbp;([^;]*;)*ff15[0-9a-f]+ call \*0x[0-9a-f]+\(%rip\)'
   [x86_64-patchable]='90 nop;90 nop;90 nop;90 nop;90 nop;'
-  [i386-fentry]='e8[0-9a-f]+ call [^;]*<__fentry__>;'
+  [i386-fentry]='(51 push %ecx;)?e8[0-9a-f]+ call [^;]*<__fentry__>;'
   [i386-mcount]='mov %esp,%ebp;([^;]*;)*e8[0-9a-f]+ call [^;]*<mcount>;'
   [i386-mcount-pic]='mov %esp,%ebp;([^;]*;)*67e8[0-9a-f]+ [^;]*<mcount>;'
   [i386-mcount-got]='mov %esp,%ebp;([^;]*;)*ff93[0-9a-f]+ call \*-?0x[0-9a-f]+\(%ebx\)'

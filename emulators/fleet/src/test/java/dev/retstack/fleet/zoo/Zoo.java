@@ -38,9 +38,9 @@ public final class Zoo {
 
   private Zoo() {}
 
-  /** Every image that the manifest has, in its order. */
+  /** Every image of the zoo that the manifest has, in its order. */
   public static List<LoadedImage> images() {
-    return Pattern.compile("\"file\": \"([^\"]+)\"")
+    return Pattern.compile("\"file\": \"(zoo-[^\"]+)\"")
         .matcher(manifest())
         .results()
         .map(m -> image(m.group(1)))
