@@ -9,6 +9,7 @@ readonly COMMITTED=(
   aarch64-mcount aarch64-patchable
   riscv64-mcount riscv64-mcount-far riscv64-mcount-nofp riscv64-patchable
   riscv32-mcount riscv32-mcount-far riscv32-mcount-nofp riscv32-patchable
+  arm-mcount arm-mcount-nofp arm-patchable arm-thumb-mcount arm-thumb-patchable
   ppc64-mcount ppc64-profile-kernel ppc64-profile-kernel-3 ppc64-patchable
   ppc64le-mcount ppc64le-profile-kernel ppc64le-profile-kernel-3 ppc64le-patchable
   ppc32-mcount ppc32-patchable
@@ -21,7 +22,6 @@ readonly COMMITTED=(
 # Prepared: no card yet, so no committed image; build.sh --prepared makes them. Card, row of the table and image come
 # together: then the name moves up.
 readonly PREPARED=(
-  arm-mcount arm-patchable thumb-mcount thumb-patchable
   s390x-mcount-nop
   sparc-mcount
 )
@@ -64,10 +64,7 @@ describe() {
     arm)
       compiler=arm-linux-gnueabihf-gcc package=gcc-arm-linux-gnueabihf
       isa_flags=(-marm -mapcs-frame -march=armv7-a+fp -mfloat-abi=hard)
-      ;;
-    thumb)
-      compiler=arm-linux-gnueabihf-gcc package=gcc-arm-linux-gnueabihf runtime=arm qemu=arm
-      isa_flags=(-mthumb -march=armv7-a+fp -mfloat-abi=hard)
+      [[ $convention == thumb-* ]] && isa_flags=(-mthumb -march=armv7-a+fp -mfloat-abi=hard)
       ;;
     riscv64)
       compiler=riscv64-linux-gnu-gcc package=gcc-riscv64-linux-gnu runtime=riscv
@@ -145,10 +142,14 @@ describe() {
       edit='/^\.LPFE/{N;N;N;/\n\.LCF/{N;N;N;s/^\(\.LPFE[0-9]*:\n\tnop\n\tnop\)\n\(.*\)$/\2\n\1/}}'
       ;;
     aarch64-patchable | arm-patchable | ppc64-patchable | ppc32-patchable) patchable 2 ;;
-    thumb-patchable | s390x-patchable | m68k-patchable) patchable 3 ;;
+    arm-thumb-patchable | s390x-patchable | m68k-patchable) patchable 3 ;;
     riscv*-patchable) patchable 4 ;;
     arm-mcount) counting=__gnu_mcount_nc frames=required ;;
-    thumb-mcount) counting=__gnu_mcount_nc fp_check=false ;;
+    arm-mcount-nofp)
+      counting=__gnu_mcount_nc frames=none frame_flags=() fp_check=false
+      isa_flags=(-marm -march=armv7-a+fp -mfloat-abi=hard)
+      ;;
+    arm-thumb-mcount) counting=__gnu_mcount_nc fp_check=false ;;
     riscv*-mcount) frames=required ;;
     riscv*-mcount-far) frames=required instrument_flags=(-pg -mno-relax) link_flags=("-Wl,--no-relax") ;;
     riscv*-mcount-nofp) frames=none frame_flags=() fp_check=false ;;

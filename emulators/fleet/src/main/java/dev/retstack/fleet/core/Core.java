@@ -95,7 +95,7 @@ public final class Core implements AutoCloseable {
     process.reserve(landing.start(), LandingPage.BYTES);
     instructionLimit = options.instructionLimit();
     firstStackPointer = process.start();
-    pc = options.entry().orElse(elf.entry());
+    pc = elf.jumpTarget(options.entry().orElse(elf.entry()));
     // before the hooks: with a TLB of the host's, segment registers cannot be set from outside
     isa.bringUp().apply(engine, image::address);
     hook();
@@ -148,7 +148,12 @@ public final class Core implements AutoCloseable {
         .forEach(
             c ->
                 c.countingFunctions()
-                    .forEach(f -> memory.write(f.address(), c.card().entryStub())));
+                    .forEach(
+                        f ->
+                            memory.write(
+                                f.address(),
+                                c.card()
+                                    .entryStub(image.elf().secondInstructionSet(f.address())))));
     return new JavaProbe(
         engine,
         memory,

@@ -54,6 +54,7 @@ public final class AbiCard {
   private final List<CallForm> callForms;
   private final byte[] nop;
   private final byte[] entryStub;
+  private final byte[] secondEntryStub;
   private final Optional<Operand> returnAddress;
   private final List<Slot> slots;
   private final Optional<Operand> parent;
@@ -75,6 +76,7 @@ public final class AbiCard {
     callForms = List.copyOf(b.callForms);
     nop = b.nop.clone();
     entryStub = b.entryStub.clone();
+    secondEntryStub = b.secondEntryStub.clone();
     returnAddress = Optional.ofNullable(b.returnAddress);
     slots = List.copyOf(b.slots);
     parent = Optional.ofNullable(b.parent);
@@ -135,9 +137,13 @@ public final class AbiCard {
     return nop.clone();
   }
 
-  /** Code that the counting function is overwritten with: it returns at once. */
-  public byte[] entryStub() {
-    return entryStub.clone();
+  /**
+   * Code that the counting function is overwritten with: it returns at once.
+   *
+   * @param secondSet true where the counting function is of the ISA's second instruction set
+   */
+  public byte[] entryStub(boolean secondSet) {
+    return (secondSet ? secondEntryStub : entryStub).clone();
   }
 
   /**
@@ -198,9 +204,12 @@ public final class AbiCard {
     return slotFromFp;
   }
 
-  /** True where every instrumented function keeps a frame; else the site's facts tell. */
+  /**
+   * True where {@link #slotFromFp} holds for every instrumented function; else the site's facts
+   * tell.
+   */
   public boolean framesEverywhere() {
-    return framesEverywhere;
+    return framesEverywhere && slotFromFp.isPresent();
   }
 
   /** One sentence for a human reader of the capability table. */
@@ -229,6 +238,7 @@ public final class AbiCard {
     private List<CallForm> callForms = List.of();
     private byte[] nop;
     private byte[] entryStub = {};
+    private byte[] secondEntryStub = {};
     private Operand returnAddress;
     private List<Slot> slots = List.of();
     private Operand parent;
@@ -270,6 +280,12 @@ public final class AbiCard {
 
     Builder entryStub(String hex) {
       entryStub = bytes(hex);
+      return this;
+    }
+
+    /** The stub where the counting function is of the ISA's second instruction set. */
+    Builder secondEntryStub(String hex) {
+      secondEntryStub = bytes(hex);
       return this;
     }
 

@@ -14,6 +14,7 @@ public final class Isas {
           Aarch64.ISA,
           Riscv64.ISA,
           Riscv32.ISA,
+          Arm.ISA,
           Ppc64.ISA,
           Ppc64le.ISA,
           Ppc32.ISA,

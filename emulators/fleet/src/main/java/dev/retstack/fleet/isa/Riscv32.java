@@ -30,7 +30,7 @@ import java.util.OptionalInt;
  *
  *   in _mcount                           in _mcount                       at the nops
  *   ra       selfpc + the call           ra       selfpc + the call       ra  frompc
- *   -4(s0)   frompc; retp = s0 - 4       k(sp)    frompc; retp = sp + k   sp  retp
+ *   -4(s0)   frompc; retp = s0 - 4       k(sp)    frompc                  sp  retp
  *   -8(s0)   caller's frame pointer      a0       frompc once more        s0  caller's frame pointer
  *   a0       frompc once more
  *
@@ -39,9 +39,12 @@ import java.util.OptionalInt;
  * </pre>
  *
  * A call is {@code auipc+jalr} (8 bytes) as compiled, which a linker relaxes to {@code jal} (4) or
- * {@code c.jal} (2). The prologue tells k, and whether s0 becomes a frame pointer, function by
- * function: gcc makes one for an alloca in any case. In a variadic function ra lies below the
- * register arguments.
+ * {@code c.jal} (2).
+ *
+ * <p>The prologue tells k, whether s0 becomes a frame pointer (gcc makes one for an alloca in any
+ * case), and the sp of the call, which is retp where there is none and again at exit. A frame
+ * pointer makes the slot retp; a variadic function keeps it below its register arguments, so sp at
+ * exit does not foretell it.
  *
  * <p>Results: a0 a1, fa0 fa1. The way out uses t0 and ra only, which a return leaves to anyone.
  */
@@ -76,8 +79,11 @@ final class Riscv32 {
           .entryStub("67 80 00 00")
           .prologue(PROLOGUE.accepting(f -> !f.keepsFrame() && f.where() == Where.SAVED))
           .returnAddress(Operand.register(UC_RISCV_REG_RA))
-          .slots(Slot.saved(Operand.register(UC_RISCV_REG_SP)))
+          .slots(
+              Slot.saved(Operand.register(UC_RISCV_REG_SP))
+                  .retpByFrame(Operand.register(UC_RISCV_REG_SP)))
           .parent(Operand.register(UC_RISCV_REG_A0))
+          .retpAtExit(Operand.register(UC_RISCV_REG_SP))
           .remark("not with -msave-restore, which saves ra out of line")
           .build();
 

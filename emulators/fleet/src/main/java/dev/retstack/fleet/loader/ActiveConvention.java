@@ -2,6 +2,7 @@ package dev.retstack.fleet.loader;
 
 import dev.retstack.fleet.isa.AbiCard;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A convention that an image uses.
@@ -22,5 +23,22 @@ public record ActiveConvention(AbiCard card, List<Symbol> countingFunctions, Lis
   /** Addresses of the sites, sorted. */
   public List<Long> callSites() {
     return sites.stream().map(CallSite::address).toList();
+  }
+
+  /** The site that is a call which returns to an address. */
+  public Optional<CallSite> returningTo(long address) {
+    int low = 0;
+    int high = sites.size();
+    while (low < high) { // the first site at or above the address: the call is the one before it
+      int middle = (low + high) >>> 1;
+      if (Long.compareUnsigned(sites.get(middle).address(), address) < 0) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low > 0 && sites.get(low - 1).after() == address
+        ? Optional.of(sites.get(low - 1))
+        : Optional.empty();
   }
 }

@@ -30,6 +30,7 @@ public final class ElfFile {
   private final Map<String, Symbol> symbols;
   private final long entry;
   private final OptionalLong entryToc;
+  private final InstructionSets sets;
   private final String buildId;
   private final List<Long> mcountLoc;
   private final List<Long> patchableSites;
@@ -44,11 +45,12 @@ public final class ElfFile {
     this.header = ElfHeader.parse(bytes);
     this.segments = SegmentTable.parse(bytes, header, limits);
     this.sections = SectionTable.parse(bytes, header, segments.bias());
+    this.sets = new InstructionSets(header, bytes);
     FunctionDescriptors descriptors = new FunctionDescriptors(bytes, segments, sections);
     List<Symbol> all =
         descriptors.resolve(
-            new SymbolReader(bytes, header, sections, segments.bias(), found).read());
-    long start = header.entry() + segments.bias();
+            sets.resolve(new SymbolReader(bytes, header, sections, segments.bias(), found).read()));
+    long start = sets.instruction(header.entry() + segments.bias());
     Optional<FunctionDescriptors.Descriptor> first = descriptors.at(start, "that e_entry names");
     this.entry = first.map(FunctionDescriptors.Descriptor::code).orElse(start);
     this.entryToc = first.stream().mapToLong(FunctionDescriptors.Descriptor::toc).findFirst();
@@ -167,6 +169,19 @@ public final class ElfFile {
   /** Address of the first instruction. */
   public long entry() {
     return entry;
+  }
+
+  /** What to jump to, to run the function at an address: in which instruction set. */
+  public long jumpTarget(long function) {
+    return secondInstructionSet(function) ? function | 1 : function;
+  }
+
+  /**
+   * True where the function that begins at an address is of the ISA's second instruction set: bit 0
+   * of its address is set where it is jumped to (ARM: Thumb).
+   */
+  public boolean secondInstructionSet(long function) {
+    return sets.second(function);
   }
 
   /**

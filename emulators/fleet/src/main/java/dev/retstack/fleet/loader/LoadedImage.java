@@ -274,20 +274,20 @@ public final class LoadedImage {
           .filter(s -> elf.executableAt(s.address()))
           .ifPresent(s -> places.putIfAbsent(s.address(), s));
     }
-    return apart(places.values(), card);
+    return apart(places.values(), elf, card);
   }
 
   /**
    * Those that can be overwritten side by side: a linker's stub may stand so close in front of the
    * function that calls go to the stub only.
    */
-  private static List<Symbol> apart(Iterable<Symbol> sorted, AbiCard card) {
+  private static List<Symbol> apart(Iterable<Symbol> sorted, ElfFile elf, AbiCard card) {
     List<Symbol> apart = new ArrayList<>();
     long free = 0;
     for (Symbol s : sorted) {
       if (Long.compareUnsigned(s.address(), free) >= 0) {
         apart.add(s);
-        free = s.address() + card.entryStub().length;
+        free = s.address() + card.entryStub(elf.secondInstructionSet(s.address())).length;
       }
     }
     return List.copyOf(apart);

@@ -90,12 +90,18 @@ public final class EntryPoints {
   }
 
   /**
-   * The call that returns to an address, by its bytes.
+   * The call that returns to an address: one that was found in the file, else by its bytes.
    *
    * @param among indexes of the cards by which the counting function may be called
    * @param code of the running program
    */
   public Site ofCall(long returnAddress, int[] among, Code code) {
+    for (int convention : among) {
+      Optional<CallSite> known = image.conventions().get(convention).returningTo(returnAddress);
+      if (known.isPresent()) {
+        return new Site(known.get().address(), convention, known.get().facts());
+      }
+    }
     int size = 0;
     for (int convention : among) {
       for (CallForm form : cards[convention].callForms()) {

@@ -4,15 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.Symbol;
-import dev.retstack.fleet.probe.EntryPoints;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.unicorn.Unicorn;
-import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -89,35 +85,10 @@ class ZooTest {
   @ParameterizedTest
   @MethodSource("cases")
   void theClockCountsTheProgramsInstructionsAndNoOthers(Zoo.Case zoo) {
-    AtomicLong instructions = new AtomicLong();
     LoadedImage image = zoo.image();
-    LongOpenHashSet counting = new LongOpenHashSet();
-    for (long address : EntryPoints.of(image).countingFunctions().keySet()) {
-      Symbol function = image.elf().functionAt(address).orElseThrow();
-      for (long at = address; at != function.address() + function.size(); at++) {
-        counting.add(at);
-      }
-    }
-    boolean restarts = image.isa().engine().leavesForPages();
-    AtomicLong previous = new AtomicLong();
-    Run.of(
-        image,
-        Run.options().withTraced(false),
-        1_000_000,
-        core ->
-            core.engine()
-                .hook_add_code(
-                    (address, size) -> {
-                      // begun, left for its page, begun again: one instruction
-                      boolean again = previous.getAndSet(address) == address && restarts;
-                      if (!counting.contains(address) && !again) {
-                        instructions.incrementAndGet();
-                      }
-                    },
-                    1,
-                    0),
-        zoo.program());
-    assertThat(Run.of(image, zoo.program()).instructions()).isEqualTo(instructions.get());
+    InstructionCount instructions = new InstructionCount(image);
+    Run.of(image, Run.options().withTraced(false), 1_000_000, instructions::watch, zoo.program());
+    assertThat(Run.of(image, zoo.program()).instructions()).isEqualTo(instructions.count());
   }
 
   @ParameterizedTest

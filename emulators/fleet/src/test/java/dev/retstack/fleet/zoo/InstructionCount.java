@@ -1,0 +1,72 @@
+package dev.retstack.fleet.zoo;
+
+import dev.retstack.fleet.core.Core;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.Symbol;
+import dev.retstack.fleet.probe.EntryPoints;
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+
+/**
+ * Counts instructions by a hook on every one of them, those of the counting function left out:
+ * shares no code with the clock.
+ *
+ * <p>The engine calls no hook for what an IT instruction of Thumb skips, though it is executed, as
+ * nothing. So an IT counts for its whole block, and what the hook tells of the block does not.
+ */
+final class InstructionCount {
+  private final LoadedImage image;
+  private final LongOpenHashSet counting = new LongOpenHashSet();
+  private final LongOpenHashSet inItBlocks = new LongOpenHashSet();
+  private long previous;
+  private long count;
+
+  InstructionCount(LoadedImage image) {
+    this.image = image;
+    for (long address : EntryPoints.of(image).countingFunctions().keySet()) {
+      Symbol function = image.elf().functionAt(address).orElseThrow();
+      for (long at = address; at != function.address() + function.size(); at++) {
+        counting.add(at);
+      }
+    }
+  }
+
+  /** Counts from now on. */
+  void watch(Core core) {
+    core.engine().hook_add_code((address, size) -> executed(address), 1, 0);
+  }
+
+  long count() {
+    return count;
+  }
+
+  private void executed(long address) {
+    // begun, left for its page, begun again: one instruction
+    boolean again = address == previous && image.isa().engine().leavesForPages();
+    previous = address;
+    if (!again && !counting.contains(address) && !inItBlocks.contains(address)) {
+      count += 1 + itBlock(address);
+    }
+  }
+
+  /** Instructions of the block of an IT at this address; 0 where there is none. */
+  private int itBlock(long address) {
+    boolean thumb =
+        image.elf().functionAt(address).stream()
+            .anyMatch(f -> image.elf().secondInstructionSet(f.address()));
+    int code = halfword(address);
+    if (!thumb || (code & 0xff00) != 0xbf00 || (code & 0xf) == 0) {
+      return 0;
+    }
+    int instructions = 4 - Integer.numberOfTrailingZeros(code & 0xf);
+    long at = address + 2;
+    for (int i = 0; i < instructions; i++) {
+      inItBlocks.add(at);
+      at += halfword(at) >= 0xe800 ? 4 : 2;
+    }
+    return instructions;
+  }
+
+  private int halfword(long address) {
+    return (int) image.elf().codeReader().at(address) & 0xffff;
+  }
+}
