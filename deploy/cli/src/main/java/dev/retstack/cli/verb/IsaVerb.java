@@ -1,108 +1,82 @@
 package dev.retstack.cli.verb;
 
-import com.fasterxml.jackson.databind.node.ArrayNode;
+import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.fleet.ProgressLine;
+import dev.retstack.cli.isa.CapabilityTable;
+import dev.retstack.cli.isa.ConformanceTable;
 import dev.retstack.cli.option.FormatOption;
-import dev.retstack.cli.option.Tables;
-import dev.retstack.fleet.isa.AbiCard;
-import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
-import java.nio.ByteOrder;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.zoo.Verification;
+import dev.retstack.fleet.zoo.Zoo;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
-import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
-/** {@code retstack isa}: the capability table, one row per ISA and calling convention. */
+/** {@code retstack isa}: the capability table, and the conformance suite live. */
 @Command(
     name = "isa",
     description = {
-      "Show what is traced: per ISA and calling convention of the counting function,",
-      "which compiler flags make it, what it is called, and which checks are exact there."
+      "Show what is traced: per ISA and calling convention of the counting function, which",
+      "compiler flags make it, where the return address is, and what an exit is checked by.",
+      "Or prove it on this machine: every program of the zoo in every image, check by check."
     },
-    footer = "  retstack isa --format json")
+    footer = {"  retstack isa --format json", "  retstack isa --verify riscv32"})
 public final class IsaVerb extends Verb {
-  private static final List<String> HEADER =
-      List.of(
-          "isa",
-          "bits",
-          "byteOrder",
-          "convention",
-          "flags",
-          "symbols",
-          "hook",
-          "fpCheck",
-          "retpCheck",
-          "remark");
+  private static final String ALL = "";
+
+  @Option(
+      names = "--verify",
+      arity = "0..1",
+      fallbackValue = ALL,
+      paramLabel = "ISA",
+      description = "Run the conformance suite, of one ISA or of all; exit code 1 where it fails.")
+  private String verify;
 
   @Mixin private FormatOption format;
 
   @Override
-  int run() throws Exception {
-    List<List<String>> rows = new ArrayList<>();
-    for (Isa isa : Isas.all()) {
-      for (AbiCard card : isa.conventions()) {
-        rows.add(row(isa, card));
-      }
+  int run() throws IOException, InterruptedException {
+    if (verify != null) {
+      return verify();
     }
-    switch (format.format()) {
-      case TEXT -> Tables.text(out(), HEADER, rows);
-      case CSV -> Tables.csv(out(), HEADER, rows);
-      case JSON -> {
-        ArrayNode all = Tables.JSON.createArrayNode();
-        for (Isa isa : Isas.all()) {
-          isa.conventions().forEach(card -> addObject(all, isa, card));
-        }
-        Tables.json(out(), all);
-      }
-    }
+    CapabilityTable.write(format.format(), out());
     return ExitCode.OK;
   }
 
-  private static List<String> row(Isa isa, AbiCard card) {
-    return List.of(
-        isa.name(),
-        String.valueOf(isa.wordBytes() * Byte.SIZE),
-        byteOrder(isa),
-        card.name(),
-        card.flags(),
-        card.symbols().stream().map(IsaVerb::printable).collect(Collectors.joining(" ")),
-        moment(card),
-        card.fpCheck() ? "yes" : "no",
-        card.retpCheck() ? "yes" : "no",
-        card.remark());
-  }
-
-  private static void addObject(ArrayNode all, Isa isa, AbiCard card) {
-    var object =
-        all.addObject()
-            .put("isa", isa.name())
-            .put("bits", isa.wordBytes() * Byte.SIZE)
-            .put("byteOrder", byteOrder(isa))
-            .put("convention", card.name())
-            .put("flags", card.flags())
-            .put("hook", moment(card))
-            .put("fpCheck", card.fpCheck())
-            .put("retpCheck", card.retpCheck())
-            .put("remark", card.remark());
-    ArrayNode symbols = object.putArray("symbols");
-    card.symbols().forEach(symbols::add);
-  }
-
-  /** A toolchain may put a control character before a name; a table may not. */
-  private static String printable(String symbol) {
-    return symbol.chars().allMatch(c -> c > ' ')
-        ? symbol
-        : symbol.replaceAll("\\p{Cntrl}", "\\\\1");
-  }
-
-  private static String byteOrder(Isa isa) {
-    return isa.order() == ByteOrder.BIG_ENDIAN ? "big" : "little";
-  }
-
-  private static String moment(AbiCard card) {
-    return card.moment().name().toLowerCase(Locale.ROOT).replace('_', ' ');
+  private int verify() throws IOException, InterruptedException {
+    if (!verify.equals(ALL) && Isas.find(verify).isEmpty()) {
+      throw usage("no such ISA: %s; choose one of %s".formatted(verify, Isas.names()));
+    }
+    if (!Zoo.isHere()) {
+      throw CommandException.environment("no images of the zoo here: start with ./retstack");
+    }
+    List<LoadedImage> images =
+        Zoo.images().stream()
+            .filter(image -> verify.equals(ALL) || image.isa().name().equals(verify))
+            .toList();
+    if (images.isEmpty()) {
+      throw CommandException.environment("no image of " + verify + " in the zoo");
+    }
+    int cells = Verification.cells(images);
+    long start = System.nanoTime();
+    List<Verification.Row> rows = new ArrayList<>();
+    try (ProgressLine line = new ProgressLine(terminal())) {
+      Verification.run(
+          images,
+          Runtime.getRuntime().availableProcessors(),
+          done -> line.show("%,d of %,d cells done".formatted(done, cells)),
+          rows::add);
+    }
+    ConformanceTable.write(rows, format.format(), out());
+    int failed = rows.stream().mapToInt(row -> row.failed().size()).sum();
+    note(
+        "%,d cells on %d images, %,d failed, in %.1f s"
+            .formatted(cells, rows.size(), failed, (System.nanoTime() - start) / 1e9));
+    return failed == 0 ? ExitCode.OK : ExitCode.FINDINGS;
   }
 }

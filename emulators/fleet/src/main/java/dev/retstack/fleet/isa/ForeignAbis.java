@@ -3,6 +3,7 @@ package dev.retstack.fleet.isa;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * ABIs that share an ISA's {@code e_machine} and are not traced: their call sites or their stack
@@ -78,7 +79,21 @@ public final class ForeignAbis {
   private static final ForeignAbi PPC64_V1_LITTLE =
       new ForeignAbi(PPC64, 8, PPC64_ABI, 1, "ELFv1, little-endian", "compile with -mabi=elfv2");
 
+  /** What no core can run: the engine lacks it. */
+  private static final List<String> NOT_EMULATED =
+      List.of("sparc64 (Unicorn 2.1.4 does not run it)");
+
   private ForeignAbis() {}
+
+  /** All of them by name, for the capability table, and what cannot be emulated. */
+  public static List<String> names() {
+    return Stream.concat(
+            NOT_EMULATED.stream(),
+            Stream.concat(ALL.stream(), Stream.of(PPC64_V2_BIG, PPC64_V1_LITTLE))
+                .map(ForeignAbi::name)
+                .distinct())
+        .toList();
+  }
 
   /**
    * The ABI of a file, where it is one that is not traced.

@@ -42,21 +42,11 @@ class ZooTest {
 
   @ParameterizedTest
   @MethodSource("cases")
-  void recordsTellTheExpectedTree(Zoo.Case zoo) {
-    Run run = Run.of(zoo.image(), zoo.program());
-    assertThat(run.ending().detail()).isEqualTo("exited with code 0");
-    assertThat(run.tree().lines()).isEqualTo(Zoo.tree(zoo).lines());
-    assertThat(run.overruns()).isZero();
-    assertThat(run.unhijackable()).isZero();
-  }
-
-  @ParameterizedTest
-  @MethodSource("cases")
-  void callsAreThoseOfAnIndependentCounter(Zoo.Case zoo) {
-    Map<String, Long> expected = Zoo.counts(zoo.program());
-    assertThat(Run.of(zoo.image(), zoo.program()).counts())
-        .isEqualTo(expected)
-        .isEqualTo(Counter.count(zoo.image(), expected.keySet(), zoo.program()));
+  void everyCheckOfTheConformanceSuitePasses(Zoo.Case zoo) {
+    Conformance conformance = new Conformance(zoo);
+    for (Check check : conformance.checks()) {
+      assertThat(conformance.cell(check).fault()).as(check.sentence()).isEmpty();
+    }
   }
 
   @ParameterizedTest
@@ -69,46 +59,6 @@ class ZooTest {
     Run run = Run.of(image);
     assertThat(run.ending().exitCode()).isZero();
     assertThat(run.counts()).isEqualTo(expected);
-  }
-
-  @ParameterizedTest
-  @MethodSource("cases")
-  void aTracedProgramDoesWhatItDoesUntraced(Zoo.Case zoo) {
-    Run traced = Run.of(zoo.image(), zoo.program());
-    Run untraced =
-        Run.of(zoo.image(), Run.options().withTraced(false), 1_000_000, core -> {}, zoo.program());
-    assertThat(traced.output()).isEqualTo(untraced.output());
-    assertThat(traced.ending()).isEqualTo(untraced.ending());
-    assertThat(untraced.records().size()).isZero();
-  }
-
-  @ParameterizedTest
-  @MethodSource("cases")
-  void theClockCountsTheProgramsInstructionsAndNoOthers(Zoo.Case zoo) {
-    LoadedImage image = zoo.image();
-    InstructionCount instructions = new InstructionCount(image);
-    Run.of(image, Run.options().withTraced(false), 1_000_000, instructions::watch, zoo.program());
-    assertThat(Run.of(image, zoo.program()).instructions()).isEqualTo(instructions.count());
-  }
-
-  @ParameterizedTest
-  @MethodSource("cases")
-  void theTraceIsTheSameWhateverTheSliceAndTheBatch(Zoo.Case zoo) {
-    Run whole = Run.of(zoo.image(), zoo.program());
-    for (long slice : new long[] {97, 1_000, 1_000_000}) {
-      for (int batch : new int[] {1, 7, 4_096}) {
-        Run cut =
-            Run.of(
-                zoo.image(),
-                Run.options().withRecordsPerChunk(batch),
-                slice,
-                core -> {},
-                zoo.program());
-        assertThat(cut.records()).as("slice %d, batch %d", slice, batch).isEqualTo(whole.records());
-        assertThat(cut.instructions()).isEqualTo(whole.instructions());
-        assertThat(cut.ending()).isEqualTo(whole.ending());
-      }
-    }
   }
 
   @ParameterizedTest

@@ -1,5 +1,7 @@
 package dev.retstack.fleet.zoo;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.loader.LoadedImage;
@@ -12,16 +14,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.regex.MatchResult;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 
 /** The committed guest programs, their images and expectations. */
 public final class Zoo {
   public static final Path GUEST =
-      Path.of(System.getProperty("retstack.root"), "emulators", "guest");
+      Path.of(System.getProperty("retstack.root", ""), "emulators", "guest");
+
+  private static final Path MANIFEST = GUEST.resolve("images/manifest.json");
+  private static final ObjectMapper JSON = new ObjectMapper();
 
   /**
    * One program in one image.
@@ -38,12 +41,17 @@ public final class Zoo {
 
   private Zoo() {}
 
+  /** True where the images are here: the command was started from a checkout. */
+  public static boolean isHere() {
+    return Files.isRegularFile(MANIFEST);
+  }
+
   /** Every image of the zoo that the manifest has, in its order. */
   public static List<LoadedImage> images() {
-    return Pattern.compile("\"file\": \"(zoo-[^\"]+)\"")
-        .matcher(manifest())
-        .results()
-        .map(m -> image(m.group(1)))
+    return entries()
+        .map(entry -> entry.get("file").asText())
+        .filter(file -> file.startsWith("zoo-"))
+        .map(Zoo::image)
         .toList();
   }
 
@@ -96,22 +104,20 @@ public final class Zoo {
 
   /** What the manifest says that an image goes without, because its convention cannot have it. */
   private static Set<String> without(String file) {
-    Matcher entry =
-        Pattern.compile("\"file\": \"%s\"[^}]*?\"without\": \\[([^]]*)]".formatted(file))
-            .matcher(manifest());
-    if (!entry.find()) {
-      throw new IllegalStateException("images/manifest.json does not tell of " + file);
-    }
-    return Pattern.compile("\\w+")
-        .matcher(entry.group(1))
-        .results()
-        .map(MatchResult::group)
+    JsonNode image =
+        entries()
+            .filter(entry -> entry.get("file").asText().equals(file))
+            .findFirst()
+            .orElseThrow(() -> new IllegalStateException(MANIFEST + " does not tell of " + file));
+    return StreamSupport.stream(image.get("without").spliterator(), false)
+        .map(JsonNode::asText)
         .collect(Collectors.toSet());
   }
 
-  private static String manifest() {
+  private static Stream<JsonNode> entries() {
     try {
-      return Files.readString(GUEST.resolve("images/manifest.json"));
+      JsonNode manifest = JSON.readTree(MANIFEST.toFile());
+      return StreamSupport.stream(manifest.get("images").spliterator(), false);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -1,0 +1,2 @@
+/** What {@code retstack isa} shows: the capability table, and the conformance table. */
+package dev.retstack.cli.isa;
