@@ -1,6 +1,11 @@
 package dev.retstack.cli.demo;
 
 import dev.retstack.cli.option.Tables;
+import dev.retstack.fleet.CoreResult;
+import dev.retstack.fleet.CoreSpec;
+import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.Isas;
+import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.report.AnomalyRow;
@@ -12,16 +17,19 @@ import dev.retstack.service.export.GraphText;
 import dev.retstack.service.export.ReportText;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
-/** The result of the fleet, for eyes: a tree per ISA, the report, every anomaly. */
+/** The result of the fleet, for eyes: its ISAs, some trees, the report, every anomaly. */
 public final class DemoText {
   private static final int FUNCTIONS = 20;
   private static final int TREE_LINES = 52;
@@ -35,11 +43,47 @@ public final class DemoText {
     this.out = out;
   }
 
-  /** The tree of one core per ISA. */
+  /** What ran: a line per ISA, in the order of the capability table. */
+  public void fleet(List<CoreSpec> cores, List<CoreResult> results) {
+    Map<String, CoreResult> byName = new HashMap<>();
+    results.forEach(result -> byName.put(result.name(), result));
+    List<List<String>> rows = new ArrayList<>();
+    for (Isa isa : Isas.all()) {
+      List<CoreSpec> own = cores.stream().filter(core -> core.image().isa().equals(isa)).toList();
+      List<CoreResult> ended = own.stream().map(core -> byName.get(core.name())).toList();
+      if (!own.isEmpty()) {
+        rows.add(
+            List.of(
+                isa.name(),
+                String.valueOf(isa.wordBytes() * Byte.SIZE),
+                isa.order() == ByteOrder.BIG_ENDIAN ? "big" : "little",
+                String.valueOf(own.size()),
+                "%,d".formatted(ended.stream().mapToLong(CoreResult::instructions).sum()),
+                "%,d".formatted(ended.stream().mapToLong(CoreResult::records).sum()),
+                own.stream()
+                    .map(core -> Zoo.card(core.image()).name())
+                    .distinct()
+                    .collect(Collectors.joining(" "))));
+      }
+    }
+    head("the fleet: " + cores.size() + " cores of " + rows.size() + " ISAs on the same topics");
+    Tables.text(
+        out,
+        List.of("ISA", "BITS", "ORDER", "CORES", "INSTRUCTIONS", "RECORDS", "CONVENTIONS"),
+        rows);
+  }
+
+  /** The tree of one core for each word size and byte order. */
   public void trees(List<CallTree> trees, List<AnomalyRow> anomalies) throws IOException {
-    Map<String, CallTree> onePerIsa = new LinkedHashMap<>();
-    trees.forEach(tree -> onePerIsa.putIfAbsent(tree.isa(), tree));
-    for (CallTree tree : onePerIsa.values()) {
+    record Kind(int wordBytes, ByteOrder order) {}
+    Map<Kind, CallTree> oneOfEach = new LinkedHashMap<>();
+    for (Isa isa : Isas.all()) {
+      trees.stream()
+          .filter(tree -> tree.isa().equals(isa.name()))
+          .findFirst()
+          .ifPresent(tree -> oneOfEach.putIfAbsent(new Kind(isa.wordBytes(), isa.order()), tree));
+    }
+    for (CallTree tree : oneOfEach.values()) {
       head("call tree of " + tree.core() + ", two of its programs");
       tree(tree, anomalies);
     }

@@ -55,7 +55,7 @@ public final class DemoVerb extends Verb {
 
   @Option(
       names = "--cores",
-      defaultValue = "2",
+      defaultValue = "1",
       paramLabel = "N",
       description = "Cores per image (default: ${DEFAULT-VALUE}).")
   private int cores;
@@ -91,12 +91,16 @@ public final class DemoVerb extends Verb {
       KafkaLink link = connect(folder, shutdown);
       Pipeline pipeline = startPipeline(link, shutdown);
       note("pipeline answers at " + pipeline.httpUri());
-      String session = runFleet(specs, link, shutdown);
+      FleetOptions options = FleetOptions.standard().withFlushInterval(Duration.ofMillis(200));
+      DemoText text = new DemoText(out());
+      text.fleet(specs, runFleet(specs, options, link, shutdown));
       Set<CoreKey> keys =
-          specs.stream().map(s -> new CoreKey(session, s.name())).collect(Collectors.toSet());
+          specs.stream()
+              .map(s -> new CoreKey(options.session(), s.name()))
+              .collect(Collectors.toSet());
       await(pipeline.awaitCoresEnded(keys), "the pipeline to read every core to its end");
       View view = await(pipeline.view(), "the pipeline's result");
-      int code = show(view, link, folder.resolve("trace.avro"));
+      int code = show(text, view, link, folder.resolve("trace.avro"));
       next(folder, pipeline);
       if (keep) {
         note("broker and pipeline stay up; Ctrl-C ends them");
@@ -140,9 +144,9 @@ public final class DemoVerb extends Verb {
                 .build()));
   }
 
-  private String runFleet(List<CoreSpec> specs, KafkaLink link, Shutdown shutdown)
+  private List<CoreResult> runFleet(
+      List<CoreSpec> specs, FleetOptions options, KafkaLink link, Shutdown shutdown)
       throws IOException, InterruptedException {
-    FleetOptions options = FleetOptions.standard().withFlushInterval(Duration.ofMillis(200));
     note("%d cores run the program zoo ...".formatted(specs.size()));
     long start = System.nanoTime();
     FleetRun fleet = new FleetRun(terminal(), shutdown);
@@ -156,13 +160,13 @@ public final class DemoVerb extends Verb {
                 results.size(),
                 results.stream().mapToLong(CoreResult::records).sum(),
                 (System.nanoTime() - start) / 1e9));
-    return options.session();
+    return results;
   }
 
   /** Shows the live result, and that the recorded one is the same. */
-  private int show(View view, KafkaLink link, Path trace) throws IOException, InterruptedException {
+  private int show(DemoText text, View view, KafkaLink link, Path trace)
+      throws IOException, InterruptedException {
     Report live = view.report(Optional.empty());
-    DemoText text = new DemoText(out());
     text.trees(view.trees(), view.anomalies());
     text.report(live);
     text.anomalies(view.anomalies());
