@@ -122,8 +122,83 @@ record Snippets(
           // a7 = 215; a0 = 0x12340000; a1 = 0x1000; ecall; a0 = 0x12340000; ld a0,0(a0)
           words(0x0d700893, 0x12340537, 0x000015b7, 0x00000073, 0x12340537, 0x00053503));
 
+  private static final Snippets RISCV32 =
+      new Snippets(
+          "riscv32",
+          words(0x12340537, 0x00a52023), // lui a0,0x12340; sw a0,0(a0)
+          words(0x12340537, 0x00050067), // ...; jr a0
+          words(0x00100537, 0x00a52023), // lui a0,0x100; sw a0,0(a0)
+          words(0),
+          words(0x00100073), // ebreak
+          words(0x0000006f), // j .
+          words(0x10500073), // wfi
+          words(0x00700513, 0x00008067), // li a0,7; ret
+          words(
+              // s1 = 0x20000000, s2 = return address, a0 = 0; t0 = addi a0,a0,1; t1 = ret
+              0x200004b7,
+              0x00008913,
+              0x00000513,
+              0x001502b7,
+              0x51328293,
+              0x00008337,
+              0x06730313,
+              // sw t0,0(s1); sw t1,4(s1); jalr s1; jalr s1; t0 = addi a0,a0,10; sw; jalr; jr s2
+              0x0054a023,
+              0x0064a223,
+              0x000480e7,
+              0x000480e7,
+              0x00a502b7,
+              0x51328293,
+              0x0054a023,
+              0x000480e7,
+              0x00090067),
+          // a7 = 215; a0 = 0x12340000; a1 = 0x1000; ecall; a0 = 0x12340000; lw a0,0(a0)
+          words(0x0d700893, 0x12340537, 0x000015b7, 0x00000073, 0x12340537, 0x00052503));
+
+  private static final Snippets ARM =
+      new Snippets(
+          "arm",
+          words(0xe3000000, 0xe3410234, 0xe5800000), // movw r0,#0; movt r0,#0x1234; str r0,[r0]
+          words(0xe3000000, 0xe3410234, 0xe12fff10), // ...; bx r0
+          words(0xe3000000, 0xe3400010, 0xe5800000), // movw r0,#0; movt r0,#0x10; str r0,[r0]
+          words(0xe7f000f0), // udf #0
+          words(0xe1200070), // bkpt #0
+          words(0xeafffffe), // b .
+          words(0xe320f003), // wfi
+          words(0xe3a00007, 0xe12fff1e), // mov r0,#7; bx lr
+          words(
+              // r1 = 0x20000000, r9 = return address, r0 = 0; r2 = add r0,r0,#1; r3 = bx lr
+              0xe3001000,
+              0xe3421000,
+              0xe1a0900e,
+              0xe3a00000,
+              0xe3002001,
+              0xe34e2280,
+              0xe30f3f1e,
+              0xe34e312f,
+              // str r2,[r1]; str r3,[r1,#4]; blx r1; blx r1; r2 = add r0,r0,#10; str; blx r1; bx r9
+              0xe5812000,
+              0xe5813004,
+              0xe12fff31,
+              0xe12fff31,
+              0xe300200a,
+              0xe34e2280,
+              0xe5812000,
+              0xe12fff31,
+              0xe12fff19),
+          words(
+              // r7 = 91; r0 = 0x12340000; r1 = 0x1000; svc #0; r0 = 0x12340000; ldr r0,[r0]
+              0xe3a0705b,
+              0xe3000000,
+              0xe3410234,
+              0xe3a01a01,
+              0xef000000,
+              0xe3000000,
+              0xe3410234,
+              0xe5900000));
+
   static List<Snippets> all() {
-    return List.of(X86_64, AARCH64, RISCV64);
+    return List.of(X86_64, AARCH64, RISCV64, RISCV32, ARM);
   }
 
   /** Runs code from the entry point of the zoo image of this ISA. */
