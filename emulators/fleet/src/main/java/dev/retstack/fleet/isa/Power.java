@@ -107,6 +107,7 @@ record Power(ByteOrder order, int wordBytes) {
             UC_PPC_REG_3, UC_PPC_REG_4, UC_PPC_REG_5, UC_PPC_REG_6, UC_PPC_REG_7, UC_PPC_REG_8)
         .result(UC_PPC_REG_3)
         .errorBit(UC_PPC_REG_CR0, 1)
+        .pairsAligned()
         .platform(platform)
         .build();
   }

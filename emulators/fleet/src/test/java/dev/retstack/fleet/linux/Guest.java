@@ -24,6 +24,9 @@ final class Guest implements AutoCloseable {
 
   static final int SCRATCH_BYTES = 64 << 10;
 
+  /** A page where stack pointer and program counter point to: zeroes. */
+  static final long STACK = 0x1100_0000;
+
   /** Nothing is mapped here. */
   static final long NOWHERE = 0x7777_0000;
 
@@ -43,6 +46,7 @@ final class Guest implements AutoCloseable {
     this.isa = Isas.find(isaName).orElseThrow();
     this.memory = new GuestMemory(isa.wordBytes(), isa.order(), MemoryListener.NONE);
     memory.map(SCRATCH, SCRATCH_BYTES, GuestMemory.READ | GuestMemory.WRITE);
+    memory.map(STACK, GuestMemory.PAGE, GuestMemory.READ | GuestMemory.WRITE);
     ByteArrayInputStream stdin = new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8));
     LinuxOptions options = LinuxOptions.of("prog").withStreams(stdin, stdout, stderr);
     this.process =
@@ -75,12 +79,35 @@ final class Guest implements AutoCloseable {
 
   long callNumber(long number, long... arguments) {
     SyscallAbi abi = isa.syscalls();
+    int inRegisters = Math.min(SyscallAbi.ARGUMENTS, abi.argumentRegisters().size());
     for (int i = 0; i < SyscallAbi.ARGUMENTS; i++) {
-      registers.put(abi.argumentRegisters().get(i), i < arguments.length ? arguments[i] : 0L);
+      long argument = i < arguments.length ? arguments[i] : 0L;
+      if (i < inRegisters) {
+        registers.put(abi.argumentRegisters().get(i), argument);
+      } else {
+        long place = abi.furtherArgumentsAt().orElseThrow() + (i - inRegisters) * word();
+        memory.writeWord(STACK + place, argument);
+      }
     }
+    registers.put(isa.registers().sp(), STACK);
+    registers.put(isa.registers().pc(), STACK);
     registers.put(abi.numberRegister(), number);
     process.systemCall();
-    return registers.get(abi.resultRegister());
+    long result = registers.getOrDefault(abi.resultRegister(), 0L);
+    return failed() ? -result : result;
+  }
+
+  /** True where a flag says that the last call failed. */
+  boolean failed() {
+    return isa.syscalls()
+        .errorFlag()
+        .map(f -> (registers.getOrDefault(f.register(), 0L) & f.mask()) == f.failed())
+        .orElse(false);
+  }
+
+  /** Bytes of a word. */
+  long word() {
+    return isa.wordBytes();
   }
 
   /** Puts a string into the scratch memory, with its zero. */

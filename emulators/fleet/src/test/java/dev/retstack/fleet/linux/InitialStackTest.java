@@ -3,14 +3,17 @@ package dev.retstack.fleet.linux;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.loader.ElfBuilder;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 final class InitialStackTest {
   private static final int AT_PHDR = 3;
@@ -25,8 +28,12 @@ final class InitialStackTest {
   private static final int AT_RANDOM = 25;
   private static final int AT_EXECFN = 31;
 
+  static Stream<String> isas() {
+    return Isas.all().stream().map(Isa::name);
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"x86_64", "aarch64", "riscv64"})
+  @MethodSource("isas")
   void programFindsArgumentsEnvironmentAndAuxiliaryVector(String isa) {
     Map<String, String> environment = new LinkedHashMap<>();
     environment.put("LANG", "C");
@@ -37,15 +44,17 @@ final class InitialStackTest {
       long sp = guest.process.start();
 
       assertThat(sp % 16).isZero();
-      assertThat(guest.memory.readLong(sp)).isEqualTo(3);
-      long at = sp + 8;
+      long word = guest.word();
+      long at = sp + guest.isa.syscalls().stackGap();
+      assertThat(guest.memory.readWord(at)).isEqualTo(3);
+      at += word;
       assertThat(strings(guest, at)).isEqualTo(arguments);
-      at += 8L * 4;
+      at += word * 4;
       assertThat(strings(guest, at)).containsExactly("LANG=C", "EMPTY=");
-      at += 8L * 3;
+      at += word * 3;
       Map<Integer, Long> auxiliary = new LinkedHashMap<>();
-      for (; guest.memory.readLong(at) != 0; at += 16) {
-        auxiliary.put((int) guest.memory.readLong(at), guest.memory.readLong(at + 8));
+      for (; guest.memory.readWord(at) != 0; at += 2 * word) {
+        auxiliary.put((int) guest.memory.readWord(at), guest.memory.readWord(at + word));
       }
       assertThat(auxiliary)
           .containsEntry(AT_PHENT, 56L)
@@ -57,7 +66,8 @@ final class InitialStackTest {
           .containsEntry(AT_SECURE, 0L)
           .doesNotContainKey(AT_PHDR); // the built file maps its code only, not its headers
       assertThat(guest.memory.readString(auxiliary.get(AT_EXECFN), 99)).isEqualTo("prog");
-      assertThat(guest.memory.readString(auxiliary.get(AT_PLATFORM), 99)).isEqualTo(isa);
+      assertThat(guest.memory.readString(auxiliary.get(AT_PLATFORM), 99))
+          .isEqualTo(guest.isa.syscalls().platform());
       assertThat(auxiliary.get(AT_RANDOM) % 16).isZero();
       assertThat(guest.memory.read(auxiliary.get(AT_RANDOM), 16)).isNotEqualTo(new byte[16]);
     }
@@ -102,8 +112,8 @@ final class InitialStackTest {
 
   private static List<String> strings(Guest guest, long at) {
     List<String> strings = new ArrayList<>();
-    for (long p = at; guest.memory.readLong(p) != 0; p += 8) {
-      strings.add(guest.memory.readString(guest.memory.readLong(p), 1000));
+    for (long p = at; guest.memory.readWord(p) != 0; p += guest.word()) {
+      strings.add(guest.memory.readString(guest.memory.readWord(p), 1000));
     }
     return strings;
   }

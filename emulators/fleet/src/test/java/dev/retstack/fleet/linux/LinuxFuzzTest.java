@@ -3,6 +3,7 @@ package dev.retstack.fleet.linux;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import dev.retstack.fleet.isa.Isas;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -47,6 +48,10 @@ final class LinuxFuzzTest {
     0x20_0000_0000L,
     0x20_0000_1000L,
     0x3F_EFFF_F000L,
+    0x4000_0000L,
+    0x7EFF_F000L,
+    0xFFFF_0000L,
+    0xFFFF_FFFFL,
     0x12000,
     0x20000,
   };
@@ -72,12 +77,18 @@ final class LinuxFuzzTest {
   }
 
   private static void run(SplittableRandom random, long seed, Map<Long, Integer> results) {
-    String isa = List.of("x86_64", "aarch64", "riscv64").get(random.nextInt(3));
+    String isa = Isas.all().get(random.nextInt(Isas.all().size())).name();
     try (Guest guest = new Guest(isa, "some input", o -> o.withMemory(64 << 10, 2 << 20))) {
       guest.process.start();
       guest.process.reserve(Guest.SCRATCH, 4096);
+      SystemCallNames names = SystemCallNames.of(guest.isa.syscalls().numbers());
+      List<Integer> served =
+          guest.process.supported().stream().flatMap(name -> names.number(name).stream()).toList();
       for (int i = 0; i < CALLS && guest.process.end().isEmpty(); i++) {
-        long number = random.nextInt(20) == 0 ? random.nextLong() : random.nextInt(460);
+        long number =
+            random.nextInt(20) == 0
+                ? random.nextLong()
+                : served.get(random.nextInt(served.size())) + random.nextInt(10) / 9;
         long[] arguments = new long[6];
         for (int a = 0; a < arguments.length; a++) {
           long value = TEMPTING[random.nextInt(TEMPTING.length)];

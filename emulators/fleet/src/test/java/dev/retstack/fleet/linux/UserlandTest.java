@@ -2,7 +2,6 @@ package dev.retstack.fleet.linux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.loader.GuestCompiler;
 import dev.retstack.schema.CoreEnd;
 import java.io.IOException;
@@ -117,7 +116,6 @@ final class UserlandTest {
   void programDoesWhatItDoesUnderLinux(Case one) throws Exception {
     Path program = PROGRAMS.get(one.task.program + "-" + one.variant);
     Assumptions.assumeTrue(program != null, "skipped: no compiler for " + one.variant);
-    Assumptions.assumeTrue(Isas.find(one.isa()).isPresent(), "skipped: no card of " + one.isa());
     Assumptions.assumeFalse(
         one.toString().equals("m68k-mcount printf"),
         "skipped: Unicorn 2.1.4 has the 68881 print infinity as nan");

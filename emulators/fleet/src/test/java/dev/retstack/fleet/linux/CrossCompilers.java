@@ -1,0 +1,59 @@
+package dev.retstack.fleet.linux;
+
+import dev.retstack.fleet.isa.SyscallAbi.Numbers;
+import dev.retstack.fleet.loader.GuestCompiler;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Assumptions;
+
+/** A C compiler for each table of system calls, by which the kernel's headers can be asked. */
+enum CrossCompilers {
+  X86_64(Numbers.X86_64, 8, "x86_64-linux-gnu-gcc"),
+  I386(Numbers.I386, 4, "x86_64-linux-gnu-gcc", "-m32", "-I/usr/include/x86_64-linux-gnu"),
+  AARCH64(Numbers.GENERIC, 8, "aarch64-linux-gnu-gcc"),
+  RISCV32(Numbers.GENERIC_32, 4, "riscv64-linux-gnu-gcc", "-march=rv32gc", "-mabi=ilp32d"),
+  ARM(Numbers.ARM, 4, "arm-linux-gnueabihf-gcc"),
+  PPC32(Numbers.POWERPC, 4, "powerpc-linux-gnu-gcc"),
+  PPC64(Numbers.POWERPC, 8, "powerpc64-linux-gnu-gcc"),
+  S390X(Numbers.S390X, 8, "s390x-linux-gnu-gcc"),
+  MIPS(Numbers.MIPS_O32, 4, "mips-linux-gnu-gcc"),
+  MIPS64(Numbers.MIPS_N64, 8, "mips64-linux-gnuabi64-gcc"),
+  M68K(Numbers.M68K, 4, "m68k-linux-gnu-gcc"),
+  SPARC(Numbers.SPARC, 4, "sparc64-linux-gnu-gcc", "-m32");
+
+  final Numbers numbers;
+  final int wordBytes;
+  private final List<String> command;
+
+  CrossCompilers(Numbers numbers, int wordBytes, String... command) {
+    this.numbers = numbers;
+    this.wordBytes = wordBytes;
+    this.command = List.of(command);
+  }
+
+  /** Lines of a source that the preprocessor leaves; skips the test where it is not installed. */
+  List<String> preprocess(Path folder, String source) throws IOException, InterruptedException {
+    return run(folder, source, "-E", "-P");
+  }
+
+  /** Lines of the assembly text of a source; skips the test where it is not installed. */
+  List<String> assembly(Path folder, String source) throws IOException, InterruptedException {
+    return run(folder, source, "-S");
+  }
+
+  private List<String> run(Path folder, String source, String... how)
+      throws IOException, InterruptedException {
+    String compiler = command.getFirst();
+    Assumptions.assumeTrue(GuestCompiler.installed(compiler), "skipped: no " + compiler);
+    Path file = Files.writeString(folder.resolve(name() + ".c"), source);
+    List<String> arguments = new ArrayList<>(command.subList(1, command.size()));
+    arguments.addAll(List.of(how));
+    arguments.add(file.toString());
+    Path output = folder.resolve(name() + ".out");
+    GuestCompiler.compileWith(compiler, output, arguments.toArray(String[]::new));
+    return Files.readAllLines(output);
+  }
+}
