@@ -19,7 +19,9 @@ final class BlockClock implements BlockHook {
     DEADLINE,
     BATCH_FULL,
     OUTERMOST_RETURN,
-    IDLE_LOOP
+    IDLE_LOOP,
+    /** The block runs into a site: to be split. */
+    SPLIT
   }
 
   private static final long UNKNOWN = -1;
@@ -33,6 +35,7 @@ final class BlockClock implements BlockHook {
   private final VirtualClock instructions;
   private final List<byte[]> idleLoops;
   private final Probe probe;
+  private final BlockSplitter splitter;
 
   /** Block address to {@code size << 32 | instructions}. */
   private final Long2LongOpenHashMap blocks = new Long2LongOpenHashMap();
@@ -40,6 +43,8 @@ final class BlockClock implements BlockHook {
   private long deadline;
   private long previous;
   private long stopAddress;
+  private int stopSize;
+  private int lastCount;
   private Stop stop = Stop.NONE;
 
   /** True where the next block is the rest of one that was counted. */
@@ -51,13 +56,15 @@ final class BlockClock implements BlockHook {
       LandingPage landing,
       VirtualClock instructions,
       List<byte[]> idleLoops,
-      Probe probe) {
+      Probe probe,
+      BlockSplitter splitter) {
     this.engine = engine;
     this.memory = memory;
     this.landing = landing;
     this.instructions = instructions;
     this.idleLoops = idleLoops;
     this.probe = probe;
+    this.splitter = splitter;
     blocks.defaultReturnValue(UNKNOWN);
   }
 
@@ -82,6 +89,11 @@ final class BlockClock implements BlockHook {
     return stopAddress;
   }
 
+  /** Its size in bytes. */
+  int stopSize() {
+    return stopSize;
+  }
+
   /** Forgets the sizes of blocks: code changed. */
   void codeChanged() {
     blocks.clear();
@@ -93,40 +105,52 @@ final class BlockClock implements BlockHook {
       resuming = false;
       return;
     }
+    if (splitter.takeRest()) {
+      instructions.advance(-Math.min(count(address, size), lastCount));
+    }
     if (instructions.now() >= deadline) {
-      stopBefore(address, Stop.DEADLINE);
+      stopBefore(address, size, Stop.DEADLINE);
+      return;
+    }
+    if (isNew(address, size) && splitter.mustSplit(address, size)) {
+      stopBefore(address, size, Stop.SPLIT);
       return;
     }
     switch (probe.onBlock(address, size)) {
       case PROGRAM -> program(address, size);
       case TRACER -> {}
-      case FULL -> stopBefore(address, Stop.BATCH_FULL);
+      case FULL -> stopBefore(address, size, Stop.BATCH_FULL);
     }
   }
 
   private void program(long address, int size) {
     if (landing.holds(address)) {
       if (address == landing.stopAddress()) {
-        stopBefore(address, Stop.OUTERMOST_RETURN);
+        stopBefore(address, size, Stop.OUTERMOST_RETURN);
       }
       return;
     }
     int count = count(address, size);
     if (address == previous && count <= IDLE_LOOP && isIdleLoop(address, size)) {
-      stopBefore(address, Stop.IDLE_LOOP);
+      stopBefore(address, size, Stop.IDLE_LOOP);
       return;
     }
+    splitter.begin(address, size);
     previous = address;
+    lastCount = count;
     instructions.advance(count);
   }
 
   private int count(long address, int size) {
-    long known = blocks.get(address);
-    if (known == UNKNOWN || (int) (known >>> 32) != size) {
-      known = (long) size << 32 | engine.ctl_request_cache(address);
-      blocks.put(address, known);
+    if (isNew(address, size)) {
+      blocks.put(address, (long) size << 32 | engine.ctl_request_cache(address));
     }
-    return (int) known;
+    return (int) blocks.get(address);
+  }
+
+  private boolean isNew(long address, int size) {
+    long known = blocks.get(address);
+    return known == UNKNOWN || (int) (known >>> 32) != size;
   }
 
   private boolean isIdleLoop(long address, int size) {
@@ -134,9 +158,10 @@ final class BlockClock implements BlockHook {
     return idleLoops.stream().anyMatch(loop -> Arrays.equals(loop, code));
   }
 
-  private void stopBefore(long address, Stop reason) {
+  private void stopBefore(long address, int size, Stop reason) {
     stop = reason;
     stopAddress = address;
+    stopSize = size;
     engine.emu_stop();
   }
 }

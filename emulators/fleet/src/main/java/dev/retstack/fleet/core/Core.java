@@ -55,6 +55,7 @@ public final class Core implements AutoCloseable {
   private final VirtualClock instructions = new VirtualClock();
   private final TraceClock clock;
   private final Probe probe;
+  private final BlockSplitter splitter;
   private final BlockClock blocks;
   private final LinuxProcess process;
   private final Faults faults;
@@ -80,8 +81,12 @@ public final class Core implements AutoCloseable {
           case VIRTUAL -> instructions;
           case HOST -> new HostClock();
         };
-    probe = options.traced() ? trace(options) : new NoProbe();
-    blocks = new BlockClock(engine, memory, landing, instructions, isa.stops().idleLoops(), probe);
+    EntryPoints points = EntryPoints.of(image);
+    probe = options.traced() ? trace(options, points) : new NoProbe();
+    splitter = new BlockSplitter(engine, isa.registers().pc(), points);
+    blocks =
+        new BlockClock(
+            engine, memory, landing, instructions, isa.stops().idleLoops(), probe, splitter);
     faults = new Faults(elf, tlb);
     process =
         new LinuxProcess(
@@ -142,7 +147,7 @@ public final class Core implements AutoCloseable {
     memory.map(ram.base(), ram.size(), GuestMemory.READ | GuestMemory.WRITE | GuestMemory.EXECUTE);
   }
 
-  private Probe trace(CoreOptions options) {
+  private Probe trace(CoreOptions options, EntryPoints points) {
     image
         .conventions()
         .forEach(
@@ -160,7 +165,7 @@ public final class Core implements AutoCloseable {
         landing,
         clock,
         isa,
-        EntryPoints.of(image),
+        points,
         options.retStackLimit(),
         new RecordBatch(options.recordsPerChunk()));
   }
@@ -238,6 +243,7 @@ public final class Core implements AutoCloseable {
               ? end(CoreEnding.stopped("limit of %d instructions".formatted(instructionLimit)))
               : Slice.DEADLINE;
       case BATCH_FULL -> Slice.BATCH_FULL;
+      case SPLIT -> split();
       case OUTERMOST_RETURN -> end(returned());
       case IDLE_LOOP -> end(CoreEnding.halted(0, "idle loop at " + faults.symbol(pc)));
       case NONE -> end(CoreEnding.halted(0, "processor halted at " + faults.symbol(currentPc())));
@@ -253,6 +259,13 @@ public final class Core implements AutoCloseable {
       pc = engine.reg_read(isa.registers().pc());
       return e;
     }
+  }
+
+  /** The block is translated anew, and what is left of the instructions goes to the next slice. */
+  private Slice split() {
+    splitter.split(blocks.stopAddress(), blocks.stopSize());
+    tlb.codeChanged(blocks.stopAddress(), blocks.stopSize());
+    return Slice.DEADLINE;
   }
 
   private long currentPc() {

@@ -90,6 +90,13 @@ final class S390x {
           .remark("gcc has no nested functions with it")
           .build();
 
+  private static final AbiCard MCOUNT_NOP =
+      nops("mcount-nop", "-pg -mrecord-mcount -mnop-mcount")
+          .sites(SiteTable.MCOUNT_LOC, JGNOP)
+          .prologue(jgnops(3))
+          .remark("three nops of six bytes: the site is seen, not patched")
+          .build();
+
   private static final AbiCard FENTRY_NOP =
       nops("fentry-nop", "-pg -mfentry -mrecord-mcount -mnop-mcount")
           .sites(SiteTable.MCOUNT_LOC, JGNOP)
@@ -148,7 +155,7 @@ final class S390x {
           new Isa.Stops(
               List.of(bytes("a7 f4 00 00"), bytes("c0 f4 00 00 00 00")), // j, jg
               Map.of(3, "program interruption")),
-          List.of(MCOUNT, FENTRY, FENTRY_NOP, PATCHABLE));
+          List.of(MCOUNT, FENTRY, MCOUNT_NOP, FENTRY_NOP, PATCHABLE));
 
   private S390x() {}
 

@@ -34,6 +34,9 @@ public final class EntryPoints {
   private final Long2ObjectMap<int[]> countingFunctions = new Long2ObjectOpenHashMap<>();
   private final Long2ObjectMap<Site> blocks = new Long2ObjectOpenHashMap<>();
 
+  /** Addresses of the sites without a call, sorted. */
+  private final long[] sites;
+
   private EntryPoints(LoadedImage image) {
     this.image = image;
     List<ActiveConvention> conventions = image.conventions();
@@ -56,6 +59,27 @@ public final class EntryPoints {
         }
       }
     }
+    sites = blocks.values().stream().mapToLong(Site::selfPc).sorted().distinct().toArray();
+  }
+
+  /**
+   * The first site without a call that a block runs into from other code.
+   *
+   * @return 0 where there is none
+   */
+  public long siteInside(long address, int size) {
+    Site own = ofBlock(address, size);
+    for (int i = firstAbove(address); i < sites.length && sites[i] - address < size; i++) {
+      if (own == null || own.selfPc() != sites[i]) {
+        return sites[i];
+      }
+    }
+    return 0;
+  }
+
+  private int firstAbove(long address) {
+    int found = Arrays.binarySearch(sites, address);
+    return found >= 0 ? found + 1 : -found - 1;
   }
 
   /** Those of an image. */
