@@ -1,5 +1,6 @@
 package dev.retstack.fleet.core;
 
+import dev.retstack.fleet.isa.BringUp;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.SyscallAbi;
 import dev.retstack.fleet.linux.Cpu;
@@ -18,6 +19,7 @@ import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.Unicorn;
 import dev.retstack.unicorn.UnicornException;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * One emulated core running one image: {@code open -> run, run, ... -> ended -> close}.
@@ -102,7 +104,9 @@ public final class Core implements AutoCloseable {
     firstStackPointer = process.start();
     pc = elf.jumpTarget(options.entry().orElse(elf.entry()));
     // before the hooks: with a TLB of the host's, segment registers cannot be set from outside
-    isa.bringUp().apply(engine, image::address);
+    isa.bringUp()
+        .apply(
+            engine, name -> name.equals(BringUp.ENTRY) ? OptionalLong.of(pc) : image.address(name));
     hook();
     engine.reg_write(isa.registers().sp(), firstStackPointer);
     if (!isa.pushesReturnAddress() && !isa.syscalls().linkIsExitHandler()) {

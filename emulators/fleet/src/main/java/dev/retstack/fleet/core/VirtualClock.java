@@ -19,6 +19,7 @@ public final class VirtualClock implements TraceClock {
     return ClockUnit.INSTRUCTIONS;
   }
 
+  /** Goes on by so many instructions; back, where they were counted too early. */
   void advance(int count) {
     instructions += count;
   }

@@ -196,6 +196,18 @@ public final class AbiCard {
   }
 
   /**
+   * At exit: how far above the stack pointer the slot lies at most; 0 where it lies below, or where
+   * the stack pointer does not tell.
+   */
+  public long slotAboveStack(int stackPointer) {
+    return retpAtExit.stream()
+        .filter(operand -> operand.register() == stackPointer && !operand.inMemory())
+        .mapToLong(operand -> Math.max(0, operand.offset()))
+        .max()
+        .orElse(0);
+  }
+
+  /**
    * A caller's slot minus its frame pointer, for functions that keep a frame: tells which frame
    * called, when a longjmp left dead ones on ret_stack and the slot of the new one lies below
    * theirs.

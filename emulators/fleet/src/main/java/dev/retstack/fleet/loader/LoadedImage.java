@@ -189,11 +189,9 @@ public final class LoadedImage {
 
   /** Address of a symbol by name: what bring-up of a core asks for. */
   public OptionalLong address(String symbol) {
-    return switch (symbol) {
-      case BringUp.ENTRY -> OptionalLong.of(elf.entry());
-      case BringUp.ENTRY_TOC -> elf.entryToc();
-      default -> elf.symbol(symbol).stream().mapToLong(Symbol::address).findFirst();
-    };
+    return symbol.equals(BringUp.ENTRY_TOC)
+        ? elf.entryToc()
+        : elf.symbol(symbol).stream().mapToLong(Symbol::address).findFirst();
   }
 
   /**

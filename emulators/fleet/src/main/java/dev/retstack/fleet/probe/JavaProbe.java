@@ -74,10 +74,10 @@ public final class JavaProbe implements Probe {
     this.clock = clock;
     this.addresses = isa.addresses();
     this.stackPointer = isa.registers().sp();
-    this.slotReach = isa.pushesReturnAddress() ? 0 : 1;
     this.wordMask = isa.wordBytes() == 8 ? -1 : 0xffff_ffffL;
     this.points = points;
     this.cards = points.cards().toArray(AbiCard[]::new);
+    this.slotReach = (isa.pushesReturnAddress() ? 0 : 1) + slotAboveStack();
     this.countingFunctions = points.countingFunctions().keySet().toLongArray();
     this.candidates = new int[countingFunctions.length][];
     for (int i = 0; i < candidates.length; i++) {
@@ -85,6 +85,14 @@ public final class JavaProbe implements Probe {
     }
     this.stack = new RetStack(retStackLimit, LandingPage.SLOTS);
     this.batch = batch;
+  }
+
+  private long slotAboveStack() {
+    long most = 0;
+    for (AbiCard card : cards) {
+      most = Math.max(most, card.slotAboveStack(stackPointer));
+    }
+    return most;
   }
 
   @Override
