@@ -17,11 +17,13 @@ final class InstructionCount {
   private final LoadedImage image;
   private final LongOpenHashSet counting = new LongOpenHashSet();
   private final LongOpenHashSet inItBlocks = new LongOpenHashSet();
+  private final LongOpenHashSet sites;
   private long previous;
   private long count;
 
   InstructionCount(LoadedImage image) {
     this.image = image;
+    this.sites = new LongOpenHashSet(image.callSites());
     for (long address : EntryPoints.of(image).countingFunctions().keySet()) {
       Symbol function = image.elf().functionAt(address).orElseThrow();
       for (long at = address; at != function.address() + function.size(); at++) {
@@ -40,8 +42,9 @@ final class InstructionCount {
   }
 
   private void executed(long address) {
-    // begun, left for its page, begun again: one instruction
-    boolean again = address == previous && image.isa().engine().leavesForPages();
+    // begun, left for its page or to begin a block, begun again: one instruction
+    boolean restarts = image.isa().engine().leavesForPages() || sites.contains(address);
+    boolean again = address == previous && restarts;
     previous = address;
     if (!again && !counting.contains(address) && !inItBlocks.contains(address)) {
       count += 1 + itBlock(address);
