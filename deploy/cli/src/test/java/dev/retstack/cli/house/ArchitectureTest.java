@@ -112,7 +112,9 @@ class ArchitectureTest {
           .resideOutsideOfPackage("dev.retstack.fleet.isa..")
           .should()
           .dependOnClassesThat()
-          .haveNameMatching("dev\\.retstack\\.fleet\\.isa\\.(X86_64|Aarch64|Riscv64)");
+          .haveNameMatching(
+              "dev\\.retstack\\.fleet\\.isa\\.(X86_64|I386|Aarch64|Arm|Riscv(32|64)?|Ppc(32|64|64le)?"
+                  + "|S390x|Mips(el|64)?|M68k|Sparc)");
 
   /** Data go to standard output through the Terminal; a stray print would corrupt them. */
   @ArchTest

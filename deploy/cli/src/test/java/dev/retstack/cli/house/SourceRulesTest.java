@@ -23,7 +23,8 @@ class SourceRulesTest {
 
   /** Names of the ISAs as a {@code switch} or a comparison would spell them. */
   private static final Pattern ISA_NAME =
-      Pattern.compile("\"(x86_64|aarch64|riscv64|arm|i386|mips|ppc|ppc64|s390x)\"");
+      Pattern.compile(
+          "\"(x86_64|i386|aarch64|arm|riscv(32|64)|ppc(32|64|64le)?|s390x|mips(el|64)?|m68k|sparc)\"");
 
   /** Refuses a foreign machine by its name: words for a message, nothing is decided by them. */
   private static final Path NAMES_ELF_MACHINES = Path.of("fleet/loader/Elf.java");

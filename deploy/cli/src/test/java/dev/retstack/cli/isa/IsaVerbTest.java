@@ -43,7 +43,7 @@ class IsaVerbTest {
     String text = Ran.retstack("isa").out();
     assertThat(text)
         .containsPattern(
-            "x86_64 +64 +little +fentry .*\\[rsp\\+8] .*e8 \\.\\. \\.\\. \\.\\. \\.\\.")
+            "x86_64 +64 +little +fentry .*\\[rsp\\+8\\+k] .*e8 \\.\\. \\.\\. \\.\\. \\.\\.")
         .containsPattern("riscv64 .*mcount-nofp .*\\[sp\\+k]")
         .containsPattern("aarch64 .*patchable .* lr ")
         .contains("not traced: sparc64")
