@@ -19,7 +19,8 @@ import java.util.List;
  * </pre>
  *
  * gcc 12 puts the nops of -fpatchable-function-entry in front of the set-up, where a call of the
- * local entry does not pass them; gcc 13 puts them behind it.
+ * local entry does not pass them: the local entry is taken for the entry. gcc 13 puts them behind
+ * it.
  *
  * <p>Results: r3 r4, f1-f8 (homogeneous aggregates, too), memory at r3. The way out uses r12 and lr
  * only. A program starts with its entry point in r12.
