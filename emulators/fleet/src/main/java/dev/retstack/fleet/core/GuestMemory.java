@@ -106,11 +106,11 @@ public final class GuestMemory implements AutoCloseable {
     last = null;
     for (int i = regions.size() - 1; i >= 0; i--) {
       Region region = regions.get(i);
-      long from = maxUnsigned(address, region.start);
-      long to = minEnd(address + size, region.end());
-      if (!intersects(region, address, size)) {
+      if (!region.intersects(address, size)) {
         continue;
       }
+      long from = region.from(address);
+      long to = region.to(address + size);
       listener.unmapped(from, to - from);
       List<Region> rest = regions.subList(i, i + 1);
       rest.clear();
@@ -159,7 +159,7 @@ public final class GuestMemory implements AutoCloseable {
 
   /** True when some byte of the range is mapped. */
   public boolean overlaps(long address, long size) {
-    return regions.stream().anyMatch(region -> intersects(region, address, size));
+    return regions.stream().anyMatch(region -> region.intersects(address, size));
   }
 
   /** Permissions of the page of an address; -1 where nothing is mapped. */
@@ -386,19 +386,6 @@ public final class GuestMemory implements AutoCloseable {
       throw new IllegalArgumentException(
           "guest memory [0x%x, +0x%x) wraps around".formatted(address, size));
     }
-  }
-
-  private static boolean intersects(Region region, long address, long size) {
-    return region.contains(address) || Long.compareUnsigned(region.start - address, size) < 0;
-  }
-
-  private static long maxUnsigned(long a, long b) {
-    return Long.compareUnsigned(a, b) >= 0 ? a : b;
-  }
-
-  /** The lesser of two ends; 0 stands for the end of the address space. */
-  private static long minEnd(long a, long b) {
-    return Long.compareUnsigned(a - 1, b - 1) <= 0 ? a : b;
   }
 
   private int swapped(int value) {

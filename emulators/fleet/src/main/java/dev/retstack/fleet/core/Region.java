@@ -52,6 +52,21 @@ final class Region {
     return Long.compareUnsigned(address - start, size) < 0;
   }
 
+  /** True where a range that is not empty has bytes of this region. */
+  boolean intersects(long address, long bytes) {
+    return contains(address) || Long.compareUnsigned(start - address, bytes) < 0;
+  }
+
+  /** Where this region's share of a range begins that begins at {@code address}. */
+  long from(long address) {
+    return Long.compareUnsigned(address, start) >= 0 ? address : start;
+  }
+
+  /** Where it ends, for a range that ends at {@code end}; 0: with the address space. */
+  long to(long end) {
+    return Long.compareUnsigned(end - 1, end() - 1) <= 0 ? end : end();
+  }
+
   int permissionsAt(long address) {
     return permissions[(int) ((address - start) >>> GuestMemory.PAGE_BITS)];
   }
