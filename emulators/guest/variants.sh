@@ -19,11 +19,11 @@ readonly COMMITTED=(
   mips64-mcount mips64-mcount-ra
   m68k-mcount m68k-patchable
   s390x-mcount-nop
+  sparc-mcount
 )
 # Prepared: no card yet, so no committed image; build.sh --prepared makes them. Card, row of the table and image come
 # together: then the name moves up.
 readonly PREPARED=(
-  sparc-mcount
 )
 readonly VARIANTS=("${COMMITTED[@]}" "${PREPARED[@]}")
 # Where gcc copies the return address (realign/), and the twins that are right: realign/images/.

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.core;
 
+import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.unicorn.BlockHook;
 import dev.retstack.unicorn.Unicorn;
@@ -34,6 +35,7 @@ final class BlockClock implements BlockHook {
   private final LandingPage landing;
   private final VirtualClock instructions;
   private final List<byte[]> idleLoops;
+  private final boolean stopsAtJumps;
   private final Probe probe;
   private final BlockSplitter splitter;
 
@@ -45,6 +47,10 @@ final class BlockClock implements BlockHook {
   private long stopAddress;
   private int stopSize;
   private int lastCount;
+
+  /** One past the last block. */
+  private long lastEnd;
+
   private Stop stop = Stop.NONE;
 
   /** True where the next block is the rest of one that was counted. */
@@ -55,14 +61,15 @@ final class BlockClock implements BlockHook {
       GuestMemory memory,
       LandingPage landing,
       VirtualClock instructions,
-      List<byte[]> idleLoops,
+      Isa isa,
       Probe probe,
       BlockSplitter splitter) {
     this.engine = engine;
     this.memory = memory;
     this.landing = landing;
     this.instructions = instructions;
-    this.idleLoops = idleLoops;
+    this.idleLoops = isa.stops().idleLoops();
+    this.stopsAtJumps = isa.engine().stopsAtJumps();
     this.probe = probe;
     this.splitter = splitter;
     blocks.defaultReturnValue(UNKNOWN);
@@ -108,7 +115,9 @@ final class BlockClock implements BlockHook {
     if (splitter.takeRest()) {
       instructions.advance(-Math.min(count(address, size), lastCount));
     }
-    if (instructions.now() >= deadline) {
+    boolean mayStop = !stopsAtJumps || address != lastEnd;
+    lastEnd = address + size;
+    if (instructions.now() >= deadline && mayStop) {
       stopBefore(address, size, Stop.DEADLINE);
       return;
     }

@@ -86,9 +86,7 @@ public final class Core implements AutoCloseable {
     EntryPoints points = EntryPoints.of(image);
     probe = options.traced() ? trace(options, points) : new NoProbe();
     splitter = new BlockSplitter(engine, isa.registers().pc(), points);
-    blocks =
-        new BlockClock(
-            engine, memory, landing, instructions, isa.stops().idleLoops(), probe, splitter);
+    blocks = new BlockClock(engine, memory, landing, instructions, isa, probe, splitter);
     faults = new Faults(elf, tlb);
     process =
         new LinuxProcess(

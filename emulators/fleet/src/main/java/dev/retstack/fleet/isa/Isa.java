@@ -44,10 +44,18 @@ public record Isa(
    *     The engine looks the page up and goes on inside of the block, but keeps what was decoded of
    *     the instruction for the next block: MIPS then runs the first instruction of a branch's
    *     target twice, once as a delay slot; Thumb skips one as if IT went on (Unicorn 2272)
+   * @param stopsAtJumps true where the core must not stop before a block that stands right behind
+   *     the last: it may be the delay slot of a branch, whose target a start there would forget
+   *     (SPARC: pc is given, npc is not)
    */
-  public record Engine(int arch, int mode, OptionalInt cpuModel, boolean leavesForPages) {
+  public record Engine(
+      int arch, int mode, OptionalInt cpuModel, boolean leavesForPages, boolean stopsAtJumps) {
     Engine(int arch, int mode, OptionalInt cpuModel) {
-      this(arch, mode, cpuModel, false);
+      this(arch, mode, cpuModel, false, false);
+    }
+
+    Engine(int arch, int mode, OptionalInt cpuModel, boolean leavesForPages) {
+      this(arch, mode, cpuModel, leavesForPages, false);
     }
   }
 

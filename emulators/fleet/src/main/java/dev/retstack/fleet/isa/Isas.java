@@ -22,7 +22,8 @@ public final class Isas {
           Mips.ISA,
           Mipsel.ISA,
           Mips64.ISA,
-          M68k.ISA);
+          M68k.ISA,
+          Sparc.ISA);
 
   private Isas() {}
 

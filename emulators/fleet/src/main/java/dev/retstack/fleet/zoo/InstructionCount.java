@@ -34,11 +34,20 @@ final class InstructionCount {
 
   /** Counts from now on. */
   void watch(Core core) {
-    core.engine().hook_add_code((address, size) -> executed(address), 1, 0);
+    if (image.isa().engine().stopsAtJumps()) {
+      // a hook on each instruction would lose the next one behind a branch; all have four bytes
+      core.engine().hook_add_block((address, size) -> executedBlock(address, size / 4), 1, 0);
+    } else {
+      core.engine().hook_add_code((address, size) -> executed(address), 1, 0);
+    }
   }
 
   long count() {
     return count;
+  }
+
+  private void executedBlock(long address, int instructions) {
+    count += counting.contains(address) ? 0 : instructions;
   }
 
   private void executed(long address) {
