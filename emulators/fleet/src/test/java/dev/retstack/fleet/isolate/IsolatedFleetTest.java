@@ -22,7 +22,11 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,6 +36,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Cores in processes of their own, real ones, some of which are killed. */
 @Timeout(180)
@@ -221,6 +226,58 @@ class IsolatedFleetTest {
                 .flatMap(List::stream)
                 .mapToLong(Chunk::getRecordCount)
                 .sum());
+  }
+
+  /**
+   * An s390x guest that sets the clock: SCK kills the process of the engine (Unicorn 2.1.4). The
+   * fleet outlives it, and so do cores of other images.
+   */
+  @Test
+  void aGuestThatKillsItsEmulatorKillsNothingElse(@TempDir Path folder) throws Exception {
+    LoadedImage good = zoo(0);
+    LoadedImage bad = withSckIn("run_sort", folder.resolve("bad.elf"));
+    List<CoreSpec> cores =
+        List.of(
+            new CoreSpec(
+                "bad", bad, CoreOptions.of(LinuxOptions.of("zoo")).withRecordsPerChunk(64)),
+            new CoreSpec("good", good, program("sort")));
+    MemorySink sink = new MemorySink();
+    Told told = new Told();
+    List<CoreResult> results = IsolatedFleet.run(cores, FleetOptions.standard(), 1, sink, told);
+    assertThat(told.deaths).hasSize(2);
+    assertThat(told.deaths)
+        .allSatisfy(
+            death ->
+                assertThat(death.reason()).matches("signal 11 \\(SIGSEGV\\) in libunicorn\\S+"));
+    assertThat(results)
+        .extracting(CoreResult::name)
+        .containsExactlyInAnyOrder("bad", "bad.restart-1", "good");
+    assertThat(results).filteredOn(CoreResult::ok).extracting(CoreResult::name).contains("good");
+    assertThat(stream(sink.chunks.get("bad")).size()).isPositive();
+    assertThat(stream(sink.chunks.get("bad.restart-1"))).isEqualTo(stream(sink.chunks.get("bad")));
+    assertThat(stream(sink.chunks.get("good"))).isEqualTo(Run.of(good, "sort").records());
+  }
+
+  private static LoadedImage withSckIn(String function, Path file) throws IOException {
+    LoadedImage image =
+        Zoo.images().stream()
+            .filter(i -> i.elf().name().equals("zoo-s390x-mcount.elf"))
+            .findFirst()
+            .orElseThrow();
+    byte[] code = new byte[32];
+    image
+        .elf()
+        .memory(image.elf().symbol(function).orElseThrow().address(), code.length)
+        .orElseThrow()
+        .get(code);
+    byte[] bytes = Files.readAllBytes(image.elf().file().orElseThrow());
+    int at = 0;
+    while (!Arrays.equals(bytes, at, at + code.length, code, 0, code.length)) {
+      at++;
+    }
+    byte[] sck = HexFormat.of().parseHex("b204f0000700"); // sck 0(%r15); nopr
+    System.arraycopy(sck, 0, bytes, at, sck.length);
+    return LoadedImage.load(Files.write(file, bytes));
   }
 
   @Test
