@@ -130,7 +130,10 @@ class IsolatedFleetTest {
       public void chunk(Chunk chunk) throws IOException, InterruptedException {
         super.chunk(chunk);
         if (chunk.getCore().equals(core) && chunk.getSequence() == 0) {
-          signal(signal, told.pids.get(image.elf().name()));
+          long pid = told.pids.get(image.elf().name());
+          Optional<ProcessHandle> process = ProcessHandle.of(pid);
+          signal(signal, pid);
+          process.ifPresent(p -> p.onExit().join()); // nobody reads its pipe meanwhile
         }
       }
     };
@@ -182,7 +185,8 @@ class IsolatedFleetTest {
   void aCrashEndsTheCoresOfItsImageWithALastChunkAndTheyStartAgain() throws Exception {
     LoadedImage crashing = zoo(0);
     LoadedImage other = zoo(1);
-    CoreOptions fib = program("fib", "18");
+    // more chunks than a pipe holds, so that no core can end before the signal does its work
+    CoreOptions fib = program("fib", "24");
     List<CoreSpec> cores =
         List.of(
             new CoreSpec("a", crashing, fib),
@@ -201,7 +205,7 @@ class IsolatedFleetTest {
     assertThat(death.restarted())
         .isEqualTo(death.cores().stream().map(name -> name + ".restart-1").toList());
 
-    RecordBatch whole = Run.of(crashing, "fib", "18").records();
+    RecordBatch whole = Run.of(crashing, "fib", "24").records();
     for (String core : death.cores()) {
       List<Chunk> chunks = sink.chunks.get(core);
       Chunk last = chunks.getLast();
@@ -216,7 +220,7 @@ class IsolatedFleetTest {
       }
       assertThat(stream(sink.chunks.get(core + ".restart-1"))).isEqualTo(whole);
     }
-    assertThat(stream(sink.chunks.get("c"))).isEqualTo(Run.of(other, "fib", "18").records());
+    assertThat(stream(sink.chunks.get("c"))).isEqualTo(Run.of(other, "fib", "24").records());
     assertThat(sink.chunks).hasSize(3 + death.cores().size());
     assertThat(results).hasSize(3 + death.cores().size());
     assertThat(results.stream().filter(CoreResult::ok).count()).isEqualTo(3);
