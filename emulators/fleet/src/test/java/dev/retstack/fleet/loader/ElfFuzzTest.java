@@ -25,12 +25,13 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Mutants of every committed image: each is refused by an {@link ElfFormatException} that names
- * file, field, value and cure, or is good: it parses to something consistent and, where its sites
- * are found, a core runs a slice of it. Any other exception, a hang, an allocation out of
- * proportion or the death of the JVM is a defect.
+ * file, field, value and cure, or is good: it parses to something consistent. Any other exception,
+ * a hang, an allocation out of proportion or the death of the JVM is a defect.
  *
- * <p>{@code -Dretstack.fuzz.elf=SECONDS} runs for so long. {@code -Dretstack.seed=S} repeats a run,
- * {@code -Dretstack.fuzz.first=N} begins at its Nth mutant; after the death of the JVM {@code
+ * <p>{@code -Dretstack.fuzz.elf=SECONDS} runs for so long, and has cores run a slice of some of the
+ * good ones as well. That is left out otherwise: hostile code can abort the emulator and the JVM
+ * with it, which is what {@code --isolate} is for. {@code -Dretstack.seed=S} repeats a run, {@code
+ * -Dretstack.fuzz.first=N} begins at its Nth mutant; after the death of the JVM {@code
  * target/elf-fuzz.last} holds both numbers, big-endian.
  */
 @Timeout(value = 2, unit = TimeUnit.HOURS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -85,7 +86,7 @@ final class ElfFuzzTest {
         outcomes[0],
         outcomes[1],
         outcomes[2]);
-    assertThat(outcomes).as("refused, parsed, run: seed %d", seed).doesNotContain(0);
+    assertThat(outcomes[2] > 0).as("mutants run, seed %d", seed).isEqualTo(SECONDS > 0);
     assertThat(outcomes[0]).as("refused, seed %d", seed).isGreaterThan((int) (index - first) / 20);
     assertThat(outcomes[1]).as("parsed, seed %d", seed).isGreaterThan((int) (index - first) / 20);
   }
@@ -104,7 +105,7 @@ final class ElfFuzzTest {
       ElfFile elf = ElfFile.parse(mutant, "mutant.elf");
       use(elf);
       outcomes[1]++;
-      if (index % RUN_OF == 0) {
+      if (SECONDS > 0 && index % RUN_OF == 0) {
         run(elf);
         outcomes[2]++;
       }
