@@ -43,7 +43,7 @@ public record Isa(
    * @param leavesForPages true where a block must be left for a page that it is the first to use.
    *     The engine looks the page up and goes on inside of the block, but keeps what was decoded of
    *     the instruction for the next block: MIPS then runs the first instruction of a branch's
-   *     target twice, once as a delay slot; Thumb skips one as if IT went on (Unicorn 2272)
+   *     target twice, once as a delay slot (Unicorn 2272)
    * @param stopsAtJumps true where the core must not stop before a block that stands right behind
    *     the last: it may be the delay slot of a branch, whose target a start there would forget
    *     (SPARC: pc is given, npc is not)
