@@ -45,6 +45,8 @@ final class NativeUnicorn {
       link("uc_mem_protect", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT);
   private static final MethodHandle uc_mem_read$mh = buffer("uc_mem_read");
   private static final MethodHandle uc_mem_write$mh = buffer("uc_mem_write");
+  private static final MethodHandle uc_vmem_translate$mh =
+      link("uc_vmem_translate", JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG);
   private static final MethodHandle uc_reg_read$mh =
       LIBRARY.downcall("uc_reg_read", shape(JAVA_LONG, JAVA_INT, JAVA_LONG), LEAF);
   private static final MethodHandle uc_reg_write$mh =
@@ -217,6 +219,10 @@ final class NativeUnicorn {
 
   static int uc_hook_del(long uc, long hook) {
     return call(uc_hook_del$mh, uc, hook);
+  }
+
+  static int uc_vmem_translate(long uc, long address, int prot, long physicalOut) {
+    return call(uc_vmem_translate$mh, uc, address, prot, physicalOut);
   }
 
   static int uc_ctl(long uc, int control) {

@@ -83,6 +83,18 @@ abstract sealed class UnicornControls permits Unicorn {
     command(UcConst.UC_CTL_TLB_FLUSH, "uc_ctl_flush_tlb");
   }
 
+  /**
+   * Looks a virtual address up as an access by the program would, asking the TLB hook where the TLB
+   * does not hold it; the answer stays in the TLB.
+   *
+   * @param prot {@code UcConst.UC_PROT_*}, one of them
+   * @return true where the access is allowed
+   */
+  public boolean vmem_translate(long address, int prot) {
+    ownership.check();
+    return NativeUnicorn.uc_vmem_translate(uc, address, prot, out.address()) == UcConst.UC_ERR_OK;
+  }
+
   /** Lets {@link #ctl_set_exits} decide where a run ends, in place of {@code until}. */
   public void ctl_exits_enable() {
     set(UcConst.UC_CTL_UC_USE_EXITS, 1, "uc_ctl_exits_enable");

@@ -38,6 +38,7 @@ final class BlockClock implements BlockHook {
   private final boolean stopsAtJumps;
   private final Probe probe;
   private final BlockSplitter splitter;
+  private final Runnable resumed;
 
   /** Block address to {@code size << 32 | instructions}. */
   private final Long2LongOpenHashMap blocks = new Long2LongOpenHashMap();
@@ -63,7 +64,8 @@ final class BlockClock implements BlockHook {
       VirtualClock instructions,
       Isa isa,
       Probe probe,
-      BlockSplitter splitter) {
+      BlockSplitter splitter,
+      Runnable resumed) {
     this.engine = engine;
     this.memory = memory;
     this.landing = landing;
@@ -72,6 +74,7 @@ final class BlockClock implements BlockHook {
     this.stopsAtJumps = isa.engine().stopsAtJumps();
     this.probe = probe;
     this.splitter = splitter;
+    this.resumed = resumed;
     blocks.defaultReturnValue(UNKNOWN);
   }
 
@@ -110,6 +113,7 @@ final class BlockClock implements BlockHook {
   public void onBlock(long address, int size) {
     if (resuming) {
       resuming = false;
+      resumed.run();
       return;
     }
     if (splitter.takeRest()) {

@@ -72,7 +72,7 @@ public final class Core implements AutoCloseable {
     this.isa = image.isa();
     this.engine = engine;
     ElfFile elf = image.elf();
-    tlb = new VirtualTlb(engine, isa.engine().leavesForPages(), this::forgetBlocks);
+    tlb = new VirtualTlb(engine, isa, instructions::now, this::forgetBlocks);
     memory = new GuestMemory(isa.wordBytes(), isa.order(), tlb);
     tlb.serve(memory);
     ImageLayout.load(elf, memory);
@@ -86,7 +86,8 @@ public final class Core implements AutoCloseable {
     EntryPoints points = EntryPoints.of(image);
     probe = options.traced() ? trace(options, points) : new NoProbe();
     splitter = new BlockSplitter(engine, isa.registers().pc(), points);
-    blocks = new BlockClock(engine, memory, landing, instructions, isa, probe, splitter);
+    blocks =
+        new BlockClock(engine, memory, landing, instructions, isa, probe, splitter, tlb::refill);
     faults = new Faults(elf, tlb);
     process =
         new LinuxProcess(

@@ -1,11 +1,14 @@
 package dev.retstack.fleet.core;
 
+import dev.retstack.fleet.isa.Isa;
 import dev.retstack.unicorn.TlbEntry;
 import dev.retstack.unicorn.TlbFillHook;
 import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.Unicorn;
+import it.unimi.dsi.fastutil.longs.LongIterator;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.lang.foreign.MemorySegment;
+import java.util.function.LongSupplier;
 
 /**
  * Joins {@link GuestMemory} and an engine: maps its regions into the engine and answers the virtual
@@ -21,11 +24,13 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
    */
   private static final int CROWDED = 512;
 
-  /** No address of a page. */
-  private static final long NO_PAGE = 1;
+  /** The engine's smallest page: 1 KiB on Arm. More than any {@code UC_MEM_*}. */
+  private static final long SMALLEST_PAGE = 1024;
 
   private final Unicorn engine;
-  private final boolean leavesForPages;
+  private final Isa.Leaves leaves;
+  private final int pcRegister;
+  private final LongSupplier time;
   private final Runnable codeChanged;
   private final LongOpenHashSet executing = new LongOpenHashSet();
   private GuestMemory memory;
@@ -41,8 +46,17 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
   /** True where the last look-up was refused only to leave the block. */
   private boolean left;
 
-  /** The page it was for: when it is asked for again, it is given. */
-  private long leftFor = NO_PAGE;
+  /**
+   * What the instruction at {@link #leftPc} was left for, {@code page | access}: asked again, it is
+   * given.
+   */
+  private final LongOpenHashSet leftFor = new LongOpenHashSet();
+
+  private long leftPc;
+  private long leftTime;
+
+  /** True while those pages are looked up outside of the program. */
+  private boolean refilling;
 
   private long refusedAddress;
   private int refusedAccess = -1;
@@ -50,13 +64,16 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
   /**
    * The page table of an engine.
    *
-   * @param leavesForPages true where the core must start again at an instruction that uses a page
-   *     for the first time: see {@link dev.retstack.fleet.isa.Isa.Engine}
+   * @param isa says where the core must start again at an instruction that uses a page for the
+   *     first time
+   * @param time instructions executed: an instruction met again is another one
    * @param codeChanged told when translations were dropped
    */
-  VirtualTlb(Unicorn engine, boolean leavesForPages, Runnable codeChanged) {
+  VirtualTlb(Unicorn engine, Isa isa, LongSupplier time, Runnable codeChanged) {
     this.engine = engine;
-    this.leavesForPages = leavesForPages;
+    this.leaves = isa.engine().leaves();
+    this.pcRegister = isa.registers().pc();
+    this.time = time;
     this.codeChanged = codeChanged;
   }
 
@@ -84,7 +101,7 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
 
   @Override
   public boolean onFill(long address, int access, TlbEntry result) {
-    if (leavesForPages && access != UcConst.UC_MEM_FETCH && !removing && mustLeave(address)) {
+    if (access != UcConst.UC_MEM_FETCH && !removing && mustLeave(address, access)) {
       return false;
     }
     fills++;
@@ -106,9 +123,17 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
     return true;
   }
 
-  private boolean mustLeave(long address) {
-    left = leftFor != address;
-    leftFor = left ? address : NO_PAGE;
+  private boolean mustLeave(long address, int access) {
+    if (refilling || !leaves.now(engine::reg_read)) {
+      return false;
+    }
+    long pc = engine.reg_read(pcRegister);
+    if (pc != leftPc || time.getAsLong() != leftTime) {
+      leftFor.clear();
+      leftPc = pc;
+      leftTime = time.getAsLong();
+    }
+    left = leftFor.add((address & -SMALLEST_PAGE) | access);
     return left;
   }
 
@@ -120,6 +145,23 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
     boolean again = left;
     left = false;
     return again;
+  }
+
+  /**
+   * In the hook of the block that the engine started again with: puts the pages into its TLB, so
+   * that it need not ask. Not earlier: to translate the block is a use of a page too, and may push
+   * them out. Where one is refused, the instruction asks again and is told.
+   */
+  void refill() {
+    refilling = true;
+    try {
+      for (LongIterator uses = leftFor.iterator(); uses.hasNext(); ) {
+        long use = uses.nextLong();
+        engine.vmem_translate(use & -SMALLEST_PAGE, needed((int) (use & (SMALLEST_PAGE - 1))));
+      }
+    } finally {
+      refilling = false;
+    }
   }
 
   /** Permissions of a page that may be written and executed, for the use that is made of it. */
@@ -146,8 +188,10 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
   }
 
   private boolean refuse(long address, int access) {
-    refusedAddress = address;
-    refusedAccess = access;
+    if (!refilling) {
+      refusedAddress = address;
+      refusedAccess = access;
+    }
     return false;
   }
 

@@ -136,7 +136,11 @@ final class Arm {
           40,
           4,
           ByteOrder.LITTLE_ENDIAN,
-          new Isa.Engine(UcConst.UC_ARCH_ARM, UcConst.UC_MODE_ARM, OptionalInt.empty()),
+          new Isa.Engine(
+              UcConst.UC_ARCH_ARM,
+              UcConst.UC_MODE_ARM,
+              OptionalInt.empty(),
+              new Isa.Leaves(UC_ARM_REG_CPSR, 0x0600_fc00)), // CPSR.IT
           CodeAddresses.mode(UC_ARM_REG_CPSR, 0x20), // CPSR.T
           new Registers(
               UC_ARM_REG_PC,

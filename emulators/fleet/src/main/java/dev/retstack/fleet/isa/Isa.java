@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.IntToLongFunction;
 
 /**
  * An instruction set with its calling convention, as data.
@@ -40,22 +41,47 @@ public record Isa(
    * Arguments of {@code uc_open}.
    *
    * @param cpuModel where the default model will not do
-   * @param leavesForPages true where a block must be left for a page that it is the first to use.
-   *     The engine looks the page up and goes on inside of the block, but keeps what was decoded of
-   *     the instruction for the next block: MIPS then runs the first instruction of a branch's
-   *     target twice, once as a delay slot (Unicorn 2272)
+   * @param leaves where a block must be left for a page that it is the first to use
    * @param stopsAtJumps true where the core must not stop before a block that stands right behind
    *     the last: it may be the delay slot of a branch, whose target a start there would forget
    *     (SPARC: pc is given, npc is not)
    */
   public record Engine(
-      int arch, int mode, OptionalInt cpuModel, boolean leavesForPages, boolean stopsAtJumps) {
+      int arch, int mode, OptionalInt cpuModel, Leaves leaves, boolean stopsAtJumps) {
     Engine(int arch, int mode, OptionalInt cpuModel) {
-      this(arch, mode, cpuModel, false, false);
+      this(arch, mode, cpuModel, Leaves.NEVER, false);
     }
 
-    Engine(int arch, int mode, OptionalInt cpuModel, boolean leavesForPages) {
-      this(arch, mode, cpuModel, leavesForPages, false);
+    Engine(int arch, int mode, OptionalInt cpuModel, Leaves leaves) {
+      this(arch, mode, cpuModel, leaves, false);
+    }
+  }
+
+  /**
+   * Where a block must be left for a page that it is the first to use. The engine looks the page up
+   * and goes on inside of the block, but keeps what was decoded of the instruction for the next
+   * block (Unicorn 2272): MIPS then runs the first instruction of a branch's target twice, once as
+   * a delay slot; Thumb runs it as if it stood in the IT block.
+   *
+   * @param register tells by its bits of {@code mask} that the instruction is such a one; {@link
+   *     Registers#NONE}: {@code mask} alone decides, not 0 being always
+   */
+  public record Leaves(int register, long mask) {
+    static final Leaves NEVER = new Leaves(Registers.NONE, 0);
+    static final Leaves ALWAYS = new Leaves(Registers.NONE, 1);
+
+    /** True where any instruction may be left. */
+    public boolean always() {
+      return register == Registers.NONE && mask != 0;
+    }
+
+    /**
+     * True where the instruction that runs now must be left.
+     *
+     * @param registers reads a register
+     */
+    public boolean now(IntToLongFunction registers) {
+      return register == Registers.NONE ? mask != 0 : (registers.applyAsLong(register) & mask) != 0;
     }
   }
 

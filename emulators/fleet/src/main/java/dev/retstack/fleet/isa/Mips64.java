@@ -24,7 +24,7 @@ final class Mips64 {
               UcConst.UC_ARCH_MIPS,
               UcConst.UC_MODE_MIPS64 | UcConst.UC_MODE_BIG_ENDIAN,
               OptionalInt.of(UC_CPU_MIPS64_MIPS64R2_GENERIC),
-              true),
+              Isa.Leaves.ALWAYS),
           CodeAddresses.PLAIN,
           MipsCode.N64_REGISTERS,
           (engine, symbols) ->

@@ -19,7 +19,7 @@ final class Mipsel {
               UcConst.UC_ARCH_MIPS,
               UcConst.UC_MODE_MIPS32 | UcConst.UC_MODE_LITTLE_ENDIAN,
               OptionalInt.empty(),
-              true),
+              Isa.Leaves.ALWAYS),
           CodeAddresses.PLAIN,
           MipsCode.O32_REGISTERS,
           BringUp.NOTHING,

@@ -77,7 +77,7 @@ final class Sparc {
               UcConst.UC_ARCH_SPARC,
               UcConst.UC_MODE_SPARC32 | UcConst.UC_MODE_BIG_ENDIAN,
               OptionalInt.empty(),
-              false,
+              Isa.Leaves.NEVER,
               true),
           CodeAddresses.biased(8),
           new Registers(

@@ -52,7 +52,7 @@ final class InstructionCount {
 
   private void executed(long address) {
     // begun, left for its page or to begin a block, begun again: one instruction
-    boolean restarts = image.isa().engine().leavesForPages() || sites.contains(address);
+    boolean restarts = image.isa().engine().leaves().always() || sites.contains(address);
     boolean again = address == previous && restarts;
     previous = address;
     if (!again && !counting.contains(address) && !inItBlocks.contains(address)) {

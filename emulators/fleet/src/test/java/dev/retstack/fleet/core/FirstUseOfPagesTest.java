@@ -8,14 +8,17 @@ import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * A page's first use, by an instruction whose block goes on after it: in the delay slot of a branch
- * the engine would run the first instruction of the target twice.
+ * the engine would run the first instruction of the target twice, in an IT block it would take the
+ * next block's first instruction for a part of that one.
  */
 class FirstUseOfPagesTest {
   private static final int PAGES = 20;
@@ -49,6 +52,43 @@ class FirstUseOfPagesTest {
     }
   }
 
+  /** Counts in r0 the rounds of a loop; the first instruction of its second block does it. */
+  private static final int[] CONDITIONAL_STORES = {
+    0x2000, // movs r0,#0
+    0x2214, // movs r2,#20
+    0xf240, 0x0100, // movw r1,#0
+    0xf2c1, 0x2134, // movt r1,#0x1234
+    0x2a00, // 1: cmp r2,#0
+    0xbf58, // it pl
+    0x6008, // strpl r0,[r1]
+    0x2aff, // cmp r2,#255
+    0xe7ff, // b 2f
+    0x3001, // 2: adds r0,#1
+    0xf501, 0x5180, // add.w r1,r1,#4096
+    0x3a01, // subs r2,#1
+    0xd1f5, // bne 1b
+    0x4770, // bx lr
+  };
+
+  @Test
+  void anItBlockIsLeftBehind() {
+    LoadedImage thumb =
+        Zoo.images().stream()
+            .filter(i -> i.elf().secondInstructionSet(i.elf().entry()))
+            .findFirst()
+            .orElseThrow();
+    ByteBuffer code =
+        ByteBuffer.allocate(2 * CONDITIONAL_STORES.length).order(ByteOrder.LITTLE_ENDIAN);
+    for (int halfword : CONDITIONAL_STORES) {
+      code.putShort((short) halfword);
+    }
+    for (long slice : List.of(1L, 7L, 1_000_000L)) {
+      Run run = run(thumb, code.array(), slice);
+      assertThat(run.ending().detail()).isEqualTo("entry point returned " + PAGES);
+      assertThat(run.instructions()).isEqualTo(4 + 9 * PAGES + 1);
+    }
+  }
+
   private static Run run(Isa isa, long slice) {
     LoadedImage image =
         Zoo.images().stream().filter(i -> i.isa().equals(isa)).findFirst().orElseThrow();
@@ -56,8 +96,12 @@ class FirstUseOfPagesTest {
     for (int word : STORES) {
       code.putInt(word);
     }
+    return run(image, code.array(), slice);
+  }
+
+  private static Run run(LoadedImage image, byte[] code, long slice) {
     CoreOptions options = Run.options().withRam(List.of(new Ram(0x1234_0000, 0x2_0000)));
     return Run.of(
-        image, options, slice, core -> core.engine().mem_write(image.elf().entry(), code.array()));
+        image, options, slice, core -> core.engine().mem_write(image.elf().entry(), code));
   }
 }
