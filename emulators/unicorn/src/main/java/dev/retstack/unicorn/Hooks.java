@@ -55,6 +55,13 @@ final class Hooks {
     return remember(new MemorySegment[] {callback, userData});
   }
 
+  /** A Java hook that C calls by itself, until the engine is closed. */
+  NativeCallback callback(long upcall, Object callback) {
+    Slot slot = HookSlots.add(engine, callback);
+    hooks.add(new Hook(0, slot));
+    return new NativeCallback(upcall, slot.token());
+  }
+
   private Hook add(Object callback, Registration registration, int type) {
     java.util.Objects.requireNonNull(callback, "hook");
     Slot slot = HookSlots.add(engine, callback);

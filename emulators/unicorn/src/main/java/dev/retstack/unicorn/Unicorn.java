@@ -368,6 +368,24 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
   }
 
   /**
+   * A function of libunicorn, for a hook in C that is handed what it calls.
+   *
+   * @throws UnicornLoadException where the library has no such function
+   */
+  public static MemorySegment function(String name) {
+    return UnicornLibrary.get().function(name);
+  }
+
+  /**
+   * A hook as a C function, for a hook in C that calls back: it is of no range, the engine does not
+   * know of it. Good until the engine is closed; only for calls within {@link #emu_start}.
+   */
+  public NativeCallback callback(BlockHook hook) {
+    ownership.check();
+    return hooks.callback(Upcalls.BLOCK, hook);
+  }
+
+  /**
    * Adds a hook that is a C function. Its type must have no arguments of its own (not {@code
    * UC_HOOK_INSN}). Callback and user data are kept reachable, but their arenas must be closed
    * after the engine or {@link #hook_del}.

@@ -26,6 +26,10 @@ abstract sealed class UnicornControls permits Unicorn {
   private static final long TB_SIZE = 10;
   private static final long TB_BYTES = 16;
 
+  /** Control word of {@code uc_ctl_request_cache}, for a hook in C. */
+  public static final int CTL_REQUEST_CACHE =
+      word(UcConst.UC_CTL_TB_REQUEST_CACHE, 2, UcConst.UC_CTL_IO_READ_WRITE);
+
   /** The engine; C owns it. */
   final long uc;
 
@@ -156,8 +160,7 @@ abstract sealed class UnicornControls permits Unicorn {
           "ctl_request_cache(0x%x): ask in a block hook, for the block it was called with"
               .formatted(address));
     }
-    int word = word(UcConst.UC_CTL_TB_REQUEST_CACHE, 2, UcConst.UC_CTL_IO_READ_WRITE);
-    int code = NativeUnicorn.uc_ctl(uc, word, address, out.address());
+    int code = NativeUnicorn.uc_ctl(uc, CTL_REQUEST_CACHE, address, out.address());
     UnicornException.check(code, "uc_ctl_request_cache", address);
   }
 

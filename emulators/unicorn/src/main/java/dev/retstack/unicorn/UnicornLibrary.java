@@ -89,6 +89,11 @@ final class UnicornLibrary {
         .orElseThrow(() -> new UnicornLoadException(library + " has no function " + function));
   }
 
+  /** Address of a function of the library. */
+  MemorySegment function(String name) {
+    return find(symbols, name, found.path().toString());
+  }
+
   /** Links a function of the library. */
   MethodHandle downcall(String name, FunctionDescriptor shape, Linker.Option... options) {
     return LINKER.downcallHandle(find(symbols, name, found.path().toString()), shape, options);

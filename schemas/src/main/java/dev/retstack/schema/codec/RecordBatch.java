@@ -60,6 +60,15 @@ public final class RecordBatch {
     size = 0;
   }
 
+  /** Says how many records the columns hold, by who filled them in; at most the capacity. */
+  public void setSize(int records) {
+    if (records < 0 || records > kind.length) {
+      throw new IllegalArgumentException(
+          records + " records in a batch of " + kind.length + ": at most its capacity");
+    }
+    size = records;
+  }
+
   /** Appends one record. The caller has checked {@link #isFull()}. */
   public void add(
       byte recordKind, long at, int frame, long self, long from, long slot, long framePointer) {

@@ -1,8 +1,12 @@
 package dev.retstack.cli.bench;
 
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.schema.codec.RecordBatch;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -17,20 +21,24 @@ public final class CaptureBench {
    *
    * @param argument what makes the program run long enough to be measured
    */
-  public static List<Measure> run(LoadedImage image, String program, long argument, int rounds) {
+  public static List<Measure> run(
+      LoadedImage image, String program, long argument, int rounds, ProbeKind probe) {
+    CoreOptions traced = CoreOptions.of(LinuxOptions.of(program)).withProbe(probe);
+    CoreOptions untraced = traced.withTraced(false);
     List<String> argv = List.of("zoo", program, String.valueOf(argument));
     LongAdder entries = new LongAdder();
-    GuestRun.nanos(image, argv, true, batch -> entries.add(entries(batch)));
-    GuestRun.nanos(image, argv, false, _ -> {});
+    GuestRun.nanos(image, argv, traced, batch -> entries.add(entries(batch)));
+    GuestRun.nanos(image, argv, untraced, _ -> {});
     Rounds perCall = new Rounds(rounds);
     Rounds ratio = new Rounds(rounds);
     for (int round = 0; round < rounds; round++) {
-      long bare = GuestRun.nanos(image, argv, false, _ -> {});
-      long traced = GuestRun.nanos(image, argv, true, _ -> {});
-      perCall.add((double) traced / entries.sum());
-      ratio.add((double) traced / bare);
+      long bare = GuestRun.nanos(image, argv, untraced, _ -> {});
+      long nanos = GuestRun.nanos(image, argv, traced, _ -> {});
+      perCall.add((double) nanos / entries.sum());
+      ratio.add((double) nanos / bare);
     }
-    String subject = image.elf().name() + " " + program;
+    String subject =
+        "%s %s %s".formatted(image.elf().name(), program, probe.name().toLowerCase(Locale.ROOT));
     return List.of(
         new Measure("capture", subject, "nsPerCall", perCall.median()),
         new Measure("capture", subject, "timesUntraced", ratio.median()));

@@ -20,15 +20,15 @@ final class GuestRun {
   /**
    * Runs it to its end.
    *
-   * @param traced false: the image's own counting function returns at once
+   * @param options which probe, if any, on what clock
    * @param records sees each batch before it is used again
    * @return nanoseconds from the first instruction to the last
    * @throws IllegalStateException where the program did not end by itself with exit code 0
    */
   static long nanos(
-      LoadedImage image, List<String> argv, boolean traced, Consumer<RecordBatch> records) {
+      LoadedImage image, List<String> argv, CoreOptions options, Consumer<RecordBatch> records) {
     LinuxOptions linux = LinuxOptions.of(argv.getFirst()).withArguments(argv);
-    try (Core core = Core.open(image, CoreOptions.of(linux).withTraced(traced))) {
+    try (Core core = Core.open(image, options.withLinux(linux))) {
       long start = System.nanoTime();
       Core.Slice slice;
       do {

@@ -1,5 +1,7 @@
 package dev.retstack.cli.bench;
 
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.graph.aggregate.ApplyResult;
 import dev.retstack.graph.aggregate.CoreKey;
@@ -31,7 +33,8 @@ public final class PathBench {
   public static PathBench of(LoadedImage image, String program, long argument) {
     List<RecordBatch> batches = new ArrayList<>();
     List<String> argv = List.of("zoo", program, String.valueOf(argument));
-    GuestRun.nanos(image, argv, true, batch -> batches.add(copy(batch)));
+    CoreOptions traced = CoreOptions.of(LinuxOptions.of(program));
+    GuestRun.nanos(image, argv, traced, batch -> batches.add(copy(batch)));
     return new PathBench(image.elf().name() + " " + program, batches);
   }
 

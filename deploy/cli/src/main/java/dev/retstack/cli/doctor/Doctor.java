@@ -17,6 +17,7 @@ public final class Doctor {
   public List<Finding> checkMachine() {
     List<Finding> findings = new ArrayList<>(JvmChecks.run());
     findings.add(UnicornCheck.run());
+    findings.add(ProbeCheck.run());
     findings.addAll(new MachineChecks(terminal).run());
     return findings;
   }

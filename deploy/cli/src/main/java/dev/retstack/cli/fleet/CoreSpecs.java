@@ -6,6 +6,7 @@ import dev.retstack.cli.option.GuestImages;
 import dev.retstack.cli.option.ProgramOptions;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.ElfFormatException;
 import dev.retstack.fleet.loader.LoadedImage;
@@ -45,7 +46,7 @@ public final class CoreSpecs {
   }
 
   /** So many cores of each image, each running all its programs, without a word from them. */
-  public static List<CoreSpec> zoo(List<Path> images, int coresPerImage) {
+  public static List<CoreSpec> zoo(List<Path> images, int coresPerImage, ProbeKind probe) {
     Map<String, Integer> numbers = new HashMap<>();
     List<CoreSpec> specs = new ArrayList<>();
     for (Path file : images) {
@@ -55,7 +56,7 @@ public final class CoreSpecs {
             new CoreSpec(
                 name(file, numbers),
                 image,
-                CoreOptions.of(LinuxOptions.of(GuestImages.name(file)))));
+                CoreOptions.of(LinuxOptions.of(GuestImages.name(file))).withProbe(probe)));
       }
     }
     return specs;

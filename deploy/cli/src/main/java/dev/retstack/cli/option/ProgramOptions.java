@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -93,6 +94,8 @@ public final class ProgramOptions {
       description = "Stop each core after about so many instructions.")
   private Long instructionsMax;
 
+  @Mixin private ProbeOption probe;
+
   @Parameters(
       paramLabel = "ARG",
       arity = "0..*",
@@ -147,7 +150,8 @@ public final class ProgramOptions {
                 input(several),
                 several ? new LinePrefixStream(terminal.out(), core + ": ") : terminal.out(),
                 several ? new LinePrefixStream(terminal.err(), core + ": ") : terminal.err());
-    CoreOptions options = CoreOptions.of(linux).withClock(clock).withRam(ram);
+    CoreOptions options =
+        CoreOptions.of(linux).withClock(clock).withProbe(probe.probe()).withRam(ram);
     if (entry != null) {
       options = options.withEntry(image.entry(entry));
     }

@@ -14,8 +14,11 @@ import dev.retstack.cli.option.DataFolder;
 import dev.retstack.cli.option.FormatOption;
 import dev.retstack.cli.option.GuestImages;
 import dev.retstack.cli.option.KafkaOptions;
+import dev.retstack.cli.option.ProbeOption;
 import dev.retstack.cli.option.Tables;
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.probe.NativeLibrary;
 import dev.retstack.schema.codec.Codecs;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
@@ -70,6 +73,8 @@ public final class BenchVerb extends Verb {
           "Also the whole path at once, over Kafka: a broker of ours unless one is named.")
   private boolean live;
 
+  @Mixin private ProbeOption probe;
+
   @Mixin private KafkaOptions kafka;
   @Mixin private FormatOption format;
 
@@ -88,8 +93,10 @@ public final class BenchVerb extends Verb {
     for (Path file : files) {
       LoadedImage image = LoadedImage.load(file).requireCallSites();
       note("capture: " + image.elf().name());
-      measures.addAll(CaptureBench.run(image, "fib", fibOf(calls), rounds));
-      measures.addAll(CaptureBench.run(image, "w200", w200, rounds));
+      for (ProbeKind probe : probes()) {
+        measures.addAll(CaptureBench.run(image, "fib", fibOf(calls), rounds, probe));
+        measures.addAll(CaptureBench.run(image, "w200", w200, rounds, probe));
+      }
     }
     note("packing, unpacking, reconstruction");
     PathBench path =
@@ -103,6 +110,18 @@ public final class BenchVerb extends Verb {
     }
     print(measures);
     return ExitCode.OK;
+  }
+
+  /** That which was asked for, else all there are. */
+  private List<ProbeKind> probes() {
+    if (probe.probe() != ProbeKind.AUTO) {
+      return List.of(probe.probe());
+    }
+    if (NativeLibrary.find().isEmpty()) {
+      note(NativeLibrary.whyNot());
+      return List.of(ProbeKind.JAVA);
+    }
+    return List.of(ProbeKind.JAVA, ProbeKind.NATIVE);
   }
 
   private List<Measure> live(List<Path> files, long w200) throws IOException, InterruptedException {

@@ -11,6 +11,7 @@ import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.option.DataFolder;
 import dev.retstack.cli.option.GuestImages;
 import dev.retstack.cli.option.KafkaOptions;
+import dev.retstack.cli.option.ProbeOption;
 import dev.retstack.cli.source.SourceOptions;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
@@ -76,6 +77,8 @@ public final class DemoVerb extends Verb {
   @Option(names = "--keep", description = "Leave broker and pipeline running until Ctrl-C.")
   private boolean keep;
 
+  @Mixin private ProbeOption probe;
+
   @Mixin private KafkaOptions kafka;
 
   @Override
@@ -84,7 +87,7 @@ public final class DemoVerb extends Verb {
     if (images.isEmpty()) {
       throw CommandException.environment("no images of the zoo here: start with ./retstack");
     }
-    List<CoreSpec> specs = CoreSpecs.zoo(images, cores);
+    List<CoreSpec> specs = CoreSpecs.zoo(images, cores, probe.probe());
     Path folder = DataFolder.choose(dir, "demo");
     note("data in " + folder.toAbsolutePath().normalize());
     try (Shutdown shutdown = Shutdown.install()) {

@@ -6,6 +6,7 @@ import dev.retstack.cli.fleet.ProgressLine;
 import dev.retstack.cli.isa.CapabilityTable;
 import dev.retstack.cli.isa.ConformanceTable;
 import dev.retstack.cli.option.FormatOption;
+import dev.retstack.cli.option.ProbeOption;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Verification;
@@ -36,6 +37,8 @@ public final class IsaVerb extends Verb {
       paramLabel = "ISA",
       description = "Run the conformance suite, of one ISA or of all; exit code 1 where it fails.")
   private String verify;
+
+  @Mixin private ProbeOption probe;
 
   @Mixin private FormatOption format;
 
@@ -68,6 +71,7 @@ public final class IsaVerb extends Verb {
     try (ProgressLine line = new ProgressLine(terminal())) {
       Verification.run(
           images,
+          probe.probe(),
           Runtime.getRuntime().availableProcessors(),
           done -> line.show("%,d of %,d cells done".formatted(done, cells)),
           rows::add);

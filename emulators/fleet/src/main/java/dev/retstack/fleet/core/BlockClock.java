@@ -1,42 +1,29 @@
 package dev.retstack.fleet.core;
 
 import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.probe.BlockProbe;
+import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.unicorn.BlockHook;
 import dev.retstack.unicorn.Unicorn;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
 
-/**
- * The one block hook of a core: clock, deadline, the only place where the core stops, and where the
- * probe sees entries and exits. A stop happens before the block, none of which has run; starting
- * there again is exact.
- */
-final class BlockClock implements BlockHook {
-  /** Why the core stopped in a block hook. */
-  enum Stop {
-    NONE,
-    DEADLINE,
-    BATCH_FULL,
-    OUTERMOST_RETURN,
-    IDLE_LOOP,
-    /** The block runs into a site: to be split. */
-    SPLIT
-  }
+/** The block hook in Java: the reference for the one in C, and what stands in for it. */
+final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
+  private static final long NOWHERE = -1;
 
   private static final long UNKNOWN = -1;
-
-  /** Most instructions of a jump to itself: it may have a delay slot. */
-  private static final int IDLE_LOOP = 2;
 
   private final Unicorn engine;
   private final GuestMemory memory;
   private final LandingPage landing;
-  private final VirtualClock instructions;
+  private final VirtualClock instructions = new VirtualClock();
   private final List<byte[]> idleLoops;
   private final boolean stopsAtJumps;
-  private final Probe probe;
+  private final BlockProbe probe;
   private final BlockSplitter splitter;
   private final Runnable resumed;
 
@@ -47,6 +34,16 @@ final class BlockClock implements BlockHook {
   private long previous;
   private long stopAddress;
   private int stopSize;
+
+  /** True where the core stopped to have the block split. */
+  private boolean splitting;
+
+  /** The site that the block before began with. */
+  private long begun = NOWHERE;
+
+  /** True where that block was left in its middle, at a site. */
+  private boolean left;
+
   private int lastCount;
 
   /** One past the last block. */
@@ -61,53 +58,90 @@ final class BlockClock implements BlockHook {
       Unicorn engine,
       GuestMemory memory,
       LandingPage landing,
-      VirtualClock instructions,
       Isa isa,
-      Probe probe,
-      BlockSplitter splitter,
+      Function<TraceClock, BlockProbe> probe,
+      Function<BlockSplitter.Passage, BlockSplitter> splitter,
       Runnable resumed) {
     this.engine = engine;
     this.memory = memory;
     this.landing = landing;
-    this.instructions = instructions;
     this.idleLoops = isa.stops().idleLoops();
     this.stopsAtJumps = isa.engine().stopsAtJumps();
-    this.probe = probe;
-    this.splitter = splitter;
+    this.probe = probe.apply(instructions);
+    this.splitter = splitter.apply(this);
     this.resumed = resumed;
     blocks.defaultReturnValue(UNKNOWN);
   }
 
-  /** Before a start: the core shall stop at the first block at or after this virtual time. */
-  void arm(long untilTime) {
+  @Override
+  public void hook() {
+    engine.hook_add_block(this, 1, 0);
+  }
+
+  @Override
+  public void arm(long untilTime) {
     deadline = untilTime;
     stop = Stop.NONE;
   }
 
-  /** The core left a block in its middle and starts again there: the rest is not another block. */
-  void resume() {
+  @Override
+  public void resume() {
     resuming = true;
   }
 
-  /** Why the core stopped here; NONE where it stopped by itself. */
-  Stop stop() {
+  @Override
+  public boolean goOn() {
+    if (!splitting) {
+      return false;
+    }
+    splitter.split(stopAddress, stopSize);
+    splitting = false;
+    return true;
+  }
+
+  @Override
+  public Stop stop() {
     return stop;
   }
 
-  /** The block before which it stopped. */
-  long stopAddress() {
+  @Override
+  public long stopAddress() {
     return stopAddress;
   }
 
-  /** Its size in bytes. */
-  int stopSize() {
-    return stopSize;
+  @Override
+  public boolean began(long site) {
+    boolean is = site == begun;
+    begun = NOWHERE;
+    return is;
   }
 
-  /** Forgets the sizes of blocks: code changed. */
-  void codeChanged() {
-    blocks.clear();
+  @Override
+  public void leave() {
+    left = true;
   }
+
+  @Override
+  public void codeChanged() {
+    blocks.clear();
+    probe.codeChanged();
+  }
+
+  @Override
+  public void mappingsChanged() {}
+
+  @Override
+  public TraceClock instructions() {
+    return instructions;
+  }
+
+  @Override
+  public Probe probe() {
+    return probe;
+  }
+
+  @Override
+  public void close() {}
 
   @Override
   public void onBlock(long address, int size) {
@@ -116,7 +150,8 @@ final class BlockClock implements BlockHook {
       resumed.run();
       return;
     }
-    if (splitter.takeRest()) {
+    if (left) { // the rest of a block that was left at a site: it was counted there already
+      left = false;
       instructions.advance(-Math.min(count(address, size), lastCount));
     }
     boolean mayStop = !stopsAtJumps || address != lastEnd;
@@ -126,7 +161,8 @@ final class BlockClock implements BlockHook {
       return;
     }
     if (isNew(address, size) && splitter.mustSplit(address, size)) {
-      stopBefore(address, size, Stop.SPLIT);
+      splitting = true;
+      stopBefore(address, size, Stop.NONE);
       return;
     }
     switch (probe.onBlock(address, size)) {
@@ -148,7 +184,7 @@ final class BlockClock implements BlockHook {
       stopBefore(address, size, Stop.IDLE_LOOP);
       return;
     }
-    splitter.begin(address, size);
+    begun = splitter.siteOf(address, size);
     previous = address;
     lastCount = count;
     instructions.advance(count);

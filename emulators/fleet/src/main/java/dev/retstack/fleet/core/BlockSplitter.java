@@ -10,71 +10,78 @@ import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
  * s390x translator takes a jump to the next instruction, a tail call of the neighbour, for none. A
  * hook on the site's first instruction then sends the engine there anew, which begins a block.
  */
-final class BlockSplitter implements CodeHook {
+public final class BlockSplitter implements CodeHook {
   private static final long NOWHERE = -1;
+
+  /** What the block hook knows of the block that runs. */
+  public interface Passage {
+    /** True, once, where the running block began with this site: it need not be left. */
+    boolean began(long site);
+
+    /** The running block is left here; what is left of it was counted already. */
+    void leave();
+  }
+
+  /** Makes the engine forget translations. */
+  @FunctionalInterface
+  public interface Retranslation {
+    /** Forgets those of a range. */
+    void forget(long address, long size);
+  }
 
   private final Unicorn engine;
   private final int pcRegister;
   private final EntryPoints points;
+  private final Retranslation translations;
+  private final Passage passage;
   private final LongOpenHashSet split = new LongOpenHashSet();
-  private long begun = NOWHERE;
-  private boolean left;
 
   /**
    * A splitter that has split nothing yet.
    *
    * @param points the sites
    */
-  BlockSplitter(Unicorn engine, int pcRegister, EntryPoints points) {
+  BlockSplitter(
+      Unicorn engine,
+      int pcRegister,
+      EntryPoints points,
+      Retranslation translations,
+      Passage passage) {
     this.engine = engine;
     this.pcRegister = pcRegister;
     this.points = points;
+    this.translations = translations;
+    this.passage = passage;
   }
 
   /**
    * True where the block runs into a site that is not hooked yet: the engine must stop before it,
    * then {@link #split}.
    */
-  boolean mustSplit(long address, int size) {
+  public boolean mustSplit(long address, int size) {
     return points.hasBlocks()
         && points.siteInside(address, size) != 0
         && !split.contains(points.siteInside(address, size));
   }
 
-  /**
-   * Between two starts: hooks the first site that a block runs into. The engine must forget the
-   * block's translation.
-   */
-  void split(long address, int size) {
+  /** Between two starts: hooks the first site that a block runs into. */
+  public void split(long address, int size) {
     long site = points.siteInside(address, size);
     split.add(site);
     engine.hook_add_code(this, site, site);
+    translations.forget(address, size);
   }
 
-  /**
-   * True, once, where the block that is going to run is the rest of one that was left at a site:
-   * its instructions were counted there already.
-   */
-  boolean takeRest() {
-    boolean is = left;
-    left = false;
-    return is;
-  }
-
-  /** A block is going to run: the site that it begins with must not send the engine away. */
-  void begin(long address, int size) {
-    if (!split.isEmpty()) {
-      EntryPoints.Site site = points.ofBlock(address, size);
-      begun = site == null ? NOWHERE : site.selfPc();
-    }
+  /** The site that a block begins with; -1 where none was split. */
+  long siteOf(long address, int size) {
+    EntryPoints.Site site = split.isEmpty() ? null : points.ofBlock(address, size);
+    return site == null ? NOWHERE : site.selfPc();
   }
 
   @Override
   public void onCode(long address, int size) {
-    if (address == begun) {
-      begun = NOWHERE;
-    } else {
-      left = true;
+    if (!passage.began(address)) {
+      passage.leave();
       engine.reg_write(pcRegister, address);
     }
   }

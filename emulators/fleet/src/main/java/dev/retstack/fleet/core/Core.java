@@ -9,12 +9,9 @@ import dev.retstack.fleet.linux.LinuxProcess;
 import dev.retstack.fleet.loader.ElfFile;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.Segment;
-import dev.retstack.fleet.probe.EntryPoints;
-import dev.retstack.fleet.probe.JavaProbe;
-import dev.retstack.fleet.probe.NoProbe;
+import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.schema.CoreEnd;
-import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.Unicorn;
 import dev.retstack.unicorn.UnicornException;
@@ -54,11 +51,8 @@ public final class Core implements AutoCloseable {
   private final GuestMemory memory;
   private final VirtualTlb tlb;
   private final LandingPage landing;
-  private final VirtualClock instructions = new VirtualClock();
   private final TraceClock clock;
-  private final Probe probe;
-  private final BlockSplitter splitter;
-  private final BlockClock blocks;
+  private final Pacer pacer;
   private final LinuxProcess process;
   private final Faults faults;
   private final long instructionLimit;
@@ -72,22 +66,19 @@ public final class Core implements AutoCloseable {
     this.isa = image.isa();
     this.engine = engine;
     ElfFile elf = image.elf();
-    tlb = new VirtualTlb(engine, isa, instructions::now, this::forgetBlocks);
+    tlb = new VirtualTlb(engine, isa, this::instructions, this::forgetBlocks, this::forgetMappings);
     memory = new GuestMemory(isa.wordBytes(), isa.order(), tlb);
     tlb.serve(memory);
     ImageLayout.load(elf, memory);
     landing = LandingPage.write(memory, isa, ImageLayout.landingPage(elf));
     options.ram().forEach(this::addRam);
-    clock =
-        switch (options.clock()) {
-          case VIRTUAL -> instructions;
-          case HOST -> new HostClock();
-        };
-    EntryPoints points = EntryPoints.of(image);
-    probe = options.traced() ? trace(options, points) : new NoProbe();
-    splitter = new BlockSplitter(engine, isa.registers().pc(), points);
-    blocks =
-        new BlockClock(engine, memory, landing, instructions, isa, probe, splitter, tlb::refill);
+    Optional<HostClock> host =
+        options.clock() == CoreOptions.Clock.HOST ? Optional.of(new HostClock()) : Optional.empty();
+    pacer = Pacers.of(image, options, engine, memory, landing, host, tlb);
+    clock = host.<TraceClock>map(c -> c).orElseGet(pacer::instructions);
+    if (options.traced()) {
+      returnAtOnce();
+    }
     faults = new Faults(elf, tlb);
     process =
         new LinuxProcess(
@@ -150,7 +141,8 @@ public final class Core implements AutoCloseable {
     memory.map(ram.base(), ram.size(), GuestMemory.READ | GuestMemory.WRITE | GuestMemory.EXECUTE);
   }
 
-  private Probe trace(CoreOptions options, EntryPoints points) {
+  /** The counting functions do nothing any more: the probe counts. */
+  private void returnAtOnce() {
     image
         .conventions()
         .forEach(
@@ -162,20 +154,11 @@ public final class Core implements AutoCloseable {
                                 f.address(),
                                 c.card()
                                     .entryStub(image.elf().secondInstructionSet(f.address())))));
-    return new JavaProbe(
-        engine,
-        memory,
-        landing,
-        clock,
-        isa,
-        points,
-        options.retStackLimit(),
-        new RecordBatch(options.recordsPerChunk()));
   }
 
   private void hook() {
     engine.hook_add_tlb_fill(tlb);
-    engine.hook_add_block(blocks, 1, 0);
+    pacer.hook();
     engine.hook_add_mem(UcConst.UC_HOOK_MEM_INVALID, faults::onInvalidAccess, 1, 0);
     SyscallAbi abi = isa.syscalls();
     if (abi.trap() == SyscallAbi.Trap.INSTRUCTION) {
@@ -223,15 +206,18 @@ public final class Core implements AutoCloseable {
     if (ending != null) {
       throw new IllegalStateException("core has ended: " + ending.detail());
     }
-    long now = instructions.now();
+    long now = pacer.instructions().now();
     boolean last = instructionCount >= instructionLimit - now;
-    blocks.arm(last ? instructionLimit : now + instructionCount);
-    UnicornException error = start();
-    while (error != null && tlb.startAgain()) {
-      blocks.resume();
-      pc = isa.addresses().target(pc, engine::reg_read);
+    pacer.arm(last ? instructionLimit : now + instructionCount);
+    UnicornException error;
+    do {
       error = start();
-    }
+      while (error != null && tlb.startAgain()) {
+        pacer.resume();
+        pc = isa.addresses().target(pc, engine::reg_read);
+        error = start();
+      }
+    } while (error == null && pending == null && goOn());
     if (error != null) {
       return end(pending != null ? pending : failed(error));
     }
@@ -239,14 +225,13 @@ public final class Core implements AutoCloseable {
     if (pending != null) {
       return end(pending);
     }
-    pc = isa.addresses().target(blocks.stopAddress(), engine::reg_read);
-    return switch (blocks.stop()) {
+    pc = isa.addresses().target(pacer.stopAddress(), engine::reg_read);
+    return switch (pacer.stop()) {
       case DEADLINE ->
           last
               ? end(CoreEnding.stopped("limit of %d instructions".formatted(instructionLimit)))
               : Slice.DEADLINE;
       case BATCH_FULL -> Slice.BATCH_FULL;
-      case SPLIT -> split();
       case OUTERMOST_RETURN -> end(returned());
       case IDLE_LOOP -> end(CoreEnding.halted(0, "idle loop at " + faults.symbol(pc)));
       case NONE -> end(CoreEnding.halted(0, "processor halted at " + faults.symbol(currentPc())));
@@ -264,11 +249,13 @@ public final class Core implements AutoCloseable {
     }
   }
 
-  /** The block is translated anew, and what is left of the instructions goes to the next slice. */
-  private Slice split() {
-    splitter.split(blocks.stopAddress(), blocks.stopSize());
-    tlb.codeChanged(blocks.stopAddress(), blocks.stopSize());
-    return Slice.DEADLINE;
+  /** True where the block hook stopped the engine for needs of its own. */
+  private boolean goOn() {
+    if (!pacer.goOn()) {
+      return false;
+    }
+    pc = isa.addresses().target(pacer.stopAddress(), engine::reg_read);
+    return true;
   }
 
   private long currentPc() {
@@ -310,7 +297,7 @@ public final class Core implements AutoCloseable {
 
   /** Where records come from. */
   public Probe probe() {
-    return probe;
+    return pacer.probe();
   }
 
   /** What the times of records are. */
@@ -320,7 +307,7 @@ public final class Core implements AutoCloseable {
 
   /** Guest instructions executed. */
   public long instructions() {
-    return instructions.now();
+    return pacer.instructions().now();
   }
 
   /** The program's system calls and what it asked for in vain. */
@@ -333,9 +320,15 @@ public final class Core implements AutoCloseable {
     return engine;
   }
 
+  private void forgetMappings() {
+    if (pacer != null) {
+      pacer.mappingsChanged();
+    }
+  }
+
   private void forgetBlocks() {
-    if (blocks != null) { // not while the image is loaded
-      blocks.codeChanged();
+    if (pacer != null) { // not while the image is loaded
+      pacer.codeChanged();
     }
   }
 
@@ -343,6 +336,7 @@ public final class Core implements AutoCloseable {
   @Override
   public void close() {
     engine.close();
+    pacer.close();
     memory.close();
     process.close();
   }

@@ -10,6 +10,7 @@ import java.util.OptionalLong;
  *
  * @param traced false runs the image with its own counting function, and makes no records
  * @param clock what the times of records are
+ * @param probe which probe makes them
  * @param retStackLimit most hijacked returns at a time; entries beyond it are counted as overruns
  * @param recordsPerChunk capacity of a batch
  * @param instructionLimit the core is stopped at the first block after so many instructions
@@ -20,6 +21,7 @@ import java.util.OptionalLong;
 public record CoreOptions(
     boolean traced,
     Clock clock,
+    ProbeKind probe,
     int retStackLimit,
     int recordsPerChunk,
     long instructionLimit,
@@ -33,6 +35,16 @@ public record CoreOptions(
     VIRTUAL,
     /** Nanoseconds of the host. */
     HOST
+  }
+
+  /** Implementations of the probe; all make the same records. */
+  public enum ProbeKind {
+    /** The one in C where there is one for this host, else the one in Java. */
+    AUTO,
+    /** The one in Java: the reference. */
+    JAVA,
+    /** The one in C. */
+    NATIVE
   }
 
   public static final int RET_STACK_LIMIT = 65_536;
@@ -60,6 +72,7 @@ public record CoreOptions(
     return new CoreOptions(
         true,
         Clock.VIRTUAL,
+        ProbeKind.AUTO,
         RET_STACK_LIMIT,
         RECORDS_PER_CHUNK,
         UNLIMITED,
@@ -70,26 +83,32 @@ public record CoreOptions(
 
   public CoreOptions withTraced(boolean value) {
     return new CoreOptions(
-        value, clock, retStackLimit, recordsPerChunk, instructionLimit, entry, ram, linux);
+        value, clock, probe, retStackLimit, recordsPerChunk, instructionLimit, entry, ram, linux);
   }
 
   public CoreOptions withClock(Clock value) {
     return new CoreOptions(
-        traced, value, retStackLimit, recordsPerChunk, instructionLimit, entry, ram, linux);
+        traced, value, probe, retStackLimit, recordsPerChunk, instructionLimit, entry, ram, linux);
+  }
+
+  public CoreOptions withProbe(ProbeKind value) {
+    return new CoreOptions(
+        traced, clock, value, retStackLimit, recordsPerChunk, instructionLimit, entry, ram, linux);
   }
 
   public CoreOptions withRetStackLimit(int value) {
     return new CoreOptions(
-        traced, clock, value, recordsPerChunk, instructionLimit, entry, ram, linux);
+        traced, clock, probe, value, recordsPerChunk, instructionLimit, entry, ram, linux);
   }
 
   public CoreOptions withRecordsPerChunk(int value) {
     return new CoreOptions(
-        traced, clock, retStackLimit, value, instructionLimit, entry, ram, linux);
+        traced, clock, probe, retStackLimit, value, instructionLimit, entry, ram, linux);
   }
 
   public CoreOptions withInstructionLimit(long value) {
-    return new CoreOptions(traced, clock, retStackLimit, recordsPerChunk, value, entry, ram, linux);
+    return new CoreOptions(
+        traced, clock, probe, retStackLimit, recordsPerChunk, value, entry, ram, linux);
   }
 
   /** Begins at that address instead of the image's entry point. */
@@ -97,6 +116,7 @@ public record CoreOptions(
     return new CoreOptions(
         traced,
         clock,
+        probe,
         retStackLimit,
         recordsPerChunk,
         instructionLimit,
@@ -107,11 +127,19 @@ public record CoreOptions(
 
   public CoreOptions withRam(List<Ram> value) {
     return new CoreOptions(
-        traced, clock, retStackLimit, recordsPerChunk, instructionLimit, entry, value, linux);
+        traced,
+        clock,
+        probe,
+        retStackLimit,
+        recordsPerChunk,
+        instructionLimit,
+        entry,
+        value,
+        linux);
   }
 
   public CoreOptions withLinux(LinuxOptions value) {
     return new CoreOptions(
-        traced, clock, retStackLimit, recordsPerChunk, instructionLimit, entry, ram, value);
+        traced, clock, probe, retStackLimit, recordsPerChunk, instructionLimit, entry, ram, value);
   }
 }

@@ -85,7 +85,7 @@ public final class GuestMemory implements AutoCloseable {
    * @throws IllegalArgumentException when the range is not such, or a page of it is mapped already
    */
   public void map(long address, long size, int perms) {
-    checkPages(address, size);
+    Region.checkPages(address, size);
     if (overlaps(address, size)) {
       throw new IllegalArgumentException(
           "guest memory [0x%x, +0x%x) is mapped already".formatted(address, size));
@@ -102,7 +102,7 @@ public final class GuestMemory implements AutoCloseable {
 
   /** Unmaps all mapped pages of a range; the others are left alone, as munmap does. */
   public void unmap(long address, long size) {
-    checkPages(address, size);
+    Region.checkPages(address, size);
     last = null;
     for (int i = regions.size() - 1; i >= 0; i--) {
       Region region = regions.get(i);
@@ -130,7 +130,7 @@ public final class GuestMemory implements AutoCloseable {
    * @throws GuestAccessException when a page of it is not mapped; then none is changed
    */
   public void protect(long address, long size, int perms) {
-    checkPages(address, size);
+    Region.checkPages(address, size);
     if (!isMapped(address, size)) {
       throw new GuestAccessException(address, size);
     }
@@ -139,6 +139,20 @@ public final class GuestMemory implements AutoCloseable {
       region.permissions[(int) ((at - region.start) >>> PAGE_BITS)] = (byte) perms;
     }
     listener.protectionChanged(address, size);
+  }
+
+  /** All mappings, sorted by unsigned address. */
+  public List<Mapping> mappings() {
+    return regions.stream().map(region -> new Mapping(region.start, region.host)).toList();
+  }
+
+  /**
+   * The host memory behind a range within one mapping; it stays until the range is unmapped.
+   *
+   * @throws GuestAccessException where it is not mapped
+   */
+  public MemorySegment host(long address, long size) {
+    return findOrThrow(address, size).hostOf(address, size);
   }
 
   /** True when every byte of the range is mapped. An empty range is. */
@@ -373,18 +387,6 @@ public final class GuestMemory implements AutoCloseable {
   private void checkMapped(long address, long size) {
     if (!isMapped(address, size)) {
       throw new GuestAccessException(address, size);
-    }
-  }
-
-  private static void checkPages(long address, long size) {
-    if (address % PAGE != 0 || size % PAGE != 0 || size <= 0 || size > MAX_MAPPING_BYTES) {
-      throw new IllegalArgumentException(
-          "guest memory [0x%x, +0x%x): whole pages, at most 0x%x bytes"
-              .formatted(address, size, MAX_MAPPING_BYTES));
-    }
-    if (Long.compareUnsigned(address + size - 1, address) < 0) {
-      throw new IllegalArgumentException(
-          "guest memory [0x%x, +0x%x) wraps around".formatted(address, size));
     }
   }
 

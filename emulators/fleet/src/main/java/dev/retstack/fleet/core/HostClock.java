@@ -6,6 +6,11 @@ import dev.retstack.schema.ClockUnit;
 public final class HostClock implements TraceClock {
   private final long origin = System.nanoTime();
 
+  /** What {@link System#nanoTime} was when the core was opened. */
+  public long origin() {
+    return origin;
+  }
+
   @Override
   public long now() {
     return System.nanoTime() - origin;

@@ -139,7 +139,7 @@ public final class LandingPage {
   }
 
   /** True for the addresses whose instructions take no virtual time. */
-  boolean holds(long address) {
+  public boolean holds(long address) {
     return Long.compareUnsigned(address - start, GuestMemory.PAGE) < 0;
   }
 
@@ -148,7 +148,8 @@ public final class LandingPage {
     memory.writeWord(mailbox(), address);
   }
 
-  private long mailbox() {
+  /** Address of the word that says where the landing code goes on. */
+  public long mailbox() {
     return start + GuestMemory.PAGE;
   }
 }

@@ -52,6 +52,31 @@ final class Region {
     return Long.compareUnsigned(address - start, size) < 0;
   }
 
+  /**
+   * Refuses what no mapping can be.
+   *
+   * @throws IllegalArgumentException saying why
+   */
+  static void checkPages(long address, long size) {
+    if (address % GuestMemory.PAGE != 0
+        || size % GuestMemory.PAGE != 0
+        || size <= 0
+        || size > GuestMemory.MAX_MAPPING_BYTES) {
+      throw new IllegalArgumentException(
+          "guest memory [0x%x, +0x%x): whole pages, at most 0x%x bytes"
+              .formatted(address, size, GuestMemory.MAX_MAPPING_BYTES));
+    }
+    if (Long.compareUnsigned(address + size - 1, address) < 0) {
+      throw new IllegalArgumentException(
+          "guest memory [0x%x, +0x%x) wraps around".formatted(address, size));
+    }
+  }
+
+  /** The host memory behind a range of it. */
+  MemorySegment hostOf(long address, long bytes) {
+    return host.asSlice(address - start, bytes);
+  }
+
   /** True where a range that is not empty has bytes of this region. */
   boolean intersects(long address, long bytes) {
     return contains(address) || Long.compareUnsigned(start - address, bytes) < 0;

@@ -32,6 +32,7 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
   private final int pcRegister;
   private final LongSupplier time;
   private final Runnable codeChanged;
+  private final Runnable mappingsChanged;
   private final LongOpenHashSet executing = new LongOpenHashSet();
   private GuestMemory memory;
 
@@ -68,13 +69,16 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
    *     first time
    * @param time instructions executed: an instruction met again is another one
    * @param codeChanged told when translations were dropped
+   * @param mappingsChanged told when memory was mapped or unmapped
    */
-  VirtualTlb(Unicorn engine, Isa isa, LongSupplier time, Runnable codeChanged) {
+  VirtualTlb(
+      Unicorn engine, Isa isa, LongSupplier time, Runnable codeChanged, Runnable mappingsChanged) {
     this.engine = engine;
     this.leaves = isa.engine().leaves();
     this.pcRegister = isa.registers().pc();
     this.time = time;
     this.codeChanged = codeChanged;
+    this.mappingsChanged = mappingsChanged;
   }
 
   void serve(GuestMemory guestMemory) {
@@ -206,6 +210,7 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
   @Override
   public void mapped(long address, MemorySegment host) {
     engine.mem_map_ptr(address, host, UcConst.UC_PROT_ALL);
+    mappingsChanged.run();
   }
 
   @Override
@@ -215,6 +220,7 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
           engine.ctl_remove_cache(address, address + size);
           engine.mem_unmap(address, size);
         });
+    mappingsChanged.run();
   }
 
   @Override

@@ -72,6 +72,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
       String name,
       boolean traced,
       CoreOptions.Clock clock,
+      CoreOptions.ProbeKind probe,
       int retStackLimit,
       int recordsPerChunk,
       long instructionLimit,
@@ -90,6 +91,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
           name,
           core.traced(),
           core.clock(),
+          core.probe(),
           core.retStackLimit(),
           core.recordsPerChunk(),
           core.instructionLimit(),
@@ -121,6 +123,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
           new CoreOptions(
               traced,
               clock,
+              probe,
               retStackLimit,
               recordsPerChunk,
               instructionLimit,

@@ -3,6 +3,7 @@ package dev.retstack.fleet.probe;
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.CallForm;
 import dev.retstack.fleet.isa.Code;
+import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.SiteFacts;
 import dev.retstack.fleet.loader.ActiveConvention;
 import dev.retstack.fleet.loader.CallSite;
@@ -37,9 +38,8 @@ public final class EntryPoints {
   /** Addresses of the sites without a call, sorted. */
   private final long[] sites;
 
-  private EntryPoints(LoadedImage image) {
+  private EntryPoints(LoadedImage image, List<ActiveConvention> conventions) {
     this.image = image;
-    List<ActiveConvention> conventions = image.conventions();
     cards = conventions.stream().map(ActiveConvention::card).toArray(AbiCard[]::new);
     for (int i = 0; i < cards.length; i++) {
       for (Symbol function : conventions.get(i).countingFunctions()) {
@@ -84,7 +84,12 @@ public final class EntryPoints {
 
   /** Those of an image. */
   public static EntryPoints of(LoadedImage image) {
-    return new EntryPoints(image);
+    return new EntryPoints(image, image.conventions());
+  }
+
+  /** None: functions are not watched. */
+  public static EntryPoints none(LoadedImage image) {
+    return new EntryPoints(image, List.of());
   }
 
   /** The conventions in use; their indexes are those of {@link Site#convention}. */
@@ -95,6 +100,15 @@ public final class EntryPoints {
   /** The addresses of the counting functions, each with the cards by which it may be called. */
   public Long2ObjectMap<int[]> countingFunctions() {
     return countingFunctions;
+  }
+
+  /** Bytes above the stack pointer at exit below which the slot of the frame that exits lies. */
+  long slotReach(Isa isa) {
+    long most = 0;
+    for (AbiCard card : cards) {
+      most = Math.max(most, card.slotAboveStack(isa.registers().sp()));
+    }
+    return (isa.pushesReturnAddress() ? 0 : 1) + most;
   }
 
   /** True where functions may be entered at a site without a call. */

@@ -23,7 +23,7 @@ import java.util.List;
  * handler slot where the function's return address was; the return then arrives there, and the
  * landing code goes on at the saved address through the mailbox.
  */
-public final class JavaProbe implements Probe {
+public final class JavaProbe implements BlockProbe {
   private final Unicorn engine;
   private final GuestMemory memory;
   private final LandingPage landing;
@@ -31,7 +31,7 @@ public final class JavaProbe implements Probe {
   private final CodeAddresses addresses;
   private final int stackPointer;
 
-  /** Added to the stack pointer at exit: below it lie the slots that may be the frame's own. */
+  /** Added to the stack pointer at exit: below that lie the slots that may be the frame's own. */
   private final long slotReach;
 
   private final long wordMask;
@@ -77,7 +77,7 @@ public final class JavaProbe implements Probe {
     this.wordMask = isa.wordBytes() == 8 ? -1 : 0xffff_ffffL;
     this.points = points;
     this.cards = points.cards().toArray(AbiCard[]::new);
-    this.slotReach = (isa.pushesReturnAddress() ? 0 : 1) + slotAboveStack();
+    this.slotReach = points.slotReach(isa);
     this.countingFunctions = points.countingFunctions().keySet().toLongArray();
     this.candidates = new int[countingFunctions.length][];
     for (int i = 0; i < candidates.length; i++) {
@@ -85,14 +85,6 @@ public final class JavaProbe implements Probe {
     }
     this.stack = new RetStack(retStackLimit, LandingPage.SLOTS);
     this.batch = batch;
-  }
-
-  private long slotAboveStack() {
-    long most = 0;
-    for (AbiCard card : cards) {
-      most = Math.max(most, card.slotAboveStack(stackPointer));
-    }
-    return most;
   }
 
   @Override
@@ -227,10 +219,7 @@ public final class JavaProbe implements Probe {
   private void exit(int handler, long address) {
     int frame = stack.find(handler, engine.reg_read(stackPointer) + slotReach);
     if (frame < 0) {
-      throw new IllegalStateException(
-          "return to handler slot 0x%x, to which no return was hijacked: the program jumped into"
-                  .formatted(landing.slot(handler))
-              + " the landing page");
+      throw strayReturn(landing.slot(handler));
     }
     AbiCard card = cards[stack.convention(frame)];
     long to = stack.fromPc(frame);
@@ -247,6 +236,13 @@ public final class JavaProbe implements Probe {
     landing.goOnAt((to + (address - landing.slot(handler))) & wordMask);
   }
 
+  static IllegalStateException strayReturn(long handlerSlot) {
+    return new IllegalStateException(
+        "return to handler slot 0x%x, to which no return was hijacked: the program jumped into"
+                .formatted(handlerSlot)
+            + " the landing page");
+  }
+
   /** The slot as the stack pointer foretells it; that of the entry where it cannot. */
   private long retpAtExit(AbiCard card, long atEntry) {
     List<Operand> foretold = card.retpAtExit();
@@ -261,6 +257,11 @@ public final class JavaProbe implements Probe {
   private long value(Operand operand) {
     long sum = (engine.reg_read(operand.register()) + operand.offset()) & wordMask;
     return operand.inMemory() ? (memory.readWord(sum) + operand.addend()) & wordMask : sum;
+  }
+
+  @Override
+  public void codeChanged() {
+    calls.clear();
   }
 
   @Override

@@ -3,13 +3,16 @@ package dev.retstack.fleet.probe;
 import dev.retstack.schema.codec.RecordBatch;
 
 /** Traces nothing: every block is the program's. */
-public final class NoProbe implements Probe {
+public final class NoProbe implements BlockProbe {
   private final RecordBatch none = new RecordBatch(0);
 
   @Override
   public Block onBlock(long address, int size) {
     return Block.PROGRAM;
   }
+
+  @Override
+  public void codeChanged() {}
 
   @Override
   public RecordBatch batch() {

@@ -7,27 +7,6 @@ import dev.retstack.schema.codec.RecordBatch;
  * probes give the same records for the same image.
  */
 public interface Probe {
-  /** What a block at an address was to the probe. */
-  enum Block {
-    /** Code of the program: its instructions count as time. */
-    PROGRAM,
-    /** Code of the tracer, handled: it takes no time. */
-    TRACER,
-    /**
-     * Code of the tracer, but the batch is full: nothing was done. The core must stop before this
-     * block; it runs again when the batch has been taken.
-     */
-    FULL
-  }
-
-  /**
-   * A block is about to run.
-   *
-   * @param address of its first instruction
-   * @param size bytes
-   */
-  Block onBlock(long address, int size);
-
   /** The records since the last {@link #clear}; the probe goes on filling it. */
   RecordBatch batch();
 

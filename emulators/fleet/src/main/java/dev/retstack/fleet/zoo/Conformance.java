@@ -1,5 +1,7 @@
 package dev.retstack.fleet.zoo;
 
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,10 +19,18 @@ public final class Conformance {
   private static final int[] BATCHES = {1, 7, 4_096};
 
   private final Zoo.Case zoo;
+  private final CoreOptions options;
   private Run traced;
 
+  /** With the probe that is the default. */
   public Conformance(Zoo.Case zoo) {
+    this(zoo, ProbeKind.AUTO);
+  }
+
+  /** With a probe. */
+  public Conformance(Zoo.Case zoo, ProbeKind probe) {
     this.zoo = zoo;
+    this.options = Run.options().withProbe(probe);
   }
 
   /** The checks that this program is for. */
@@ -50,15 +60,19 @@ public final class Conformance {
       case OUTPUT -> output();
       case CLOCK -> clock();
       case SLICES -> slices();
-      case REGISTERS -> ResultRegisters.fault(zoo.image(), zoo.program());
+      case REGISTERS -> ResultRegisters.fault(zoo.image(), options, zoo.program());
     };
   }
 
   private Run traced() {
     if (traced == null) {
-      traced = Run.of(zoo.image(), zoo.program());
+      traced = run(options, LONG_SLICE);
     }
     return traced;
+  }
+
+  private Run run(CoreOptions how, long slice) {
+    return Run.of(zoo.image(), how, slice, core -> {}, zoo.program());
   }
 
   private Optional<String> tree() {
@@ -100,8 +114,7 @@ public final class Conformance {
   }
 
   private Optional<String> output() {
-    Run untraced =
-        Run.of(zoo.image(), Run.options().withTraced(false), LONG_SLICE, core -> {}, zoo.program());
+    Run untraced = run(options.withTraced(false), LONG_SLICE);
     return same("end", untraced.ending(), traced().ending())
         .or(() -> same("output", untraced.output(), traced().output()))
         .or(() -> same("records without a tracer", 0, untraced.records().size()));
@@ -109,12 +122,7 @@ public final class Conformance {
 
   private Optional<String> clock() {
     InstructionCount instructions = new InstructionCount(zoo.image());
-    Run.of(
-        zoo.image(),
-        Run.options().withTraced(false),
-        LONG_SLICE,
-        instructions::watch,
-        zoo.program());
+    Run.of(zoo.image(), options.withTraced(false), LONG_SLICE, instructions::watch, zoo.program());
     return same("instructions", instructions.count(), traced().instructions());
   }
 
@@ -122,13 +130,7 @@ public final class Conformance {
     Run whole = traced();
     for (long slice : SLICES) {
       for (int batch : BATCHES) {
-        Run cut =
-            Run.of(
-                zoo.image(),
-                Run.options().withRecordsPerChunk(batch),
-                slice,
-                core -> {},
-                zoo.program());
+        Run cut = run(options.withRecordsPerChunk(batch), slice);
         if (!cut.records().equals(whole.records())
             || cut.instructions() != whole.instructions()
             || !cut.ending().equals(whole.ending())) {

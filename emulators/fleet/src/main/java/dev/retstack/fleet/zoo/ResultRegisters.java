@@ -1,6 +1,7 @@
 package dev.retstack.fleet.zoo;
 
 import dev.retstack.fleet.core.Core;
+import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.ImageLayout;
 import dev.retstack.fleet.core.LandingPage;
 import dev.retstack.fleet.isa.Registers;
@@ -22,7 +23,7 @@ final class ResultRegisters {
   private ResultRegisters() {}
 
   /** Runs a program with a hook on each instruction; returns what is wrong. */
-  static Optional<String> fault(LoadedImage image, String program) {
+  static Optional<String> fault(LoadedImage image, CoreOptions options, String program) {
     long start = ImageLayout.landingPage(image.elf());
     long end = LandingPage.endOf(start, image.isa());
     List<String> arrived = new ArrayList<>();
@@ -30,7 +31,7 @@ final class ResultRegisters {
     Run run =
         Run.of(
             image,
-            Run.options(),
+            options,
             1_000_000,
             core ->
                 core.engine()

@@ -11,11 +11,11 @@ import dev.retstack.schema.codec.RecordBatch;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** A program run to its end on one core, with all its records. */
@@ -129,23 +129,22 @@ public record Run(
     }
   }
 
-  /** The first records, for the message of a failed test. */
-  public String head(int count) {
-    int[] indexes = IntStream.range(0, Math.min(count, records.size())).toArray();
-    return String.join(
-        "\n",
-        Arrays.stream(indexes)
-            .mapToObj(
-                i ->
-                    "%s t=%d d=%d self=%x from=%x retp=%x fp=%x"
-                        .formatted(
-                            records.kind[i] == 0 ? "ENTRY" : "EXIT ",
-                            records.time[i],
-                            records.depth[i],
-                            records.selfPc[i],
-                            records.fromPc[i],
-                            records.retP[i],
-                            records.fp[i]))
-            .toList());
+  /** The records around one, for the message of a failed test. */
+  public String around(int index) {
+    return IntStream.range(Math.max(0, index - 4), Math.min(index + 5, records.size()))
+        .mapToObj(
+            i ->
+                "%s%d %s t=%d d=%d self=%x from=%x retp=%x fp=%x"
+                    .formatted(
+                        i == index ? "> " : "  ",
+                        i,
+                        records.kind[i] == RecordBatch.ENTRY ? "ENTRY" : "EXIT ",
+                        records.time[i],
+                        records.depth[i],
+                        records.selfPc[i],
+                        records.fromPc[i],
+                        records.retP[i],
+                        records.fp[i]))
+        .collect(Collectors.joining("\n"));
   }
 }

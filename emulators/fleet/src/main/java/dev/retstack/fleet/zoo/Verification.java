@@ -1,5 +1,6 @@
 package dev.retstack.fleet.zoo;
 
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.loader.LoadedImage;
 import java.util.ArrayList;
@@ -52,11 +53,13 @@ public final class Verification {
   /**
    * Runs the suite.
    *
+   * @param probe which one makes the records
    * @param threads images verified at a time
    * @param done is told after each cell how many are done; from several threads
    * @param row is told each image, in their order
    */
-  public static void run(List<LoadedImage> images, int threads, IntConsumer done, Consumer<Row> row)
+  public static void run(
+      List<LoadedImage> images, ProbeKind probe, int threads, IntConsumer done, Consumer<Row> row)
       throws InterruptedException {
     AtomicInteger count = new AtomicInteger();
     // platform threads: a call into the engine pins a virtual one
@@ -66,7 +69,9 @@ public final class Verification {
     try {
       List<Future<Row>> rows = new ArrayList<>();
       for (LoadedImage image : images) {
-        rows.add(executor.submit(() -> verify(image, () -> done.accept(count.incrementAndGet()))));
+        rows.add(
+            executor.submit(
+                () -> verify(image, probe, () -> done.accept(count.incrementAndGet()))));
       }
       for (Future<Row> next : rows) {
         row.accept(next.get());
@@ -78,12 +83,12 @@ public final class Verification {
     }
   }
 
-  private static Row verify(LoadedImage image, Runnable done) {
+  private static Row verify(LoadedImage image, ProbeKind probe, Runnable done) {
     long start = System.nanoTime();
     List<String> programs = Zoo.programs(image);
     List<Cell> cells = new ArrayList<>();
     for (String program : programs) {
-      Conformance conformance = new Conformance(new Zoo.Case(image, program));
+      Conformance conformance = new Conformance(new Zoo.Case(image, program), probe);
       for (Check check : conformance.checks()) {
         cells.add(conformance.cell(check));
         done.run();

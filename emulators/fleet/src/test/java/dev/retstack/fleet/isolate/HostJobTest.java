@@ -51,6 +51,7 @@ class HostJobTest {
         new CoreOptions(
             false,
             CoreOptions.Clock.HOST,
+            CoreOptions.ProbeKind.JAVA,
             77,
             88,
             99,

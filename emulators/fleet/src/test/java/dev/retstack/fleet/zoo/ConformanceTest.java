@@ -2,6 +2,7 @@ package dev.retstack.fleet.zoo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.loader.ElfFile;
 import dev.retstack.fleet.loader.LoadedImage;
@@ -72,7 +73,7 @@ class ConformanceTest {
     List<LoadedImage> images = List.of(image(), without("quicksort"));
     List<Verification.Row> rows = new ArrayList<>();
     List<Integer> done = java.util.Collections.synchronizedList(new ArrayList<>());
-    Verification.run(images, 2, done::add, rows::add);
+    Verification.run(images, ProbeKind.AUTO, 2, done::add, rows::add);
     int cells = Verification.cells(images);
     assertThat(done).hasSize(cells).contains(1, cells).doesNotHaveDuplicates();
     assertThat(rows).extracting(Verification.Row::image).isEqualTo(images);

@@ -1,0 +1,82 @@
+package dev.retstack.fleet.core;
+
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.probe.EntryPoints;
+import dev.retstack.fleet.probe.JavaProbe;
+import dev.retstack.fleet.probe.NativeLibrary;
+import dev.retstack.fleet.probe.NativeProbe;
+import dev.retstack.fleet.probe.NoProbe;
+import dev.retstack.fleet.probe.Pacer;
+import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.unicorn.Unicorn;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** Chooses the block hook of a core. */
+final class Pacers {
+  private Pacers() {}
+
+  /**
+   * The block hook of a core, not yet added to its engine.
+   *
+   * @param host what the times of records are; empty: virtual time
+   * @param tlb of the engine
+   * @throws IllegalStateException where the probe in C is wanted and there is none
+   */
+  static Pacer of(
+      LoadedImage image,
+      CoreOptions options,
+      Unicorn engine,
+      GuestMemory memory,
+      LandingPage landing,
+      Optional<HostClock> host,
+      VirtualTlb tlb) {
+    EntryPoints points = options.traced() ? EntryPoints.of(image) : EntryPoints.none(image);
+    Function<BlockSplitter.Passage, BlockSplitter> splitter =
+        passage ->
+            new BlockSplitter(
+                engine, image.isa().registers().pc(), points, tlb::codeChanged, passage);
+    Optional<NativeLibrary> library = library(options.probe());
+    if (library.isPresent()) {
+      return new NativeProbe(
+          library.get(),
+          engine,
+          memory,
+          landing,
+          image.isa(),
+          points,
+          splitter,
+          tlb::refill,
+          host,
+          options.retStackLimit(),
+          options.traced() ? options.recordsPerChunk() : 0);
+    }
+    return new BlockClock(
+        engine,
+        memory,
+        landing,
+        image.isa(),
+        instructions ->
+            options.traced()
+                ? new JavaProbe(
+                    engine,
+                    memory,
+                    landing,
+                    host.<TraceClock>map(clock -> clock).orElse(instructions),
+                    image.isa(),
+                    points,
+                    options.retStackLimit(),
+                    new RecordBatch(options.recordsPerChunk()))
+                : new NoProbe(),
+        splitter,
+        tlb::refill);
+  }
+
+  private static Optional<NativeLibrary> library(CoreOptions.ProbeKind wanted) {
+    Optional<NativeLibrary> library = NativeLibrary.find();
+    if (wanted == CoreOptions.ProbeKind.NATIVE && library.isEmpty()) {
+      throw new IllegalStateException(NativeLibrary.whyNot());
+    }
+    return wanted == CoreOptions.ProbeKind.JAVA ? Optional.empty() : library;
+  }
+}

@@ -1,0 +1,85 @@
+package dev.retstack.fleet.probe;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.Operand;
+import dev.retstack.fleet.isa.Registers;
+import dev.retstack.fleet.isa.Slot;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Optional;
+
+/** ABI cards as the plain numbers that the probe in C is driven by. */
+final class NativeCards {
+  /** Most slots, and most operands that foretell retp, of a card. */
+  private static final int LIMIT = 4;
+
+  private final NativeLibrary layout;
+
+  private NativeCards(NativeLibrary layout) {
+    this.layout = layout;
+  }
+
+  /** An array of {@code struct card}. */
+  static MemorySegment write(NativeLibrary layout, Arena arena, List<AbiCard> cards) {
+    long bytes = layout.at("card");
+    MemorySegment all = arena.allocate(bytes * Math.max(1, cards.size()), Long.BYTES);
+    for (int i = 0; i < cards.size(); i++) {
+      new NativeCards(layout).card(all.asSlice(i * bytes, bytes), cards.get(i));
+    }
+    return all;
+  }
+
+  private void card(MemorySegment to, AbiCard card) {
+    operand(to, layout.at("card.return_address"), card.returnAddress());
+    operand(to, layout.at("card.parent"), card.parent());
+    operand(to, layout.at("card.fp_at_entry"), card.fpAtEntry());
+    operand(to, layout.at("card.fp_at_exit"), card.fpAtExit());
+    checkCount(card, "operands that foretell retp", card.retpAtExit().size());
+    for (int i = 0; i < card.retpAtExit().size(); i++) {
+      long at = layout.at("card.retp_at_exit") + i * layout.at("operand");
+      operand(to, at, Optional.of(card.retpAtExit().get(i)));
+    }
+    checkCount(card, "slots", card.slots().size());
+    for (int i = 0; i < card.slots().size(); i++) {
+      slot(to.asSlice(layout.at("card.slots") + i * layout.at("slot")), card.slots().get(i));
+    }
+    to.set(JAVA_INT, layout.at("card.foretold"), card.retpAtExit().size());
+    to.set(JAVA_INT, layout.at("card.slot_count"), card.slots().size());
+    to.set(JAVA_LONG, layout.at("card.slot_from_fp"), card.slotFromFp().orElse(0));
+    to.set(JAVA_INT, layout.at("card.has_slot_from_fp"), card.slotFromFp().isPresent() ? 1 : 0);
+    to.set(JAVA_INT, layout.at("card.frames_everywhere"), card.framesEverywhere() ? 1 : 0);
+  }
+
+  private static void checkCount(AbiCard card, String what, int count) {
+    if (count > LIMIT) {
+      throw new IllegalStateException(
+          "card %s: %d %s, at most %d".formatted(card.name(), count, what, LIMIT));
+    }
+  }
+
+  private void slot(MemorySegment to, Slot slot) {
+    to.set(JAVA_INT, layout.at("slot.place"), (int) layout.at("PLACE_" + slot.place()));
+    to.set(JAVA_INT, layout.at("slot.only"), (int) layout.at("WHERE_" + slot.only()));
+    to.set(JAVA_INT, layout.at("slot.reg"), slot.register());
+    to.set(JAVA_LONG, layout.at("slot.addend"), slot.addend());
+    operand(to, layout.at("slot.address"), Optional.of(slot.address()));
+    operand(to, layout.at("slot.frame"), slot.frame());
+  }
+
+  private void operand(MemorySegment to, long at, Optional<Operand> operand) {
+    to.set(
+        JAVA_INT,
+        at + layout.at("operand.reg"),
+        operand.map(Operand::register).orElse(Registers.NONE));
+    operand.ifPresent(
+        o -> {
+          to.set(JAVA_INT, at + layout.at("operand.in_memory"), o.inMemory() ? 1 : 0);
+          to.set(JAVA_LONG, at + layout.at("operand.offset"), o.offset());
+          to.set(JAVA_LONG, at + layout.at("operand.addend"), o.addend());
+        });
+  }
+}

@@ -1,0 +1,112 @@
+package dev.retstack.fleet.probe;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The probe in C, as the build compiled it for this host: its block hook, and the layout of the
+ * structures that it shares with Java, as the C compiler laid them out.
+ */
+@SuppressWarnings("restricted") // the library is of this build
+public final class NativeLibrary {
+  /** Name of the library beside this class. */
+  private static final String FILE = "libretstack-probe.so";
+
+  private static final class Loaded {
+    static final NativeLibrary LIBRARY;
+    static final String WHY_NOT;
+
+    static {
+      NativeLibrary library = null;
+      String why = "";
+      try {
+        library = load();
+      } catch (IOException | RuntimeException e) {
+        why = e.getMessage();
+      }
+      LIBRARY = library;
+      WHY_NOT = why;
+    }
+  }
+
+  private final MemorySegment onBlock;
+  private final Map<String, Long> layout;
+  private final String compiler;
+
+  private NativeLibrary(SymbolLookup symbols) {
+    onBlock = symbols.find("retstack_on_block").orElseThrow();
+    compiler =
+        symbols.find("retstack_compiler").orElseThrow().reinterpret(Long.MAX_VALUE).getString(0);
+    layout = layout(symbols.find("retstack_layout").orElseThrow());
+  }
+
+  /** The library; empty where {@link #whyNot} says why. */
+  public static Optional<NativeLibrary> find() {
+    return Optional.ofNullable(Loaded.LIBRARY);
+  }
+
+  /** Why there is none; empty where there is one. */
+  public static String whyNot() {
+    return Loaded.WHY_NOT;
+  }
+
+  /** The compiler that made it, with its version. */
+  public String compiler() {
+    return compiler;
+  }
+
+  /** The block hook; its user data is a {@code struct core}. */
+  MemorySegment onBlock() {
+    return onBlock;
+  }
+
+  /** Offset in bytes of {@code struct.field}, size of {@code struct}, or a constant by name. */
+  long at(String name) {
+    Long offset = layout.get(name);
+    if (offset == null) {
+      throw new IllegalStateException("probe in C: no " + name + " in its layout: build it anew");
+    }
+    return offset;
+  }
+
+  private static NativeLibrary load() throws IOException {
+    try (InputStream in = NativeLibrary.class.getResourceAsStream(FILE)) {
+      if (in == null) {
+        throw new IOException("no probe in C: none was compiled when this was built");
+      }
+      Path copy = Files.createTempFile("retstack-probe", ".so");
+      try {
+        Files.copy(in, copy, StandardCopyOption.REPLACE_EXISTING);
+        return new NativeLibrary(SymbolLookup.libraryLookup(copy, Arena.global()));
+      } finally {
+        Files.delete(copy); // the loader has it
+      }
+    }
+  }
+
+  /** An array of {const char *name; uint64_t offset;}, ended by a null name. */
+  private static Map<String, Long> layout(MemorySegment start) {
+    MemorySegment all = start.reinterpret(Long.MAX_VALUE);
+    Map<String, Long> offsets = new HashMap<>();
+    for (long at = 0; ; at += 2L * Long.BYTES) {
+      MemorySegment name = all.get(ADDRESS, at);
+      if (name.address() == 0) {
+        return Map.copyOf(offsets);
+      }
+      offsets.put(
+          name.reinterpret(Long.MAX_VALUE).getString(0), all.get(JAVA_LONG, at + Long.BYTES));
+    }
+  }
+}

@@ -1,0 +1,384 @@
+package dev.retstack.fleet.probe;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import dev.retstack.fleet.core.BlockSplitter;
+import dev.retstack.fleet.core.GuestMemory;
+import dev.retstack.fleet.core.HostClock;
+import dev.retstack.fleet.core.LandingPage;
+import dev.retstack.fleet.core.Mapping;
+import dev.retstack.fleet.core.TraceClock;
+import dev.retstack.fleet.isa.Isa;
+import dev.retstack.schema.ClockUnit;
+import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.unicorn.NativeCallback;
+import dev.retstack.unicorn.UcConst;
+import dev.retstack.unicorn.Unicorn;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The probe and the clock in C ({@code src/main/c/probe.c}), driven by the ABI cards as plain
+ * numbers. The engine calls it directly; Java is asked only for blocks and call sites that are seen
+ * for the first time, for which the core stops before the block and goes on there. The records are
+ * those of {@link JavaProbe}, bit for bit.
+ */
+public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
+  private static final int FIRST_BLOCKS = 512;
+  private static final int FIRST_SITES = 256;
+  private static final int FIRST_FRAMES = 256;
+
+  private final NativeLibrary library;
+  private final Unicorn engine;
+  private final GuestMemory memory;
+  private final LandingPage landing;
+  private final EntryPoints points;
+  private final BlockSplitter splitter;
+  private final List<byte[]> idleLoops;
+  private final int retStackLimit;
+  private final Arena arena = Arena.ofShared();
+  private final NativeCore core;
+  private final NativeTable blocks;
+  private final NativeTable sites;
+  private final long siteBytes;
+  private final Map<Long, Stop> stops;
+  private final long askBlock;
+  private final long askSite;
+  private final long askFrames;
+  private final long askRegions;
+  private MemorySegment blockSites;
+  private int blockSiteCount;
+  private MemorySegment frames;
+  private MemorySegment regions = MemorySegment.NULL;
+  private final RecordBatch batch;
+  private int taken;
+  private long lastTime;
+  private boolean closed;
+
+  /**
+   * The probe of one core.
+   *
+   * @param points where the functions of the image are entered; nowhere in an untraced run
+   * @param splitter sees to it that a block begins at each site
+   * @param resumed is run in the hook of the block that the core started again with
+   * @param host what the times of records are; empty: virtual time
+   * @param retStackLimit most hijacked returns at a time
+   * @param recordsPerBatch capacity of a batch
+   */
+  public NativeProbe(
+      NativeLibrary library,
+      Unicorn engine,
+      GuestMemory memory,
+      LandingPage landing,
+      Isa isa,
+      EntryPoints points,
+      Function<BlockSplitter.Passage, BlockSplitter> splitter,
+      Runnable resumed,
+      Optional<HostClock> host,
+      int retStackLimit,
+      int recordsPerBatch) {
+    this.library = library;
+    this.engine = engine;
+    this.memory = memory;
+    this.landing = landing;
+    this.points = points;
+    this.splitter = splitter.apply(this);
+    this.idleLoops = isa.stops().idleLoops();
+    this.retStackLimit = retStackLimit;
+    this.batch = new RecordBatch(recordsPerBatch);
+    core = new NativeCore(library, arena);
+    core.allocateRecords(recordsPerBatch);
+    blocks =
+        new NativeTable(
+            arena,
+            library.at("block"),
+            library.at("block.address"),
+            library.at("block.size"),
+            FIRST_BLOCKS);
+    siteBytes = library.at("site");
+    sites =
+        new NativeTable(
+            arena, siteBytes, library.at("site.key"), library.at("site.used"), FIRST_SITES);
+    blockSites = arena.allocate(siteBytes, Long.BYTES);
+    frames =
+        arena.allocate(Math.min(retStackLimit, FIRST_FRAMES) * library.at("frame"), Long.BYTES);
+    stops =
+        Stream.of(Stop.values())
+            .collect(Collectors.toMap(stop -> library.at("STOP_" + stop), stop -> stop));
+    askBlock = library.at("ASK_BLOCK");
+    askSite = library.at("ASK_SITE");
+    askFrames = library.at("ASK_FRAMES");
+    askRegions = library.at("ASK_REGIONS");
+    describe(isa);
+    NativeCallback back = engine.callback((_, _) -> resumed.run());
+    core.set("resumed", back.function());
+    core.set("resumed_user", back.userData());
+    host.ifPresent(
+        clock -> {
+          core.set("host_clock", 1);
+          core.set("host_origin", clock.origin());
+        });
+    pointToTables();
+    core.set("regions_stale", 1);
+  }
+
+  private void describe(Isa isa) {
+    for (String function : List.of("reg_read", "reg_write", "emu_stop", "ctl")) {
+      core.set(function, Unicorn.function("uc_" + function));
+    }
+    core.set("request_cache", Unicorn.CTL_REQUEST_CACHE);
+    core.set("landing_start", landing.start());
+    core.set("handlers_end", landing.end());
+    core.set("landing_shift", Integer.numberOfTrailingZeros(isa.landing().stride()));
+    core.set("handlers", LandingPage.SLOTS);
+    core.set("mailbox", memory.host(landing.mailbox(), isa.wordBytes()));
+    core.set("frame_limit", retStackLimit);
+    core.set("frame_capacity", Math.min(retStackLimit, FIRST_FRAMES));
+    core.set("word_mask", isa.wordBytes() == Long.BYTES ? -1 : 0xffff_ffffL);
+    core.set("code_mask", isa.addresses().instruction(-1));
+    core.set("word_bytes", isa.wordBytes());
+    core.set("swap", isa.order() == ByteOrder.nativeOrder() ? 0 : 1);
+    core.set("stack_pointer", isa.registers().sp());
+    core.set("slot_reach", points.slotReach(isa));
+    core.set("stops_at_jumps", isa.engine().stopsAtJumps() ? 1 : 0);
+    core.set("cards", NativeCards.write(library, arena, points.cards()));
+  }
+
+  private void pointToTables() {
+    core.set("blocks", blocks.entries());
+    core.set("block_mask", blocks.mask());
+    core.set("sites", sites.entries());
+    core.set("site_mask", sites.mask());
+    core.set("block_sites", blockSites);
+    core.set("frames", frames);
+  }
+
+  @Override
+  public void hook() {
+    engine.hook_add_native(UcConst.UC_HOOK_BLOCK, library.onBlock(), core.struct(), 1, 0);
+  }
+
+  @Override
+  public void arm(long untilTime) {
+    core.arm(untilTime);
+  }
+
+  @Override
+  public void resume() {
+    core.set("resuming", 1);
+  }
+
+  @Override
+  public boolean goOn() {
+    long asked = core.stop();
+    if (asked < askBlock) {
+      return false;
+    }
+    if (asked == askBlock) {
+      meetBlock(core.stopAddress(), (int) core.get("stop_size"), (int) core.get("stop_count"));
+    } else if (asked == askSite) {
+      addSite(core.stopAddress(), core.get("stop_value"));
+    } else if (asked == askFrames) {
+      growFrames();
+    } else if (asked == askRegions) {
+      describeRegions();
+    }
+    pointToTables();
+    core.clearStop();
+    return true;
+  }
+
+  private void meetBlock(long address, int size, int count) {
+    if (core.get("stop_value") != -1) {
+      throw JavaProbe.strayReturn(landing.slot((int) core.get("stop_value")));
+    }
+    if (splitter.mustSplit(address, size)) {
+      splitter.split(address, size);
+    } else {
+      addBlock(address, size, count);
+    }
+  }
+
+  @Override
+  public boolean began(long site) {
+    boolean is = core.get("begun") == site;
+    core.set("begun", -1);
+    return is;
+  }
+
+  @Override
+  public void leave() {
+    core.set("left", 1);
+  }
+
+  private void addBlock(long address, int size, int count) {
+    String kind = "PROGRAM";
+    int index = 0;
+    int[] called = points.countingFunctions().get(address);
+    EntryPoints.Site site = points.hasBlocks() ? points.ofBlock(address, size) : null;
+    if (called != null) {
+      kind = "COUNTING";
+      index = called[0];
+    } else if (landing.slotAt(address) >= 0) {
+      kind = "HANDLER";
+      index = landing.slotAt(address);
+    } else if (site != null) {
+      kind = "SITE";
+      index = addBlockSite(site);
+    } else if (landing.holds(address)) {
+      kind = address == landing.stopAddress() ? "STOP" : "LANDING";
+    } else if (count <= IDLE_LOOP && isIdleLoop(address, size)) {
+      kind = "IDLE";
+    }
+    MemorySegment entry = blocks.put(address, size);
+    entry.set(JAVA_SHORT, library.at("block.count"), (short) count);
+    entry.set(JAVA_SHORT, library.at("block.kind"), (short) library.at("BLOCK_" + kind));
+    entry.set(JAVA_INT, library.at("block.index"), index);
+  }
+
+  private boolean isIdleLoop(long address, int size) {
+    byte[] code = memory.read(address, size);
+    return idleLoops.stream().anyMatch(loop -> Arrays.equals(loop, code));
+  }
+
+  private void addSite(long countingFunction, long returnAddress) {
+    int[] among = points.countingFunctions().get(countingFunction);
+    fill(sites.put(returnAddress, 1), points.ofCall(returnAddress, among, memory::code));
+  }
+
+  private int addBlockSite(EntryPoints.Site site) {
+    int index = blockSiteCount++;
+    if (index * siteBytes == blockSites.byteSize()) {
+      MemorySegment more = arena.allocate(2 * blockSites.byteSize(), Long.BYTES);
+      more.copyFrom(blockSites);
+      blockSites = more;
+    }
+    fill(blockSites.asSlice(index * siteBytes, siteBytes), site);
+    return index;
+  }
+
+  private void fill(MemorySegment entry, EntryPoints.Site site) {
+    entry.set(JAVA_LONG, library.at("site.self_pc"), site.selfPc());
+    entry.set(JAVA_LONG, library.at("site.saved_at"), site.facts().savedAt());
+    entry.set(JAVA_LONG, library.at("site.frame_bytes"), site.facts().frameBytes());
+    entry.set(JAVA_INT, library.at("site.card"), site.convention());
+    long where = library.at("WHERE_" + site.facts().where());
+    entry.set(JAVA_SHORT, library.at("site.where"), (short) where);
+    int keeps = site.facts().keepsFrame() ? 1 : 0;
+    entry.set(JAVA_SHORT, library.at("site.keeps_frame"), (short) keeps);
+  }
+
+  private void growFrames() {
+    long bytes = library.at("frame");
+    long capacity = Math.min(retStackLimit, 2 * core.get("frame_capacity"));
+    MemorySegment more = arena.allocate(capacity * bytes, Long.BYTES);
+    more.copyFrom(frames);
+    frames = more;
+    core.set("frame_capacity", capacity);
+  }
+
+  private void describeRegions() {
+    long bytes = library.at("region");
+    List<Mapping> mappings = memory.mappings();
+    if (regions.byteSize() < bytes * mappings.size()) {
+      regions = arena.allocate(2 * bytes * mappings.size(), Long.BYTES);
+    }
+    for (int i = 0; i < mappings.size(); i++) {
+      long at = i * bytes;
+      regions.set(JAVA_LONG, at + library.at("region.start"), mappings.get(i).start());
+      regions.set(JAVA_LONG, at + library.at("region.size"), mappings.get(i).host().byteSize());
+      regions.set(JAVA_LONG, at + library.at("region.host"), mappings.get(i).host().address());
+    }
+    core.set("regions", regions);
+    core.set("region_count", mappings.size());
+    core.set("last_region", 0);
+    core.set("regions_stale", 0);
+  }
+
+  @Override
+  public Stop stop() {
+    return stops.get(core.stop());
+  }
+
+  @Override
+  public long stopAddress() {
+    return core.stopAddress();
+  }
+
+  @Override
+  public void codeChanged() { // of both interfaces
+    blocks.clear();
+    blockSiteCount = 0;
+    sites.clear();
+  }
+
+  @Override
+  public void mappingsChanged() {
+    core.set("regions_stale", 1);
+  }
+
+  @Override
+  public TraceClock instructions() {
+    return new TraceClock() {
+      @Override
+      public long now() {
+        return closed ? lastTime : core.now();
+      }
+
+      @Override
+      public ClockUnit unit() {
+        return ClockUnit.INSTRUCTIONS;
+      }
+    };
+  }
+
+  @Override
+  public Probe probe() {
+    return this;
+  }
+
+  @Override
+  public RecordBatch batch() {
+    if (taken < core.recordCount()) {
+      core.copyRecords(taken, batch);
+      taken = core.recordCount();
+    }
+    return batch;
+  }
+
+  @Override
+  public void clear() {
+    batch.clear();
+    core.clearRecords();
+    taken = 0;
+    core.set("overruns", 0);
+    core.set("unhijackable", 0);
+  }
+
+  @Override
+  public long overruns() {
+    return core.get("overruns");
+  }
+
+  @Override
+  public long unhijackable() {
+    return core.get("unhijackable");
+  }
+
+  @Override
+  public void close() {
+    lastTime = core.now();
+    closed = true;
+    arena.close();
+  }
+}

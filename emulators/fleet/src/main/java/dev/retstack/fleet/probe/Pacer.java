@@ -1,0 +1,59 @@
+package dev.retstack.fleet.probe;
+
+import dev.retstack.fleet.core.TraceClock;
+
+/**
+ * The one block hook of a core: clock, deadline, the only place where the core stops, and where
+ * entries and exits are seen. A stop happens before the block, none of which has run; starting
+ * there again is exact.
+ */
+public interface Pacer extends AutoCloseable {
+  /** Why the core stopped in the block hook. */
+  enum Stop {
+    NONE,
+    DEADLINE,
+    BATCH_FULL,
+    OUTERMOST_RETURN,
+    IDLE_LOOP
+  }
+
+  /** Adds the block hook to the engine. */
+  void hook();
+
+  /** Before a start: the core shall stop at the first block at or after this virtual time. */
+  void arm(long untilTime);
+
+  /** Most instructions of a jump to itself: it may have a delay slot. */
+  int IDLE_LOOP = 2;
+
+  /** The core left a block in its middle and starts again there: the rest is not another block. */
+  void resume();
+
+  /**
+   * After the engine stopped: true where the hook stopped it for needs of its own, which are met
+   * now. The core must go on at {@link #stopAddress}.
+   */
+  boolean goOn();
+
+  /** Why the core stopped here; NONE where it stopped by itself. */
+  Stop stop();
+
+  /** The block before which it stopped. */
+  long stopAddress();
+
+  /** Forgets what is known of blocks: code changed. */
+  void codeChanged();
+
+  /** Forgets where guest memory is: it was mapped or unmapped. */
+  void mappingsChanged();
+
+  /** The instructions of the program executed so far. */
+  TraceClock instructions();
+
+  /** The records that it makes. */
+  Probe probe();
+
+  /** Gives back what it holds. The engine must be closed by then. */
+  @Override
+  void close();
+}

@@ -1,0 +1,73 @@
+package dev.retstack.fleet.zoo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.probe.NativeLibrary;
+import dev.retstack.schema.codec.RecordBatch;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Differential: each probe is the oracle of the other. */
+class ProbesTest {
+  static Stream<Zoo.Case> cases() {
+    return Zoo.cases();
+  }
+
+  @Test
+  void theProbeInCWasBuilt() {
+    assertThat(NativeLibrary.whyNot()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @MethodSource("cases")
+  void allProbesMakeTheSameRecords(Zoo.Case zoo) {
+    same(zoo, Run.options(), 1_000_000);
+  }
+
+  @ParameterizedTest
+  @MethodSource("cases")
+  void alsoInShortSlicesWithASmallRingAndAFullStack(Zoo.Case zoo) {
+    same(zoo, Run.options().withRecordsPerChunk(5).withRetStackLimit(9), 97);
+  }
+
+  private static void same(Zoo.Case zoo, CoreOptions options, long slice) {
+    Run java = run(zoo, options.withProbe(ProbeKind.JAVA), slice);
+    Run inC = run(zoo, options.withProbe(ProbeKind.NATIVE), slice);
+    int differs = firstDifference(java.records(), inC.records());
+    assertThat(differs)
+        .as("first difference; Java:\n%s\nC:\n%s", java.around(differs), inC.around(differs))
+        .isEqualTo(-1);
+    assertThat(inC.ending()).isEqualTo(java.ending());
+    assertThat(inC.output()).isEqualTo(java.output());
+    assertThat(inC.instructions()).isEqualTo(java.instructions());
+    assertThat(inC.overruns()).isEqualTo(java.overruns());
+    assertThat(inC.unhijackable()).isEqualTo(java.unhijackable());
+  }
+
+  private static Run run(Zoo.Case zoo, CoreOptions options, long slice) {
+    return Run.of(zoo.image(), options, slice, core -> {}, zoo.program());
+  }
+
+  /** Index of the first record that is not the same in both; -1 where all are. */
+  private static int firstDifference(RecordBatch a, RecordBatch b) {
+    return IntStream.range(0, Math.max(a.size(), b.size()))
+        .filter(i -> i >= a.size() || i >= b.size() || !same(a, b, i))
+        .findFirst()
+        .orElse(-1);
+  }
+
+  private static boolean same(RecordBatch a, RecordBatch b, int i) {
+    return a.kind[i] == b.kind[i]
+        && a.time[i] == b.time[i]
+        && a.depth[i] == b.depth[i]
+        && a.selfPc[i] == b.selfPc[i]
+        && a.fromPc[i] == b.fromPc[i]
+        && a.retP[i] == b.retP[i]
+        && a.fp[i] == b.fp[i];
+  }
+}
