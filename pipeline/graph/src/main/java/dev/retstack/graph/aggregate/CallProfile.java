@@ -1,33 +1,52 @@
 package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.snapshot.Fields;
+import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.Arrays;
 
 /**
  * Totals per function and per call edge of one image. Functions are known by selfPc, edges by the
  * pair of caller and callee; both have dense ids in the order in which they were first seen.
  * Mergeable in any order.
+ *
+ * <p>A call is counted once, under its <em>arc</em>: its edge, or, where the caller is unknown or
+ * the edge not kept, the one arc of its function that has no caller. A function's totals are sums
+ * over its arcs, made when they are asked for; only its total time, in which recursion counts once,
+ * is kept beside them.
  */
 public final class CallProfile {
   /** Id of what the limits keep out. */
   static final int NOT_KEPT = -1;
 
+  /** Caller of an arc that has none. */
+  static final int NO_CALLER = -1;
+
   private final int maxFunctions;
   private final int maxEdges;
-  private final Long2IntOpenHashMap functionIds = ids();
+  private final Long2IntOpenHashMap functionIds = new Long2IntOpenHashMap();
   private final LongArrayList selfPcs = new LongArrayList();
-  private final CallTotals functions = new CallTotals();
-  private final Long2IntOpenHashMap edgeIds = ids();
-  private final LongArrayList edgeKeys = new LongArrayList();
-  private final CallTotals edges = new CallTotals();
+
+  /** Total time by function. */
+  private long[] totals = new long[16];
+
+  private final ArcIds arcIds = new ArcIds();
+  private final CallTotals arcs = new CallTotals();
+
+  /** Caller by arc. */
+  private final IntArrayList callers = new IntArrayList();
+
+  /** Arc by edge. */
+  private final IntArrayList edges = new IntArrayList();
 
   CallProfile(int maxFunctions, int maxEdges) {
     this.maxFunctions = maxFunctions;
     this.maxEdges = maxEdges;
+    functionIds.defaultReturnValue(NOT_KEPT);
   }
 
   /** A profile that merges others without a limit of its own. */
@@ -35,50 +54,72 @@ public final class CallProfile {
     return new CallProfile(Integer.MAX_VALUE, Integer.MAX_VALUE);
   }
 
-  private static Long2IntOpenHashMap ids() {
-    // half full at most: most look-ups then meet their key at the first probe
-    Long2IntOpenHashMap map = new Long2IntOpenHashMap(16, 0.5f);
-    map.defaultReturnValue(NOT_KEPT);
-    return map;
-  }
-
   /** Id of the function, new where it was not seen before, {@link #NOT_KEPT} beyond the limit. */
   int function(long selfPc) {
     int id = functionIds.get(selfPc);
-    return id >= 0 ? id : newFunction(selfPc);
-  }
-
-  /** Id of the edge between two functions that are kept. */
-  int edge(int caller, int callee) {
-    long key = key(caller, callee);
-    int id = edgeIds.get(key);
-    return id >= 0 ? id : newEdge(key);
-  }
-
-  private int newFunction(long selfPc) {
-    int id = selfPcs.size();
-    if (id >= maxFunctions) {
-      return NOT_KEPT;
+    if (id >= 0 || selfPcs.size() >= maxFunctions) {
+      return id;
     }
+    id = selfPcs.size();
     functionIds.put(selfPc, id);
     selfPcs.add(selfPc);
-    functions.ensure(id);
+    if (id >= totals.length) {
+      totals = Arrays.copyOf(totals, 2 * totals.length);
+    }
     return id;
   }
 
-  private int newEdge(long key) {
-    int id = edgeKeys.size();
-    if (id >= maxEdges) {
+  /**
+   * Id of an arc, {@link #NOT_KEPT} where {@link #newArc} must be asked.
+   *
+   * @param caller function id or {@link #NO_CALLER}
+   */
+  int arc(int caller, long selfPc) {
+    return arcIds.get(caller, selfPc);
+  }
+
+  /**
+   * Id of an arc that {@link #arc} does not know: a new one, or {@link #NOT_KEPT} beyond the limit
+   * of edges.
+   *
+   * @param function id of {@code selfPc}
+   */
+  int newArc(int caller, int function) {
+    if (caller != NO_CALLER && edges.size() >= maxEdges) {
       return NOT_KEPT;
     }
-    edgeIds.put(key, id);
-    edgeKeys.add(key);
-    edges.ensure(id);
-    return id;
+    int arc = callers.size();
+    arcIds.put(caller, selfPc(function), arc);
+    callers.add(caller);
+    arcs.ensure(arc, function);
+    if (caller != NO_CALLER) {
+      edges.add(arc);
+    }
+    return arc;
   }
 
-  private static long key(int caller, int callee) {
-    return (long) caller << 32 | callee;
+  /** Id of an arc of kept functions, made where need be, without a caller beyond the limit. */
+  private int arcOf(int caller, int function) {
+    int arc = arc(caller, selfPc(function));
+    if (arc < 0) {
+      arc = newArc(caller, function);
+    }
+    return arc < 0 ? arcOf(NO_CALLER, function) : arc;
+  }
+
+  /** Number of arcs; their ids are 0 up to this. */
+  int arcCount() {
+    return callers.size();
+  }
+
+  /** Totals by arc id. */
+  CallTotals arcs() {
+    return arcs;
+  }
+
+  /** Adds to the total time of a function: a call that no other call of it encloses. */
+  void addTotal(int function, long duration) {
+    totals[function] = CallTotals.sum(totals[function], duration);
   }
 
   /** Number of functions; their ids are 0 up to this. */
@@ -88,7 +129,7 @@ public final class CallProfile {
 
   /** Number of edges; their ids are 0 up to this. */
   public int edgeCount() {
-    return edgeKeys.size();
+    return edges.size();
   }
 
   /** selfPc of a function. */
@@ -98,22 +139,37 @@ public final class CallProfile {
 
   /** Function id of an edge's caller. */
   public int caller(int edge) {
-    return (int) (edgeKeys.getLong(edge) >>> 32);
+    return callers.getInt(edges.getInt(edge));
   }
 
   /** Function id of an edge's callee. */
   public int callee(int edge) {
-    return (int) edgeKeys.getLong(edge);
+    return arcs.callee(edges.getInt(edge));
   }
 
-  /** Totals by function id. */
+  /** Totals by function id, as they are now; made anew by each call. */
   public CallTotals functions() {
-    return functions;
+    CallTotals sums = new CallTotals();
+    for (int function = 0; function < functionCount(); function++) {
+      sums.ensure(function, function);
+    }
+    for (int arc = 0; arc < arcCount(); arc++) {
+      sums.merge(arcs.callee(arc), arcs, arc);
+    }
+    for (int function = 0; function < functionCount(); function++) {
+      sums.setTotal(function, totals[function]);
+    }
+    return sums;
   }
 
-  /** Totals by edge id. */
+  /** Totals by edge id, as they are now; made anew by each call. */
   public CallTotals edges() {
-    return edges;
+    CallTotals copies = new CallTotals();
+    for (int edge = 0; edge < edgeCount(); edge++) {
+      copies.ensure(edge, callee(edge));
+      copies.merge(edge, arcs, edges.getInt(edge));
+    }
+    return copies;
   }
 
   /** Adds all of another profile of the same image. */
@@ -122,15 +178,15 @@ public final class CallProfile {
     for (int i = 0; i < ids.length; i++) {
       ids[i] = function(other.selfPc(i));
       if (ids[i] >= 0) {
-        functions.merge(ids[i], other.functions, i);
+        addTotal(ids[i], other.totals[i]);
       }
     }
-    for (int i = 0; i < other.edgeCount(); i++) {
-      int caller = ids[other.caller(i)];
-      int callee = ids[other.callee(i)];
-      int id = caller < 0 || callee < 0 ? NOT_KEPT : edge(caller, callee);
-      if (id >= 0) {
-        edges.merge(id, other.edges, i);
+    for (int arc = 0; arc < other.arcCount(); arc++) {
+      int theirs = other.callers.getInt(arc);
+      int caller = theirs == NO_CALLER ? NO_CALLER : ids[theirs];
+      int callee = ids[other.arcs.callee(arc)];
+      if (callee >= 0) {
+        arcs.merge(arcOf(caller, callee), other.arcs, arc);
       }
     }
   }
@@ -139,13 +195,13 @@ public final class CallProfile {
     out.writeInt(functionCount());
     for (int i = 0; i < functionCount(); i++) {
       out.writeLong(selfPc(i));
-      functions.write(out, i);
+      out.writeLong(totals[i]);
     }
-    out.writeInt(edgeCount());
-    for (int i = 0; i < edgeCount(); i++) {
-      out.writeInt(caller(i));
-      out.writeInt(callee(i));
-      edges.write(out, i);
+    out.writeInt(arcCount());
+    for (int arc = 0; arc < arcCount(); arc++) {
+      out.writeInt(callers.getInt(arc));
+      out.writeInt(arcs.callee(arc));
+      arcs.write(out, arc);
     }
   }
 
@@ -156,16 +212,23 @@ public final class CallProfile {
       if (function(in.readLong()) != i) {
         throw new IOException("corrupt snapshot: a function stands twice");
       }
-      functions.read(in, i);
-    }
-    int edgeCount = Fields.readCount(in, maxEdges, "edges");
-    for (int i = 0; i < edgeCount; i++) {
-      int caller = Fields.readCount(in, functionCount - 1, "as a caller");
-      int callee = Fields.readCount(in, functionCount - 1, "as a callee");
-      if (edge(caller, callee) != i) {
-        throw new IOException("corrupt snapshot: an edge stands twice");
+      totals[i] = in.readLong();
+      if (totals[i] < 0) {
+        throw new IOException("corrupt snapshot: negative totals");
       }
-      edges.read(in, i);
+    }
+    long mostArcs = (long) maxEdges + functionCount;
+    int arcCount = Fields.readCount(in, (int) Math.min(mostArcs, Integer.MAX_VALUE), "arcs");
+    for (int arc = 0; arc < arcCount; arc++) {
+      int caller = in.readInt();
+      int callee = Fields.readCount(in, functionCount - 1, "as a callee");
+      if (caller < NO_CALLER || caller >= functionCount) {
+        throw new IOException("corrupt snapshot: " + caller + " as a caller");
+      }
+      if (arc(caller, selfPc(callee)) >= 0 || newArc(caller, callee) != arc) {
+        throw new IOException("corrupt snapshot: an arc stands twice");
+      }
+      arcs.read(in, arc);
     }
   }
 }

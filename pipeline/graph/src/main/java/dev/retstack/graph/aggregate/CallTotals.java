@@ -11,7 +11,7 @@ import java.util.Arrays;
  * negative.
  *
  * <p>All totals of one id stand side by side, eight words to the row, so that a call touches one
- * cache line.
+ * cache line. The eighth word is the owner's: which function the row's calls are calls of.
  */
 public final class CallTotals {
   private static final int CALLS = 0;
@@ -25,23 +25,34 @@ public final class CallTotals {
 
   private static final int MAX = 6;
   private static final int USED = 7;
+  private static final int CALLEE = 7;
   private static final int ROW_SHIFT = 3;
   private static final int MAX_IDS = 1 << 27;
 
   private long[] rows = new long[16 << ROW_SHIFT];
 
-  /** Makes room for this id. */
-  void ensure(int id) {
+  /** Makes room for this id, whose calls are calls of {@code callee}. */
+  void ensure(int id, int callee) {
     if (id >= MAX_IDS) {
       throw new IllegalStateException("more than " + MAX_IDS + " functions or edges");
     }
     if (id << ROW_SHIFT >= rows.length) {
       rows = Arrays.copyOf(rows, Math.max(2 * rows.length, (id + 1) << ROW_SHIFT));
     }
+    rows[(id << ROW_SHIFT) + CALLEE] = callee;
   }
 
-  void entered(int id) {
-    rows[id << ROW_SHIFT]++;
+  /** The function whose calls are counted under this id. */
+  int callee(int id) {
+    return (int) rows[(id << ROW_SHIFT) + CALLEE];
+  }
+
+  /** Counts a call and tells whose it is. */
+  int entered(int id) {
+    long[] r = rows;
+    int at = id << ROW_SHIFT;
+    r[at]++;
+    return (int) r[at + CALLEE];
   }
 
   /**
@@ -63,8 +74,8 @@ public final class CallTotals {
     r[at + MAX] = Math.max(r[at + MAX], duration);
   }
 
+  /** Adds all totals of an id of another table. */
   void merge(int id, CallTotals other, int otherId) {
-    ensure(id);
     int to = id << ROW_SHIFT;
     int from = otherId << ROW_SHIFT;
     for (int i = CALLS; i <= SELF; i++) {
@@ -73,6 +84,11 @@ public final class CallTotals {
     for (int i = MIN_LEFT; i <= MAX; i++) {
       rows[to + i] = Math.max(rows[to + i], other.rows[from + i]);
     }
+  }
+
+  /** Puts another total in its place: that of a function is not the sum over its callers. */
+  void setTotal(int id, long total) {
+    rows[(id << ROW_SHIFT) + TOTAL] = total;
   }
 
   /** Sum of two non-negative numbers that stops at the largest instead of wrapping. */
@@ -127,7 +143,6 @@ public final class CallTotals {
   }
 
   void read(DataInput in, int id) throws IOException {
-    ensure(id);
     for (int i = 0; i < USED; i++) {
       long value = in.readLong();
       if (value < 0) {

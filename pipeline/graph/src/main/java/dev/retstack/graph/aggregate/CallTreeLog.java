@@ -28,12 +28,14 @@ public final class CallTreeLog {
     this.limit = limit;
   }
 
-  /** Number of the new call, or {@link #NONE} where the log is full. */
+  /** Whether no call is kept any more. */
+  boolean isFull() {
+    return selfPcs.size() >= limit;
+  }
+
+  /** Number of the new call; the log is not full. */
   int enter(long selfPc, int parent, long time) {
-    int call = selfPcs.size();
-    if (call >= limit) {
-      return NONE;
-    }
+    final int call = selfPcs.size();
     selfPcs.add(selfPc);
     parents.add(parent);
     enters.add(time);

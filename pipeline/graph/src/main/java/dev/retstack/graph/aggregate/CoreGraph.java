@@ -31,10 +31,10 @@ public final class CoreGraph {
   private final StatCounts stats = new StatCounts();
   private final OpenCalls calls = new OpenCalls();
 
-  /** Open calls on this stack per function and per edge: only the outermost adds to a total. */
+  /** Open calls on this stack per function and per arc: only the outermost adds to a total. */
   private int[] functionOpen = new int[16];
 
-  private int[] edgeOpen = new int[16];
+  private int[] arcOpen = new int[16];
   private long digest;
   private GraphEvents events;
 
@@ -96,87 +96,96 @@ public final class CoreGraph {
     @Override
     public void entered(int slot, int parent, int caller, long selfPc, long time) {
       OpenCalls c = calls;
-      c.ensure(slot);
+      int callerFunction = caller < 0 ? CallProfile.NO_CALLER : c.function(caller);
+      int arc = profile.arc(callerFunction, selfPc);
+      if (arc < 0) {
+        arc = newArc(callerFunction, selfPc);
+      }
+      int function = CallProfile.NOT_KEPT;
+      if (arc >= 0) {
+        function = profile.arcs().entered(arc);
+        opened(arc, function);
+      }
+      c.enter(
+          slot,
+          selfPc,
+          caller < 0 ? 0 : c.selfPc(caller),
+          time,
+          arc,
+          function,
+          parent < 0 ? 0 : c.level(parent) + 1,
+          enterTree(parent, selfPc, time));
+    }
+
+    /** Not met before, or beyond the limits. */
+    private int newArc(int caller, long selfPc) {
       int function = profile.function(selfPc);
-      int edge = CallProfile.NOT_KEPT;
       if (function < 0) {
         stats.add(Stat.FUNCTIONS_NOT_KEPT, 1);
-      } else {
-        profile.functions().entered(function);
-        if (function >= functionOpen.length) {
-          functionOpen = Arrays.copyOf(functionOpen, 2 * function);
-        }
-        functionOpen[function]++;
-        if (caller >= 0 && c.function[caller] >= 0) {
-          edge = enterEdge(c.function[caller], function);
-        }
+        return CallProfile.NOT_KEPT;
       }
-      c.selfPc[slot] = selfPc;
-      c.enter[slot] = time;
-      c.children[slot] = 0;
-      c.function[slot] = function;
-      c.edge[slot] = edge;
-      c.callerPc[slot] = caller < 0 ? 0 : c.selfPc[caller];
-      c.level[slot] = parent < 0 ? 0 : c.level[parent] + 1;
-      enterTree(slot, parent, selfPc, time);
-    }
-
-    private int enterEdge(int caller, int callee) {
-      int edge = profile.edge(caller, callee);
-      if (edge < 0) {
+      int arc = profile.newArc(caller, function);
+      if (arc < 0) {
         stats.add(Stat.EDGES_NOT_KEPT, 1);
-        return edge;
+        arc = profile.arc(CallProfile.NO_CALLER, selfPc);
+        return arc < 0 ? profile.newArc(CallProfile.NO_CALLER, function) : arc;
       }
-      profile.edges().entered(edge);
-      if (edge >= edgeOpen.length) {
-        edgeOpen = Arrays.copyOf(edgeOpen, 2 * edge);
-      }
-      edgeOpen[edge]++;
-      return edge;
+      return arc;
     }
 
-    private void enterTree(int slot, int parent, long selfPc, long time) {
-      int above = parent < 0 ? CallTreeLog.NONE : calls.treeCall[parent];
-      int call = tree.enter(selfPc, above, time);
-      if (call < 0) {
+    private int enterTree(int parent, long selfPc, long time) {
+      if (tree.isFull()) {
         stats.add(Stat.TREE_CALLS_NOT_KEPT, 1);
+        return CallTreeLog.NONE;
       }
-      calls.treeCall[slot] = call;
+      return tree.enter(selfPc, parent < 0 ? CallTreeLog.NONE : calls.treeCall(parent), time);
     }
 
     @Override
     public void finished(int slot, int parent, long time, Ending ending) {
       OpenCalls c = calls;
-      long enter = c.enter[slot];
+      long enter = c.entered(slot);
       long duration = time - enter;
-      long self = duration - c.children[slot];
-      close(c.function[slot], c.edge[slot], duration, self, ending.finished());
+      long self = duration - c.children(slot);
+      int arc = c.arc(slot);
+      if (arc >= 0) {
+        close(arc, c.function(slot), duration, self, ending.finished());
+      }
       if (parent >= 0) {
-        c.children[parent] += duration;
+        c.addChild(parent, duration);
       }
-      if (c.treeCall[slot] >= 0) {
-        tree.finish(c.treeCall[slot], time, ending);
+      if (c.treeCall(slot) >= 0) {
+        tree.finish(c.treeCall(slot), time, ending);
       }
-      digest = mix(digest, c.selfPc[slot], enter, time, c.level[slot], ending);
+      digest = mix(digest, c.selfPc(slot), enter, time, c.level(slot), ending);
       if (events != null && ending.finished() && duration >= events.threshold()) {
-        events.finished(
-            key, image, c.selfPc[slot], c.callerPc[slot], c.level[slot], enter, time, self, ending);
+        publish(slot, time, self, ending);
       }
     }
 
-    private void close(int function, int edge, long duration, long self, boolean counts) {
-      if (function >= 0) {
-        boolean outermost = --functionOpen[function] == 0;
-        if (counts) {
-          profile.functions().finished(function, duration, self, outermost);
+    private void close(int arc, int function, long duration, long self, boolean counts) {
+      boolean outermostOfArc = --arcOpen[arc] == 0;
+      boolean outermost = --functionOpen[function] == 0;
+      if (counts) {
+        profile.arcs().finished(arc, duration, self, outermostOfArc);
+        if (outermost) {
+          profile.addTotal(function, duration);
         }
       }
-      if (edge >= 0) {
-        boolean outermost = --edgeOpen[edge] == 0;
-        if (counts) {
-          profile.edges().finished(edge, duration, self, outermost);
-        }
-      }
+    }
+
+    private void publish(int slot, long time, long self, Ending ending) {
+      OpenCalls c = calls;
+      events.finished(
+          key,
+          image,
+          c.selfPc(slot),
+          c.callerPc(slot),
+          c.level(slot),
+          c.entered(slot),
+          time,
+          self,
+          ending);
     }
 
     @Override
@@ -206,16 +215,7 @@ public final class CoreGraph {
 
   void writeTo(DataOutput out) throws IOException {
     reconstructor.writeTo(out);
-    for (int slot = 0; slot < reconstructor.slots(); slot++) {
-      out.writeLong(calls.selfPc[slot]);
-      out.writeLong(calls.enter[slot]);
-      out.writeLong(calls.children[slot]);
-      out.writeInt(calls.function[slot]);
-      out.writeInt(calls.edge[slot]);
-      out.writeInt(calls.treeCall[slot]);
-      out.writeInt(calls.level[slot]);
-      out.writeLong(calls.callerPc[slot]);
-    }
+    calls.writeTo(out, reconstructor.slots());
     tree.writeTo(out);
     anomalies.writeTo(out);
     stats.writeTo(out);
@@ -225,25 +225,15 @@ public final class CoreGraph {
   /** Reads what {@link #writeTo} wrote into this new core; the profile is complete already. */
   void readFrom(DataInput in) throws IOException {
     reconstructor.readFrom(in);
-    functionOpen = new int[Math.max(16, profile.functionCount())];
-    edgeOpen = new int[Math.max(16, profile.edgeCount())];
+    calls.readFrom(in, reconstructor.slots(), profile);
     for (int slot = 0; slot < reconstructor.slots(); slot++) {
-      calls.ensure(slot);
-      calls.selfPc[slot] = in.readLong();
-      calls.enter[slot] = in.readLong();
-      calls.children[slot] = in.readLong();
-      calls.function[slot] = id(in, profile.functionCount());
-      calls.edge[slot] = id(in, profile.edgeCount());
-      calls.treeCall[slot] = in.readInt();
-      calls.level[slot] = in.readInt();
-      calls.callerPc[slot] = in.readLong();
-      if (reconstructor.isOpen(slot)) {
-        reopen(slot);
+      if (reconstructor.isOpen(slot) && calls.arc(slot) >= 0) {
+        opened(calls.arc(slot), calls.function(slot));
       }
     }
     tree.readFrom(in);
     for (int slot = 0; slot < reconstructor.slots(); slot++) {
-      if (calls.treeCall[slot] < CallTreeLog.NONE || calls.treeCall[slot] >= tree.size()) {
+      if (calls.treeCall(slot) < CallTreeLog.NONE || calls.treeCall(slot) >= tree.size()) {
         throw new IOException("corrupt snapshot: an open call is not in the tree");
       }
     }
@@ -252,21 +242,15 @@ public final class CoreGraph {
     digest = in.readLong();
   }
 
-  private void reopen(int slot) {
-    if (calls.function[slot] >= 0) {
-      functionOpen[calls.function[slot]]++;
+  private void opened(int arc, int function) {
+    if (arc >= arcOpen.length) {
+      arcOpen = Arrays.copyOf(arcOpen, Math.max(2 * arcOpen.length, arc + 1));
     }
-    if (calls.edge[slot] >= 0) {
-      edgeOpen[calls.edge[slot]]++;
+    arcOpen[arc]++;
+    if (function >= functionOpen.length) {
+      functionOpen = Arrays.copyOf(functionOpen, Math.max(2 * functionOpen.length, function + 1));
     }
-  }
-
-  private static int id(DataInput in, int count) throws IOException {
-    int id = in.readInt();
-    if (id < CallProfile.NOT_KEPT || id >= count) {
-      throw new IOException("corrupt snapshot: id " + id + " of " + count);
-    }
-    return id;
+    functionOpen[function]++;
   }
 
   void writeIdentity(DataOutput out) throws IOException {

@@ -1,34 +1,124 @@
 package dev.retstack.graph.aggregate;
 
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
 import java.util.Arrays;
 
-/** What is added up for the calls on one stack, by slot, in primitive columns. */
+/**
+ * What is added up for the calls on one stack, by slot. All of one call stands in one row, eight
+ * words, so that a call touches one cache line.
+ */
 final class OpenCalls {
-  private static final int INITIAL = 32;
-
-  long[] selfPc = new long[INITIAL];
-  long[] enter = new long[INITIAL];
+  private static final int ENTER = 0;
 
   /** Time of the finished calls below. */
-  long[] children = new long[INITIAL];
+  private static final int CHILDREN = 1;
 
-  int[] function = new int[INITIAL];
-  int[] edge = new int[INITIAL];
-  int[] treeCall = new int[INITIAL];
-  int[] level = new int[INITIAL];
-  long[] callerPc = new long[INITIAL];
+  private static final int SELF_PC = 2;
+  private static final int CALLER_PC = 3;
 
-  void ensure(int slot) {
-    if (slot >= enter.length) {
-      int capacity = 2 * enter.length;
-      selfPc = Arrays.copyOf(selfPc, capacity);
-      enter = Arrays.copyOf(enter, capacity);
-      children = Arrays.copyOf(children, capacity);
-      function = Arrays.copyOf(function, capacity);
-      edge = Arrays.copyOf(edge, capacity);
-      treeCall = Arrays.copyOf(treeCall, capacity);
-      level = Arrays.copyOf(level, capacity);
-      callerPc = Arrays.copyOf(callerPc, capacity);
+  /** Arc in the upper half, function in the lower. */
+  private static final int ARC_FUNCTION = 4;
+
+  /** Level in the upper half, call in the tree in the lower. */
+  private static final int LEVEL_TREE = 5;
+
+  private static final int ROW_SHIFT = 3;
+  private static final int INITIAL = 32;
+
+  private long[] rows = new long[INITIAL << ROW_SHIFT];
+
+  /** Begins the call of this slot. */
+  void enter(
+      int slot, long selfPc, long callerPc, long time, int arc, int function, int level, int tree) {
+    int at = slot << ROW_SHIFT;
+    if (at >= rows.length) {
+      rows = Arrays.copyOf(rows, Math.max(2 * rows.length, at + (1 << ROW_SHIFT)));
+    }
+    long[] r = rows;
+    r[at + ENTER] = time;
+    r[at + CHILDREN] = 0;
+    r[at + SELF_PC] = selfPc;
+    r[at + CALLER_PC] = callerPc;
+    r[at + ARC_FUNCTION] = both(arc, function);
+    r[at + LEVEL_TREE] = both(level, tree);
+  }
+
+  void addChild(int slot, long duration) {
+    rows[(slot << ROW_SHIFT) + CHILDREN] += duration;
+  }
+
+  long entered(int slot) {
+    return rows[(slot << ROW_SHIFT) + ENTER];
+  }
+
+  long children(int slot) {
+    return rows[(slot << ROW_SHIFT) + CHILDREN];
+  }
+
+  long selfPc(int slot) {
+    return rows[(slot << ROW_SHIFT) + SELF_PC];
+  }
+
+  long callerPc(int slot) {
+    return rows[(slot << ROW_SHIFT) + CALLER_PC];
+  }
+
+  /** Id of its arc, negative where its function is not kept. */
+  int arc(int slot) {
+    return (int) (rows[(slot << ROW_SHIFT) + ARC_FUNCTION] >>> 32);
+  }
+
+  /** Id of its function, {@link CallProfile#NOT_KEPT} where it has none. */
+  int function(int slot) {
+    return (int) rows[(slot << ROW_SHIFT) + ARC_FUNCTION];
+  }
+
+  /** Calls that enclose it. */
+  int level(int slot) {
+    return (int) (rows[(slot << ROW_SHIFT) + LEVEL_TREE] >>> 32);
+  }
+
+  /** Its number in the tree, or {@link CallTreeLog#NONE}. */
+  int treeCall(int slot) {
+    return (int) rows[(slot << ROW_SHIFT) + LEVEL_TREE];
+  }
+
+  private static long both(int upper, int lower) {
+    return (long) upper << 32 | (lower & 0xffff_ffffL);
+  }
+
+  void writeTo(DataOutput out, int slots) throws IOException {
+    for (int slot = 0; slot < slots; slot++) {
+      out.writeLong(selfPc(slot));
+      out.writeLong(callerPc(slot));
+      out.writeLong(entered(slot));
+      out.writeLong(children(slot));
+      out.writeInt(arc(slot));
+      out.writeInt(level(slot));
+      out.writeInt(treeCall(slot));
+    }
+  }
+
+  /**
+   * Reads what {@link #writeTo} wrote.
+   *
+   * @throws IOException where a call has an arc that the profile does not know
+   */
+  void readFrom(DataInput in, int slots, CallProfile profile) throws IOException {
+    for (int slot = 0; slot < slots; slot++) {
+      long selfPc = in.readLong();
+      long callerPc = in.readLong();
+      final long enter = in.readLong();
+      final long children = in.readLong();
+      int arc = in.readInt();
+      if (arc < CallProfile.NOT_KEPT || arc >= profile.arcCount()) {
+        throw new IOException("corrupt snapshot: arc " + arc + " of " + profile.arcCount());
+      }
+      int function = arc < 0 ? CallProfile.NOT_KEPT : profile.arcs().callee(arc);
+      enter(slot, selfPc, callerPc, enter, arc, function, in.readInt(), in.readInt());
+      addChild(slot, children);
     }
   }
 }

@@ -113,7 +113,18 @@ public final class CoreReconstructor {
 
   private void apply(RecordBatch batch) {
     int size = batch.size();
-    for (int i = 0; i < size; i++) {
+    int i = 0;
+    while (i < size) {
+      int first = i;
+      i = task.ordinary(batch, first, time);
+      if (i > first) {
+        records += i - first;
+        time = batch.time[i - 1];
+        assert task.balanced();
+      }
+      if (i == size) {
+        break;
+      }
       record(
           batch.kind[i],
           batch.time[i],
@@ -122,6 +133,7 @@ public final class CoreReconstructor {
           batch.fromPc[i],
           batch.retP[i],
           batch.fp[i]);
+      i++;
       assert task.balanced();
     }
   }
@@ -224,12 +236,12 @@ public final class CoreReconstructor {
 
   /** Frames on the stack, open ones and tail-called ones that wait for their exit record. */
   public int slots() {
-    return task.stack().size;
+    return task.stack().size();
   }
 
   /** Whether the call in this slot is open. */
   public boolean isOpen(int slot) {
-    return !task.stack().tailCalled[slot];
+    return !task.stack().tailCalled(slot);
   }
 
   @Override

@@ -4,6 +4,7 @@ import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.FrameCheck;
 import dev.retstack.graph.check.Stat;
+import dev.retstack.schema.codec.RecordBatch;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.DataInput;
@@ -42,8 +43,75 @@ final class TaskReconstructor {
     return depth >= 0 && depth < maxDepth;
   }
 
+  /**
+   * Takes the ordinary records from {@code first} on: an entry right above the topmost frame, which
+   * is open, and an exit of that frame that agrees with its entry. Nearly all records are such.
+   *
+   * @param time no record may be earlier
+   * @return index of the first record that is another, or the number of records
+   */
+  int ordinary(RecordBatch batch, int first, long time) {
+    final byte[] kinds = batch.kind;
+    final long[] times = batch.time;
+    final int[] depths = batch.depth;
+    final long[] selfPcs = batch.selfPc;
+    final long[] fromPcs = batch.fromPc;
+    final long[] retPs = batch.retP;
+    final long[] fps = batch.fp;
+    final long fpMask = traits.fpCheck() ? -1 : 0;
+    final long retPMask = traits.retpCheck() ? -1 : 0;
+    final int size = batch.size();
+    long now = time;
+    int next = nextDepth();
+    int returned = 0;
+    int i = first;
+    for (; i < size; i++) {
+      long at = times[i];
+      int depth = depths[i];
+      int kind = kinds[i];
+      if (at < now || next < 0) {
+        break;
+      }
+      if (kind == RecordBatch.ENTRY) {
+        if (depth != next || depth >= maxDepth || traits.isHandler(fromPcs[i])) {
+          break;
+        }
+        int parent = stack.size() - 1;
+        int slot = stack.push(depth, parent, selfPcs[i], fromPcs[i], retPs[i], fps[i]);
+        guestSize = depth + 1;
+        next = depth + 1;
+        listener.entered(slot, parent, parent, selfPcs[i], at);
+      } else {
+        int slot = stack.size() - 1;
+        if (kind != RecordBatch.EXIT
+            || depth != next - 1
+            || slot < 0
+            || !stack.agrees(slot, selfPcs[i], fromPcs[i], retPs[i], retPMask, fps[i], fpMask)) {
+          break;
+        }
+        returned++;
+        listener.finished(slot, stack.parent(slot), at, Ending.RETURNED);
+        stack.popTo(slot);
+        guestSize = depth;
+        next = nextDepth();
+      }
+      now = at;
+    }
+    int entered = i - first - returned;
+    entries += entered;
+    open += entered - returned;
+    endings[Ending.RETURNED.code()] += returned;
+    return i;
+  }
+
+  /** Depth of the next frame where the topmost one is open and known, or none is; else below 0. */
+  private int nextDepth() {
+    boolean empty = guestSize == 0 && stack.size() == 0;
+    return empty || stack.openDepth() == guestSize - 1 ? guestSize : UNCERTAIN;
+  }
+
   void entry(long time, int depth, long selfPc, long fromPc, long retP, long fp) {
-    if (stack.size > 0 && stack.depth[stack.size - 1] >= depth) {
+    if (stack.topDepth() >= depth) {
       unwind(depth, time, selfPc);
     }
     if (guestSize != UNCERTAIN && depth > guestSize) {
@@ -55,9 +123,9 @@ final class TaskReconstructor {
     if (below >= 0) {
       if (traits.isHandler(fromPc)) {
         caller = below;
-        parent = stack.parent[below];
+        parent = stack.parent(below);
         tailCall(below, time, selfPc);
-      } else if (!stack.tailCalled[below]) {
+      } else if (!stack.tailCalled(below)) {
         caller = below;
         parent = below;
       }
@@ -70,7 +138,7 @@ final class TaskReconstructor {
   }
 
   void exit(long time, int depth, long selfPc, long fromPc, long retP, long fp) {
-    if (stack.size > 0 && stack.depth[stack.size - 1] > depth) {
+    if (stack.topDepth() > depth) {
       unwind(depth + 1, time, selfPc);
     }
     int slot = stack.topAt(depth);
@@ -79,17 +147,17 @@ final class TaskReconstructor {
       return;
     }
     guestSize = depth;
-    if (stack.selfPc[slot] != selfPc) {
-      misplaced(time, selfPc, stack.selfPc[slot], fromPc);
-      if (!stack.tailCalled[slot]) {
+    if (stack.selfPc(slot) != selfPc) {
+      misplaced(time, selfPc, stack.selfPc(slot), fromPc);
+      if (!stack.tailCalled(slot)) {
         listener.count(Stat.UNWOUND_CALLS, 1);
         close(slot, time, Ending.UNWOUND);
       }
-    } else if (!stack.tailCalled[slot]) {
+    } else if (!stack.tailCalled(slot)) {
       check(slot, time, fromPc, retP, fp);
       close(slot, time, Ending.RETURNED);
     }
-    stack.size = slot;
+    stack.popTo(slot);
   }
 
   /** Records are missing here: what was open may have ended, and nothing below is known. */
@@ -99,7 +167,7 @@ final class TaskReconstructor {
       report(AnomalyKind.TRUNCATED, Anomaly.Variant.PLAIN, time, top(), 0, 0, 0, open);
       closeFrom(0, time, Ending.TRUNCATED);
     }
-    stack.size = 0;
+    stack.popTo(0);
     guestSize = UNCERTAIN;
   }
 
@@ -109,12 +177,12 @@ final class TaskReconstructor {
       listener.count(Stat.ENDED_CALLS, open);
       closeFrom(0, time, Ending.ENDED);
     }
-    stack.size = 0;
+    stack.popTo(0);
     guestSize = 0;
   }
 
   private void tailCall(int below, long time, long selfPc) {
-    if (stack.tailCalled[below]) {
+    if (stack.tailCalled(below)) {
       return;
     }
     listener.count(Stat.TAIL_CALLS, 1);
@@ -122,12 +190,12 @@ final class TaskReconstructor {
         AnomalyKind.TAIL_CALL,
         Anomaly.Variant.PLAIN,
         time,
-        stack.selfPc[below],
-        stack.fromPc[below],
+        stack.selfPc(below),
+        stack.fromPc(below),
         selfPc,
         0,
         1);
-    stack.tailCalled[below] = true;
+    stack.setTailCalled(below);
     close(below, time, Ending.TAIL_CALLED);
   }
 
@@ -154,22 +222,22 @@ final class TaskReconstructor {
   }
 
   private void check(int slot, long time, long fromPc, long retP, long fp) {
-    if (FrameCheck.framePointerDiffers(traits.fpCheck(), stack.fp[slot], fp)) {
+    if (FrameCheck.framePointerDiffers(traits.fpCheck(), stack.fp(slot), fp)) {
       listener.count(Stat.FRAME_POINTER_MISMATCHES, 1);
       report(
           AnomalyKind.FRAME_POINTER_MISMATCH,
           Anomaly.Variant.PLAIN,
           time,
-          stack.selfPc[slot],
-          stack.fp[slot],
+          stack.selfPc(slot),
+          stack.fp(slot),
           fp,
           fromPc,
           1);
     }
-    if (FrameCheck.returnAddressDiffers(stack.fromPc[slot], fromPc)) {
-      returnMismatch(slot, Anomaly.Variant.PLAIN, time, stack.fromPc[slot], fromPc, fromPc);
-    } else if (FrameCheck.slotDiffers(traits.retpCheck(), stack.retP[slot], retP)) {
-      returnMismatch(slot, Anomaly.Variant.SLOT, time, stack.retP[slot], retP, fromPc);
+    if (FrameCheck.returnAddressDiffers(stack.fromPc(slot), fromPc)) {
+      returnMismatch(slot, Anomaly.Variant.PLAIN, time, stack.fromPc(slot), fromPc, fromPc);
+    } else if (FrameCheck.slotDiffers(traits.retpCheck(), stack.retP(slot), retP)) {
+      returnMismatch(slot, Anomaly.Variant.SLOT, time, stack.retP(slot), retP, fromPc);
     }
   }
 
@@ -180,7 +248,7 @@ final class TaskReconstructor {
         AnomalyKind.RETURN_ADDRESS_MISMATCH,
         variant,
         time,
-        stack.selfPc[slot],
+        stack.selfPc(slot),
         expected,
         received,
         target,
@@ -189,15 +257,15 @@ final class TaskReconstructor {
 
   /** Frames at this depth and above are gone, says the record of {@code selfPc}. */
   private void unwind(int depth, long time, long selfPc) {
-    int from = stack.size;
+    int from = stack.size();
     int dead = 0;
     int missed = 0;
     int innermost = -1;
-    while (from > 0 && stack.depth[from - 1] >= depth) {
+    while (from > 0 && stack.depth(from - 1) >= depth) {
       from--;
-      if (!stack.tailCalled[from]) {
+      if (!stack.tailCalled(from)) {
         dead++;
-        missed += traits.missesExits(stack.selfPc[from]) ? 1 : 0;
+        missed += traits.missesExits(stack.selfPc(from)) ? 1 : 0;
         innermost = Math.max(innermost, from);
       }
     }
@@ -209,7 +277,7 @@ final class TaskReconstructor {
       }
       closeFrom(from, time, Ending.UNWOUND);
     }
-    stack.size = from;
+    stack.popTo(from);
     guestSize = depth;
   }
 
@@ -219,8 +287,8 @@ final class TaskReconstructor {
         AnomalyKind.UNWOUND,
         Anomaly.Variant.PLAIN,
         time,
-        stack.selfPc[innermost],
-        stack.fromPc[innermost],
+        stack.selfPc(innermost),
+        stack.fromPc(innermost),
         selfPc,
         0,
         dead);
@@ -232,24 +300,24 @@ final class TaskReconstructor {
    */
   private void missedExits(int from, long time, long selfPc, int missed) {
     listener.count(Stat.MISSED_EXITS, missed);
-    for (int slot = stack.size - 1; slot >= from; slot--) {
-      if (!stack.tailCalled[slot]) {
+    for (int slot = stack.size() - 1; slot >= from; slot--) {
+      if (!stack.tailCalled(slot)) {
         report(
             AnomalyKind.MISSED_EXIT,
             Anomaly.Variant.PLAIN,
             time,
-            stack.selfPc[slot],
-            stack.fromPc[slot],
+            stack.selfPc(slot),
+            stack.fromPc(slot),
             selfPc,
-            stack.retP[slot],
+            stack.retP(slot),
             1);
       }
     }
   }
 
   private void closeFrom(int from, long time, Ending ending) {
-    for (int slot = stack.size - 1; slot >= from; slot--) {
-      if (!stack.tailCalled[slot]) {
+    for (int slot = stack.size() - 1; slot >= from; slot--) {
+      if (!stack.tailCalled(slot)) {
         close(slot, time, ending);
       }
     }
@@ -258,7 +326,7 @@ final class TaskReconstructor {
   private void close(int slot, long time, Ending ending) {
     open--;
     endings[ending.code()]++;
-    listener.finished(slot, stack.parent[slot], time, ending);
+    listener.finished(slot, stack.parent(slot), time, ending);
   }
 
   private long top() {
@@ -328,8 +396,8 @@ final class TaskReconstructor {
     for (int i = 0; i < endings.length; i++) {
       endings[i] = in.readLong();
     }
-    for (int i = 0; i < stack.size; i++) {
-      open += stack.tailCalled[i] ? 0 : 1;
+    for (int i = 0; i < stack.size(); i++) {
+      open += stack.tailCalled(i) ? 0 : 1;
     }
     if (!balanced()) {
       throw new IOException("corrupt snapshot: entries and endings of calls do not add up");

@@ -6,80 +6,146 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * The known frames of one task's ret_stack, outermost first, in primitive columns. A frame keeps
- * the index it has in the guest's ret_stack ({@code depth}); indexes that are missing here are
- * frames whose entry was not seen. So a stream that claims to be deep costs no memory until it
- * shows its entries.
+ * The known frames of one task's ret_stack, outermost first. A frame keeps the index it has in the
+ * guest's ret_stack ({@code depth}); indexes that are missing here are frames whose entry was not
+ * seen. So a stream that claims to be deep costs no memory until it shows its entries.
+ *
+ * <p>All of one frame stands in one row, eight words, so that a record touches one cache line.
  */
 final class TaskStack {
-  int size;
-  int[] depth = new int[INITIAL];
-  int[] parent = new int[INITIAL];
-  long[] selfPc = new long[INITIAL];
-  long[] fromPc = new long[INITIAL];
-  long[] retP = new long[INITIAL];
-  long[] fp = new long[INITIAL];
+  /** With {@link #TAIL_CALLED}. */
+  private static final int DEPTH = 0;
+
+  private static final int PARENT = 1;
+  private static final int SELF_PC = 2;
+  private static final int FROM_PC = 3;
+  private static final int RET_P = 4;
+  private static final int FP = 5;
 
   /** The call is finished; its exit record, which will come, only clears the frame. */
-  boolean[] tailCalled = new boolean[INITIAL];
+  private static final long TAIL_CALLED = Long.MIN_VALUE;
 
+  private static final int ROW_SHIFT = 3;
   private static final int INITIAL = 32;
 
-  int push(int atDepth, int enclosing, long self, long from, long slotAddress, long framePointer) {
-    int i = size;
-    if (i == depth.length) {
-      grow();
+  private long[] rows = new long[INITIAL << ROW_SHIFT];
+  private int size;
+
+  int size() {
+    return size;
+  }
+
+  int push(int depth, int parent, long selfPc, long fromPc, long retP, long fp) {
+    int slot = size;
+    int at = slot << ROW_SHIFT;
+    if (at == rows.length) {
+      rows = Arrays.copyOf(rows, 2 * rows.length);
     }
-    depth[i] = atDepth;
-    parent[i] = enclosing;
-    selfPc[i] = self;
-    fromPc[i] = from;
-    retP[i] = slotAddress;
-    fp[i] = framePointer;
-    tailCalled[i] = false;
-    size = i + 1;
-    return i;
+    long[] r = rows;
+    r[at + DEPTH] = depth;
+    r[at + PARENT] = parent;
+    r[at + SELF_PC] = selfPc;
+    r[at + FROM_PC] = fromPc;
+    r[at + RET_P] = retP;
+    r[at + FP] = fp;
+    size = slot + 1;
+    return slot;
+  }
+
+  /** Forgets this frame and all above it. */
+  void popTo(int slot) {
+    size = slot;
+  }
+
+  int depth(int slot) {
+    return (int) rows[(slot << ROW_SHIFT) + DEPTH];
+  }
+
+  /** Slot of the call that encloses it, or {@link GraphListener#NONE}. */
+  int parent(int slot) {
+    return (int) rows[(slot << ROW_SHIFT) + PARENT];
+  }
+
+  long selfPc(int slot) {
+    return rows[(slot << ROW_SHIFT) + SELF_PC];
+  }
+
+  long fromPc(int slot) {
+    return rows[(slot << ROW_SHIFT) + FROM_PC];
+  }
+
+  long retP(int slot) {
+    return rows[(slot << ROW_SHIFT) + RET_P];
+  }
+
+  long fp(int slot) {
+    return rows[(slot << ROW_SHIFT) + FP];
+  }
+
+  boolean tailCalled(int slot) {
+    return rows[(slot << ROW_SHIFT) + DEPTH] < 0;
+  }
+
+  /** The call of this slot is finished, the frame stays. */
+  void setTailCalled(int slot) {
+    rows[(slot << ROW_SHIFT) + DEPTH] |= TAIL_CALLED;
+  }
+
+  /** Depth of the topmost frame if its call is open, else less than -1. */
+  int openDepth() {
+    long top = size == 0 ? TAIL_CALLED : rows[(size - 1) << ROW_SHIFT];
+    return top < 0 ? Integer.MIN_VALUE : (int) top;
+  }
+
+  /**
+   * Whether an exit record says of the frame what its entry said.
+   *
+   * @param retPMask all ones where {@code retP} must agree, else 0
+   * @param fpMask the same for {@code fp}
+   */
+  boolean agrees(
+      int slot, long selfPc, long fromPc, long retP, long retPMask, long fp, long fpMask) {
+    long[] r = rows;
+    int at = slot << ROW_SHIFT;
+    long differs = (r[at + SELF_PC] ^ selfPc) | (r[at + FROM_PC] ^ fromPc);
+    differs |= (r[at + RET_P] ^ retP) & retPMask;
+    differs |= (r[at + FP] ^ fp) & fpMask;
+    return differs == 0;
+  }
+
+  /** Depth of the topmost frame, -1 where none is known. */
+  int topDepth() {
+    return size == 0 ? -1 : depth(size - 1);
   }
 
   /** Slot of the frame at this depth if it is the topmost known one, else -1. */
-  int topAt(int atDepth) {
+  int topAt(int depth) {
     int top = size - 1;
-    return top >= 0 && depth[top] == atDepth ? top : GraphListener.NONE;
+    return top >= 0 && depth(top) == depth ? top : GraphListener.NONE;
   }
 
   /** selfPc of the open calls, innermost first, at most {@code limit}. */
   long[] open(int limit) {
     long[] stack = new long[Math.min(size, limit)];
     int n = 0;
-    for (int i = size - 1; i >= 0 && n < stack.length; i--) {
-      if (!tailCalled[i]) {
-        stack[n++] = selfPc[i];
+    for (int slot = size - 1; slot >= 0 && n < stack.length; slot--) {
+      if (!tailCalled(slot)) {
+        stack[n++] = selfPc(slot);
       }
     }
     return n == stack.length ? stack : Arrays.copyOf(stack, n);
   }
 
-  private void grow() {
-    int capacity = 2 * depth.length;
-    depth = Arrays.copyOf(depth, capacity);
-    parent = Arrays.copyOf(parent, capacity);
-    selfPc = Arrays.copyOf(selfPc, capacity);
-    fromPc = Arrays.copyOf(fromPc, capacity);
-    retP = Arrays.copyOf(retP, capacity);
-    fp = Arrays.copyOf(fp, capacity);
-    tailCalled = Arrays.copyOf(tailCalled, capacity);
-  }
-
   void writeTo(DataOutput out) throws IOException {
     out.writeInt(size);
-    for (int i = 0; i < size; i++) {
-      out.writeInt(depth[i]);
-      out.writeInt(parent[i]);
-      out.writeLong(selfPc[i]);
-      out.writeLong(fromPc[i]);
-      out.writeLong(retP[i]);
-      out.writeLong(fp[i]);
-      out.writeBoolean(tailCalled[i]);
+    for (int slot = 0; slot < size; slot++) {
+      out.writeInt(depth(slot));
+      out.writeInt(parent(slot));
+      out.writeLong(selfPc(slot));
+      out.writeLong(fromPc(slot));
+      out.writeLong(retP(slot));
+      out.writeLong(fp(slot));
+      out.writeBoolean(tailCalled(slot));
     }
   }
 
@@ -95,18 +161,20 @@ final class TaskStack {
       throw new IOException("corrupt snapshot: a stack of " + count + " frames");
     }
     int before = -1;
-    for (int i = 0; i < count; i++) {
-      int atDepth = in.readInt();
-      int enclosing = in.readInt();
-      if (atDepth <= before || atDepth >= maxDepth || enclosing < -1 || enclosing >= i) {
-        throw new IOException("corrupt snapshot: frame " + i + " at depth " + atDepth);
+    for (int slot = 0; slot < count; slot++) {
+      int depth = in.readInt();
+      int parent = in.readInt();
+      if (depth <= before || depth >= maxDepth || parent < -1 || parent >= slot) {
+        throw new IOException("corrupt snapshot: frame " + slot + " at depth " + depth);
       }
-      if (enclosing >= 0 && tailCalled[enclosing]) {
-        throw new IOException("corrupt snapshot: frame " + i + " lies in a finished call");
+      if (parent >= 0 && tailCalled(parent)) {
+        throw new IOException("corrupt snapshot: frame " + slot + " lies in a finished call");
       }
-      push(atDepth, enclosing, in.readLong(), in.readLong(), in.readLong(), in.readLong());
-      tailCalled[i] = in.readBoolean();
-      before = atDepth;
+      push(depth, parent, in.readLong(), in.readLong(), in.readLong(), in.readLong());
+      if (in.readBoolean()) {
+        setTailCalled(slot);
+      }
+      before = depth;
     }
   }
 }

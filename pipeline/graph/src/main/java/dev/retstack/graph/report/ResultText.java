@@ -52,10 +52,11 @@ final class ResultText {
 
   void profile(ImageInfo image, CallProfile profile) {
     String where = quote(image.id()) + " " + quote(image.isa());
+    CallTotals functions = profile.functions();
     for (int i = 0; i < profile.functionCount(); i++) {
-      lines.add(
-          "function %s %x %s".formatted(where, profile.selfPc(i), row(profile.functions(), i)));
+      lines.add("function %s %x %s".formatted(where, profile.selfPc(i), row(functions, i)));
     }
+    CallTotals edges = profile.edges();
     for (int i = 0; i < profile.edgeCount(); i++) {
       lines.add(
           "edge %s %x %x %s"
@@ -63,7 +64,7 @@ final class ResultText {
                   where,
                   profile.selfPc(profile.caller(i)),
                   profile.selfPc(profile.callee(i)),
-                  row(profile.edges(), i)));
+                  row(edges, i)));
     }
   }
 

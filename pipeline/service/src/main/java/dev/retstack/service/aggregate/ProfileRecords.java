@@ -53,8 +53,9 @@ final class ProfileRecords {
       ImageInfo image,
       CallProfile profile,
       long nextOffset) {
+    CallTotals totals = profile.functions();
     for (int id = 0; id < profile.functionCount(); id++) {
-      add(into, key, image, null, profile.selfPc(id), profile.functions(), id, nextOffset);
+      add(into, key, image, null, profile.selfPc(id), totals, id, nextOffset);
     }
   }
 
@@ -64,10 +65,11 @@ final class ProfileRecords {
       ImageInfo image,
       CallProfile profile,
       long nextOffset) {
+    CallTotals totals = profile.edges();
     for (int id = 0; id < profile.edgeCount(); id++) {
       long caller = profile.selfPc(profile.caller(id));
       long callee = profile.selfPc(profile.callee(id));
-      add(into, key, image, caller, callee, profile.edges(), id, nextOffset);
+      add(into, key, image, caller, callee, totals, id, nextOffset);
     }
   }
 
