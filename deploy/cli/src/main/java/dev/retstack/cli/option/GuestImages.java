@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 /** The images that come with retstack (the zoo), so that they can be named from any folder. */
 public final class GuestImages {
   private static final String SUFFIX = ".elf";
-  private static final Path FOLDER = Path.of("emulators", "guest", "images");
+  private static final Path GUEST = Path.of("emulators", "guest");
 
   private GuestImages() {}
 
@@ -42,8 +42,7 @@ public final class GuestImages {
 
   /** All images of the zoo, sorted by name; empty where this is not run from a checkout. */
   public static List<Path> zoo() {
-    String root = System.getProperty("retstack.root");
-    Path folder = Path.of(root == null ? "" : root).resolve(FOLDER);
+    Path folder = guest().resolve("images");
     if (!Files.isDirectory(folder)) {
       return List.of();
     }
@@ -52,6 +51,12 @@ public final class GuestImages {
     } catch (IOException e) {
       throw CommandException.environment("cannot list " + folder + ": " + e, e);
     }
+  }
+
+  /** {@code emulators/guest} of the checkout that this is run from. */
+  public static Path guest() {
+    String root = System.getProperty("retstack.root");
+    return Path.of(root == null ? "" : root).toAbsolutePath().resolve(GUEST);
   }
 
   /** Name of an image: its file name without the suffix. */

@@ -8,6 +8,8 @@ import dev.retstack.cli.bench.CaptureBench;
 import dev.retstack.cli.bench.LiveBench;
 import dev.retstack.cli.bench.Measure;
 import dev.retstack.cli.bench.PathBench;
+import dev.retstack.cli.bench.PeerBench;
+import dev.retstack.cli.bench.ReplayBench;
 import dev.retstack.cli.broker.BrokerProcess;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.option.DataFolder;
@@ -23,10 +25,13 @@ import dev.retstack.schema.codec.Codecs;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -35,13 +40,20 @@ import picocli.CommandLine.Option;
 @Command(
     name = "bench",
     description = {
-      "Measure each stage of the path: capture against the same image whose counting function",
-      "returns at once, packing, unpacking, reconstruction. Medians over the rounds.",
-      "Times depend on the machine; ratios hardly do."
+      "Measure the stages of the path, medians over the rounds:",
+      "  capture  tracing against the same image whose counting function returns at once",
+      "  path     packing, unpacking, reconstruction",
+      "  replay   a stored trace, from the file to the whole report",
+      "  live     emulation, Kafka, pipeline; a broker of ours unless one is named",
+      "  peers    uftrace and qemu-user on the same program, where they are installed",
+      "Times depend on the machine; ratios of one run hardly do."
     },
-    footer = "  retstack bench --rounds 1 --calls 5000 --format json")
+    footer = "  retstack bench --stage replay,peers --rounds 1 --calls 5000 --format json")
 public final class BenchVerb extends Verb {
   private static final List<String> HEADER = List.of("stage", "subject", "figure", "value");
+
+  /** What qemu-user emulates beside us. */
+  private static final String PEER_IMAGE = "zoo-x86_64-fentry";
 
   /** Calls that one round of w200 makes, by the guest's own count. */
   private static final long CALLS_PER_W200_ROUND = 49;
@@ -67,11 +79,21 @@ public final class BenchVerb extends Verb {
           "An image with the programs of the zoo; may be repeated (default: all of them).")
   private final List<String> images = new ArrayList<>();
 
+  /** What can be measured. */
+  enum Stage {
+    CAPTURE,
+    PATH,
+    REPLAY,
+    LIVE,
+    PEERS
+  }
+
   @Option(
-      names = "--live",
-      description =
-          "Also the whole path at once, over Kafka: a broker of ours unless one is named.")
-  private boolean live;
+      names = "--stage",
+      split = ",",
+      paramLabel = "STAGE",
+      description = "${COMPLETION-CANDIDATES}; may be repeated (default: capture, path, replay).")
+  private final Set<Stage> stages = EnumSet.noneOf(Stage.class);
 
   @Mixin private ProbeOption probe;
 
@@ -89,6 +111,33 @@ public final class BenchVerb extends Verb {
     if (files.isEmpty()) {
       throw CommandException.environment("no images of the zoo here: start with ./retstack");
     }
+    if (stages.isEmpty()) {
+      stages.addAll(EnumSet.of(Stage.CAPTURE, Stage.PATH, Stage.REPLAY));
+    }
+    List<Measure> measures = new ArrayList<>();
+    if (stages.contains(Stage.CAPTURE)) {
+      measures.addAll(capture(files, w200));
+    }
+    LoadedImage first = LoadedImage.load(files.getFirst()).requireCallSites();
+    if (stages.contains(Stage.PATH)) {
+      note("packing, unpacking, reconstruction");
+      PathBench path = PathBench.of(first, "w200", w200);
+      for (String codec : Codecs.ids()) {
+        measures.addAll(path.codec(Codecs.byId(codec), rounds));
+      }
+      measures.addAll(path.apply(rounds));
+    }
+    if (stages.contains(Stage.REPLAY) || stages.contains(Stage.PEERS)) {
+      measures.addAll(stored(first, w200));
+    }
+    if (stages.contains(Stage.LIVE)) {
+      measures.addAll(live(files, w200));
+    }
+    print(measures);
+    return ExitCode.OK;
+  }
+
+  private List<Measure> capture(List<Path> files, long w200) throws IOException {
     List<Measure> measures = new ArrayList<>();
     for (Path file : files) {
       LoadedImage image = LoadedImage.load(file).requireCallSites();
@@ -98,18 +147,24 @@ public final class BenchVerb extends Verb {
         measures.addAll(CaptureBench.run(image, "w200", w200, rounds, probe));
       }
     }
-    note("packing, unpacking, reconstruction");
-    PathBench path =
-        PathBench.of(LoadedImage.load(files.getFirst()).requireCallSites(), "w200", w200);
-    for (String codec : Codecs.ids()) {
-      measures.addAll(path.codec(Codecs.byId(codec), rounds));
+    return measures;
+  }
+
+  /** What is on disk: ours, and with it that of the others. */
+  private List<Measure> stored(LoadedImage image, long w200)
+      throws IOException, InterruptedException {
+    Path folder = DataFolder.choose(null, "bench");
+    note("a stored trace");
+    List<Measure> measures =
+        new ArrayList<>(
+            ReplayBench.run(image, w200, rounds, folder.resolve("bench.avro"), terminal()));
+    if (stages.contains(Stage.PEERS)) {
+      Path peers = Files.createDirectories(folder.resolve("peers"));
+      measures.addAll(
+          new PeerBench(GuestImages.guest(), peers, rounds, this::note)
+              .run(w200, GuestImages.resolve(PEER_IMAGE)));
     }
-    measures.addAll(path.apply(rounds));
-    if (live) {
-      measures.addAll(live(files, w200));
-    }
-    print(measures);
-    return ExitCode.OK;
+    return measures;
   }
 
   /** That which was asked for, else all there are. */

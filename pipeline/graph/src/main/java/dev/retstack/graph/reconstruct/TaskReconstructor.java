@@ -1,12 +1,9 @@
 package dev.retstack.graph.reconstruct;
 
 import dev.retstack.graph.check.Anomaly;
-import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.FrameCheck;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.schema.codec.RecordBatch;
-import it.unimi.dsi.fastutil.longs.LongImmutableList;
-import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -25,6 +22,7 @@ final class TaskReconstructor {
   private final ImageTraits traits;
   private final int maxDepth;
   private final GraphListener listener;
+  private final TaskAnomalies anomalies;
   private final long[] endings = new long[Ending.count()];
   private long entries;
   private int open;
@@ -36,6 +34,7 @@ final class TaskReconstructor {
     this.traits = traits;
     this.maxDepth = maxDepth;
     this.listener = listener;
+    this.anomalies = new TaskAnomalies(stack, listener);
   }
 
   /** Whether a record may have this depth. */
@@ -148,7 +147,7 @@ final class TaskReconstructor {
     }
     guestSize = depth;
     if (stack.selfPc(slot) != selfPc) {
-      misplaced(time, selfPc, stack.selfPc(slot), fromPc);
+      anomalies.misplaced(time, selfPc, stack.selfPc(slot), fromPc);
       if (!stack.tailCalled(slot)) {
         listener.count(Stat.UNWOUND_CALLS, 1);
         close(slot, time, Ending.UNWOUND);
@@ -163,8 +162,7 @@ final class TaskReconstructor {
   /** Records are missing here: what was open may have ended, and nothing below is known. */
   void truncate(long time) {
     if (open > 0) {
-      listener.count(Stat.TRUNCATED_CALLS, open);
-      report(AnomalyKind.TRUNCATED, Anomaly.Variant.PLAIN, time, top(), 0, 0, 0, open);
+      anomalies.truncated(time, open);
       closeFrom(0, time, Ending.TRUNCATED);
     }
     stack.popTo(0);
@@ -185,74 +183,30 @@ final class TaskReconstructor {
     if (stack.tailCalled(below)) {
       return;
     }
-    listener.count(Stat.TAIL_CALLS, 1);
-    report(
-        AnomalyKind.TAIL_CALL,
-        Anomaly.Variant.PLAIN,
-        time,
-        stack.selfPc(below),
-        stack.fromPc(below),
-        selfPc,
-        0,
-        1);
+    anomalies.tailCall(below, time, selfPc);
     stack.setTailCalled(below);
     close(below, time, Ending.TAIL_CALLED);
   }
 
   private void exitOfUnknown(long time, int depth, long selfPc, long fromPc) {
     if (guestSize != UNCERTAIN && depth >= guestSize) {
-      misplaced(time, selfPc, 0, fromPc);
+      anomalies.misplaced(time, selfPc, 0, fromPc);
     } else {
       listener.count(Stat.UNKNOWN_EXITS, 1);
       guestSize = depth;
     }
   }
 
-  private void misplaced(long time, long selfPc, long expected, long fromPc) {
-    listener.count(Stat.MISPLACED_EXITS, 1);
-    report(
-        AnomalyKind.MISPLACED_EXIT,
-        Anomaly.Variant.PLAIN,
-        time,
-        selfPc,
-        expected,
-        selfPc,
-        fromPc,
-        1);
-  }
-
   private void check(int slot, long time, long fromPc, long retP, long fp) {
     if (FrameCheck.framePointerDiffers(traits.fpCheck(), stack.fp(slot), fp)) {
-      listener.count(Stat.FRAME_POINTER_MISMATCHES, 1);
-      report(
-          AnomalyKind.FRAME_POINTER_MISMATCH,
-          Anomaly.Variant.PLAIN,
-          time,
-          stack.selfPc(slot),
-          stack.fp(slot),
-          fp,
-          fromPc,
-          1);
+      anomalies.framePointerMismatch(slot, time, fp, fromPc);
     }
     if (FrameCheck.returnAddressDiffers(stack.fromPc(slot), fromPc)) {
-      returnMismatch(slot, Anomaly.Variant.PLAIN, time, stack.fromPc(slot), fromPc, fromPc);
+      anomalies.returnMismatch(
+          slot, Anomaly.Variant.PLAIN, time, stack.fromPc(slot), fromPc, fromPc);
     } else if (FrameCheck.slotDiffers(traits.retpCheck(), stack.retP(slot), retP)) {
-      returnMismatch(slot, Anomaly.Variant.SLOT, time, stack.retP(slot), retP, fromPc);
+      anomalies.returnMismatch(slot, Anomaly.Variant.SLOT, time, stack.retP(slot), retP, fromPc);
     }
-  }
-
-  private void returnMismatch(
-      int slot, Anomaly.Variant variant, long time, long expected, long received, long target) {
-    listener.count(Stat.RETURN_ADDRESS_MISMATCHES, 1);
-    report(
-        AnomalyKind.RETURN_ADDRESS_MISMATCH,
-        variant,
-        time,
-        stack.selfPc(slot),
-        expected,
-        received,
-        target,
-        1);
   }
 
   /** Frames at this depth and above are gone, says the record of {@code selfPc}. */
@@ -271,48 +225,14 @@ final class TaskReconstructor {
     }
     if (dead > 0) {
       if (missed == dead) {
-        missedExits(from, time, selfPc, missed);
+        anomalies.missedExits(from, time, selfPc, missed);
       } else {
-        unwound(innermost, time, selfPc, dead);
+        anomalies.unwound(innermost, time, selfPc, dead);
       }
       closeFrom(from, time, Ending.UNWOUND);
     }
     stack.popTo(from);
     guestSize = depth;
-  }
-
-  private void unwound(int innermost, long time, long selfPc, int dead) {
-    listener.count(Stat.UNWOUND_CALLS, dead);
-    report(
-        AnomalyKind.UNWOUND,
-        Anomaly.Variant.PLAIN,
-        time,
-        stack.selfPc(innermost),
-        stack.fromPc(innermost),
-        selfPc,
-        0,
-        dead);
-  }
-
-  /**
-   * All that are gone return by another slot than the hijacked one. Where others are among them, a
-   * longjmp passed over all of them instead.
-   */
-  private void missedExits(int from, long time, long selfPc, int missed) {
-    listener.count(Stat.MISSED_EXITS, missed);
-    for (int slot = stack.size() - 1; slot >= from; slot--) {
-      if (!stack.tailCalled(slot)) {
-        report(
-            AnomalyKind.MISSED_EXIT,
-            Anomaly.Variant.PLAIN,
-            time,
-            stack.selfPc(slot),
-            stack.fromPc(slot),
-            selfPc,
-            stack.retP(slot),
-            1);
-      }
-    }
   }
 
   private void closeFrom(int from, long time, Ending ending) {
@@ -327,29 +247,6 @@ final class TaskReconstructor {
     open--;
     endings[ending.code()]++;
     listener.finished(slot, stack.parent(slot), time, ending);
-  }
-
-  private long top() {
-    long[] innermost = stack.open(1);
-    return innermost.length == 0 ? 0 : innermost[0];
-  }
-
-  private void report(
-      AnomalyKind kind,
-      Anomaly.Variant variant,
-      long time,
-      long selfPc,
-      long expected,
-      long received,
-      long target,
-      long count) {
-    if (listener.wants(kind)) {
-      LongList calls = LongImmutableList.of(stack.open(Anomaly.MAX_STACK));
-      listener.anomaly(
-          new Anomaly(kind, variant, time, selfPc, expected, received, target, count, calls));
-    } else {
-      listener.count(Stat.ANOMALIES_NOT_KEPT, 1);
-    }
   }
 
   long entries() {

@@ -1,0 +1,134 @@
+package dev.retstack.graph.reconstruct;
+
+import dev.retstack.graph.check.Anomaly;
+import dev.retstack.graph.check.AnomalyKind;
+import dev.retstack.graph.check.Stat;
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
+import it.unimi.dsi.fastutil.longs.LongList;
+
+/** Counts what is wrong or odd in a task's records, and tells of it while that is wanted. */
+final class TaskAnomalies {
+  private final TaskStack stack;
+  private final GraphListener listener;
+
+  TaskAnomalies(TaskStack stack, GraphListener listener) {
+    this.stack = stack;
+    this.listener = listener;
+  }
+
+  void misplaced(long time, long selfPc, long expected, long fromPc) {
+    listener.count(Stat.MISPLACED_EXITS, 1);
+    report(
+        AnomalyKind.MISPLACED_EXIT,
+        Anomaly.Variant.PLAIN,
+        time,
+        selfPc,
+        expected,
+        selfPc,
+        fromPc,
+        1);
+  }
+
+  void framePointerMismatch(int slot, long time, long fp, long target) {
+    listener.count(Stat.FRAME_POINTER_MISMATCHES, 1);
+    report(
+        AnomalyKind.FRAME_POINTER_MISMATCH,
+        Anomaly.Variant.PLAIN,
+        time,
+        stack.selfPc(slot),
+        stack.fp(slot),
+        fp,
+        target,
+        1);
+  }
+
+  void returnMismatch(
+      int slot, Anomaly.Variant variant, long time, long expected, long received, long target) {
+    listener.count(Stat.RETURN_ADDRESS_MISMATCHES, 1);
+    report(
+        AnomalyKind.RETURN_ADDRESS_MISMATCH,
+        variant,
+        time,
+        stack.selfPc(slot),
+        expected,
+        received,
+        target,
+        1);
+  }
+
+  void tailCall(int slot, long time, long selfPc) {
+    listener.count(Stat.TAIL_CALLS, 1);
+    report(
+        AnomalyKind.TAIL_CALL,
+        Anomaly.Variant.PLAIN,
+        time,
+        stack.selfPc(slot),
+        stack.fromPc(slot),
+        selfPc,
+        0,
+        1);
+  }
+
+  /** Records are missing while so many calls are open. */
+  void truncated(long time, int open) {
+    listener.count(Stat.TRUNCATED_CALLS, open);
+    report(AnomalyKind.TRUNCATED, Anomaly.Variant.PLAIN, time, top(), 0, 0, 0, open);
+  }
+
+  void unwound(int innermost, long time, long selfPc, int dead) {
+    listener.count(Stat.UNWOUND_CALLS, dead);
+    report(
+        AnomalyKind.UNWOUND,
+        Anomaly.Variant.PLAIN,
+        time,
+        stack.selfPc(innermost),
+        stack.fromPc(innermost),
+        selfPc,
+        0,
+        dead);
+  }
+
+  /**
+   * All that are gone return by another slot than the hijacked one. Where others are among them, a
+   * longjmp passed over all of them instead.
+   */
+  void missedExits(int from, long time, long selfPc, int missed) {
+    listener.count(Stat.MISSED_EXITS, missed);
+    for (int slot = stack.size() - 1; slot >= from; slot--) {
+      if (!stack.tailCalled(slot)) {
+        report(
+            AnomalyKind.MISSED_EXIT,
+            Anomaly.Variant.PLAIN,
+            time,
+            stack.selfPc(slot),
+            stack.fromPc(slot),
+            selfPc,
+            stack.retP(slot),
+            1);
+      }
+    }
+  }
+
+  private long top() {
+    long[] innermost = stack.open(1);
+    return innermost.length == 0 ? 0 : innermost[0];
+  }
+
+  private void report(
+      AnomalyKind kind,
+      Anomaly.Variant variant,
+      long time,
+      long selfPc,
+      long expected,
+      long received,
+      long target,
+      long count) {
+    if (listener.wants(kind)) {
+      LongList calls = LongImmutableList.of(stack.open(Anomaly.MAX_STACK));
+      listener.anomaly(
+          new Anomaly(kind, variant, time, selfPc, expected, received, target, count, calls));
+    } else {
+      listener.count(Stat.ANOMALIES_NOT_KEPT, 1);
+    }
+  }
+}
