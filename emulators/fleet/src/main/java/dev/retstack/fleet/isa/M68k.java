@@ -98,7 +98,10 @@ final class M68k {
                   new Registers.Named("d0", UC_M68K_REG_D0, 4),
                   new Registers.Named("d1", UC_M68K_REG_D1, 4),
                   new Registers.Named("a0", UC_M68K_REG_A0, 4))),
-          BringUp.NOTHING,
+          // as it is after reset; written, because the engine aborts where flags are read before
+          // any
+          // instruction or write set them
+          (engine, symbols) -> engine.reg_write(UC_M68K_REG_SR, 0x2700),
           SyscallAbi.onInterrupt(32) // trap #0
               .resumeAfter(2)
               .number(SyscallAbi.Numbers.M68K, UC_M68K_REG_D0)

@@ -2,6 +2,10 @@ package dev.retstack.fleet.isa;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.zoo.Run;
+import dev.retstack.fleet.zoo.Zoo;
+import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 
 /** m68k as an assembler writes it. */
@@ -38,6 +42,19 @@ final class M68kTest {
     assertThat(absolute.matches(jump)).isTrue();
     assertThat(absolute.target().of(AT, jump)).isEqualTo(0x10_00a0);
     assertThat(near.matches(jump)).isFalse();
+  }
+
+  @Test
+  void aProgramMayReadFlagsBeforeItSetThem() {
+    byte[] code = HexFormat.of().parseHex("650270074e75"); // bcs.s 1f; moveq #7,%d0; 1: rts
+    LoadedImage image = Zoo.image(M68k.ISA, PATCHABLE);
+    Run run =
+        Run.of(
+            image,
+            Run.options(),
+            1_000,
+            core -> core.engine().mem_write(image.elf().entry(), code));
+    assertThat(run.ending().detail()).isEqualTo("entry point returned 7");
   }
 
   @Test
