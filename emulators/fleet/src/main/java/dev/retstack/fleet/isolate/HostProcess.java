@@ -39,6 +39,14 @@ final class HostProcess {
 
   /** Starts a child; it has no job yet. */
   static HostProcess start() throws IOException {
+    return new HostProcess(new ProcessBuilder(command(CoreHost.class)).start());
+  }
+
+  /**
+   * The command of a child: this JVM's program once more, with descriptor 3 for its answers, whose
+   * name is its argument.
+   */
+  static List<String> command(Class<?> main) {
     List<String> command = new ArrayList<>(SHELL);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
@@ -46,9 +54,8 @@ final class HostProcess {
         .forEach(command::add);
     command.addAll(CRASH_FLAGS);
     command.addAll(
-        List.of(
-            "-cp", System.getProperty("java.class.path"), CoreHost.class.getName(), "/dev/fd/3"));
-    return new HostProcess(new ProcessBuilder(command).start());
+        List.of("-cp", System.getProperty("java.class.path"), main.getName(), "/dev/fd/3"));
+    return command;
   }
 
   /** Agents (debuggers, profilers) serve one process, and a port of theirs is taken already. */

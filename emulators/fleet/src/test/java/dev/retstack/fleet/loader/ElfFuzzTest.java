@@ -3,11 +3,7 @@ package dev.retstack.fleet.loader;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
-import dev.retstack.fleet.core.Core;
-import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.core.ImageLayout;
-import dev.retstack.fleet.linux.LinuxOptions;
-import dev.retstack.unicorn.UnicornException;
+import dev.retstack.fleet.isolate.MutantRunner;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
@@ -16,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -28,11 +25,12 @@ import org.junit.jupiter.api.Timeout;
  * file, field, value and cure, or is good: it parses to something consistent. Any other exception,
  * a hang, an allocation out of proportion or the death of the JVM is a defect.
  *
- * <p>{@code -Dretstack.fuzz.elf=SECONDS} runs for so long, and has cores run a slice of some of the
- * good ones as well. That is left out otherwise: hostile code can abort the emulator and the JVM
- * with it, which is what {@code --isolate} is for. {@code -Dretstack.seed=S} repeats a run, {@code
- * -Dretstack.fuzz.first=N} begins at its Nth mutant; after the death of the JVM {@code
- * target/elf-fuzz.last} holds both numbers, big-endian.
+ * <p>{@code -Dretstack.fuzz.elf=SECONDS} runs for so long, and runs a slice of some of the good
+ * ones too. Hostile code can bring down the emulator (which is what {@code --isolate} is for), so
+ * they run in a {@link MutantRunner}, whose deaths by a signal are told and counted but are no
+ * defect. {@code -Dretstack.seed=S} repeats a run, {@code -Dretstack.fuzz.first=N} begins at its
+ * Nth mutant; after the death of the JVM {@code target/elf-fuzz.last} holds both numbers,
+ * big-endian.
  */
 @Timeout(value = 2, unit = TimeUnit.HOURS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class ElfFuzzTest {
@@ -44,12 +42,14 @@ final class ElfFuzzTest {
   /** One in so many mutants is loaded and run too, which costs more than parsing. */
   private static final int RUN_OF = 64;
 
-  private static final long SLICE = 20_000;
-
   private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
   private final long seed = Long.getLong("retstack.seed", System.nanoTime());
   private final ByteBuffer last = ByteBuffer.allocate(16);
-  private final int[] outcomes = new int[3];
+  private final MutantRunner runner = new MutantRunner();
+  private int refused;
+  private int parsed;
+  private int run;
+  private int deaths;
 
   @Test
   void mutantsRunOrAreRefused() throws Exception {
@@ -69,7 +69,8 @@ final class ElfFuzzTest {
                 .build()));
     System.out.println("ElfFuzzTest: seed " + seed);
     long index = first;
-    try (FileChannel note = note()) {
+    try (FileChannel note = note();
+        runner) {
       while (SECONDS > 0 ? System.nanoTime() < stop : index < first + MUTANTS) {
         note.write(last.clear().putLong(seed).putLong(index).flip(), 0);
         // each mutant has chance of its own, so that any one can be made again
@@ -79,16 +80,18 @@ final class ElfFuzzTest {
       }
     }
     System.out.printf(
-        "ElfFuzzTest: %,d mutants in %s: %,d refused, %,d parsed, %,d run%n",
+        "ElfFuzzTest: seed %d, %,d mutants in %s: %,d refused, %,d parsed; %,d run, of which %,d"
+            + " killed the emulator%n",
+        seed,
         index - first,
-        Duration.ofNanos(System.nanoTime() - start)
-            .truncatedTo(java.time.temporal.ChronoUnit.SECONDS),
-        outcomes[0],
-        outcomes[1],
-        outcomes[2]);
-    assertThat(outcomes[2] > 0).as("mutants run, seed %d", seed).isEqualTo(SECONDS > 0);
-    assertThat(outcomes[0]).as("refused, seed %d", seed).isGreaterThan((int) (index - first) / 20);
-    assertThat(outcomes[1]).as("parsed, seed %d", seed).isGreaterThan((int) (index - first) / 20);
+        Duration.ofNanos(System.nanoTime() - start).truncatedTo(ChronoUnit.SECONDS),
+        refused,
+        parsed,
+        run,
+        deaths);
+    assertThat(run > 0).as("mutants run, seed %d", seed).isEqualTo(SECONDS > 0);
+    assertThat(refused).as("refused, seed %d", seed).isGreaterThan((int) (index - first) / 20);
+    assertThat(parsed).as("parsed, seed %d", seed).isGreaterThan((int) (index - first) / 20);
   }
 
   private static FileChannel note() throws IOException {
@@ -98,20 +101,17 @@ final class ElfFuzzTest {
         StandardOpenOption.WRITE);
   }
 
-  private void tryMutant(byte[] mutant, long index) {
+  private void tryMutant(byte[] mutant, long index) throws IOException, InterruptedException {
+    boolean good = false;
     long before = threads.getCurrentThreadAllocatedBytes();
     long start = System.nanoTime();
     try {
-      ElfFile elf = ElfFile.parse(mutant, "mutant.elf");
-      use(elf);
-      outcomes[1]++;
-      if (SECONDS > 0 && index % RUN_OF == 0) {
-        run(elf);
-        outcomes[2]++;
-      }
+      use(ElfFile.parse(mutant, "mutant.elf"));
+      parsed++;
+      good = true;
     } catch (ElfFormatException e) {
       assertThat(e.getMessage()).startsWith("mutant.elf: ").contains(", allowed: ", "; ");
-      outcomes[0]++;
+      refused++;
     } catch (RuntimeException | Error e) {
       throw new AssertionError("seed " + seed + ", mutant " + index, e);
     }
@@ -122,29 +122,26 @@ final class ElfFuzzTest {
     assertThat(System.nanoTime() - start)
         .as("nanoseconds taken, seed %d, mutant %d", seed, index)
         .isLessThan(NANOS_MAX);
+    if (good && SECONDS > 0 && index % RUN_OF == 0) {
+      runMutant(mutant, index);
+    }
   }
 
-  /** Loads it, and runs a slice where a core can be had: what the guest then does is its affair. */
-  private static void run(ElfFile elf) throws ElfFormatException {
-    LoadedImage image = LoadedImage.of(elf);
-    ImageLayout.describe(image.requireCallSites());
-    CoreOptions options =
-        CoreOptions.of(LinuxOptions.of("mutant").withArguments(List.of("mutant", "fib")))
-            .withInstructionLimit(SLICE);
-    Core core;
-    try {
-      core = Core.open(image, options);
-    } catch (UnicornException | IllegalArgumentException e) {
-      assertThat(e).hasMessageMatching("(?s).{10,}"); // the fleet tells it as the core's end
-      return;
-    }
-    try (core) {
-      Core.Slice slice;
-      do {
-        slice = core.run(SLICE);
-        core.probe().clear();
-      } while (slice == Core.Slice.BATCH_FULL);
-      assertThat(slice == Core.Slice.DEADLINE || core.ending().isPresent()).isTrue();
+  private void runMutant(byte[] mutant, long index) throws IOException, InterruptedException {
+    MutantRunner.Outcome outcome = runner.run(mutant);
+    switch (outcome.kind()) {
+      case RUN -> run++;
+      case REFUSED -> {}
+      case DIED -> {
+        run++;
+        deaths++;
+        System.out.printf(
+            "ElfFuzzTest: seed %d, mutant %d killed the emulator: %s%n",
+            seed, index, outcome.reason());
+      }
+      case DEFECT ->
+          throw new AssertionError(
+              "seed %d, mutant %d: %s".formatted(seed, index, outcome.reason()));
     }
   }
 
