@@ -24,10 +24,11 @@ enum stop {
   STOP_BATCH_FULL,
   STOP_OUTERMOST_RETURN,
   STOP_IDLE_LOOP,
-  ASK_BLOCK,  /* classify the block at stop_address: stop_size, stop_count */
-  ASK_SITE,   /* resolve the call that returns to stop_value, of the counting function in stop_count */
-  ASK_FRAMES, /* ret_stack is to grow */
-  ASK_REGIONS /* the guest's mappings have changed */
+  STOP_ASTRAY, /* the program goes round in the landing page, where no time passes */
+  ASK_BLOCK,   /* classify the block at stop_address: stop_size, stop_count */
+  ASK_SITE,    /* resolve the call that returns to stop_value, of the counting function in stop_count */
+  ASK_FRAMES,  /* ret_stack is to grow */
+  ASK_REGIONS  /* the guest's mappings have changed */
 };
 
 /* What a block is. */
@@ -583,10 +584,12 @@ void retstack_on_block(uc_engine *uc, uint64_t address, uint32_t size, void *use
       }
       c->known = 0;
       if (b->kind == BLOCK_COUNTING) {
+        c->previous = UINT64_MAX;
         called(uc, c, b);
         return;
       }
       if (b->kind == BLOCK_HANDLER) {
+        c->previous = UINT64_MAX;
         leave(uc, c, address, (int64_t)b->index);
         return;
       }
@@ -599,6 +602,10 @@ void retstack_on_block(uc_engine *uc, uint64_t address, uint32_t size, void *use
       stop_before(uc, c, address, STOP_OUTERMOST_RETURN);
       return;
     case BLOCK_LANDING:
+      if (c->previous == address) {
+        stop_before(uc, c, address, STOP_ASTRAY);
+      }
+      c->previous = address;
       return;
     default:
       break;
@@ -650,7 +657,7 @@ const struct {
     SIZE(frame),
     SIZE(region), FIELD(region, start), FIELD(region, size), FIELD(region, host),
     CONSTANT(STOP_NONE), CONSTANT(STOP_DEADLINE), CONSTANT(STOP_BATCH_FULL), CONSTANT(STOP_OUTERMOST_RETURN),
-    CONSTANT(STOP_IDLE_LOOP), CONSTANT(ASK_BLOCK), CONSTANT(ASK_SITE), CONSTANT(ASK_FRAMES), CONSTANT(ASK_REGIONS),
+    CONSTANT(STOP_IDLE_LOOP), CONSTANT(STOP_ASTRAY), CONSTANT(ASK_BLOCK), CONSTANT(ASK_SITE), CONSTANT(ASK_FRAMES), CONSTANT(ASK_REGIONS),
     CONSTANT(BLOCK_PROGRAM), CONSTANT(BLOCK_IDLE), CONSTANT(BLOCK_COUNTING), CONSTANT(BLOCK_HANDLER),
     CONSTANT(BLOCK_SITE), CONSTANT(BLOCK_STOP), CONSTANT(BLOCK_LANDING),
     CONSTANT(PLACE_MEMORY), CONSTANT(PLACE_SAVED), CONSTANT(PLACE_REGISTER),

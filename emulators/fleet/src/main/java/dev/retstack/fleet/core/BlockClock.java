@@ -167,7 +167,7 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
     }
     switch (probe.onBlock(address, size)) {
       case PROGRAM -> program(address, size);
-      case TRACER -> {}
+      case TRACER -> previous = UNKNOWN;
       case FULL -> stopBefore(address, size, Stop.BATCH_FULL);
     }
   }
@@ -176,7 +176,10 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
     if (landing.holds(address)) {
       if (address == landing.stopAddress()) {
         stopBefore(address, size, Stop.OUTERMOST_RETURN);
+      } else if (address == previous) {
+        stopBefore(address, size, Stop.ASTRAY);
       }
+      previous = address;
       return;
     }
     int count = count(address, size);

@@ -210,14 +210,18 @@ public final class Core implements AutoCloseable {
     boolean last = instructionCount >= instructionLimit - now;
     pacer.arm(last ? instructionLimit : now + instructionCount);
     UnicornException error;
-    do {
-      error = start();
-      while (error != null && tlb.startAgain()) {
-        pacer.resume();
-        pc = isa.addresses().target(pc, engine::reg_read);
+    try {
+      do {
         error = start();
-      }
-    } while (error == null && pending == null && goOn());
+        while (error != null && tlb.startAgain()) {
+          pacer.resume();
+          pc = isa.addresses().target(pc, engine::reg_read);
+          error = start();
+        }
+      } while (error == null && pending == null && goOn());
+    } catch (AstrayException e) {
+      return end(CoreEnding.faulted(e.getMessage()));
+    }
     if (error != null) {
       return end(pending != null ? pending : failed(error));
     }
@@ -234,6 +238,7 @@ public final class Core implements AutoCloseable {
       case BATCH_FULL -> Slice.BATCH_FULL;
       case OUTERMOST_RETURN -> end(returned());
       case IDLE_LOOP -> end(CoreEnding.halted(0, "idle loop at " + faults.symbol(pc)));
+      case ASTRAY -> end(CoreEnding.faulted(new AstrayException(pc).getMessage()));
       case NONE -> end(CoreEnding.halted(0, "processor halted at " + faults.symbol(currentPc())));
     };
   }

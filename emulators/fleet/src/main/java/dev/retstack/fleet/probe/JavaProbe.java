@@ -1,5 +1,6 @@
 package dev.retstack.fleet.probe;
 
+import dev.retstack.fleet.core.AstrayException;
 import dev.retstack.fleet.core.GuestAccessException;
 import dev.retstack.fleet.core.GuestMemory;
 import dev.retstack.fleet.core.LandingPage;
@@ -219,7 +220,7 @@ public final class JavaProbe implements BlockProbe {
   private void exit(int handler, long address) {
     int frame = stack.find(handler, engine.reg_read(stackPointer) + slotReach);
     if (frame < 0) {
-      throw strayReturn(landing.slot(handler));
+      throw new AstrayException(address);
     }
     AbiCard card = cards[stack.convention(frame)];
     long to = stack.fromPc(frame);
@@ -234,13 +235,6 @@ public final class JavaProbe implements BlockProbe {
     stack.truncate(Math.min(frame, stack.size()));
     // a function may return some bytes further on (SPARC, struct results)
     landing.goOnAt((to + (address - landing.slot(handler))) & wordMask);
-  }
-
-  static IllegalStateException strayReturn(long handlerSlot) {
-    return new IllegalStateException(
-        "return to handler slot 0x%x, to which no return was hijacked: the program jumped into"
-                .formatted(handlerSlot)
-            + " the landing page");
   }
 
   /** The slot as the stack pointer foretells it; that of the entry where it cannot. */

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
+import dev.retstack.fleet.core.AstrayException;
 import dev.retstack.fleet.core.BlockSplitter;
 import dev.retstack.fleet.core.GuestMemory;
 import dev.retstack.fleet.core.HostClock;
@@ -200,7 +201,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
 
   private void meetBlock(long address, int size, int count) {
     if (core.get("stop_value") != -1) {
-      throw JavaProbe.strayReturn(landing.slot((int) core.get("stop_value")));
+      throw new AstrayException(address);
     }
     if (splitter.mustSplit(address, size)) {
       splitter.split(address, size);

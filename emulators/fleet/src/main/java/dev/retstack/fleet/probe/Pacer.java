@@ -14,7 +14,9 @@ public interface Pacer extends AutoCloseable {
     DEADLINE,
     BATCH_FULL,
     OUTERMOST_RETURN,
-    IDLE_LOOP
+    IDLE_LOOP,
+    /** The program goes round in the landing page, where it has no business and no time passes. */
+    ASTRAY
   }
 
   /** Adds the block hook to the engine. */
