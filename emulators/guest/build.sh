@@ -10,7 +10,9 @@
 #   build.sh --twins DIR     build the uninstrumented twins (zoo-<isa>-plain.elf) into DIR
 #   build.sh --levels DIR [VARIANT...]
 #                            build every variant at -O0 -O1 -O2 -O3 -Os, with and without frame pointers where the
-#                            convention allows, into DIR: the conformance sweep; absent compilers are skipped
+#                            convention allows, into DIR, and a manifest of all such images there: the conformance
+#                            sweep (retstack isa --verify --images DIR); absent compilers are skipped.
+#                            ZOO_LEVELS='O0 Os' in the environment: these levels only
 #   build.sh --missing       list the absent compilers and the Debian packages that bring them; exit 1 if any is absent
 #   build.sh --list          name the variants, committed or prepared
 set -euo pipefail
@@ -29,6 +31,7 @@ readonly COMMON_FLAGS=(
 # The calls of the source stay calls; tail.c alone asks for jumps.
 readonly CALL_FLAGS=(-fno-optimize-sibling-calls)
 readonly TAIL_FLAGS=(-foptimize-sibling-calls)
+readonly LEVELS=(O0 O1 O2 O3 Os)
 readonly MEMORY_FLAGS=(-fno-tree-loop-distribute-patterns)
 # shellcheck disable=SC2054  # the commas belong to -Wl
 readonly LINK_FLAGS=(
@@ -81,7 +84,8 @@ build() {
     object=$objects/$(basename "$source").o
     [[ " ${without[*]-} " == *" $(basename "$source" .c) "* ]] && continue
     extra=()
-    [[ $source == runtime/* || ${3-} == nofp ]] || extra+=("${frame_flags[@]}")
+    # corrupt spoils the frame pointer that it saved: it has one in every image
+    [[ $source == runtime/* || (${3-} == nofp && $source != */corrupt.c) ]] || extra+=("${frame_flags[@]}")
     case $source in
       *.S) extra+=(${counting:+-DZOO_COUNTING=$counting} "${runtime_flags[@]}") ;;
       runtime/memory.c) extra+=("${CALL_FLAGS[@]}" "${MEMORY_FLAGS[@]}") ;;
@@ -113,15 +117,21 @@ json_list() {
 # Name and default argument of every program, as the sources register them.
 programs() { sed -n 's/^ZOO_PROGRAM(\([a-z0-9_]*\), \([0-9]*\)).*/\1 \2/p' programs/*.c; }
 
-write_manifest() {
-  local variant separator='' name argument
+# Opens a manifest: hash of the sources, programs.
+manifest_head() {
+  local separator='' name argument
   printf '{\n  "sourcesSha256": "%s",\n  "programs": [' "$(sources_hash)"
   while read -r name argument; do
     printf '%s\n    {"name": "%s", "argument": %s}' "$separator" "$name" "$argument"
     separator=','
   done < <(programs)
-  printf '\n  ],\n  "images": ['
-  separator=''
+  printf '\n  ],\n'
+}
+
+write_manifest() {
+  local variant separator=''
+  manifest_head
+  printf '  "images": ['
   for variant in "${COMMITTED[@]}"; do
     printf '%s\n' "$separator"
     entry "images/zoo-$variant.elf" "$variant"
@@ -137,13 +147,35 @@ write_manifest() {
   printf '\n  ]\n}\n'
 }
 
-# The manifest's entry of an image.
+# write_levels_manifest DIR: of every image of --levels that is there, in the order of the variants
+write_levels_manifest() {
+  local variant level suffix file separator=''
+  manifest_head
+  printf '  "images": ['
+  for variant in "${VARIANTS[@]}"; do
+    for level in "${LEVELS[@]}"; do
+      for suffix in '' nofp; do
+        file=$1/zoo-$variant-$level${suffix:+-$suffix}.elf
+        [[ -f $file ]] || continue
+        printf '%s\n' "$separator"
+        entry "$file" "$variant" "$level" $suffix
+        separator=','
+      done
+    done
+  done
+  printf '\n  ]\n}\n'
+}
+
+# entry IMAGE VARIANT [LEVEL [nofp]]: the manifest's entry of an image
 entry() {
   describe "$2"
+  [[ ${4-} == nofp ]] && frame_flags=()
   printf '    {\n'
   printf '      "file": "%s",\n' "$(basename "$1")"
   printf '      "isa": "%s",\n' "$isa"
   printf '      "convention": "%s",\n' "$convention"
+  printf '      "level": "%s",\n' "${3-O2}"
+  printf '      "framePointers": %s,\n' "$([[ ${#frame_flags[@]} == 0 ]] && echo false || echo true)"
   printf '      "countingFunction": "%s",\n' "$counting"
   printf '      "sites": "%s",\n' "$sites"
   printf '      "fpCheck": %s,\n' "$fp_check"
@@ -151,7 +183,7 @@ entry() {
   printf '      "compiler": "%s",\n' "$(version_of "$compiler")"
   printf '      "linker": "%s",\n' "$(version_of "${compiler%gcc}ld")"
   printf '      "flags": %s,\n' \
-    "$(json_list "${COMMON_FLAGS[@]}" -O2 "${isa_flags[@]}" "${frame_flags[@]}" "${instrument_flags[@]}")"
+    "$(json_list "${COMMON_FLAGS[@]}" "-${3-O2}" "${isa_flags[@]}" "${frame_flags[@]}" "${instrument_flags[@]}")"
   printf '      "sha256": "%s"\n    }' "$(hash_of "$1")"
 }
 
@@ -239,16 +271,21 @@ realign() {
 
 # levels DIR VARIANT...
 levels() {
-  local out=$1 variant level
+  local out=$1 variant level wanted
   shift
+  read -ra wanted <<< "${ZOO_LEVELS-${LEVELS[*]}}"
+  for level in "${wanted[@]}"; do
+    [[ " ${LEVELS[*]} " == *" $level "* ]] || fail "no such level: $level; levels: ${LEVELS[*]}"
+  done
   for variant in "$@"; do
     buildable "$variant" || continue
-    for level in O0 O1 O2 O3 Os; do
+    for level in "${wanted[@]}"; do
       build programs "$variant" "$out/zoo-$variant-$level.elf" "$level"
       [[ $frames == optional ]] && build programs "$variant" "$out/zoo-$variant-$level-nofp.elf" "$level" nofp
     done
     echo "built: $variant"
   done
+  write_levels_manifest "$out" > "$out/manifest.json"
 }
 
 missing() {

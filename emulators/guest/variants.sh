@@ -170,7 +170,8 @@ describe() {
     mips*-mcount-ra) instrument_flags=(-pg -mmcount-ra-address) fp_check=false ;;
     m68k-mcount) frames=required ;;
     aarch64-mcount) frames=required ;;
-    ppc32-mcount | sparc-mcount) ;;
+    sparc-mcount) frames=required ;;
+    ppc32-mcount) ;;
     *) fail "no such variant: $1" ;;
   esac
   if [[ $counting == __fentry__ ]]; then runtime_flags+=(-DZOO_FENTRY); fi

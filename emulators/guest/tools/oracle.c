@@ -2,7 +2,9 @@
 // Calls are seen by -finstrument-functions, tail calls, longjmp and the planted corruption by the marks in the
 // source (zoo.h). It shares no code with the tracer and knows nothing of counting functions or return addresses.
 //
-//   oracle PROGRAM tree|counts [ARGUMENT]
+//   oracle PROGRAM tree|tree-O0|counts [ARGUMENT]
+//
+// tree-O0: as without optimisation, where a marked tail call is a call like any other.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -23,7 +25,7 @@ struct call {
 };
 
 static struct call root, *open_calls[DEPTH_LIMIT] = {&root};
-static int depth, tail_pending;
+static int depth, tail_pending, no_tails;
 static struct {
   const zoo_jmp_buf *place;
   int depth;
@@ -66,7 +68,7 @@ QUIET void __cyg_profile_func_exit(void *function, void *from) {
   depth--;
 }
 
-QUIET void oracle_tail(void) { tail_pending = 1; }
+QUIET void oracle_tail(void) { tail_pending = !no_tails; }
 
 QUIET void oracle_wrong_frame_pointer(void) { open_calls[depth]->wrong_frame_pointer = 1; }
 
@@ -171,16 +173,17 @@ QUIET int main(int argc, char **argv) {
     }
     return 0;
   }
-  if (argc < 3) fail("usage: oracle PROGRAM tree|counts [ARGUMENT]");
+  if (argc < 3) fail("usage: oracle PROGRAM tree|tree-O0|counts [ARGUMENT]");
   for (const struct zoo_program *p = __start_zoo_programs; p < __stop_zoo_programs; p++) {
     if (strcmp(p->name, argv[1]) != 0) continue;
+    no_tails = strcmp(argv[2], "tree-O0") == 0;
     int code = p->run(argc > 3 ? atol(argv[3]) : p->argument);
     if (code != 0) {
       fprintf(stderr, "oracle: %s: check failed, code %d\n", argv[1], code);
       return 1;
     }
     if (depth != 0) fail("calls are still open at the end");
-    if (strcmp(argv[2], "tree") == 0) {
+    if (strncmp(argv[2], "tree", 4) == 0) {
       print_trees(root.first, 0);
     } else {
       print_counts();

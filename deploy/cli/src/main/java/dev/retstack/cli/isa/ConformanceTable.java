@@ -16,7 +16,7 @@ import java.util.Locale;
 /** What the conformance suite found: one row per image as text, one per cell elsewhere. */
 public final class ConformanceTable {
   private static final List<String> CELL_HEADER =
-      List.of("isa", "convention", "image", "program", "check", "passed", "reason");
+      List.of("isa", "convention", "image", "program", "check", "passed", "reason", "limit");
 
   private ConformanceTable() {}
 
@@ -45,10 +45,7 @@ public final class ConformanceTable {
       for (Check check : Check.values()) {
         List<Cell> cells = row.of(check);
         long passed = cells.stream().filter(Cell::passed).count();
-        line.add(
-            cells.isEmpty()
-                ? "-"
-                : passed + "/" + cells.size() + (passed < cells.size() ? " FAIL" : ""));
+        line.add(cells.isEmpty() ? "-" : passed + "/" + cells.size() + mark(cells));
       }
       line.add(String.format(Locale.ROOT, "%.1f", row.nanos() / 1e9));
       lines.add(line);
@@ -63,7 +60,18 @@ public final class ConformanceTable {
         out.printf(
             "FAIL %s %s %s: %s%n", cell.image(), cell.program(), name(cell.check()), cell.fault());
       }
+      for (Cell cell : row.limited()) {
+        out.printf(
+            "LIMIT %s %s %s: %s%n", cell.image(), cell.program(), name(cell.check()), cell.limit());
+      }
     }
+  }
+
+  private static String mark(List<Cell> cells) {
+    if (cells.stream().anyMatch(Cell::failed)) {
+      return " FAIL";
+    }
+    return cells.stream().anyMatch(Cell::limited) ? " LIMIT" : "";
   }
 
   private static void csv(List<Verification.Row> rows, PrintStream out) {
@@ -78,7 +86,8 @@ public final class ConformanceTable {
                 cell.program(),
                 name(cell.check()),
                 String.valueOf(cell.passed()),
-                cell.fault()));
+                cell.fault(),
+                cell.limit()));
       }
     }
     Tables.csv(out, CELL_HEADER, lines);
@@ -98,6 +107,9 @@ public final class ConformanceTable {
                 .put("passed", cell.passed());
         if (!cell.passed()) {
           object.put("reason", cell.fault());
+        }
+        if (cell.limited()) {
+          object.put("limit", cell.limit());
         }
       }
     }

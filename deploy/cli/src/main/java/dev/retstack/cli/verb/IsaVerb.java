@@ -9,9 +9,11 @@ import dev.retstack.cli.option.FormatOption;
 import dev.retstack.cli.option.ProbeOption;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.zoo.Manifest;
 import dev.retstack.fleet.zoo.Verification;
 import dev.retstack.fleet.zoo.Zoo;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Command;
@@ -38,6 +40,16 @@ public final class IsaVerb extends Verb {
       description = "Run the conformance suite, of one ISA or of all; exit code 1 where it fails.")
   private String verify;
 
+  @Option(
+      names = "--images",
+      paramLabel = "DIR",
+      description = {
+        "With --verify: the images of a folder instead of those of the checkout, such as",
+        "other optimisation levels: emulators/guest/build.sh --levels /tmp/levels s390x-fentry,",
+        "then retstack isa --verify --images /tmp/levels"
+      })
+  private Path folder;
+
   @Mixin private ProbeOption probe;
 
   @Mixin private FormatOption format;
@@ -46,6 +58,9 @@ public final class IsaVerb extends Verb {
   int run() throws IOException, InterruptedException {
     if (verify != null) {
       return verify();
+    }
+    if (folder != null) {
+      throw usage("--images " + folder + " goes with --verify: add --verify or --verify ISA");
     }
     CapabilityTable.write(format.format(), out());
     return ExitCode.OK;
@@ -58,13 +73,7 @@ public final class IsaVerb extends Verb {
     if (!Zoo.isHere()) {
       throw CommandException.environment("no images of the zoo here: start with ./retstack");
     }
-    List<LoadedImage> images =
-        Zoo.images().stream()
-            .filter(image -> verify.equals(ALL) || image.isa().name().equals(verify))
-            .toList();
-    if (images.isEmpty()) {
-      throw CommandException.environment("no image of " + verify + " in the zoo");
-    }
+    List<LoadedImage> images = images();
     int cells = Verification.cells(images);
     long start = System.nanoTime();
     List<Verification.Row> rows = new ArrayList<>();
@@ -78,9 +87,30 @@ public final class IsaVerb extends Verb {
     }
     ConformanceTable.write(rows, format.format(), out());
     int failed = rows.stream().mapToInt(row -> row.failed().size()).sum();
+    int limited = rows.stream().mapToInt(row -> row.limited().size()).sum();
     note(
-        "%,d cells on %d images, %,d failed, in %.1f s"
-            .formatted(cells, rows.size(), failed, (System.nanoTime() - start) / 1e9));
+        "%,d cells on %d images, %,d failed%s, in %.1f s"
+            .formatted(
+                cells,
+                rows.size(),
+                failed,
+                limited == 0 ? "" : ", %,d at a known limit".formatted(limited),
+                (System.nanoTime() - start) / 1e9));
     return failed == 0 ? ExitCode.OK : ExitCode.FINDINGS;
+  }
+
+  private List<LoadedImage> images() {
+    try {
+      Manifest manifest = folder == null ? Zoo.committed() : Manifest.of(folder);
+      List<LoadedImage> images = Zoo.images(manifest, verify);
+      if (images.isEmpty()) {
+        throw CommandException.badInput(
+            "no image of %s in %s; it has images of %s"
+                .formatted(verify, manifest.folder(), manifest.isas()));
+      }
+      return images;
+    } catch (IOException e) {
+      throw CommandException.badInput(e.getMessage(), e);
+    }
   }
 }

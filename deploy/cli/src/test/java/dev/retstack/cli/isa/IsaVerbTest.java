@@ -16,8 +16,11 @@ import dev.retstack.fleet.zoo.Zoo;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class IsaVerbTest {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -65,6 +68,41 @@ class IsaVerbTest {
   }
 
   @Test
+  void verifyRunsTheSuiteOverTheImagesOfAFolder(@TempDir Path folder) throws Exception {
+    String image = "zoo-sparc-mcount.elf";
+    Files.copy(Zoo.GUEST.resolve("images").resolve(image), folder.resolve(image));
+    Files.writeString(
+        folder.resolve("manifest.json"),
+        """
+        {"images": [{"file": "%s", "isa": "sparc", "convention": "mcount", "level": "O2",
+          "without": ["aggregates", "arguments", "returns", "tail_pointer", "variadic", "wide"]}]}
+        """
+            .formatted(image));
+    Ran ran = Ran.retstack("isa", "--verify", "--images", folder.toString(), "--format", "csv");
+    assertThat(ran.code()).as(ran.out()).isEqualTo(ExitCode.OK);
+    assertThat(ran.out().lines().skip(1)).isNotEmpty().allMatch(l -> l.contains("," + image + ","));
+    assertThat(ran.err()).contains("cells on 1 images, 0 failed, in ");
+
+    Ran other = Ran.retstack("isa", "--verify", "m68k", "--images", folder.toString());
+    assertThat(other.code()).isEqualTo(ExitCode.BAD_INPUT);
+    assertThat(other.err())
+        .contains("no image of m68k in " + folder + "; it has images of [sparc]");
+  }
+
+  @Test
+  void imagesThatAreNotThereAreToldWithTheCure(@TempDir Path folder) {
+    Ran none = Ran.retstack("isa", "--verify", "--images", folder.toString());
+    assertThat(none.code()).isEqualTo(ExitCode.BAD_INPUT);
+    assertThat(none.err()).contains("no manifest.json in " + folder).contains("--levels DIR");
+    Ran gone = Ran.retstack("isa", "--verify", "--images", folder.resolve("x").toString());
+    assertThat(gone.code()).isEqualTo(ExitCode.BAD_INPUT);
+    assertThat(gone.err()).contains("no such directory: " + folder.resolve("x"));
+    Ran alone = Ran.retstack("isa", "--images", folder.toString());
+    assertThat(alone.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(alone.err()).contains("add --verify");
+  }
+
+  @Test
   void anUnknownIsaIsAUsageErrorThatNamesTheKnownOnes() {
     Ran ran = Ran.retstack("isa", "--verify", "z80");
     assertThat(ran.code()).isEqualTo(ExitCode.USAGE);
@@ -82,15 +120,17 @@ class IsaVerbTest {
             List.of("fib"),
             List.of(
                 new Cell(elf.name(), "fib", Check.TREE, "line 1: expected a, received b"),
-                new Cell(elf.name(), "fib", Check.CLOCK, "")),
+                new Cell(elf.name(), "fib", Check.CLOCK, ""),
+                new Cell(elf.name(), "sort", Check.TREE, "line 2: ...", "it is a limit")),
             1_500_000_000L);
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8)) {
       ConformanceTable.write(List.of(row), dev.retstack.cli.option.Format.TEXT, out);
     }
     assertThat(bytes.toString(StandardCharsets.UTF_8))
-        .contains("0/1 FAIL")
+        .contains("0/2 FAIL")
         .containsPattern("1/1 +- +- +1\\.5")
-        .contains("FAIL " + elf.name() + " fib tree: line 1: expected a, received b");
+        .contains("FAIL " + elf.name() + " fib tree: line 1: expected a, received b")
+        .contains("LIMIT " + elf.name() + " sort tree: it is a limit");
   }
 }

@@ -73,7 +73,9 @@ final class I386 {
           .fpMustAgree(Operand.register(UC_X86_REG_EBP), Operand.register(UC_X86_REG_EBP))
           .retpAtExit(RETURNED, RETURNED_POPPING_4)
           .slotFromFpBySite(4)
-          .remark("right also where the stack is realigned")
+          .remark(
+              "right also where the stack is realigned; without frame pointers a frame that a"
+                  + " longjmp left may pass for a caller")
           .build();
 
   private static final AbiCard MCOUNT =
@@ -105,7 +107,9 @@ final class I386 {
           .fpMustAgree(Operand.register(UC_X86_REG_EBP), Operand.register(UC_X86_REG_EBP))
           .retpAtExit(RETURNED, RETURNED_POPPING_4)
           .slotFromFpBySite(4)
-          .remark("the nops stay: the site is seen, not patched")
+          .remark(
+              "the nops stay: the site is seen, not patched; without frame pointers a frame that a"
+                  + " longjmp left may pass for a caller")
           .build();
 
   /** Where Linux writes the descriptors of segments: near the top, out of everybody's way. */

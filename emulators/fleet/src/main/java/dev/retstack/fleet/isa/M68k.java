@@ -74,7 +74,9 @@ final class M68k {
           .fpMustAgree(Operand.register(UC_M68K_REG_A6), Operand.register(UC_M68K_REG_A6))
           .retpAtExit(Operand.sum(UC_M68K_REG_A7, -4))
           .slotFromFpBySite(4)
-          .remark("the nops stay: the site is seen, not patched")
+          .remark(
+              "the nops stay: the site is seen, not patched; without frame pointers a frame that a"
+                  + " longjmp left may pass for a caller")
           .build();
 
   static final Isa ISA =

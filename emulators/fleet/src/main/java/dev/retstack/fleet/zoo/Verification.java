@@ -33,7 +33,12 @@ public final class Verification {
 
     /** The cells that failed. */
     public List<Cell> failed() {
-      return cells.stream().filter(cell -> !cell.passed()).toList();
+      return cells.stream().filter(Cell::failed).toList();
+    }
+
+    /** The cells that did not pass, for a reason that is known and declared. */
+    public List<Cell> limited() {
+      return cells.stream().filter(Cell::limited).toList();
     }
   }
 

@@ -1,30 +1,28 @@
 package dev.retstack.fleet.zoo;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.loader.LoadedImage;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import java.util.stream.StreamSupport;
 
-/** The committed guest programs, their images and expectations. */
+/** The guest programs, their images, committed or built, and their expectations. */
 public final class Zoo {
   public static final Path GUEST =
       Path.of(System.getProperty("retstack.root", ""), "emulators", "guest");
 
-  private static final Path MANIFEST = GUEST.resolve("images/manifest.json");
-  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Path IMAGES = GUEST.resolve("images");
 
   /**
    * One program in one image.
@@ -43,43 +41,88 @@ public final class Zoo {
 
   /** True where the images are here: the command was started from a checkout. */
   public static boolean isHere() {
-    return Files.isRegularFile(MANIFEST);
+    return Manifest.isIn(IMAGES);
   }
 
-  /** Every image of the zoo that the manifest has, in its order. */
+  /** Every committed image, in the order of the manifest. */
   public static List<LoadedImage> images() {
-    return entries()
-        .map(entry -> entry.get("file").asText())
-        .filter(file -> file.startsWith("zoo-"))
-        .map(Zoo::image)
-        .toList();
-  }
-
-  /** The image of an ISA whose convention has no form of its own. */
-  public static LoadedImage image(Isa isa, AbiCard card) {
-    return image("zoo-%s-%s.elf".formatted(isa.name(), card.name()));
-  }
-
-  private static LoadedImage image(String file) {
     try {
-      return LoadedImage.load(GUEST.resolve("images").resolve(file));
+      return images(committed(), "");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The manifest of the committed images. */
+  public static Manifest committed() throws IOException {
+    return Manifest.of(IMAGES);
+  }
+
+  /**
+   * The images of a manifest, in its order.
+   *
+   * @param isa name of the one that is wanted; empty for all
+   * @throws IOException with a sentence, where one cannot be read or is of no known convention
+   */
+  public static List<LoadedImage> images(Manifest manifest, String isa) throws IOException {
+    List<LoadedImage> images = new ArrayList<>();
+    for (Manifest.Entry entry : manifest.entries()) {
+      if (isa.isEmpty() || entry.isa().equals(isa)) {
+        LoadedImage image = load(manifest.folder().resolve(entry.file()));
+        if (findCard(image).isEmpty()) {
+          throw new IOException(
+              "%s: no convention of %s by this name, allowed: zoo-%s-<convention>...elf, one of %s; see retstack isa"
+                  .formatted(
+                      entry.file(), image.isa().name(), image.isa().name(), conventions(image)));
+        }
+        images.add(image);
+      }
+    }
+    return images;
+  }
+
+  private static LoadedImage load(Path file) throws IOException {
+    try {
+      return LoadedImage.load(file);
+    } catch (NoSuchFileException e) {
+      throw new IOException(
+          "no such file: %s, though the manifest beside it has it; build it again".formatted(file),
+          e);
+    }
+  }
+
+  private static List<String> conventions(LoadedImage image) {
+    return image.isa().conventions().stream().map(AbiCard::name).toList();
+  }
+
+  /** The committed image of an ISA whose convention has no form of its own. */
+  public static LoadedImage image(Isa isa, AbiCard card) {
+    try {
+      return LoadedImage.load(IMAGES.resolve("zoo-%s-%s.elf".formatted(isa.name(), card.name())));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
   /**
-   * The convention that an image of the manifest is of: its file is named {@code
-   * zoo-<isa>-<convention>[-<form>].elf}, where forms of a convention differ in the bytes of the
-   * call only.
+   * The convention that an image is of: its file is named {@code
+   * zoo-<isa>-<convention>[-<form>][-<level>[-nofp]].elf}, where forms of a convention differ in
+   * the bytes of the call only.
    */
   public static AbiCard card(LoadedImage image) {
+    return findCard(image)
+        .orElseThrow(() -> new IllegalStateException("no card for " + image.elf().name()));
+  }
+
+  private static Optional<AbiCard> findCard(LoadedImage image) {
     String file = image.elf().name();
+    if (!file.startsWith("zoo-") || !file.endsWith(".elf")) {
+      return Optional.empty();
+    }
     String variant = file.substring("zoo-".length(), file.length() - ".elf".length());
     return image.isa().conventions().stream()
         .filter(card -> (variant + "-").startsWith(image.isa().name() + "-" + card.name() + "-"))
-        .max(Comparator.comparingInt(card -> card.name().length()))
-        .orElseThrow(() -> new IllegalStateException("no card for " + file));
+        .max(Comparator.comparingInt(card -> card.name().length()));
   }
 
   /** Names of all programs. */
@@ -89,6 +132,7 @@ public final class Zoo {
           .map(file -> file.getFileName().toString())
           .filter(name -> name.endsWith(".tree"))
           .map(name -> name.substring(0, name.length() - ".tree".length()))
+          .filter(name -> !name.contains(".")) // those of a level
           .sorted()
           .toList();
     } catch (IOException e) {
@@ -98,29 +142,30 @@ public final class Zoo {
 
   /** Names of the programs that an image has: all but those that its variant goes without. */
   public static List<String> programs(LoadedImage image) {
-    Set<String> without = without(image.elf().name());
+    Set<String> without = entry(image).without();
     return programs().stream().filter(program -> !without.contains(program)).toList();
   }
 
-  /** What the manifest says that an image goes without, because its convention cannot have it. */
-  private static Set<String> without(String file) {
-    JsonNode image =
-        entries()
-            .filter(entry -> entry.get("file").asText().equals(file))
-            .findFirst()
-            .orElseThrow(() -> new IllegalStateException(MANIFEST + " does not tell of " + file));
-    return StreamSupport.stream(image.get("without").spliterator(), false)
-        .map(JsonNode::asText)
-        .collect(Collectors.toSet());
-  }
-
-  private static Stream<JsonNode> entries() {
+  /**
+   * What the manifest beside an image says of it; that of the committed ones, where it has none.
+   */
+  private static Manifest.Entry entry(LoadedImage image) {
+    Path folder = image.elf().file().map(Path::getParent).filter(Manifest::isIn).orElse(IMAGES);
     try {
-      JsonNode manifest = JSON.readTree(MANIFEST.toFile());
-      return StreamSupport.stream(manifest.get("images").spliterator(), false);
+      return Manifest.of(folder)
+          .entry(image.elf().name())
+          .orElseThrow(
+              () -> new IllegalStateException(folder + " does not tell of " + image.elf().name()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** Why a check cannot pass, where that is declared; else empty. */
+  static String limit(Case zoo, Check check) {
+    return Limit.find(Limit.parse(lines("limits")), entry(zoo.image()), zoo.program(), check)
+        .map(Limit::reason)
+        .orElse("");
   }
 
   /** Every program in every image that has it. */
@@ -129,14 +174,18 @@ public final class Zoo {
         .flatMap(image -> programs(image).stream().map(program -> new Case(image, program)));
   }
 
-  /** The expected tree of a program. */
-  public static CallTree tree(String program) {
-    return CallTree.parse(lines(program + ".tree"));
-  }
-
-  /** The expected tree of a program in an image: without what its conventions cannot see. */
+  /**
+   * The expected tree of a program in an image: the tree of the program at the image's level of
+   * optimisation where it has one ({@code tail.O0.tree}), without what its conventions cannot see.
+   */
   public static CallTree tree(Case zoo) {
-    CallTree all = tree(zoo.program());
+    String ofLevel = "%s.%s.tree".formatted(zoo.program(), entry(zoo.image()).level());
+    CallTree all =
+        CallTree.parse(
+            lines(
+                Files.exists(GUEST.resolve("programs").resolve(ofLevel))
+                    ? ofLevel
+                    : zoo.program() + ".tree"));
     return checksFramePointers(zoo.image())
         ? all
         : new CallTree(all.lines().stream().map(line -> line.replace(" !fp", "")).toList());

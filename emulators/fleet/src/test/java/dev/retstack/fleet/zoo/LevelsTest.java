@@ -1,0 +1,65 @@
+package dev.retstack.fleet.zoo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.retstack.fleet.loader.LoadedImage;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The conformance suite at other levels of optimisation than the committed images. A sample of two
+ * ISAs is built and run here; {@code -Dretstack.levels=DIR} runs every image of a folder that
+ * {@code emulators/guest/build.sh --levels DIR} made.
+ */
+class LevelsTest {
+  private static final String FOLDER = System.getProperty("retstack.levels", "");
+
+  @ParameterizedTest
+  @ValueSource(strings = {"aarch64-mcount", "riscv64-mcount-nofp"})
+  void aSampleBuiltWithoutOptimisationAndForSizePasses(String variant, @TempDir Path folder)
+      throws Exception {
+    ProcessBuilder build =
+        new ProcessBuilder(
+            Zoo.GUEST.resolve("build.sh").toAbsolutePath().toString(),
+            "--levels",
+            folder.toString(),
+            variant);
+    build.environment().put("ZOO_LEVELS", "O0 Os");
+    Process process = build.redirectErrorStream(true).start();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(said).isZero();
+    assumeTrue(!said.startsWith("skipped: "), said);
+    List<LoadedImage> images = Zoo.images(Manifest.of(folder), "");
+    assertThat(images).hasSize(2);
+    images.forEach(LevelsTest::everyCellPasses);
+  }
+
+  @TestFactory
+  Stream<DynamicTest> everyImageOfAFolderPasses() throws Exception {
+    assumeTrue(!FOLDER.isEmpty(), "no -Dretstack.levels=DIR");
+    return Manifest.of(Path.of(FOLDER)).entries().stream()
+        .map(
+            entry ->
+                DynamicTest.dynamicTest(
+                    entry.file(),
+                    () ->
+                        everyCellPasses(LoadedImage.load(Path.of(FOLDER).resolve(entry.file())))));
+  }
+
+  private static void everyCellPasses(LoadedImage image) {
+    assertThat(
+            Zoo.programs(image).stream()
+                .map(program -> new Conformance(new Zoo.Case(image, program)))
+                .flatMap(conformance -> conformance.checks().stream().map(conformance::cell))
+                .filter(Cell::failed))
+        .isEmpty();
+  }
+}
