@@ -61,8 +61,7 @@ class LandingPageJumpTest {
   }
 
   /** Starts with an address in x17 and x30, and then an instruction. */
-  private static Run run(
-      ProbeKind probe, boolean traced, long address, ToLongFunction<Long> last) {
+  private static Run run(ProbeKind probe, boolean traced, long address, ToLongFunction<Long> last) {
     int low = (int) (address & 0xffff) << 5;
     int high = (int) (address >> 16) << 5;
     long entry = IMAGE.elf().entry();

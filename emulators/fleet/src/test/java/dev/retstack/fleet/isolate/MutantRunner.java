@@ -89,9 +89,9 @@ public final class MutantRunner implements AutoCloseable {
   }
 
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     if (child != null) {
-      child.destroyForcibly().waitFor();
+      child.destroyForcibly();
       child = null;
     }
   }
