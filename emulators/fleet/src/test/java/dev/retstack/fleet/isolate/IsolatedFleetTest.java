@@ -93,7 +93,7 @@ class IsolatedFleetTest {
 
   /** Checks that chunks are a whole stream; returns its records. */
   private static RecordBatch stream(List<Chunk> chunks) throws Exception {
-    RecordBatch all = new RecordBatch(1 << 20);
+    RecordBatch all = new RecordBatch(chunks.stream().mapToInt(Chunk::getRecordCount).sum());
     for (int i = 0; i < chunks.size(); i++) {
       Chunk chunk = chunks.get(i);
       assertThat(chunk.getSequence()).isEqualTo(i);
