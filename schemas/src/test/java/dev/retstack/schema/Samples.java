@@ -85,6 +85,23 @@ public final class Samples {
     return batch;
   }
 
+  /** Changes single fields of a batch, one in so many records: to small or to any other values. */
+  public static void damage(RecordBatch batch, SplittableRandom random, int oneIn) {
+    for (int i = random.nextInt(0, oneIn); i < batch.size(); i += random.nextInt(1, 2 * oneIn)) {
+      long value = word(random);
+      boolean near = random.nextBoolean();
+      switch (random.nextInt(0, 7)) {
+        case 0 -> batch.kind[i] = (byte) random.nextInt(0, RecordBatch.KINDS);
+        case 1 -> batch.time[i] = near ? batch.time[i] + random.nextInt(0, 100_000) : value;
+        case 2 -> batch.depth[i] = near ? batch.depth[i] + random.nextInt(-4, 5) : (int) value;
+        case 3 -> batch.selfPc[i] = near ? batch.selfPc[random.nextInt(0, i + 1)] : value;
+        case 4 -> batch.fromPc[i] = near ? batch.fromPc[random.nextInt(0, i + 1)] : value;
+        case 5 -> batch.retP[i] = near ? batch.retP[i] + 16L * random.nextInt(-4, 5) : value;
+        default -> batch.fp[i] = near ? batch.fp[i] + 16L * random.nextInt(-4, 5) : value;
+      }
+    }
+  }
+
   private static long word(SplittableRandom random) {
     return switch (random.nextInt(0, 4)) {
       case 0 -> EXTREMES[random.nextInt(0, EXTREMES.length)];

@@ -22,6 +22,11 @@ final class ByteSink {
     bytes[size++] = (byte) value;
   }
 
+  void put(byte[] from, int offset, int length) {
+    System.arraycopy(from, offset, bytes, size, length);
+    size += length;
+  }
+
   /** Unsigned LEB128 of all 64 bits: 1 to 10 bytes. */
   void varint(long value) {
     byte[] to = bytes;
@@ -54,6 +59,11 @@ final class ByteSink {
       put(first | 0x80);
       varint(rest);
     }
+  }
+
+  /** Forgets the bytes; the room stays. */
+  void clear() {
+    size = 0;
   }
 
   int size() {

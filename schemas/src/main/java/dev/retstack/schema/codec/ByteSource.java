@@ -13,6 +13,25 @@ final class ByteSource {
     this.end = to;
   }
 
+  /** The next byte without reading it, or 256 at the end. */
+  int peek() {
+    return at == end ? 256 : bytes[at] & 0xff;
+  }
+
+  /** Leaves out the byte that {@link #peek} gave. */
+  void skip() {
+    at++;
+  }
+
+  /** Goes on at another byte, of those not yet read. */
+  void moveTo(int position) {
+    at = position;
+  }
+
+  int end() {
+    return end;
+  }
+
   int position() {
     return at;
   }

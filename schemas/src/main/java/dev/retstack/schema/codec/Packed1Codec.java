@@ -1,7 +1,6 @@
 package dev.retstack.schema.codec;
 
 import com.github.luben.zstd.Zstd;
-import com.github.luben.zstd.ZstdException;
 import java.util.Arrays;
 
 /**
@@ -19,6 +18,8 @@ public final class Packed1Codec implements ChunkCodec {
   /** Flag and size before a zstd frame. */
   private static final int HEADER_BYTES_MAX = 11;
 
+  private final ScratchPool<PayloadReader> readers = new ScratchPool<>(PayloadReader::new);
+
   @Override
   public String id() {
     return "packed1";
@@ -34,7 +35,7 @@ public final class Packed1Codec implements ChunkCodec {
       }
     }
     byte[] plain = new byte[1 + packed.size()];
-    plain[0] = Packed1Layout.PLAIN;
+    plain[0] = PayloadReader.PLAIN;
     System.arraycopy(packed.array(), 0, plain, 1, packed.size());
     return plain;
   }
@@ -42,7 +43,7 @@ public final class Packed1Codec implements ChunkCodec {
   private static byte[] squeeze(ByteSink packed) {
     int sizeMax = (int) Zstd.compressBound(packed.size());
     ByteSink out = new ByteSink(HEADER_BYTES_MAX + sizeMax);
-    out.put(Packed1Layout.ZSTD);
+    out.put(PayloadReader.ZSTD);
     out.varint(packed.size());
     int size =
         (int)
@@ -55,50 +56,18 @@ public final class Packed1Codec implements ChunkCodec {
   public void decode(byte[] payload, int count, RecordBatch into) throws CorruptChunkException {
     into.clear();
     Codecs.checkCount(count, into);
-    ByteSource source = unwrap(payload, count);
-    if (source.remaining() < count) {
-      throw new CorruptChunkException(
-          count + " records cannot stand in " + source.remaining() + " bytes");
-    }
-    new Packed1Decoder(source, count, into).decode(count);
-    Codecs.checkEnd(source);
-  }
-
-  private static ByteSource unwrap(byte[] payload, int count) throws CorruptChunkException {
-    ByteSource source = new ByteSource(payload, 0, payload.length);
-    int flag = source.get();
-    return switch (flag) {
-      case Packed1Layout.PLAIN -> source;
-      case Packed1Layout.ZSTD -> inflate(payload, source, count);
-      default -> throw new CorruptChunkException("unknown payload flag " + flag);
-    };
-  }
-
-  private static ByteSource inflate(byte[] payload, ByteSource source, int count)
-      throws CorruptChunkException {
-    long size = source.varint();
-    long sizeMax = (long) count * Packed1Layout.RECORD_BYTES_MAX;
-    if (size < 0 || size > sizeMax) {
-      throw new CorruptChunkException(
-          "unpacked size "
-              + Long.toUnsignedString(size)
-              + " is more than "
-              + count
-              + " records can take");
-    }
-    int from = source.position();
-    int length = source.remaining();
-    ZstdFrame.check(payload, from, length);
-    byte[] packed = new byte[(int) size];
-    long got;
+    PayloadReader reader = readers.take();
     try {
-      got = Zstd.decompressByteArray(packed, 0, packed.length, payload, from, length);
-    } catch (ZstdException e) {
-      throw new CorruptChunkException("zstd refuses the payload: " + e.getMessage(), e);
+      reader.open(payload, (long) count * Packed1Layout.RECORD_BYTES_MAX);
+      ByteSource source = reader.source();
+      if (source.remaining() < count) {
+        throw new CorruptChunkException(
+            count + " records cannot stand in " + source.remaining() + " bytes");
+      }
+      new Packed1Decoder(source, count, into).decode(count);
+      Codecs.checkEnd(source);
+    } finally {
+      readers.give(reader);
     }
-    if (got != size) {
-      throw new CorruptChunkException("payload unpacks to " + got + " bytes, not " + size);
-    }
-    return new ByteSource(packed, 0, packed.length);
   }
 }

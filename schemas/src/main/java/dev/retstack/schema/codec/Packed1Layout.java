@@ -2,12 +2,6 @@ package dev.retstack.schema.codec;
 
 /** Numbers of the {@code packed1} layout, which {@code schemas/README.md} draws. */
 final class Packed1Layout {
-  /** First byte of the payload: the packed records follow as they are. */
-  static final int PLAIN = 0;
-
-  /** First byte of the payload: their size as a varint and one zstd frame follow. */
-  static final int ZSTD = 1;
-
   /** Longest record: head 10, form 1, depth 5, four fields of 10, and a rounding up. */
   static final int RECORD_BYTES_MAX = 64;
 

@@ -83,6 +83,17 @@ public final class RecordBatch {
     size = i + 1;
   }
 
+  /** Where the program is before record {@code i}: as the record ahead of it tells, or 0. */
+  long placeBefore(int i) {
+    return i == 0
+        ? 0
+        : switch (kind[i - 1]) {
+          case ENTRY -> selfPc[i - 1];
+          case EXIT -> fromPc[i - 1];
+          default -> 0;
+        };
+  }
+
   /** Equal records in equal order; capacities may differ. */
   @Override
   public boolean equals(Object other) {

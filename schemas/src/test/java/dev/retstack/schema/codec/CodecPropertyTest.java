@@ -19,7 +19,7 @@ import org.apache.avro.io.EncoderFactory;
 import org.apache.avro.specific.SpecificDatumWriter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every codec gives back every batch, whatever is in it. */
 class CodecPropertyTest {
@@ -27,7 +27,7 @@ class CodecPropertyTest {
       List.of(RecordKind.ENTRY, RecordKind.EXIT, RecordKind.LOST);
 
   @ParameterizedTest
-  @ValueSource(strings = {"records", "packed1"})
+  @MethodSource("dev.retstack.schema.codec.Codecs#ids")
   void callTreesComeBack(String id) throws CorruptChunkException {
     SplittableRandom random = new SplittableRandom(Seeds.fresh("callTreesComeBack " + id));
     for (int round = 0; round < 300; round++) {
@@ -36,7 +36,7 @@ class CodecPropertyTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"records", "packed1"})
+  @MethodSource("dev.retstack.schema.codec.Codecs#ids")
   void garbageComesBack(String id) throws CorruptChunkException {
     SplittableRandom random = new SplittableRandom(Seeds.fresh("garbageComesBack " + id));
     for (int round = 0; round < 2000; round++) {
@@ -44,17 +44,31 @@ class CodecPropertyTest {
     }
   }
 
-  /** More call edges than the table holds. */
-  @Test
-  void manyEdgesComeBack() throws CorruptChunkException {
-    SplittableRandom random = new SplittableRandom(Seeds.fresh("manyEdgesComeBack"));
-    roundTrip("packed1", Samples.garbage(random, 4 * EdgeTable.EDGES_MAX));
+  /** More call edges, sites and functions than the tables hold. */
+  @ParameterizedTest
+  @MethodSource("dev.retstack.schema.codec.Codecs#ids")
+  void manyEdgesComeBack(String id) throws CorruptChunkException {
+    SplittableRandom random = new SplittableRandom(Seeds.fresh("manyEdgesComeBack " + id));
+    roundTrip(id, Samples.garbage(random, 4 * EdgeTable.EDGES_MAX));
     RecordBatch edges = new RecordBatch(4 * EdgeTable.EDGES_MAX);
     for (int i = 0; !edges.isFull(); i++) {
       int function = i % (EdgeTable.EDGES_MAX + 100);
       edges.add(RecordBatch.ENTRY, i, 0, function, 8L * function, 1000, 2000);
     }
-    roundTrip("packed1", edges);
+    roundTrip(id, edges);
+    roundTrip(id, Samples.callTree(random, 100_000, 6000));
+  }
+
+  /** Programs as they are: with fields that vary, unknown callers, deep stacks, host time. */
+  @ParameterizedTest
+  @MethodSource("dev.retstack.schema.codec.Codecs#ids")
+  void damagedCallTreesComeBack(String id) throws CorruptChunkException {
+    SplittableRandom random = new SplittableRandom(Seeds.fresh("damagedCallTreesComeBack " + id));
+    for (int round = 0; round < 300; round++) {
+      RecordBatch batch = Samples.callTree(random, random.nextInt(1, 3000), random.nextInt(1, 30));
+      Samples.damage(batch, random, random.nextInt(1, 200));
+      roundTrip(id, batch);
+    }
   }
 
   private static void roundTrip(String id, RecordBatch batch) throws CorruptChunkException {
@@ -111,6 +125,6 @@ class CodecPropertyTest {
   void unknownCodecNamesTheKnown() {
     assertThatThrownBy(() -> Codecs.byId("packed9"))
         .isInstanceOf(CorruptChunkException.class)
-        .hasMessage("unknown codec 'packed9': this version knows packed1, records");
+        .hasMessage("unknown codec 'packed9': this version knows packed1, packed2, records");
   }
 }

@@ -95,7 +95,7 @@ final class GoldenFiles {
     return payloads;
   }
 
-  /** Two cores, each with a chunk of either codec, a loss, and an end. */
+  /** Two cores, each with a chunk of every codec, a loss, and an end. */
   private static List<TraceEntry> trace() {
     SplittableRandom random = new SplittableRandom(2);
     List<TraceEntry> entries = new ArrayList<>();
@@ -106,7 +106,7 @@ final class GoldenFiles {
       RecordBatch second = part(all, 40, 80, 1);
       long clock = all.time[79] + 10;
       second.add(RecordBatch.LOST, clock, 0, 17, 0, 0, 0);
-      add(entries, Samples.chunk(name, 0, new Packed1Codec(), part(all, 0, 40, 0)), 0);
+      add(entries, Samples.chunk(name, 0, Codecs.standard(), part(all, 0, 40, 0)), 0);
       add(entries, Samples.chunk(name, 1, new RecordsCodec(), second), 40);
       add(entries, Samples.lastChunk(name, 2, new Packed1Codec(), clock + 5), 81);
     }
@@ -137,7 +137,7 @@ final class GoldenFiles {
     RecordBatch batch = Samples.callTree(new SplittableRandom(3), 30, 4);
     return List.of(
         Samples.image(),
-        Samples.chunk("core-0", 0, new Packed1Codec(), batch),
+        Samples.chunk("core-0", 0, Codecs.standard(), batch),
         Span.newBuilder()
             .setSession("session-1")
             .setCore("core-0")

@@ -1,0 +1,135 @@
+package dev.retstack.schema.codec;
+
+import static dev.retstack.schema.codec.Packed2Layout.*;
+
+import java.nio.ByteBuffer;
+
+/** The streams of a chunk while it is packed. */
+final class Packed2Streams {
+  /** A stream as long as this has a block of zstd for itself. */
+  private static final int OWN_BLOCK_BYTES_MIN = 2048;
+
+  /** Streams of bytes, by number; null where the stream is of bits or times. */
+  final ByteSink[] sinks = new ByteSink[FUNCTIONS + 1];
+
+  final BitSink[] forks = {new BitSink(), new BitSink()};
+
+  /** Times by context: a region of as many bytes as there are records for each. */
+  byte[] low = new byte[0];
+
+  byte[] high = new byte[0];
+  final int[] timesAt = new int[4];
+  private final ByteSink header = new ByteSink(5 * LENGTHS);
+  private final int[] cuts = new int[2 * STREAMS];
+  private int records;
+
+  Packed2Streams() {
+    for (int i = 0; i < sinks.length; i++) {
+      sinks[i] = i == FORKS || i == FORKS + 1 ? null : new ByteSink(256);
+    }
+  }
+
+  void reset(int count) {
+    records = count;
+    for (ByteSink sink : sinks) {
+      if (sink != null) {
+        sink.clear();
+      }
+    }
+    sinks[SUCCESSORS].reserve(2 * count);
+    sinks[SUCCESSORS + 1].reserve(2 * count);
+    sinks[FUNCTIONS].reserve(2 * count);
+    forks[0].reset(count);
+    forks[1].reset(count);
+    if (low.length < 4 * count) {
+      low = new byte[4 * count];
+      high = new byte[4 * count];
+    }
+    for (int context = 0; context < 4; context++) {
+      timesAt[context] = context * count;
+    }
+  }
+
+  static void symbol(ByteSink sink, int symbol) {
+    if (symbol < SYMBOL_BYTE_MAX) {
+      sink.put(symbol);
+    } else {
+      sink.put(SYMBOL_BYTE_MAX + (symbol - SYMBOL_BYTE_MAX >>> 8));
+      sink.put(symbol - SYMBOL_BYTE_MAX);
+    }
+  }
+
+  /** A number of either sign. */
+  void number(int stream, long value) {
+    ByteSink sink = sinks[stream];
+    sink.reserve(10);
+    sink.zigzag(value);
+  }
+
+  void time(int context, long delta) {
+    int at = timesAt[context]++;
+    low[at] = (byte) delta;
+    long rest = delta >>> 8;
+    if (Long.compareUnsigned(rest, HIGH_LONG) < 0) {
+      high[at] = (byte) rest;
+    } else {
+      high[at] = (byte) HIGH_LONG;
+      sinks[LONG_TIMES].reserve(10);
+      sinks[LONG_TIMES].varint(rest - HIGH_LONG);
+    }
+  }
+
+  boolean isOutsized() {
+    return low.length > 4 * KEPT_RECORDS_MAX;
+  }
+
+  /**
+   * The payload: all streams, in order, behind their lengths. Blocks of zstd end around the big
+   * ones.
+   */
+  byte[] wrap(PayloadWriter writer) {
+    int total = 0;
+    header.clear();
+    header.reserve(5 * LENGTHS);
+    for (int i = 0; i < STREAMS; i++) {
+      total += length(i);
+      if (i < LENGTHS) {
+        header.varint(length(i));
+      }
+    }
+    ByteBuffer content = writer.content(header.size() + total);
+    content.put(header.array(), 0, header.size());
+    int cutCount = 0;
+    int lastCut = 0;
+    for (int i = 0; i < STREAMS; i++) {
+      boolean big = length(i) >= OWN_BLOCK_BYTES_MIN;
+      if (big && content.position() > lastCut) {
+        cuts[cutCount++] = lastCut = content.position();
+      }
+      content.put(bytes(i), offset(i), length(i));
+      if (big && content.position() < header.size() + total) {
+        cuts[cutCount++] = lastCut = content.position();
+      }
+    }
+    return writer.payload(cuts, cutCount);
+  }
+
+  private byte[] bytes(int stream) {
+    return stream >= TIMES_HIGH
+        ? high
+        : stream >= TIMES_LOW
+            ? low
+            : sinks[stream] == null ? forks[stream - FORKS].array() : sinks[stream].array();
+  }
+
+  private int offset(int stream) {
+    return stream < TIMES_LOW ? 0 : (stream - TIMES_LOW & 3) * records;
+  }
+
+  private int length(int stream) {
+    if (stream >= TIMES_LOW) {
+      return timesAt[stream - TIMES_LOW & 3] - offset(stream);
+    }
+    return sinks[stream] == null ? forks[stream - FORKS].finish() : sinks[stream].size();
+  }
+}
