@@ -6,6 +6,7 @@ import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.fleet.CoreSpecs;
 import dev.retstack.cli.fleet.FleetRun;
 import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.cli.option.CodecOption;
 import dev.retstack.cli.option.IsolateOptions;
 import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.option.ProgramOptions;
@@ -33,6 +34,8 @@ public final class EmulateVerb extends Verb {
 
   @Mixin private IsolateOptions isolation;
 
+  @Mixin private CodecOption codec;
+
   @Option(
       names = "--session",
       paramLabel = "NAME",
@@ -57,7 +60,10 @@ public final class EmulateVerb extends Verb {
     List<CoreSpec> cores = CoreSpecs.of(program, terminal());
     KafkaLink link = kafka.link(terminal());
     link.ensureTopics();
-    FleetOptions options = FleetOptions.standard().withFlushInterval(Duration.ofMillis(flushMs));
+    FleetOptions options =
+        FleetOptions.standard()
+            .withCodec(codec.codec())
+            .withFlushInterval(Duration.ofMillis(flushMs));
     if (session != null) {
       options = options.withSession(session);
     }

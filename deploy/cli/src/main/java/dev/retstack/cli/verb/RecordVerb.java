@@ -7,6 +7,7 @@ import dev.retstack.cli.fleet.CoreSpecs;
 import dev.retstack.cli.fleet.FleetRun;
 import dev.retstack.cli.fleet.ProgressLine;
 import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.cli.option.CodecOption;
 import dev.retstack.cli.option.IsolateOptions;
 import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.option.ProgramOptions;
@@ -44,6 +45,8 @@ public final class RecordVerb extends Verb {
 
   @Mixin private IsolateOptions isolation;
 
+  @Mixin private CodecOption codec;
+
   @Option(
       names = "--from-kafka",
       description = "Copy what is in the events topic now, instead of emulating.")
@@ -67,7 +70,7 @@ public final class RecordVerb extends Verb {
     try (Shutdown shutdown = Shutdown.install()) {
       ChunkSink sink = shutdown.add(open());
       FleetRun fleet = new FleetRun(terminal(), shutdown);
-      results = fleet.run(cores, FleetOptions.standard(), sink, isolation);
+      results = fleet.run(cores, FleetOptions.standard().withCodec(codec.codec()), sink, isolation);
       fleet.explain(results);
     }
     long records = results.stream().mapToLong(CoreResult::records).sum();

@@ -1,10 +1,12 @@
 package dev.retstack.fleet.zoo;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.codec.Codecs;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.unicorn.Unicorn;
 import java.util.Map;
@@ -17,6 +19,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every program of the zoo on every ISA and convention: the golden level. */
 class ZooTest {
+  private static final int CHUNK = 3000;
+
   private static int enginesBefore;
   private static int hooksBefore;
 
@@ -59,6 +63,32 @@ class ZooTest {
     Run run = Run.of(image);
     assertThat(run.ending().exitCode()).isZero();
     assertThat(run.counts()).isEqualTo(expected);
+    everyCodecGivesBack(run.records());
+  }
+
+  /** In chunks that begin anywhere in the program. */
+  private static void everyCodecGivesBack(RecordBatch all) {
+    for (int from = 0; from < all.size(); from += CHUNK) {
+      RecordBatch part = new RecordBatch(Math.min(CHUNK, all.size() - from));
+      for (int i = from; !part.isFull(); i++) {
+        part.add(
+            all.kind[i],
+            all.time[i],
+            all.depth[i],
+            all.selfPc[i],
+            all.fromPc[i],
+            all.retP[i],
+            all.fp[i]);
+      }
+      for (String id : Codecs.ids()) {
+        RecordBatch back = new RecordBatch(part.size());
+        assertThatCode(
+                () -> Codecs.byId(id).decode(Codecs.byId(id).encode(part), part.size(), back))
+            .as("%s, records from %s", id, from)
+            .doesNotThrowAnyException();
+        assertThat(back.equals(part)).as("%s, records from %s", id, from).isTrue();
+      }
+    }
   }
 
   @ParameterizedTest
