@@ -11,5 +11,5 @@ command -v "$compiler" > /dev/null ||
   { echo "probe in C: no C compiler ($compiler) found; the probe in Java takes over"; exit 0; }
 [ -f "$target" ] && [ "$target" -nt "$source" ] && exit 0
 mkdir -p "$1"
-"$compiler" -std=gnu11 -O2 -Wall -Wextra -Werror -fPIC -fvisibility=default -shared -o "$target.new" "$source"
+"$compiler" -std=gnu11 -O2 -fno-plt -Wall -Wextra -Werror -fPIC -fvisibility=default -shared -o "$target.new" "$source"
 mv "$target.new" "$target"

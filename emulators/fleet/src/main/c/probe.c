@@ -15,7 +15,7 @@
 
 typedef struct uc_struct uc_engine;
 
-enum { NONE = -1, REGISTERS_AT_ONCE = 8 };
+enum { NONE = -1, FORGOTTEN = -2 };
 
 /* Why the core was stopped before a block; the numbers are read by Java through `stop`. */
 enum stop {
@@ -31,7 +31,7 @@ enum stop {
   ASK_REGIONS  /* the guest's mappings have changed */
 };
 
-/* What a block is. */
+/* What a block is; most are of the program, which is 0. */
 enum block_kind { BLOCK_PROGRAM, BLOCK_IDLE, BLOCK_COUNTING, BLOCK_HANDLER, BLOCK_SITE, BLOCK_STOP,
                   BLOCK_LANDING };
 
@@ -79,6 +79,7 @@ struct block {
   uint16_t count; /* instructions */
   uint16_t kind;
   uint32_t index; /* of the card, of the handler slot or of the site */
+  uint32_t behind; /* one more than the index of the site of a skipped call that it ends with; 0: none */
 };
 
 struct site {
@@ -107,6 +108,17 @@ struct region {
   uint8_t *host;
 };
 
+/* The ring of records, a column per field. */
+struct columns {
+  uint8_t *kind;
+  int64_t *time;
+  int32_t *depth;
+  int64_t *self_pc;
+  int64_t *from_pc;
+  int64_t *ret_p;
+  int64_t *fp;
+};
+
 struct core {
   int (*reg_read)(uc_engine *, int, void *);
   int (*reg_write)(uc_engine *, int, const void *);
@@ -121,6 +133,7 @@ struct core {
   uint64_t previous; /* address of the last block of the program */
   uint64_t last_end; /* one past the last block */
   uint64_t stops_at_jumps; /* 1: no stop before a block that stands right behind the last: it may be a delay slot */
+  uint64_t behind; /* that of the block before */
   uint64_t last_count; /* its instructions */
   uint64_t begun; /* the site without a call that it began with */
   uint64_t left; /* 1: it was left in its middle, and all of it was counted */
@@ -141,13 +154,13 @@ struct core {
   struct site *block_sites; /* of blocks, by index */
   struct region *regions;
   uint64_t region_count;
-  uint64_t last_region;
+  struct region last_region;
   uint64_t regions_stale;
 
   uint64_t landing_start;
   uint64_t handlers_end;
   uint64_t landing_shift;
-  uint64_t handlers;
+  uint64_t handlers; /* a power of two */
   uint8_t *mailbox;
 
   struct frame *frames;
@@ -156,13 +169,7 @@ struct core {
   uint64_t frame_capacity;
   uint64_t frame_limit;
 
-  uint8_t *kind;
-  int64_t *time;
-  int32_t *depth;
-  int64_t *self_pc;
-  int64_t *from_pc;
-  int64_t *ret_p;
-  int64_t *fp;
+  struct columns columns;
   uint64_t record_count;
   uint64_t record_capacity;
 
@@ -177,36 +184,30 @@ struct core {
   uint64_t slot_reach;
   struct card *cards;
 
-  uint64_t known; /* registers read since the event began */
-  int64_t known_reg[REGISTERS_AT_ONCE];
-  uint64_t known_value[REGISTERS_AT_ONCE];
+  int64_t known_reg[2]; /* the last registers read since the event began */
+  uint64_t known_value[2];
 };
 
 enum record_kind { RECORD_ENTRY, RECORD_EXIT };
 
 /* ---- registers and memory */
 
-static uint64_t reg_read(uc_engine *uc, struct core *c, int reg) {
-  for (uint64_t i = 0; i < c->known; i++) {
-    if (c->known_reg[i] == reg) {
-      return c->known_value[i];
-    }
+static inline uint64_t reg_read(uc_engine *uc, struct core *c, int reg) {
+  if (c->known_reg[0] == reg) {
+    return c->known_value[0];
   }
-  uint64_t value = 0;
-  c->reg_read(uc, reg, &value);
-  if (c->known < REGISTERS_AT_ONCE) {
-    c->known_reg[c->known] = reg;
-    c->known_value[c->known++] = value;
+  if (c->known_reg[1] == reg) {
+    return c->known_value[1];
   }
-  return value;
+  c->known_reg[1] = c->known_reg[0];
+  c->known_value[1] = c->known_value[0];
+  c->known_reg[0] = reg;
+  c->known_value[0] = 0;
+  c->reg_read(uc, reg, &c->known_value[0]);
+  return c->known_value[0];
 }
 
-/* The host address of a word of the guest; NULL where it is not wholly in one mapping. */
-static uint8_t *word_at(struct core *c, uint64_t address) {
-  struct region *r = &c->regions[c->last_region];
-  if (c->region_count > 0 && address - r->start < r->size && r->size - (address - r->start) >= c->word_bytes) {
-    return r->host + (address - r->start);
-  }
+static __attribute__((noinline)) uint8_t *search_word(struct core *c, uint64_t address) {
   uint64_t low = 0, high = c->region_count;
   while (low < high) {
     uint64_t middle = (low + high) / 2;
@@ -219,12 +220,19 @@ static uint8_t *word_at(struct core *c, uint64_t address) {
   if (low == 0) {
     return NULL;
   }
-  r = &c->regions[low - 1];
+  const struct region *r = &c->regions[low - 1];
   if (address - r->start >= r->size || r->size - (address - r->start) < c->word_bytes) {
     return NULL;
   }
-  c->last_region = low - 1;
+  c->last_region = *r;
   return r->host + (address - r->start);
+}
+
+/* The host address of a word of the guest; NULL where it is not wholly in one mapping. */
+static inline uint8_t *word_at(struct core *c, uint64_t address) {
+  uint64_t offset = address - c->last_region.start;
+  return offset < c->last_region.size && c->last_region.size - offset >= c->word_bytes ? c->last_region.host + offset
+                                                                                       : search_word(c, address);
 }
 
 static uint64_t load(const struct core *c, const uint8_t *at) {
@@ -249,7 +257,7 @@ static void store(const struct core *c, uint8_t *at, uint64_t value) {
 }
 
 /* The value of an operand; 0 and *failed where it is in memory that is not there. */
-static uint64_t value(uc_engine *uc, struct core *c, const struct operand *o, int *failed) {
+static inline uint64_t value(uc_engine *uc, struct core *c, const struct operand *o, int *failed) {
   if (o->reg == NONE) {
     return 0;
   }
@@ -285,10 +293,15 @@ static int tail_called(const struct core *c, int64_t low, int64_t high) {
   return 1;
 }
 
-static int64_t find(const struct core *c, int64_t handler, uint64_t above) {
-  int64_t size = (int64_t)c->frame_count, handlers = (int64_t)c->handlers;
-  int64_t apart = (size - 1 - handler) % handlers;
-  int64_t top = size - 1 - (apart < 0 ? apart + handlers : apart);
+/* The topmost frame of a handler slot; negative where there is none alive. */
+static int64_t topmost(const struct core *c, int64_t handler) {
+  int64_t last = (int64_t)c->frame_count - 1;
+  return last - ((last - handler) & ((int64_t)c->handlers - 1));
+}
+
+static __attribute__((noinline)) int64_t find(const struct core *c, int64_t handler, uint64_t above) {
+  int64_t handlers = (int64_t)c->handlers;
+  int64_t top = topmost(c, handler);
   int64_t best = NONE;
   if (top < 0) {
     for (int64_t i = handler; i < (int64_t)c->frames_used; i += handlers) {
@@ -349,16 +362,18 @@ static int64_t clock_now(const struct core *c) {
   return (int64_t)((uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec - c->host_origin);
 }
 
-static void record(struct core *c, int kind, uint64_t frame, uint64_t self, uint64_t from, uint64_t slot,
-                   uint64_t fp) {
+static inline void record(struct core *c, int kind, uint64_t frame, uint64_t self, uint64_t from, uint64_t slot,
+                          uint64_t fp) {
+  struct columns to = c->columns;
   uint64_t i = c->record_count++;
-  c->kind[i] = (uint8_t)kind;
-  c->time[i] = clock_now(c);
-  c->depth[i] = (int32_t)frame;
-  c->self_pc[i] = (int64_t)self;
-  c->from_pc[i] = (int64_t)from;
-  c->ret_p[i] = (int64_t)slot;
-  c->fp[i] = (int64_t)fp;
+  int64_t now = clock_now(c);
+  to.kind[i] = (uint8_t)kind;
+  to.time[i] = now;
+  to.depth[i] = (int32_t)frame;
+  to.self_pc[i] = (int64_t)self;
+  to.from_pc[i] = (int64_t)from;
+  to.ret_p[i] = (int64_t)slot;
+  to.fp[i] = (int64_t)fp;
 }
 
 static void stop_before(uc_engine *uc, struct core *c, uint64_t address, int reason) {
@@ -444,7 +459,7 @@ static int enter(uc_engine *uc, struct core *c, const struct site *site) {
   if (c->frames_used < c->frame_count) {
     c->frames_used = c->frame_count;
   }
-  uint64_t handler = c->landing_start + ((index % c->handlers) << c->landing_shift);
+  uint64_t handler = c->landing_start + ((index & (c->handlers - 1)) << c->landing_shift);
   if (t.slot->place == PLACE_REGISTER) {
     uint64_t hijacked = (handler + (uint64_t)t.slot->addend) & c->word_mask;
     c->reg_write(uc, t.slot->reg, &hijacked);
@@ -459,7 +474,7 @@ static uint64_t hash(uint64_t address) {
   return (address * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
 }
 
-static void called(uc_engine *uc, struct core *c, const struct block *b) {
+static __attribute__((noinline)) void called(uc_engine *uc, struct core *c, const struct block *b) {
   int failed = 0;
   uint64_t back = value(uc, c, &c->cards[b->index].return_address, &failed) & c->code_mask;
   if (failed) {
@@ -481,8 +496,10 @@ static void called(uc_engine *uc, struct core *c, const struct block *b) {
 /* ---- exit */
 
 static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handler) {
-  uint64_t sp = reg_read(uc, c, (int)c->stack_pointer);
-  int64_t frame = find(c, handler, sp + c->slot_reach);
+  int64_t frame = topmost(c, handler);
+  if (frame < 0 || frame >= (int64_t)c->handlers) { /* else it is the only one */
+    frame = find(c, handler, reg_read(uc, c, (int)c->stack_pointer) + c->slot_reach);
+  }
   if (frame < 0) { /* Java knows how to say it */
     c->stop_value = (uint64_t)handler;
     stop_before(uc, c, address, ASK_BLOCK);
@@ -520,7 +537,7 @@ struct tb {
   uint16_t size;
 };
 
-static void unknown(uc_engine *uc, struct core *c, uint64_t address, uint32_t size, int may_stop) {
+static __attribute__((noinline)) void unknown(uc_engine *uc, struct core *c, uint64_t address, uint32_t size, int may_stop) {
   struct tb tb = {0, 0, 0};
   c->ctl(uc, (int)c->request_cache, address, &tb);
   if (!may_stop) { /* the delay slot of a jump: of the program for sure */
@@ -537,18 +554,58 @@ static void unknown(uc_engine *uc, struct core *c, uint64_t address, uint32_t si
   stop_before(uc, c, address, ASK_BLOCK);
 }
 
-void retstack_on_block(uc_engine *uc, uint64_t address, uint32_t size, void *user) {
-  struct core *c = user;
+static const struct block *block_at(const struct core *c, uint64_t address, uint32_t size) {
+  uint64_t i = hash(address) & c->block_mask;
+  while (c->blocks[i].size != 0 && (c->blocks[i].address != address || c->blocks[i].size != size)) {
+    i = (i + 1) & c->block_mask;
+  }
+  return &c->blocks[i];
+}
+
+/* Before an entry or an exit: false where the core was stopped to make it possible. */
+static int ready(uc_engine *uc, struct core *c, uint64_t address) {
+  if (c->record_count == c->record_capacity) {
+    stop_before(uc, c, address, STOP_BATCH_FULL);
+    return 0;
+  }
+  if (c->regions_stale) {
+    stop_before(uc, c, address, ASK_REGIONS);
+    return 0;
+  }
+  c->known_reg[0] = FORGOTTEN;
+  c->known_reg[1] = FORGOTTEN;
+  return 1;
+}
+
+/* False where the core was stopped. */
+static int enter_at(uc_engine *uc, struct core *c, uint64_t address, uint32_t site) {
+  if (!ready(uc, c, address)) {
+    return 0;
+  }
+  if (!enter(uc, c, &c->block_sites[site])) {
+    stop_before(uc, c, address, ASK_FRAMES);
+    return 0;
+  }
+  return 1;
+}
+
+static inline void count(struct core *c, const struct block *b, uint64_t begun) {
+  c->begun = begun;
+  c->previous = b->address;
+  c->last_count = b->count;
+  c->behind = b->behind;
+  c->now += b->count;
+}
+
+static __attribute__((noinline, flatten)) void any_block(uc_engine *uc, struct core *c, const struct block *b,
+                                                uint64_t address, uint32_t size) {
   if (c->resuming) {
     c->resuming = 0;
     c->resumed(uc, address, size, c->resumed_user);
     return;
   }
-  uint64_t i = hash(address) & c->block_mask;
-  const struct block *b = &c->blocks[i];
-  while (b->size != 0 && (b->address != address || b->size != size)) {
-    i = (i + 1) & c->block_mask;
-    b = &c->blocks[i];
+  if (b->address != address || b->size != size) {
+    b = block_at(c, address, size);
   }
   int may_stop = !c->stops_at_jumps || address != c->last_end;
   if (b->size == 0) {
@@ -564,6 +621,24 @@ void retstack_on_block(uc_engine *uc, uint64_t address, uint32_t size, void *use
     stop_before(uc, c, address, STOP_DEADLINE);
     return;
   }
+  if (c->behind) {
+    if (c->block_sites[c->behind - 1].key == address && !enter_at(uc, c, address, (uint32_t)c->behind - 1)) {
+      return;
+    }
+    c->behind = 0;
+  }
+  if (b->kind == BLOCK_PROGRAM) {
+    count(c, b, UINT64_MAX);
+    return;
+  }
+  if (b->kind == BLOCK_HANDLER) {
+    if (ready(uc, c, address)) {
+      c->previous = UINT64_MAX;
+      leave(uc, c, address, (int64_t)b->index);
+    }
+    return;
+  }
+  uint64_t begun = UINT64_MAX;
   switch (b->kind) {
     case BLOCK_IDLE:
       if (c->previous == address) {
@@ -572,31 +647,16 @@ void retstack_on_block(uc_engine *uc, uint64_t address, uint32_t size, void *use
       }
       break;
     case BLOCK_COUNTING:
-    case BLOCK_HANDLER:
-    case BLOCK_SITE:
-      if (c->record_count == c->record_capacity) {
-        stop_before(uc, c, address, STOP_BATCH_FULL);
-        return;
-      }
-      if (c->regions_stale) {
-        stop_before(uc, c, address, ASK_REGIONS);
-        return;
-      }
-      c->known = 0;
-      if (b->kind == BLOCK_COUNTING) {
+      if (ready(uc, c, address)) {
         c->previous = UINT64_MAX;
         called(uc, c, b);
+      }
+      return;
+    case BLOCK_SITE:
+      if (!enter_at(uc, c, address, b->index)) {
         return;
       }
-      if (b->kind == BLOCK_HANDLER) {
-        c->previous = UINT64_MAX;
-        leave(uc, c, address, (int64_t)b->index);
-        return;
-      }
-      if (!enter(uc, c, &c->block_sites[b->index])) {
-        stop_before(uc, c, address, ASK_FRAMES);
-        return;
-      }
+      begun = c->block_sites[b->index].self_pc;
       break;
     case BLOCK_STOP:
       stop_before(uc, c, address, STOP_OUTERMOST_RETURN);
@@ -610,10 +670,20 @@ void retstack_on_block(uc_engine *uc, uint64_t address, uint32_t size, void *use
     default:
       break;
   }
-  c->begun = b->kind == BLOCK_SITE ? c->block_sites[b->index].self_pc : UINT64_MAX;
-  c->previous = address;
-  c->last_count = b->count;
-  c->now += b->count;
+  count(c, b, begun);
+}
+
+/* What most blocks are, code of the program and nothing else to do, without a call and without saving a register. */
+void retstack_on_block(uc_engine *uc, uint64_t address, uint32_t size, void *user) {
+  struct core *c = user;
+  const struct block *b = &c->blocks[hash(address) & c->block_mask];
+  uint64_t special = (b->address ^ address) | (b->size ^ size) | b->kind | c->resuming | c->left | c->behind |
+                     c->stops_at_jumps;
+  if (__builtin_expect(special == 0 && c->now < c->deadline, 1)) {
+    count(c, b, UINT64_MAX);
+    return;
+  }
+  any_block(uc, c, b, address, size);
 }
 
 #ifdef __clang__
@@ -633,15 +703,15 @@ const struct {
   uint64_t offset;
 } retstack_layout[] = {
     SIZE(core), FIELD(core, reg_read), FIELD(core, reg_write), FIELD(core, emu_stop), FIELD(core, ctl),
-    FIELD(core, resumed), FIELD(core, resumed_user), FIELD(core, request_cache), FIELD(core, now), FIELD(core, deadline), FIELD(core, previous), FIELD(core, stops_at_jumps), FIELD(core, begun), FIELD(core, left),
+    FIELD(core, resumed), FIELD(core, resumed_user), FIELD(core, request_cache), FIELD(core, now), FIELD(core, deadline), FIELD(core, previous), FIELD(core, stops_at_jumps), FIELD(core, begun), FIELD(core, behind), FIELD(core, left),
     FIELD(core, host_origin), FIELD(core, host_clock), FIELD(core, resuming), FIELD(core, stop), FIELD(core, stop_address),
     FIELD(core, stop_size), FIELD(core, stop_count), FIELD(core, stop_value), FIELD(core, blocks),
     FIELD(core, block_mask), FIELD(core, sites), FIELD(core, site_mask), FIELD(core, block_sites),
-    FIELD(core, regions), FIELD(core, region_count), FIELD(core, last_region), FIELD(core, regions_stale), FIELD(core, landing_start),
+    FIELD(core, regions), FIELD(core, region_count), FIELD(core, last_region.size), FIELD(core, regions_stale), FIELD(core, landing_start),
     FIELD(core, handlers_end), FIELD(core, landing_shift), FIELD(core, handlers), FIELD(core, mailbox),
     FIELD(core, frames), FIELD(core, frame_count), FIELD(core, frames_used), FIELD(core, frame_capacity),
-    FIELD(core, frame_limit), FIELD(core, kind), FIELD(core, time), FIELD(core, depth), FIELD(core, self_pc),
-    FIELD(core, from_pc), FIELD(core, ret_p), FIELD(core, fp), FIELD(core, record_count),
+    FIELD(core, frame_limit), FIELD(core, columns.kind), FIELD(core, columns.time), FIELD(core, columns.depth), FIELD(core, columns.self_pc),
+    FIELD(core, columns.from_pc), FIELD(core, columns.ret_p), FIELD(core, columns.fp), FIELD(core, record_count),
     FIELD(core, record_capacity), FIELD(core, overruns), FIELD(core, unhijackable), FIELD(core, word_mask),
     FIELD(core, code_mask), FIELD(core, word_bytes), FIELD(core, swap), FIELD(core, stack_pointer),
     FIELD(core, slot_reach), FIELD(core, cards),
@@ -651,7 +721,7 @@ const struct {
     FIELD(card, retp_at_exit), FIELD(card, slots), FIELD(card, foretold), FIELD(card, slot_count),
     FIELD(card, slot_from_fp), FIELD(card, has_slot_from_fp), FIELD(card, frames_everywhere),
     SIZE(block), FIELD(block, address), FIELD(block, size), FIELD(block, count), FIELD(block, kind),
-    FIELD(block, index),
+    FIELD(block, index), FIELD(block, behind),
     SIZE(site), FIELD(site, key), FIELD(site, used), FIELD(site, self_pc), FIELD(site, saved_at), FIELD(site, frame_bytes), FIELD(site, card),
     FIELD(site, where), FIELD(site, keeps_frame),
     SIZE(frame),

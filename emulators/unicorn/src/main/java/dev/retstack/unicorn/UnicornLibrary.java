@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.util.function.Consumer;
 
 /**
  * The loaded library and the only class that meets {@link Linker}. All restricted methods of the
@@ -99,6 +100,11 @@ final class UnicornLibrary {
     return LINKER.downcallHandle(find(symbols, name, found.path().toString()), shape, options);
   }
 
+  /** Links a function of the C library. */
+  static MethodHandle standard(String name, FunctionDescriptor shape) {
+    return LINKER.downcallHandle(find(LINKER.defaultLookup(), name, "the C library"), shape);
+  }
+
   /** Makes a C function pointer to a static method that never throws; it is never freed. */
   static long upcall(MethodHandle target, FunctionDescriptor shape) {
     return LINKER.upcallStub(target, shape, Arena.global()).address();
@@ -111,6 +117,11 @@ final class UnicornLibrary {
 
   /** Gives a pointer of the library a size and a life. */
   static MemorySegment view(long address, long size, Arena arena) {
-    return MemorySegment.ofAddress(address).reinterpret(size, arena, null);
+    return view(address, size, arena, null);
+  }
+
+  /** The same; {@code release} is called when its life ends. */
+  static MemorySegment view(long address, long size, Arena arena, Consumer<MemorySegment> release) {
+    return MemorySegment.ofAddress(address).reinterpret(size, arena, release);
   }
 }

@@ -1,20 +1,41 @@
 package dev.retstack.cli.bench;
 
+import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.linux.LinuxOptions;
+import dev.retstack.fleet.loader.ActiveConvention;
+import dev.retstack.fleet.loader.CallSite;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.schema.codec.RecordBatch;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 
 /**
- * What tracing costs: the time of a traced run against that of the same image whose counting
- * function returns at once, both in the same round.
+ * What tracing costs, in CPU time of the emulating thread: a traced run against the same image
+ * whose counting function returns at once, and against the same image whose calls of it are nops,
+ * all in the same round and all with the virtual clock.
  */
 public final class CaptureBench {
-  private CaptureBench() {}
+  private static final String STAGE = "capture";
+  private static final double RECORDS_PER_CALL = 2;
+
+  private final LoadedImage image;
+  private final List<String> argv;
+  private final String program;
+  private final long calls;
+
+  private CaptureBench(LoadedImage image, String program, long argument) {
+    this.image = image;
+    this.program = program;
+    argv = List.of("zoo", program, String.valueOf(argument));
+    LongAdder entries = new LongAdder();
+    run(options(ProbeKind.AUTO), core -> {}, batch -> entries.add(entries(batch)));
+    calls = entries.sum();
+  }
 
   /**
    * Measures one program of the zoo.
@@ -22,26 +43,58 @@ public final class CaptureBench {
    * @param argument what makes the program run long enough to be measured
    */
   public static List<Measure> run(
-      LoadedImage image, String program, long argument, int rounds, ProbeKind probe) {
-    CoreOptions traced = CoreOptions.of(LinuxOptions.of(program)).withProbe(probe);
-    CoreOptions untraced = traced.withTraced(false);
-    List<String> argv = List.of("zoo", program, String.valueOf(argument));
-    LongAdder entries = new LongAdder();
-    GuestRun.nanos(image, argv, traced, batch -> entries.add(entries(batch)));
-    GuestRun.nanos(image, argv, untraced, _ -> {});
-    Rounds perCall = new Rounds(rounds);
-    Rounds ratio = new Rounds(rounds);
-    for (int round = 0; round < rounds; round++) {
-      long bare = GuestRun.nanos(image, argv, untraced, _ -> {});
-      long nanos = GuestRun.nanos(image, argv, traced, _ -> {});
-      perCall.add((double) nanos / entries.sum());
-      ratio.add((double) nanos / bare);
+      LoadedImage image, String program, long argument, int rounds, List<ProbeKind> probes) {
+    CaptureBench bench = new CaptureBench(image, program, argument);
+    List<Measure> measures = new ArrayList<>();
+    for (ProbeKind probe : probes) {
+      measures.addAll(bench.measure(probe, rounds));
+    }
+    return measures;
+  }
+
+  private List<Measure> measure(ProbeKind probe, int rounds) {
+    CoreOptions options = options(probe);
+    Rounds traced = new Rounds(rounds);
+    Rounds timesUntraced = new Rounds(rounds);
+    Rounds timesNops = new Rounds(rounds);
+    for (int round = -1; round < rounds; round++) { // the first one warms up
+      double nops = run(options.withTraced(false), this::switchSitesOff, _ -> {});
+      double untraced = run(options.withTraced(false), _ -> {}, _ -> {});
+      double nanos = run(options, _ -> {}, _ -> {});
+      if (round >= 0) {
+        traced.add(nanos);
+        timesUntraced.add(nanos / untraced);
+        timesNops.add(nanos / nops);
+      }
     }
     String subject =
         "%s %s %s".formatted(image.elf().name(), program, probe.name().toLowerCase(Locale.ROOT));
     return List.of(
-        new Measure("capture", subject, "nsPerCall", perCall.median()),
-        new Measure("capture", subject, "timesUntraced", ratio.median()));
+        new Measure(STAGE, subject, "cpuNsPerCall", traced.median()),
+        new Measure(STAGE, subject, "timesUntraced", timesUntraced.median()),
+        new Measure(STAGE, subject, "timesNops", timesNops.median()),
+        new Measure(
+            STAGE, subject, "recordsPerCpuSecond", RECORDS_PER_CALL * 1e9 / traced.median()));
+  }
+
+  private static CoreOptions options(ProbeKind probe) {
+    return CoreOptions.of(LinuxOptions.of("zoo")).withProbe(probe);
+  }
+
+  private double run(CoreOptions options, Consumer<Core> prepare, Consumer<RecordBatch> records) {
+    return GuestRun.of(image, argv, options, prepare, records).perCall(calls);
+  }
+
+  /** What a program without -pg costs, but for the nops. */
+  private void switchSitesOff(Core core) {
+    for (ActiveConvention convention : image.conventions()) {
+      byte[] nop = convention.card().nop();
+      for (CallSite site : convention.sites()) {
+        for (long at = site.address(); at + nop.length <= site.after(); at += nop.length) {
+          core.engine().mem_write(at, nop);
+        }
+      }
+    }
   }
 
   private static long entries(RecordBatch batch) {

@@ -7,41 +7,70 @@ import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.codec.RecordBatch;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** One run of a program on one core in this thread, with nothing behind the probe. */
-final class GuestRun {
+/**
+ * One run of a program on one core in this thread, with nothing behind the probe.
+ *
+ * @param cpuNanos CPU time of the thread, without the first instructions, in which the engine
+ *     translates the program
+ * @param share of the run that was measured, by instructions
+ */
+record GuestRun(long cpuNanos, double share) {
   /** More instructions than any program of the zoo executes. */
   private static final long SLICE = 1L << 40;
 
-  private GuestRun() {}
+  /** Not measured. */
+  private static final long FIRST = 1_000_000;
+
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
   /**
    * Runs it to its end.
    *
    * @param options which probe, if any, on what clock
+   * @param prepare may change the core before it starts
    * @param records sees each batch before it is used again
-   * @return nanoseconds from the first instruction to the last
    * @throws IllegalStateException where the program did not end by itself with exit code 0
    */
-  static long nanos(
-      LoadedImage image, List<String> argv, CoreOptions options, Consumer<RecordBatch> records) {
+  static GuestRun of(
+      LoadedImage image,
+      List<String> argv,
+      CoreOptions options,
+      Consumer<Core> prepare,
+      Consumer<RecordBatch> records) {
     LinuxOptions linux = LinuxOptions.of(argv.getFirst()).withArguments(argv);
     try (Core core = Core.open(image, options.withLinux(linux))) {
-      long start = System.nanoTime();
-      Core.Slice slice;
-      do {
-        slice = core.run(SLICE);
-        records.accept(core.probe().batch());
-        core.probe().clear();
-      } while (slice != Core.Slice.ENDED);
-      final long nanos = System.nanoTime() - start;
+      prepare.accept(core);
+      while (core.instructions() < FIRST && step(core, FIRST, records)) {
+        // translates
+      }
+      long instructions = core.instructions();
+      long start = THREADS.getCurrentThreadCpuTime();
+      while (core.ending().isEmpty() && step(core, SLICE, records)) {
+        // measured
+      }
+      final long nanos = THREADS.getCurrentThreadCpuTime() - start;
       CoreEnding ending = core.ending().orElseThrow();
       if (ending.end() != CoreEnd.HALTED || ending.exitCode() != 0) {
         throw new IllegalStateException(argv + " ended: " + ending.detail());
       }
-      return nanos;
+      return new GuestRun(nanos, 1 - (double) instructions / core.instructions());
     }
+  }
+
+  /** Nanoseconds per call, where the whole program makes so many. */
+  double perCall(long calls) {
+    return cpuNanos / (calls * share);
+  }
+
+  private static boolean step(Core core, long instructions, Consumer<RecordBatch> records) {
+    Core.Slice slice = core.run(instructions);
+    records.accept(core.probe().batch());
+    core.probe().clear();
+    return slice != Core.Slice.ENDED;
   }
 }

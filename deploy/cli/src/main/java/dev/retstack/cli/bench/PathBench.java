@@ -34,7 +34,7 @@ public final class PathBench {
     List<RecordBatch> batches = new ArrayList<>();
     List<String> argv = List.of("zoo", program, String.valueOf(argument));
     CoreOptions traced = CoreOptions.of(LinuxOptions.of(program));
-    GuestRun.nanos(image, argv, traced, batch -> batches.add(copy(batch)));
+    GuestRun.of(image, argv, traced, _ -> {}, batch -> batches.add(copy(batch)));
     return new PathBench(image.elf().name() + " " + program, batches);
   }
 

@@ -142,10 +142,8 @@ public final class BenchVerb extends Verb {
     for (Path file : files) {
       LoadedImage image = LoadedImage.load(file).requireCallSites();
       note("capture: " + image.elf().name());
-      for (ProbeKind probe : probes()) {
-        measures.addAll(CaptureBench.run(image, "fib", fibOf(calls), rounds, probe));
-        measures.addAll(CaptureBench.run(image, "w200", w200, rounds, probe));
-      }
+      measures.addAll(CaptureBench.run(image, "fib", fibOf(calls), rounds, probes()));
+      measures.addAll(CaptureBench.run(image, "w200", w200, rounds, probes()));
     }
     return measures;
   }

@@ -19,6 +19,11 @@ final class Faults {
     this.tlb = tlb;
   }
 
+  /** True for an error whose address {@link #onInvalidAccess} would be told. */
+  static boolean isOfAccess(UnicornException error) {
+    return error.error() == UcError.READ_UNMAPPED || error.error() == UcError.WRITE_UNMAPPED;
+  }
+
   /** An access failed; the engine tells the address only while it happens. */
   boolean onInvalidAccess(int type, long at, int size, long value) {
     access = type;

@@ -7,8 +7,10 @@ import dev.retstack.fleet.probe.NativeLibrary;
 import dev.retstack.fleet.probe.NativeProbe;
 import dev.retstack.fleet.probe.NoProbe;
 import dev.retstack.fleet.probe.Pacer;
+import dev.retstack.fleet.probe.SkippedCalls;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.unicorn.Unicorn;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -45,6 +47,7 @@ final class Pacers {
           landing,
           image.isa(),
           points,
+          new SkippedCalls(options.traced() ? image.conventions() : List.of(), memory),
           splitter,
           tlb::refill,
           host,

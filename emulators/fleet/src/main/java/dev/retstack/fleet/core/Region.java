@@ -1,5 +1,6 @@
 package dev.retstack.fleet.core;
 
+import dev.retstack.unicorn.HostPages;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -28,7 +29,7 @@ final class Region {
     Backing backing = new Backing(Arena.ofShared());
     byte[] permissions = new byte[Math.toIntExact(size / GuestMemory.PAGE)];
     Arrays.fill(permissions, (byte) perms);
-    MemorySegment host = backing.arena.allocate(size, GuestMemory.PAGE);
+    MemorySegment host = HostPages.allocate(size, backing.arena);
     return new Region(start, host, permissions, backing);
   }
 

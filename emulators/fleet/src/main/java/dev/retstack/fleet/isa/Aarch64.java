@@ -37,8 +37,7 @@ import java.util.OptionalInt;
  * retp of a patchable function, but not where a frame record was
  * </pre>
  *
- * Results: x0 x1, v0-v3, memory at x8. The way out uses x16 and x30 only, which a return leaves to
- * anyone (IP0 and the link register).
+ * Results: x0 x1, v0-v3, memory at x8. The way out uses x30 only, which a return leaves to anyone.
  */
 final class Aarch64 {
   private static final AbiCard MCOUNT =
@@ -48,7 +47,12 @@ final class Aarch64 {
           .symbols("_mcount", "\u0001_mcount", "mcount")
           .callForms(
               CallForm.bits(
-                  "bl", 4, 0x9400_0000L, 0xfc00_0000L, (at, code) -> at + (((int) code << 6) >> 4)))
+                      "bl",
+                      4,
+                      0x9400_0000L,
+                      0xfc00_0000L,
+                      (at, code) -> at + (((int) code << 6) >> 4))
+                  .skippedBy("01 00 00 14"))
           .nop("1f 20 03 d5")
           .entryStub("c0 03 5f d6")
           .returnAddress(Operand.register(UC_ARM64_REG_X30))
@@ -106,7 +110,7 @@ final class Aarch64 {
               .platform("aarch64")
               .build(),
           new LandingCode(
-              4, (at, tail, mailbox) -> Encoding.littleEndian(branch(at, tail)), Aarch64::tail),
+              8, (at, tail, mailbox) -> jumpThrough(at, mailbox), (at, mailbox) -> new byte[0]),
           new Isa.Stops(
               List.of(Encoding.littleEndian(0x1400_0000)),
               Map.of(
@@ -118,16 +122,9 @@ final class Aarch64 {
 
   private Aarch64() {}
 
-  /** {@code b to}. */
-  private static int branch(long at, long to) {
-    return 0x1400_0000 | ((int) ((to - at) >> 2) & 0x03ff_ffff);
-  }
-
-  /** {@code adrp x16, mailbox; ldr x30, [x16, :lo12:mailbox]; ret}. */
-  private static byte[] tail(long at, long mailbox) {
-    long pages = (mailbox >> 12) - (at >> 12);
-    int adrp = 0x9000_0010 | ((int) (pages & 3) << 29) | ((int) ((pages >> 2) & 0x7_ffff) << 5);
-    int ldr = 0xf940_021e | ((int) (mailbox & 0xfff) >> 3 << 10);
-    return Encoding.littleEndian(adrp, ldr, 0xd65f_03c0);
+  /** {@code ldr x30, mailbox; ret}. */
+  private static byte[] jumpThrough(long at, long mailbox) {
+    int words = (int) ((mailbox - at) >> 2) & 0x7_ffff;
+    return Encoding.littleEndian(0x5800_001e | (words << 5), 0xd65f_03c0);
   }
 }

@@ -18,6 +18,8 @@ import java.util.Optional;
  * @param base symbol whose address is added to {@code target}: what a register holds that the call
  *     goes by, where the convention says so; empty where none is
  * @param target where the call goes
+ * @param skip what may stand in place of the call, where the counting function is known to do
+ *     nothing that the program sees; empty where it does
  */
 public record CallForm(
     String text,
@@ -26,7 +28,17 @@ public record CallForm(
     long mask,
     boolean indirect,
     Optional<String> base,
-    Target target) {
+    Target target,
+    Optional<Skip> skip) {
+
+  /**
+   * A jump behind itself, of as many bytes and instructions as the call: it takes the same time,
+   * and what is behind it begins a block.
+   *
+   * @param code its bytes, where {@code mask} has ones; the others are those of the call
+   * @param mask as for {@link CallForm#mask}
+   */
+  public record Skip(long code, long mask) {}
 
   /** Computes where a call goes. */
   @FunctionalInterface
@@ -62,12 +74,20 @@ public record CallForm(
   static CallForm indirectFrom(String symbol, String text, String bytes, Target distance) {
     CallForm form = of(text, bytes, true, distance);
     return new CallForm(
-        text, form.size, form.pattern, form.mask, true, Optional.of(symbol), distance);
+        text,
+        form.size,
+        form.pattern,
+        form.mask,
+        true,
+        Optional.of(symbol),
+        distance,
+        Optional.empty());
   }
 
   /** A direct call known by some bits of its bytes. */
   static CallForm bits(String text, int size, long pattern, long mask, Target target) {
-    return new CallForm(text, size, pattern, mask, false, Optional.empty(), target);
+    return new CallForm(
+        text, size, pattern, mask, false, Optional.empty(), target, Optional.empty());
   }
 
   /**
@@ -82,7 +102,30 @@ public record CallForm(
         swap(mask, size),
         false,
         Optional.empty(),
-        (address, code) -> target.of(address, swap(code, size)));
+        (address, code) -> target.of(address, swap(code, size)),
+        Optional.empty());
+  }
+
+  /**
+   * The same call, of a counting function that returns and does nothing else.
+   *
+   * @param bytes of the jump, as for {@link #direct}; {@code ..} for one that stays
+   */
+  CallForm skippedBy(String bytes) {
+    CallForm jump = of(text, bytes, false, target);
+    if (jump.size != size) {
+      throw new IllegalArgumentException(
+          "skip of %s: %d bytes for %d".formatted(text, jump.size, size));
+    }
+    return new CallForm(
+        text,
+        size,
+        pattern,
+        mask,
+        indirect,
+        base,
+        target,
+        Optional.of(new Skip(jump.pattern, jump.mask)));
   }
 
   /** The first {@code size} bytes of a code, the first one highest instead of lowest, or back. */
@@ -100,7 +143,8 @@ public record CallForm(
         mask |= 0xffL << (8 * i);
       }
     }
-    return new CallForm(text, all.length, pattern, mask, indirect, Optional.empty(), target);
+    return new CallForm(
+        text, all.length, pattern, mask, indirect, Optional.empty(), target, Optional.empty());
   }
 
   /** True where {@code code}, the first byte lowest, begins with such a call. */

@@ -49,10 +49,11 @@ final class I386 {
   private static final CallForm[] CALLS = {
     X86.RELAXED_CALL,
     CallForm.indirectFrom(
-        "_GLOBAL_OFFSET_TABLE_",
-        "call *GOT(%ebx)",
-        "ff 93 .. .. .. ..",
-        (at, code) -> (int) (code >> 16)),
+            "_GLOBAL_OFFSET_TABLE_",
+            "call *GOT(%ebx)",
+            "ff 93 .. .. .. ..",
+            (at, code) -> (int) (code >> 16))
+        .skippedBy(X86.LONG_SKIP),
     X86.CALL,
   };
 

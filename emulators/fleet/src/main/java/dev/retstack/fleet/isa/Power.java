@@ -44,6 +44,11 @@ record Power(ByteOrder order, int wordBytes) {
         : CallForm.bits("bl", STEP, 0x4800_0001L, 0xfc00_0003L, target);
   }
 
+  /** {@code b .+4}, as {@link CallForm#skippedBy} takes it. */
+  String skip() {
+    return order == ByteOrder.BIG_ENDIAN ? "48 00 00 04" : "04 00 00 48";
+  }
+
   /** Instructions in the order of memory. */
   byte[] code(int... instructions) {
     ByteBuffer bytes = ByteBuffer.allocate(instructions.length * STEP).order(order);

@@ -79,6 +79,7 @@ record Power64(Power power) {
 
   private AbiCard mcount() {
     return counting("mcount", "-pg")
+        .callForms(power.call().skippedBy(power.skip())) // it gives lr what lr had
         .moment(Moment.AFTER_PROLOGUE)
         .prologue(this::ordinary)
         .slot(Operand.wordPlus(UC_PPC_REG_1, 0, 16))

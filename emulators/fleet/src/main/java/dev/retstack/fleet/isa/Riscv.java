@@ -15,15 +15,17 @@ final class Riscv {
   /** {@code auipc rs, hi; jalr ra, lo(rs)}: as compiled, and where a linker may not relax. */
   private static final CallForm FAR =
       CallForm.bits(
-          "auipc+jalr", 8, 0x0000_00e7_0000_0017L, 0x0000_7fff_0000_007fL, Riscv::farTarget);
+              "auipc+jalr", 8, 0x0000_00e7_0000_0017L, 0x0000_7fff_0000_007fL, Riscv::farTarget)
+          .skippedBy(".. .. .. .. 6f 00 40 00");
 
   /** {@code jal ra, to}: what a linker relaxes it to. */
   private static final CallForm NEAR =
-      CallForm.bits("jal", 4, 0x0000_00efL, 0x0000_0fffL, Riscv::nearTarget);
+      CallForm.bits("jal", 4, 0x0000_00efL, 0x0000_0fffL, Riscv::nearTarget)
+          .skippedBy("6f 00 40 00");
 
   /** {@code c.jal to}, RV32 only: the same bits are c.addiw on RV64. */
   private static final CallForm COMPRESSED =
-      CallForm.bits("c.jal", 2, 0x2001, 0xe003, Riscv::compressedTarget);
+      CallForm.bits("c.jal", 2, 0x2001, 0xe003, Riscv::compressedTarget).skippedBy("09 a0");
 
   private Riscv() {}
 

@@ -56,6 +56,9 @@ final class S390x {
   private static final String JGNOP = "c0 04 00 00 00 00";
   private static final int JGNOP_BYTES = 6;
 
+  /** {@code j .+6} in four bytes: the engine takes a jump to the next instruction for none. */
+  private static final String SKIP = "a7 f4 00 03 .. ..";
+
   /** Where a prologue saves r14. */
   private static final Operand SAVE_AREA = Operand.sum(UC_S390X_REG_R15, 112);
 
@@ -65,7 +68,8 @@ final class S390x {
           .moment(Moment.BEFORE_PROLOGUE)
           .symbols("_mcount")
           .callForms(
-              CallForm.big("brasl %r14", 6, 0xc0e5_0000_0000L, 0xffff_0000_0000L, S390x::far))
+              CallForm.big("brasl %r14", 6, 0xc0e5_0000_0000L, 0xffff_0000_0000L, S390x::far)
+                  .skippedBy(SKIP))
           .nop(JGNOP)
           .entryStub("07 fe") // br %r14
           .returnAddress(Operand.register(UC_S390X_REG_R14))
@@ -80,7 +84,9 @@ final class S390x {
           .flags("-pg -mfentry")
           .moment(Moment.BEFORE_PROLOGUE)
           .symbols("__fentry__")
-          .callForms(CallForm.big("brasl %r0", 6, 0xc005_0000_0000L, 0xffff_0000_0000L, S390x::far))
+          .callForms(
+              CallForm.big("brasl %r0", 6, 0xc005_0000_0000L, 0xffff_0000_0000L, S390x::far)
+                  .skippedBy(SKIP))
           .nop(JGNOP)
           .entryStub("b9 04 00 10 07 f1") // lgr %r1,%r0; br %r1
           .returnAddress(Operand.register(UC_S390X_REG_R0))

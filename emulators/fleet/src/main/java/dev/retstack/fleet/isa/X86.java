@@ -55,14 +55,18 @@ final class X86 {
               16, "floating point",
               17, "alignment check"));
 
+  /** {@code addr32 jmp} behind itself: the prefix makes it as long as the calls of six bytes. */
+  static final String LONG_SKIP = "67 e9 00 00 00 00";
+
   /** {@code addr32 call}: what a static link makes of a call through the GOT. */
   static final CallForm RELAXED_CALL =
-      CallForm.direct(
-          "addr32 call", "67 e8 .. .. .. ..", (at, code) -> at + 6 + (int) (code >> 16));
+      CallForm.direct("addr32 call", "67 e8 .. .. .. ..", (at, code) -> at + 6 + (int) (code >> 16))
+          .skippedBy(X86.LONG_SKIP);
 
   /** {@code call rel32}. */
   static final CallForm CALL =
-      CallForm.direct("call", "e8 .. .. .. ..", (at, code) -> at + 5 + (int) (code >> 8));
+      CallForm.direct("call", "e8 .. .. .. ..", (at, code) -> at + 5 + (int) (code >> 8))
+          .skippedBy("e9 00 00 00 00");
 
   private static final Effect NO_EFFECT = (code, frame) -> {};
 

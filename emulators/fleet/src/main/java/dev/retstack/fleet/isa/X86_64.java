@@ -43,7 +43,8 @@ final class X86_64 {
   private static final CallForm[] CALLS = {
     X86.RELAXED_CALL,
     CallForm.indirect(
-        "call *GOT(%rip)", "ff 15 .. .. .. ..", (at, code) -> at + 6 + (int) (code >> 16)),
+            "call *GOT(%rip)", "ff 15 .. .. .. ..", (at, code) -> at + 6 + (int) (code >> 16))
+        .skippedBy(X86.LONG_SKIP),
     X86.CALL,
   };
 

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Operand;
 import dev.retstack.fleet.isa.Registers;
 import dev.retstack.fleet.isa.Slot;
@@ -18,25 +19,36 @@ final class NativeCards {
   private static final int LIMIT = 4;
 
   private final NativeLibrary layout;
+  private final int stackPointer;
+  private final int pushed;
 
-  private NativeCards(NativeLibrary layout) {
+  private NativeCards(NativeLibrary layout, int stackPointer, int pushed) {
     this.layout = layout;
+    this.stackPointer = stackPointer;
+    this.pushed = pushed;
   }
 
-  /** An array of {@code struct card}. */
-  static MemorySegment write(NativeLibrary layout, Arena arena, List<AbiCard> cards) {
+  /**
+   * An array of {@code struct card}: the cards, and behind them the same again for skipped calls,
+   * whose moment of entry is behind the call that did not push its return address.
+   */
+  static MemorySegment write(NativeLibrary layout, Arena arena, Isa isa, List<AbiCard> cards) {
     long bytes = layout.at("card");
-    MemorySegment all = arena.allocate(bytes * Math.max(1, cards.size()), Long.BYTES);
+    MemorySegment all = arena.allocate(2 * bytes * Math.max(1, cards.size()), Long.BYTES);
     for (int i = 0; i < cards.size(); i++) {
-      new NativeCards(layout).card(all.asSlice(i * bytes, bytes), cards.get(i));
+      for (int skipped = 0; skipped < 2; skipped++) {
+        int pushed = skipped == 1 && isa.pushesReturnAddress() ? isa.wordBytes() : 0;
+        new NativeCards(layout, isa.registers().sp(), pushed)
+            .card(all.asSlice((i + (long) skipped * cards.size()) * bytes, bytes), cards.get(i));
+      }
     }
     return all;
   }
 
   private void card(MemorySegment to, AbiCard card) {
-    operand(to, layout.at("card.return_address"), card.returnAddress());
-    operand(to, layout.at("card.parent"), card.parent());
-    operand(to, layout.at("card.fp_at_entry"), card.fpAtEntry());
+    operand(to, layout.at("card.return_address"), card.returnAddress().map(this::atEntry));
+    operand(to, layout.at("card.parent"), card.parent().map(this::atEntry));
+    operand(to, layout.at("card.fp_at_entry"), card.fpAtEntry().map(this::atEntry));
     operand(to, layout.at("card.fp_at_exit"), card.fpAtExit());
     checkCount(card, "operands that foretell retp", card.retpAtExit().size());
     for (int i = 0; i < card.retpAtExit().size(); i++) {
@@ -66,8 +78,14 @@ final class NativeCards {
     to.set(JAVA_INT, layout.at("slot.only"), (int) layout.at("WHERE_" + slot.only()));
     to.set(JAVA_INT, layout.at("slot.reg"), slot.register());
     to.set(JAVA_LONG, layout.at("slot.addend"), slot.addend());
-    operand(to, layout.at("slot.address"), Optional.of(slot.address()));
-    operand(to, layout.at("slot.frame"), slot.frame());
+    operand(to, layout.at("slot.address"), Optional.of(atEntry(slot.address())));
+    operand(to, layout.at("slot.frame"), slot.frame().map(this::atEntry));
+  }
+
+  private Operand atEntry(Operand operand) {
+    return operand.register() == stackPointer
+        ? new Operand(stackPointer, operand.offset() - pushed, operand.inMemory(), operand.addend())
+        : operand;
   }
 
   private void operand(MemorySegment to, long at, Optional<Operand> operand) {

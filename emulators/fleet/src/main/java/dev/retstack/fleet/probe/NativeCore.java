@@ -21,6 +21,7 @@ final class NativeCore {
   private final long stop;
   private final long stopAddress;
   private final long records;
+  private int ring;
 
   NativeCore(NativeLibrary layout, Arena arena) {
     this.layout = layout;
@@ -78,34 +79,30 @@ final class NativeCore {
     long[] bytes = {1, 8, 4, 8, 8, 8, 8};
     for (int i = 0; i < names.length; i++) {
       columns[i] = arena.allocate(Math.max(1, capacity) * bytes[i], Long.BYTES);
-      set(names[i], columns[i]);
+      set("columns." + names[i], columns[i]);
     }
-    set("record_capacity", capacity);
+    ring = capacity;
   }
 
-  int recordCount() {
-    return (int) struct.get(JAVA_LONG, records);
-  }
-
-  void clearRecords() {
-    struct.set(JAVA_LONG, records, 0);
-  }
-
-  /** Appends the records from {@code from} on to a batch that has room for them. */
-  void copyRecords(int from, RecordBatch to) {
-    int count = recordCount() - from;
+  /** Moves the records to the end of a batch, and leaves room for as many as it can take yet. */
+  void moveRecords(RecordBatch to) {
+    int count = (int) struct.get(JAVA_LONG, records);
     int at = to.size();
-    MemorySegment.copy(columns[0], JAVA_BYTE, from, to.kind, at, count);
-    longs(1, from, to.time, at, count);
-    MemorySegment.copy(columns[2], JAVA_INT, from * 4L, to.depth, at, count);
-    longs(3, from, to.selfPc, at, count);
-    longs(4, from, to.fromPc, at, count);
-    longs(5, from, to.retP, at, count);
-    longs(6, from, to.fp, at, count);
-    to.setSize(at + count);
+    if (count > 0) {
+      MemorySegment.copy(columns[0], JAVA_BYTE, 0, to.kind, at, count);
+      longs(1, to.time, at, count);
+      MemorySegment.copy(columns[2], JAVA_INT, 0, to.depth, at, count);
+      longs(3, to.selfPc, at, count);
+      longs(4, to.fromPc, at, count);
+      longs(5, to.retP, at, count);
+      longs(6, to.fp, at, count);
+      to.setSize(at + count);
+      struct.set(JAVA_LONG, records, 0);
+    }
+    set("record_capacity", Math.min(ring, to.capacity() - to.size()));
   }
 
-  private void longs(int column, int from, long[] to, int at, int count) {
-    MemorySegment.copy(columns[column], JAVA_LONG, from * 8L, to, at, count);
+  private void longs(int column, long[] to, int at, int count) {
+    MemorySegment.copy(columns[column], JAVA_LONG, 0, to, at, count);
   }
 }

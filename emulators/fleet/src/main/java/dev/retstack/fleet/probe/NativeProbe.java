@@ -36,8 +36,12 @@ import java.util.stream.Stream;
  */
 public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   private static final int FIRST_BLOCKS = 512;
-  private static final int FIRST_SITES = 256;
   private static final int FIRST_FRAMES = 256;
+
+  /**
+   * Records in the ring: few enough for the cache of the processor to hold them until they move.
+   */
+  private static final int RING = 1024;
 
   private final NativeLibrary library;
   private final Unicorn engine;
@@ -50,19 +54,16 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   private final Arena arena = Arena.ofShared();
   private final NativeCore core;
   private final NativeTable blocks;
-  private final NativeTable sites;
-  private final long siteBytes;
+  private final NativeSites sites;
   private final Map<Long, Stop> stops;
+  private final long batchFull;
   private final long askBlock;
   private final long askSite;
   private final long askFrames;
   private final long askRegions;
-  private MemorySegment blockSites;
-  private int blockSiteCount;
   private MemorySegment frames;
   private MemorySegment regions = MemorySegment.NULL;
   private final RecordBatch batch;
-  private int taken;
   private long lastTime;
   private boolean closed;
 
@@ -70,6 +71,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
    * The probe of one core.
    *
    * @param points where the functions of the image are entered; nowhere in an untraced run
+   * @param skipped the calls that the core goes without
    * @param splitter sees to it that a block begins at each site
    * @param resumed is run in the hook of the block that the core started again with
    * @param host what the times of records are; empty: virtual time
@@ -83,6 +85,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
       LandingPage landing,
       Isa isa,
       EntryPoints points,
+      SkippedCalls skipped,
       Function<BlockSplitter.Passage, BlockSplitter> splitter,
       Runnable resumed,
       Optional<HostClock> host,
@@ -98,7 +101,8 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     this.retStackLimit = retStackLimit;
     this.batch = new RecordBatch(recordsPerBatch);
     core = new NativeCore(library, arena);
-    core.allocateRecords(recordsPerBatch);
+    core.allocateRecords(Math.min(recordsPerBatch, RING));
+    core.moveRecords(batch);
     blocks =
         new NativeTable(
             arena,
@@ -106,16 +110,13 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
             library.at("block.address"),
             library.at("block.size"),
             FIRST_BLOCKS);
-    siteBytes = library.at("site");
-    sites =
-        new NativeTable(
-            arena, siteBytes, library.at("site.key"), library.at("site.used"), FIRST_SITES);
-    blockSites = arena.allocate(siteBytes, Long.BYTES);
+    sites = new NativeSites(library, arena, skipped, points.cards().size());
     frames =
         arena.allocate(Math.min(retStackLimit, FIRST_FRAMES) * library.at("frame"), Long.BYTES);
     stops =
         Stream.of(Stop.values())
             .collect(Collectors.toMap(stop -> library.at("STOP_" + stop), stop -> stop));
+    batchFull = library.at("STOP_BATCH_FULL");
     askBlock = library.at("ASK_BLOCK");
     askSite = library.at("ASK_SITE");
     askFrames = library.at("ASK_FRAMES");
@@ -152,15 +153,15 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     core.set("stack_pointer", isa.registers().sp());
     core.set("slot_reach", points.slotReach(isa));
     core.set("stops_at_jumps", isa.engine().stopsAtJumps() ? 1 : 0);
-    core.set("cards", NativeCards.write(library, arena, points.cards()));
+    core.set("cards", NativeCards.write(library, arena, isa, points.cards()));
   }
 
   private void pointToTables() {
     core.set("blocks", blocks.entries());
     core.set("block_mask", blocks.mask());
-    core.set("sites", sites.entries());
-    core.set("site_mask", sites.mask());
-    core.set("block_sites", blockSites);
+    core.set("sites", sites.calls().entries());
+    core.set("site_mask", sites.calls().mask());
+    core.set("block_sites", sites.blocks());
     core.set("frames", frames);
   }
 
@@ -183,7 +184,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   public boolean goOn() {
     long asked = core.stop();
     if (asked < askBlock) {
-      return false;
+      return asked == batchFull && emptyRing();
     }
     if (asked == askBlock) {
       meetBlock(core.stopAddress(), (int) core.get("stop_size"), (int) core.get("stop_count"));
@@ -195,6 +196,16 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
       describeRegions();
     }
     pointToTables();
+    core.clearStop();
+    return true;
+  }
+
+  /** Takes the ring's records; true where the batch has room for more and the core can go on. */
+  private boolean emptyRing() {
+    batch();
+    if (batch.isFull()) {
+      return false;
+    }
     core.clearStop();
     return true;
   }
@@ -220,6 +231,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   @Override
   public void leave() {
     core.set("left", 1);
+    core.set("behind", 0);
   }
 
   private void addBlock(long address, int size, int count) {
@@ -235,7 +247,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
       index = landing.slotAt(address);
     } else if (site != null) {
       kind = "SITE";
-      index = addBlockSite(site);
+      index = sites.at(address, site);
     } else if (landing.holds(address)) {
       kind = address == landing.stopAddress() ? "STOP" : "LANDING";
     } else if (count <= IDLE_LOOP && isIdleLoop(address, size)) {
@@ -245,6 +257,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     entry.set(JAVA_SHORT, library.at("block.count"), (short) count);
     entry.set(JAVA_SHORT, library.at("block.kind"), (short) library.at("BLOCK_" + kind));
     entry.set(JAVA_INT, library.at("block.index"), index);
+    entry.set(JAVA_INT, library.at("block.behind"), sites.behind(address + size));
   }
 
   private boolean isIdleLoop(long address, int size) {
@@ -254,29 +267,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
 
   private void addSite(long countingFunction, long returnAddress) {
     int[] among = points.countingFunctions().get(countingFunction);
-    fill(sites.put(returnAddress, 1), points.ofCall(returnAddress, among, memory::code));
-  }
-
-  private int addBlockSite(EntryPoints.Site site) {
-    int index = blockSiteCount++;
-    if (index * siteBytes == blockSites.byteSize()) {
-      MemorySegment more = arena.allocate(2 * blockSites.byteSize(), Long.BYTES);
-      more.copyFrom(blockSites);
-      blockSites = more;
-    }
-    fill(blockSites.asSlice(index * siteBytes, siteBytes), site);
-    return index;
-  }
-
-  private void fill(MemorySegment entry, EntryPoints.Site site) {
-    entry.set(JAVA_LONG, library.at("site.self_pc"), site.selfPc());
-    entry.set(JAVA_LONG, library.at("site.saved_at"), site.facts().savedAt());
-    entry.set(JAVA_LONG, library.at("site.frame_bytes"), site.facts().frameBytes());
-    entry.set(JAVA_INT, library.at("site.card"), site.convention());
-    long where = library.at("WHERE_" + site.facts().where());
-    entry.set(JAVA_SHORT, library.at("site.where"), (short) where);
-    int keeps = site.facts().keepsFrame() ? 1 : 0;
-    entry.set(JAVA_SHORT, library.at("site.keeps_frame"), (short) keeps);
+    sites.addCall(returnAddress, points.ofCall(returnAddress, among, memory::code));
   }
 
   private void growFrames() {
@@ -302,7 +293,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     }
     core.set("regions", regions);
     core.set("region_count", mappings.size());
-    core.set("last_region", 0);
+    core.set("last_region.size", 0); // none
     core.set("regions_stale", 0);
   }
 
@@ -319,7 +310,6 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   @Override
   public void codeChanged() { // of both interfaces
     blocks.clear();
-    blockSiteCount = 0;
     sites.clear();
   }
 
@@ -350,18 +340,15 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
 
   @Override
   public RecordBatch batch() {
-    if (taken < core.recordCount()) {
-      core.copyRecords(taken, batch);
-      taken = core.recordCount();
-    }
+    core.moveRecords(batch);
     return batch;
   }
 
   @Override
   public void clear() {
+    batch();
     batch.clear();
-    core.clearRecords();
-    taken = 0;
+    core.moveRecords(batch);
     core.set("overruns", 0);
     core.set("unhijackable", 0);
   }
