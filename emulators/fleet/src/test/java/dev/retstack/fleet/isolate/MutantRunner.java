@@ -19,6 +19,9 @@ public final class MutantRunner implements AutoCloseable {
   private static final int SECONDS_MAX = 60;
   private static final int END_SECONDS_MAX = 10;
 
+  /** In the name of the probe in C: what dies there is no guest's doing. */
+  private static final String OWN_LIBRARY = "retstack-probe";
+
   /** What came of a mutant. */
   public enum Kind {
     /** A core ran a slice, or told in words why there can be none. */
@@ -27,7 +30,10 @@ public final class MutantRunner implements AutoCloseable {
     REFUSED,
     /** The emulator died of it, by a signal: the guest's doing. */
     DIED,
-    /** An exception that nothing documents, a process that ended itself, or no answer: a defect. */
+    /**
+     * An exception that nothing documents, a process that ended itself, a crash in the probe in C,
+     * or no answer: a defect.
+     */
     DEFECT
   }
 
@@ -78,7 +84,8 @@ public final class MutantRunner implements AutoCloseable {
     }
     String reason = words.reason(child.exitValue());
     child = null;
-    return new Outcome(reason.startsWith("signal ") ? Kind.DIED : Kind.DEFECT, reason);
+    boolean guest = reason.startsWith("signal ") && !reason.contains(OWN_LIBRARY);
+    return new Outcome(guest ? Kind.DIED : Kind.DEFECT, reason);
   }
 
   private void start() throws IOException {
