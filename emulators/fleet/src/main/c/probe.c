@@ -540,7 +540,7 @@ struct tb {
 static __attribute__((noinline)) void unknown(uc_engine *uc, struct core *c, uint64_t address, uint32_t size, int may_stop) {
   struct tb tb = {0, 0, 0};
   c->ctl(uc, (int)c->request_cache, address, &tb);
-  if (!may_stop) { /* the delay slot of a jump: of the program for sure */
+  if (!may_stop || size == 0) { /* the delay slot of a jump, or no code at all: of the program for sure */
     c->begun = UINT64_MAX;
     c->previous = address;
     c->last_count = tb.icount;
@@ -608,6 +608,10 @@ static __attribute__((noinline, flatten)) void any_block(uc_engine *uc, struct c
     b = block_at(c, address, size);
   }
   int may_stop = !c->stops_at_jumps || address != c->last_end;
+  if (b->size == 0 && size == 0 && c->now >= c->deadline && may_stop) {
+    stop_before(uc, c, address, STOP_DEADLINE);
+    return;
+  }
   if (b->size == 0) {
     unknown(uc, c, address, size, may_stop);
     return;

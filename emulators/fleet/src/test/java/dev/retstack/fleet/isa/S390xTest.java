@@ -2,8 +2,16 @@ package dev.retstack.fleet.isa;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.zoo.Run;
+import dev.retstack.fleet.zoo.Zoo;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** s390x as an assembler writes it, and what tells its two kinds of nops apart. */
 final class S390xTest {
@@ -38,6 +46,18 @@ final class S390xTest {
     assertThat(fentry.matches(first)).isTrue();
     assertThat(mcount.matches(first)).isFalse();
     assertThat(fentry.target().of(0x10_1cd0, first)).isEqualTo(0x10_00e0);
+  }
+
+  /** The engine tells of a block of no bytes there. */
+  @ParameterizedTest
+  @EnumSource(names = {"AUTO", "JAVA"})
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void anOddProgramCounterIsAFault(ProbeKind probe) {
+    LoadedImage image = Zoo.image(S390x.ISA, S390x.ISA.convention("fentry").orElseThrow());
+    CoreOptions options = Run.options().withProbe(probe).withEntry(image.elf().entry() + 0x3b);
+    Run run = Run.of(image, options, 1_000, core -> {});
+    assertThat(run.ending().detail())
+        .isEqualTo("cpu exception 3 (program interruption) by pc _start+0x3b (0x10003b)");
   }
 
   @Test
