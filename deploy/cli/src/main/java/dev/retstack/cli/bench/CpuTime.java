@@ -1,6 +1,7 @@
 package dev.retstack.cli.bench;
 
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 
 /** CPU time of this process, all threads, garbage collector and compilers included. */
 final class CpuTime {
@@ -8,6 +9,13 @@ final class CpuTime {
       ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class);
 
   private CpuTime() {}
+
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+  /** Nanoseconds that this thread alone has run. */
+  static long ofThisThread() {
+    return THREADS.getCurrentThreadCpuTime();
+  }
 
   /** Nanoseconds since the process began. */
   static long nanos() {

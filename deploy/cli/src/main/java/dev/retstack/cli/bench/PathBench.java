@@ -29,32 +29,34 @@ public final class PathBench {
     this.records = batches.stream().mapToLong(RecordBatch::size).sum();
   }
 
-  /** Takes the records of one run of a program as the material. */
-  public static PathBench of(LoadedImage image, String program, long argument) {
+  /** Takes the records of one run of a program on one clock as the material. */
+  public static PathBench of(
+      LoadedImage image, String program, long argument, CoreOptions.Clock clock) {
     List<RecordBatch> batches = new ArrayList<>();
     List<String> argv = List.of("zoo", program, String.valueOf(argument));
-    CoreOptions traced = CoreOptions.of(LinuxOptions.of(program));
+    CoreOptions traced = CoreOptions.of(LinuxOptions.of(program)).withClock(clock);
     GuestRun.of(image, argv, traced, _ -> {}, batch -> batches.add(copy(batch)));
-    return new PathBench(image.elf().name() + " " + program, batches);
+    String unit = clock == CoreOptions.Clock.HOST ? ", host ns" : "";
+    return new PathBench(image.elf().name() + " " + program + unit, batches);
   }
 
-  /** Packing and unpacking by one codec. */
+  /** Packing and unpacking by one codec, in CPU time of this thread. */
   public List<Measure> codec(ChunkCodec codec, int rounds) throws CorruptChunkException {
     Rounds encode = new Rounds(rounds);
     Rounds decode = new Rounds(rounds);
     long bytes = 0;
     for (int round = -1; round < rounds; round++) { // the first one warms up
       List<byte[]> packed = new ArrayList<>(batches.size());
-      long start = System.nanoTime();
+      long start = CpuTime.ofThisThread();
       for (RecordBatch batch : batches) {
         packed.add(codec.encode(batch));
       }
-      long half = System.nanoTime();
+      long half = CpuTime.ofThisThread();
       RecordBatch into = new RecordBatch(capacity());
       for (int i = 0; i < packed.size(); i++) {
         codec.decode(packed.get(i), batches.get(i).size(), into);
       }
-      long end = System.nanoTime();
+      long end = CpuTime.ofThisThread();
       if (round >= 0) {
         encode.add((double) (half - start) / records);
         decode.add((double) (end - half) / records);

@@ -18,10 +18,12 @@ import dev.retstack.cli.option.GuestImages;
 import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.option.ProbeOption;
 import dev.retstack.cli.option.Tables;
+import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.probe.NativeLibrary;
 import dev.retstack.schema.codec.Codecs;
+import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import java.io.IOException;
@@ -121,11 +123,7 @@ public final class BenchVerb extends Verb {
     LoadedImage first = LoadedImage.load(files.getFirst()).requireCallSites();
     if (stages.contains(Stage.PATH)) {
       note("packing, unpacking, reconstruction");
-      PathBench path = PathBench.of(first, "w200", w200);
-      for (String codec : Codecs.ids()) {
-        measures.addAll(path.codec(Codecs.byId(codec), rounds));
-      }
-      measures.addAll(path.apply(rounds));
+      measures.addAll(path(first, w200));
     }
     if (stages.contains(Stage.REPLAY) || stages.contains(Stage.PEERS)) {
       measures.addAll(stored(first, w200));
@@ -135,6 +133,23 @@ public final class BenchVerb extends Verb {
     }
     print(measures);
     return ExitCode.OK;
+  }
+
+  private List<Measure> path(LoadedImage image, long w200) throws CorruptChunkException {
+    List<PathBench> paths =
+        List.of(
+            PathBench.of(image, "w200", w200, CoreOptions.Clock.VIRTUAL),
+            PathBench.of(image, "w200", w200, CoreOptions.Clock.HOST),
+            PathBench.of(image, "fib", fibOf(calls), CoreOptions.Clock.VIRTUAL),
+            PathBench.of(image, "fib", fibOf(calls), CoreOptions.Clock.HOST));
+    List<Measure> measures = new ArrayList<>();
+    for (PathBench path : paths) {
+      for (String codec : Codecs.ids()) {
+        measures.addAll(path.codec(Codecs.byId(codec), rounds));
+      }
+    }
+    measures.addAll(paths.getFirst().apply(rounds));
+    return measures;
   }
 
   private List<Measure> capture(List<Path> files, long w200) throws IOException {

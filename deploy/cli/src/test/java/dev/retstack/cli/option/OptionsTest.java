@@ -27,6 +27,23 @@ class OptionsTest {
     @Mixin private KafkaOptions kafka;
   }
 
+  @Command
+  private static final class WithCodec {
+    @Mixin private CodecOption codec;
+  }
+
+  @Test
+  void codecIsTheStandardOneOrAnyThatIsKnown() {
+    WithCodec command = new WithCodec();
+    CommandLine line = new CommandLine(command);
+    line.parseArgs();
+    assertThat(command.codec.codec().id()).isEqualTo("packed2");
+    line.parseArgs("--codec", "records");
+    assertThat(command.codec.codec().id()).isEqualTo("records");
+    assertThatThrownBy(() -> line.parseArgs("--codec", "zip"))
+        .hasMessageContaining("unknown codec 'zip': this version knows packed1, packed2, records");
+  }
+
   @Test
   void kafkaOptionWinsOverFileAndEnvironment() throws Exception {
     Path file =
