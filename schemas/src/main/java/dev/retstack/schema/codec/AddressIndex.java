@@ -20,7 +20,7 @@ final class AddressIndex {
   /** Number of the address, or 0. */
   int get(long address) {
     int mask = numbers.length - 1;
-    int slot = (int) (address * MIX >>> shift);
+    int slot = (int) ((address * MIX) >>> shift);
     while (true) {
       int number = numbers[slot & mask];
       if (number == 0 || addresses[slot & mask] == address) {
@@ -40,7 +40,7 @@ final class AddressIndex {
 
   private void place(long address, int number) {
     int mask = numbers.length - 1;
-    int slot = (int) (address * MIX >>> shift) & mask;
+    int slot = (int) ((address * MIX) >>> shift) & mask;
     while (numbers[slot] != 0) {
       slot = slot + 1 & mask;
     }

@@ -38,7 +38,7 @@ final class BitSink {
   /** Size in bytes, the last one filled up with zeros. */
   int finish() {
     LONG.set(bytes, at, word);
-    return at + (count + 7 >>> 3);
+    return at + ((count + 7) >>> 3);
   }
 
   byte[] array() {

@@ -158,7 +158,7 @@ final class Packed2Decoder implements ScratchPool.Scratch {
     boolean callerUnknown = model.callerUnknown();
     boolean retPCoded = siteNew || functionNew || callerUnknown || retPVaries(siteState);
     boolean fpCoded = siteNew || callerUnknown || fpVaries(siteState);
-    if (retPCoded && (form & RET_P) != 0 || fpCoded && (form & FP) != 0) {
+    if ((retPCoded && (form & RET_P) != 0) || (fpCoded && (form & FP) != 0)) {
       throw refused(form);
     }
     long retP;
@@ -279,7 +279,7 @@ final class Packed2Decoder implements ScratchPool.Scratch {
 
   private long newAddress() throws CorruptChunkException {
     long page = (model.lastFunction >> 8) + source.stream(FUNCTION_PAGES).zigzag();
-    return page << 8 | source.stream(FUNCTION_BYTES).get();
+    return (page << 8) | source.stream(FUNCTION_BYTES).get();
   }
 
   private int departure() throws CorruptChunkException {

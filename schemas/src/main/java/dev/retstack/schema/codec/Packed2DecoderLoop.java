@@ -104,7 +104,7 @@ final class Packed2DecoderLoop {
         if (high == HIGH_LONG) {
           break;
         }
-        delta = content[low] & 0xff | high << 8;
+        delta = (content[low] & 0xff) | (high << 8);
       }
       long selfPc;
       long fromPc;
@@ -170,7 +170,7 @@ final class Packed2DecoderLoop {
         selfPc = functions[atFunction];
         fromPc = sites[atSite];
         top++;
-        frames[top] = (long) successor << FRAME_SITE_SHIFT | i;
+        frames[top] = ((long) successor << FRAME_SITE_SHIFT) | i;
         point = entryPoint(function);
         depth = next;
       }

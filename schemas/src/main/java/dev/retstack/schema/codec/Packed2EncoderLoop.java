@@ -116,7 +116,7 @@ final class Packed2EncoderLoop {
       } else {
         int atSite = successor << SITE_BITS;
         long siteState = sites[atSite + SITE_STATE];
-        if (depths[i] != next || top == 0 && !baseKnown) {
+        if (depths[i] != next || (top == 0 && !baseKnown)) {
           break;
         }
         long selfPc = selfPcs[i];
@@ -146,8 +146,8 @@ final class Packed2EncoderLoop {
                 : top == 0 ? baseFp : fps[caller];
         if ((retP != retPs[i] || fp != fps[i])
             && ((siteState & STRUCK_OUT) == 0
-                || retP != retPs[i] && !retPVaries(siteState)
-                || fp != fps[i] && !fpVaries(siteState))) {
+                || (retP != retPs[i] && !retPVaries(siteState))
+                || (fp != fps[i] && !fpVaries(siteState)))) {
           break;
         }
         if ((siteState & STRUCK_OUT) != 0) {
@@ -160,7 +160,7 @@ final class Packed2EncoderLoop {
           }
         }
         top++;
-        frames[top] = (long) successor << FRAME_SITE_SHIFT | i;
+        frames[top] = ((long) successor << FRAME_SITE_SHIFT) | i;
         point = entryPoint(function);
       }
       if (timing != SURE) {

@@ -116,7 +116,7 @@ final class Packed2Model {
     sites[SITE_STATE] =
         VARIES | (long) STRIKES_MAX << RET_P_STRIKES_SHIFT | (long) STRIKES_MAX << FP_STRIKES_SHIFT;
     Arrays.fill(functions, 0, 1 << FUNCTION_BITS, 0);
-    Arrays.fill(points, 0, 2 * FIRST_SITE << POINT_BITS, 0);
+    Arrays.fill(points, 0, (2 * FIRST_SITE) << POINT_BITS, 0);
     top = 0;
     next = 0;
     point = 0;
@@ -319,7 +319,7 @@ final class Packed2Model {
     int sureness = (int) state & CALLEE_SURENESS;
     boolean first = sureness == UNSURE && callee == NEW;
     int next = first ? UNSURE : taught(sureness, function == callee && function != NEW);
-    sites[at] = state & 0xfc | next | (long) function << CALLEE_SHIFT;
+    sites[at] = (state & 0xfc) | next | ((long) function << CALLEE_SHIFT);
   }
 
   /** Opens the frame of the entry that is record number {@code record}. */

@@ -68,7 +68,7 @@ final class Packed2Point {
 
   /** True where the successor needs no escape: it stands in a slot, or any other may come. */
   static boolean isForetold(long state, int slot) {
-    return slot >= 0 || (state & MODE) != CERTAIN && successor(state, 1) == 0;
+    return slot >= 0 || ((state & MODE) != CERTAIN && successor(state, 1) == 0);
   }
 
   /**
@@ -118,9 +118,9 @@ final class Packed2Point {
     }
     points[at + TIME_0 + 1] = delta;
     long flip = first != RETURN && successor == RETURN ? 1L << FLIP_SHIFT : 0;
-    return state & ~(MODE | 1L << FLIP_SHIFT)
+    return (state & ~(MODE | (1L << FLIP_SHIFT)))
         | FORK
         | flip
-        | (long) successor << (SUCCESSOR_SHIFT + SUCCESSOR_BITS);
+        | ((long) successor << (SUCCESSOR_SHIFT + SUCCESSOR_BITS));
   }
 }

@@ -79,7 +79,7 @@ final class Packed2Source {
     ByteSource source = sources[stream];
     int symbol = source.get();
     if (symbol >= SYMBOL_BYTE_MAX) {
-      symbol = (symbol - SYMBOL_BYTE_MAX << 8) + source.get() + SYMBOL_BYTE_MAX;
+      symbol = ((symbol - SYMBOL_BYTE_MAX) << 8) + source.get() + SYMBOL_BYTE_MAX;
     }
     if (symbol >= limit) {
       throw new CorruptChunkException(
@@ -102,7 +102,7 @@ final class Packed2Source {
             "time beyond 64 bits before byte " + sources[LONG_TIMES].position());
       }
     }
-    return high << 8 | low;
+    return (high << 8) | low;
   }
 
   /** Refuses bytes that no record used. */

@@ -54,7 +54,7 @@ final class Packed2Streams {
     if (symbol < SYMBOL_BYTE_MAX) {
       sink.put(symbol);
     } else {
-      sink.put(SYMBOL_BYTE_MAX + (symbol - SYMBOL_BYTE_MAX >>> 8));
+      sink.put(SYMBOL_BYTE_MAX + ((symbol - SYMBOL_BYTE_MAX) >>> 8));
       sink.put(symbol - SYMBOL_BYTE_MAX);
     }
   }

@@ -53,7 +53,7 @@ public final class ZstdFrame {
       }
       int header = littleEndian(bytes, at, 3);
       last = (header & 1) != 0;
-      int type = header >>> 1 & 3;
+      int type = (header >>> 1) & 3;
       int size = type == 1 ? 1 : header >>> 3;
       at += 3;
       if (type == 3 || size > end - at) {

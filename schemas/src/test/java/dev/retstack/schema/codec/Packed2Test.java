@@ -95,7 +95,7 @@ class Packed2Test {
     RecordBatch into = new RecordBatch(300);
     for (int bit = 0; bit < payload.length * 8; bit++) {
       byte[] changed = payload.clone();
-      changed[bit / 8] ^= (byte) (1 << bit % 8);
+      changed[bit / 8] ^= (byte) (1 << (bit % 8));
       chunk.setPayload(ByteBuffer.wrap(changed));
       assertThatThrownBy(() -> Chunks.decode(chunk)).isInstanceOf(CorruptChunkException.class);
     }
@@ -159,7 +159,7 @@ class Packed2Test {
     while (!batch.isFull()) {
       boolean leaf = depth == 7;
       boolean calls =
-          depth < 0 || !leaf && (site[depth] == 0 || site[depth] == 1 && random.nextBoolean());
+          depth < 0 || (!leaf && (site[depth] == 0 || (site[depth] == 1 && random.nextBoolean())));
       int caller = depth < 0 ? 0 : function[depth];
       time += 5 + caller % 7 + (calls ? 3 : 9) + (jitter == 0 ? 0 : random.nextInt(0, jitter));
       if (calls) {
@@ -174,7 +174,7 @@ class Packed2Test {
             time,
             depth + 1,
             0x40_1000 + callee * 0x80L,
-            0x40_1000 + caller * 0x80L + 0x46 + at * 0x30,
+            0x40_1000 + caller * 0x80L + 0x46 + at * 0x30L,
             0x7fff_0000L - depth * 0x20L,
             0x7fff_0018L - depth * 0x20L);
       } else {
