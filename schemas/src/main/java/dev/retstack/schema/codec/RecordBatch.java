@@ -60,6 +60,24 @@ public final class RecordBatch {
     size = 0;
   }
 
+  /**
+   * Appends records of another batch. The caller has made sure that there is room.
+   *
+   * @param first index of the first of them
+   * @param end index behind the last
+   */
+  public void addAll(RecordBatch from, int first, int end) {
+    int count = end - first;
+    System.arraycopy(from.kind, first, kind, size, count);
+    System.arraycopy(from.time, first, time, size, count);
+    System.arraycopy(from.depth, first, depth, size, count);
+    System.arraycopy(from.selfPc, first, selfPc, size, count);
+    System.arraycopy(from.fromPc, first, fromPc, size, count);
+    System.arraycopy(from.retP, first, retP, size, count);
+    System.arraycopy(from.fp, first, fp, size, count);
+    size += count;
+  }
+
   /** Says how many records the columns hold, by who filled them in; at most the capacity. */
   public void setSize(int records) {
     if (records < 0 || records > kind.length) {

@@ -120,16 +120,7 @@ final class GoldenFiles {
 
   private static RecordBatch part(RecordBatch all, int from, int to, int room) {
     RecordBatch part = new RecordBatch(to - from + room);
-    for (int i = from; i < to; i++) {
-      part.add(
-          all.kind[i],
-          all.time[i],
-          all.depth[i],
-          all.selfPc[i],
-          all.fromPc[i],
-          all.retP[i],
-          all.fp[i]);
-    }
+    part.addAll(all, from, to);
     return part;
   }
 

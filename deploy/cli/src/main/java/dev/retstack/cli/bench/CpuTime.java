@@ -3,22 +3,22 @@ package dev.retstack.cli.bench;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
-/** CPU time of this process, all threads, garbage collector and compilers included. */
+/** CPU time, user and system. */
 final class CpuTime {
   private static final com.sun.management.OperatingSystemMXBean SYSTEM =
       ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class);
 
-  private CpuTime() {}
-
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+  private CpuTime() {}
 
   /** Nanoseconds that this thread alone has run. */
   static long ofThisThread() {
     return THREADS.getCurrentThreadCpuTime();
   }
 
-  /** Nanoseconds since the process began. */
-  static long nanos() {
+  /** Nanoseconds of all threads, garbage collector and compilers included. */
+  static long ofThisProcess() {
     return SYSTEM.getProcessCpuTime();
   }
 }

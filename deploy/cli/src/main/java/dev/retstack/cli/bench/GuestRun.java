@@ -7,8 +7,6 @@ import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.codec.RecordBatch;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -25,8 +23,6 @@ record GuestRun(long cpuNanos, double share) {
 
   /** Not measured. */
   private static final long FIRST = 1_000_000;
-
-  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
   /**
    * Runs it to its end.
@@ -49,11 +45,11 @@ record GuestRun(long cpuNanos, double share) {
         // translates
       }
       long instructions = core.instructions();
-      long start = THREADS.getCurrentThreadCpuTime();
+      long start = CpuTime.ofThisThread();
       while (core.ending().isEmpty() && step(core, SLICE, records)) {
         // measured
       }
-      final long nanos = THREADS.getCurrentThreadCpuTime() - start;
+      final long nanos = CpuTime.ofThisThread() - start;
       CoreEnding ending = core.ending().orElseThrow();
       if (ending.end() != CoreEnd.HALTED || ending.exitCode() != 0) {
         throw new IllegalStateException(argv + " ended: " + ending.detail());

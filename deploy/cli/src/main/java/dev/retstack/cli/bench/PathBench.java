@@ -114,16 +114,7 @@ public final class PathBench {
 
   private static RecordBatch copy(RecordBatch from) {
     RecordBatch to = new RecordBatch(from.size());
-    for (int i = 0; i < from.size(); i++) {
-      to.add(
-          from.kind[i],
-          from.time[i],
-          from.depth[i],
-          from.selfPc[i],
-          from.fromPc[i],
-          from.retP[i],
-          from.fp[i]);
-    }
+    to.addAll(from, 0, from.size());
     return to;
   }
 }

@@ -37,7 +37,7 @@ public final class ReplayBench {
     Rounds wall = new Rounds(rounds);
     Rounds cpu = new Rounds(rounds);
     for (int round = -2; round < rounds; round++) { // the first two warm up
-      long cpuBefore = CpuTime.nanos();
+      long cpuBefore = CpuTime.ofThisProcess();
       long start = System.nanoTime();
       long seen = TraceReplay.read(file, TraceReplay.Progress.SILENT).state().report().records();
       long nanos = System.nanoTime() - start;
@@ -46,7 +46,7 @@ public final class ReplayBench {
       }
       if (round >= 0) {
         wall.add(nanos / (double) records);
-        cpu.add((CpuTime.nanos() - cpuBefore) / (double) records);
+        cpu.add((CpuTime.ofThisProcess() - cpuBefore) / (double) records);
       }
     }
     String subject = "%s w200, %,d records".formatted(image.elf().name(), records);

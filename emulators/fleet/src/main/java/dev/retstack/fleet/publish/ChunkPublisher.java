@@ -130,16 +130,7 @@ public final class ChunkPublisher {
 
   private static RecordBatch part(RecordBatch batch, int from, int to) {
     RecordBatch part = new RecordBatch(to - from);
-    for (int i = from; i < to; i++) {
-      part.add(
-          batch.kind[i],
-          batch.time[i],
-          batch.depth[i],
-          batch.selfPc[i],
-          batch.fromPc[i],
-          batch.retP[i],
-          batch.fp[i]);
-    }
+    part.addAll(batch, from, to);
     return part;
   }
 }

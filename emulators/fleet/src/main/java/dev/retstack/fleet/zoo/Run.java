@@ -109,23 +109,10 @@ public record Run(
       if (records.size() + more.size() > records.capacity()) {
         RecordBatch bigger =
             new RecordBatch(Math.max(records.capacity() * 2, records.size() + more.size()));
-        addAll(records, bigger);
+        bigger.addAll(records, 0, records.size());
         records = bigger;
       }
-      addAll(more, records);
-    }
-
-    private static void addAll(RecordBatch from, RecordBatch to) {
-      for (int i = 0; i < from.size(); i++) {
-        to.add(
-            from.kind[i],
-            from.time[i],
-            from.depth[i],
-            from.selfPc[i],
-            from.fromPc[i],
-            from.retP[i],
-            from.fp[i]);
-      }
+      records.addAll(more, 0, more.size());
     }
   }
 

@@ -70,16 +70,7 @@ class ZooTest {
   private static void everyCodecGivesBack(RecordBatch all) {
     for (int from = 0; from < all.size(); from += CHUNK) {
       RecordBatch part = new RecordBatch(Math.min(CHUNK, all.size() - from));
-      for (int i = from; !part.isFull(); i++) {
-        part.add(
-            all.kind[i],
-            all.time[i],
-            all.depth[i],
-            all.selfPc[i],
-            all.fromPc[i],
-            all.retP[i],
-            all.fp[i]);
-      }
+      part.addAll(all, from, from + part.capacity());
       for (String id : Codecs.ids()) {
         RecordBatch back = new RecordBatch(part.size());
         assertThatCode(

@@ -99,7 +99,7 @@ public final class CallProfile {
   }
 
   /** Id of an arc of kept functions, made where need be, without a caller beyond the limit. */
-  private int arcOf(int caller, int function) {
+  int arcOf(int caller, int function) {
     int arc = arc(caller, selfPc(function));
     if (arc < 0) {
       arc = newArc(caller, function);

@@ -127,8 +127,7 @@ public final class CoreGraph {
       int arc = profile.newArc(caller, function);
       if (arc < 0) {
         stats.add(Stat.EDGES_NOT_KEPT, 1);
-        arc = profile.arc(CallProfile.NO_CALLER, selfPc);
-        return arc < 0 ? profile.newArc(CallProfile.NO_CALLER, function) : arc;
+        arc = profile.arcOf(CallProfile.NO_CALLER, function);
       }
       return arc;
     }
