@@ -82,7 +82,7 @@ public final class PathBench {
               "",
               new ImageTraits(false, false, 0, 0),
               SymbolTable.of(List.of())));
-      long start = System.nanoTime();
+      long start = CpuTime.ofThisThread();
       long before = 0;
       long sequence = 0;
       for (RecordBatch batch : batches) {
@@ -102,7 +102,7 @@ public final class PathBench {
         before += batch.size();
       }
       if (round >= 0) {
-        perRecord.add((double) (System.nanoTime() - start) / records);
+        perRecord.add((double) (CpuTime.ofThisThread() - start) / records);
       }
     }
     return List.of(new Measure("apply", subject, "nsPerRecord", perRecord.median()));
