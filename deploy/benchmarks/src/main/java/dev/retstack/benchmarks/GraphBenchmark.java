@@ -19,6 +19,7 @@ import dev.retstack.schema.codec.Codecs;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.service.reconstruct.ChunkApplier;
+import it.unimi.dsi.fastutil.ints.IntArrayList;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -126,6 +127,13 @@ public class GraphBenchmark {
 
     @Override
     public void finished(int slot, int parent, long time, Ending ending) {}
+
+    /** None: each is told of. */
+    @Override
+    public int linked(
+        RecordBatch batch, int first, int parent, long time, int room, IntArrayList opened) {
+      return first;
+    }
 
     @Override
     public boolean wants(AnomalyKind kind) {
