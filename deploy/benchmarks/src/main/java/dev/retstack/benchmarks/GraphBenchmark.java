@@ -130,8 +130,7 @@ public class GraphBenchmark {
 
     /** None: each is told of. */
     @Override
-    public int linked(
-        RecordBatch batch, int first, int parent, long time, int room, IntArrayList opened) {
+    public int linked(RecordBatch batch, int first, int parent, int room, IntArrayList opened) {
       return first;
     }
 

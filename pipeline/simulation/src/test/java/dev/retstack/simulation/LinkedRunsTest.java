@@ -2,6 +2,7 @@ package dev.retstack.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.graph.aggregate.ApplyResult;
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.aggregate.GraphEvents;
 import dev.retstack.graph.aggregate.GraphLimits;
@@ -10,7 +11,6 @@ import dev.retstack.graph.aggregate.ImageInfo;
 import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.schema.codec.RecordBatch;
-import dev.retstack.schema.codec.RecordLinks;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -23,6 +23,8 @@ import org.junit.jupiter.api.Test;
 
 /** Runs of linked records are taken at once; call by call the same must come out. */
 class LinkedRunsTest {
+  private static final long[] THRESHOLDS = {0, 30, 1000, Long.MAX_VALUE};
+
   @Test
   void linkedRunsGiveTheStateThatSingleRecordsGive() {
     long[] taken = new long[2];
@@ -30,18 +32,19 @@ class LinkedRunsTest {
         seed -> {
           SplittableRandom random = new SplittableRandom(seed);
           GraphLimits limits = limits(random);
-          Recorder expectedEvents = new Recorder();
-          Recorder events = new Recorder();
-          Subject expected = subject(limits, expectedEvents);
-          Subject subject = subject(limits, events);
+          long threshold = THRESHOLDS[random.nextInt(THRESHOLDS.length)];
+          Recorder expectedEvents = new Recorder(threshold);
+          Recorder events = new Recorder(threshold);
+          GraphState expected = state(limits, expectedEvents);
+          GraphState subject = state(limits, events);
           Faults faults = Faults.any(random);
           for (ModelCore core : Cores.any(random, 3, random.nextInt(3) * 10)) {
             for (ModelChunk chunk : faults.deliver(core, 1 + random.nextInt(2000)).chunks()) {
               damage(chunk.batch(), random);
-              expected.apply(unlinked(chunk));
-              subject.apply(chunk);
+              apply(expected, unlinked(chunk));
+              apply(subject, chunk);
               count(chunk.batch(), taken);
-              Validations.invariants(subject.state());
+              Validations.invariants(subject);
             }
             assertThat(snapshot(subject)).isEqualTo(snapshot(expected));
           }
@@ -49,26 +52,6 @@ class LinkedRunsTest {
         });
     assertThat(taken[0]).as("linked records").isGreaterThan(0);
     assertThat(taken[1]).as("other records").isGreaterThan(0);
-  }
-
-  /** Links are a hint: where they are wrong, the records have the last word. */
-  @Test
-  void anExitThatIsLinkedToAnotherFrameIsNotBelieved() {
-    ModelProgram program =
-        new ModelProgram(new SplittableRandom(7), Workload.any(new SplittableRandom(7))).run();
-    ModelCore core = new ModelCore(new CoreKey("session", "core"), program);
-    Subject expected = subject(GraphLimits.DEFAULT, new Recorder());
-    Subject subject = subject(GraphLimits.DEFAULT, new Recorder());
-    for (ModelChunk chunk : core.chunks(new SplittableRandom(8), 5000)) {
-      expected.apply(unlinked(chunk));
-      new RecordLinks().fill(chunk.batch());
-      int[] links = chunk.batch().links();
-      for (int i = 0; i < chunk.batch().size(); i++) {
-        links[i] += chunk.batch().kind[i] == RecordBatch.EXIT && links[i] >= 0 ? 1 : 0;
-      }
-      subject.apply(chunk);
-    }
-    assertThat(snapshot(subject)).isEqualTo(snapshot(expected));
   }
 
   private static GraphLimits limits(SplittableRandom random) {
@@ -83,10 +66,16 @@ class LinkedRunsTest {
         d.cores());
   }
 
-  private static Subject subject(GraphLimits limits, Recorder events) {
+  private static GraphState state(GraphLimits limits, Recorder events) {
     GraphState state = new GraphState(limits);
+    state.image(ModelCore.image());
     state.events(events);
-    return Subject.of(state);
+    return state;
+  }
+
+  private static void apply(GraphState state, ModelChunk chunk) {
+    assertThat(state.apply(chunk.meta(), chunk.core(), chunk.imageId(), chunk.batch()))
+        .isNotEqualTo(ApplyResult.NEEDS_IMAGE);
   }
 
   private static void damage(RecordBatch batch, SplittableRandom random) {
@@ -117,10 +106,10 @@ class LinkedRunsTest {
     }
   }
 
-  private static byte[] snapshot(Subject subject) {
+  private static byte[] snapshot(GraphState state) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try {
-      subject.state().writeTo(new DataOutputStream(bytes));
+      state.writeTo(new DataOutputStream(bytes));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -129,10 +118,15 @@ class LinkedRunsTest {
 
   private static final class Recorder implements GraphEvents {
     final List<Object> heard = new ArrayList<>();
+    private final long threshold;
+
+    Recorder(long threshold) {
+      this.threshold = threshold;
+    }
 
     @Override
     public long threshold() {
-      return 30;
+      return threshold;
     }
 
     @Override

@@ -151,20 +151,13 @@ public final class CoreGraph {
     }
 
     @Override
-    public int linked(
-        RecordBatch batch, int first, int parent, long time, int room, IntArrayList opened) {
-      final int kept = tree.size();
-      int end = linked.run(CoreGraph.this, batch, first, parent, time, room);
-      int frames = linked.frames();
-      int entered = (end - first + frames) / 2;
-      stats.add(Stat.TREE_CALLS_NOT_KEPT, entered - (tree.size() - kept));
-      if (parent >= 0) {
-        calls.addChild(parent, linked.childrenOfParent());
+    public int linked(RecordBatch batch, int first, int parent, int room, IntArrayList opened) {
+      if (!tree.isFull()) {
+        return first;
       }
-      linked.handOver(calls, parent);
-      for (int frame = 0; frame < frames; frame++) {
-        opened.add(linked.entry(frame));
-      }
+      int end = linked.run(CoreGraph.this, batch, first, parent, room);
+      stats.add(Stat.TREE_CALLS_NOT_KEPT, (end - first + linked.frames()) / 2);
+      linked.handOver(calls, parent, batch, first, end, opened);
       return end;
     }
 
@@ -207,7 +200,7 @@ public final class CoreGraph {
       if (c.treeCall(slot) >= 0) {
         tree.finish(c.treeCall(slot), time, ending);
       }
-      digest = mix(digest, c.selfPc(slot), enter, time, c.level(slot), ending);
+      digest = mix(digest, c.selfPc(slot), enter, time, c.level(slot), ending.code());
       if (events != null && ending.finished() && duration >= events.threshold()) {
         publish(c.selfPc(slot), c.callerPc(slot), c.level(slot), enter, time, self, ending);
       }
@@ -243,9 +236,9 @@ public final class CoreGraph {
     }
   }
 
-  static long mix(long h, long selfPc, long enter, long exit, int level, Ending ending) {
+  static long mix(long h, long selfPc, long enter, long exit, int level, int ending) {
     long call = selfPc * 0x9e3779b97f4a7c15L + Long.rotateLeft(enter, 21) * 31 + exit;
-    call = (call ^ (call >>> 29)) + level * 8L + ending.code();
+    call = (call ^ (call >>> 29)) + level * 8L + ending;
     return (Long.rotateLeft(h, 5) ^ call) * 0xbf58476d1ce4e5b9L;
   }
 

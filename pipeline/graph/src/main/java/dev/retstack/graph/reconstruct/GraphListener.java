@@ -36,14 +36,13 @@ public interface GraphListener {
    * if {@link #entered} and {@link #finished} had been called for each, each call entered by the
    * one that encloses it, in slots from {@code parent + 1} on.
    *
-   * @param first index of the first record, an entry
-   * @param time no record may be earlier
+   * @param first index of the first record, an entry that is not earlier than any before it
    * @param room calls that may be open above the parent at a time
    * @param opened takes the index of the entry of each call that is open after the run, outermost
    *     first
    * @return index of the first record not taken
    */
-  int linked(RecordBatch batch, int first, int parent, long time, int room, IntArrayList opened);
+  int linked(RecordBatch batch, int first, int parent, int room, IntArrayList opened);
 
   /** Whether rows of this kind are still wanted; what is not wanted is only counted. */
   boolean wants(AnomalyKind kind);

@@ -81,7 +81,7 @@ final class TaskReconstructor {
         }
         int parent = stack.size() - 1;
         if (linked && links[i] >= 0) {
-          int end = listener.linked(batch, i, parent, now, maxDepth - depth, opened);
+          int end = listener.linked(batch, i, parent, maxDepth - depth, opened);
           if (end > i) {
             returned += (end - i - opened.size()) / 2;
             pushOpened(batch);
