@@ -1,7 +1,5 @@
 package dev.retstack.fleet;
 
-import dev.retstack.fleet.publish.SinkWaits;
-
 /**
  * How far a fleet is.
  *
@@ -12,7 +10,6 @@ import dev.retstack.fleet.publish.SinkWaits;
  * @param chunks sent by all
  * @param overruns entries refused because ret_stack was full
  * @param unhijackable entries left alone
- * @param waits how much they had to wait for the sink
  */
 public record FleetProgress(
     int cores,
@@ -21,8 +18,7 @@ public record FleetProgress(
     long records,
     long chunks,
     long overruns,
-    long unhijackable,
-    SinkWaits waits) {
+    long unhijackable) {
 
   /** Two fleets together. */
   public FleetProgress plus(FleetProgress other) {
@@ -33,7 +29,6 @@ public record FleetProgress(
         records + other.records,
         chunks + other.chunks,
         overruns + other.overruns,
-        unhijackable + other.unhijackable,
-        waits.plus(other.waits));
+        unhijackable + other.unhijackable);
   }
 }

@@ -105,6 +105,11 @@ final class UnicornLibrary {
     return LINKER.downcallHandle(find(LINKER.defaultLookup(), name, "the C library"), shape);
   }
 
+  /** Links a short function that does not call Java. */
+  static MethodHandle leaf(MemorySegment function, FunctionDescriptor shape) {
+    return LINKER.downcallHandle(function, shape, Linker.Option.critical(false));
+  }
+
   /** Makes a C function pointer to a static method that never throws; it is never freed. */
   static long upcall(MethodHandle target, FunctionDescriptor shape) {
     return LINKER.upcallStub(target, shape, Arena.global()).address();

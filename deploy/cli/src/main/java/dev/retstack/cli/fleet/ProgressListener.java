@@ -17,19 +17,14 @@ class ProgressListener implements FleetListener {
   @Override
   public void progress(FleetProgress progress) {
     line.show(
-        "%d of %d cores ended, %,d instructions, %,d records in %,d chunks%s"
+        "%d of %d cores ended, %,d instructions, %,d records in %,d chunks"
             .formatted(
                 progress.ended(),
                 progress.cores(),
                 progress.instructions(),
                 progress.records(),
-                progress.chunks(),
-                standing(progress.waits().now())));
+                progress.chunks()));
     next.progress(progress);
-  }
-
-  private static String standing(int cores) {
-    return cores == 0 ? "" : ", %d stand still until theirs are taken".formatted(cores);
   }
 
   @Override

@@ -79,7 +79,7 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
   }
 
   @Override
-  public void arm(long untilTime) {
+  public void arm(long untilTime, boolean end) {
     deadline = untilTime;
     stop = Stop.NONE;
   }

@@ -207,7 +207,7 @@ public final class Core implements AutoCloseable {
     }
     long now = pacer.instructions().now();
     boolean last = instructionCount >= instructionLimit - now;
-    pacer.arm(last ? instructionLimit : now + instructionCount);
+    pacer.arm(last ? instructionLimit : now + instructionCount, last);
     UnicornException error;
     try {
       do {
@@ -292,7 +292,7 @@ public final class Core implements AutoCloseable {
    */
   private void repeat() {
     engine.hook_add_mem(UcConst.UC_HOOK_MEM_INVALID, faults::onInvalidAccess, 1, 0);
-    pacer.arm(pacer.instructions().now()); // where it does not fail, not beyond its block
+    pacer.arm(pacer.instructions().now(), false); // where it does not fail, not beyond its block
     pacer.resume();
     pc = isa.addresses().target(pc, engine::reg_read);
     start();

@@ -10,12 +10,13 @@ import java.util.List;
  * <pre>
  *   start     handler slot 0        each goes on at the address in the mailbox
  *             ...
- *             handler slot 255
+ *             handler slot 63
  *   end       tail                  shared code of the slots, where the ISA needs it
  *             self-branches         the rest of the code page
  *   stop        one of them         where a program's outermost return leads
  *   start + PAGE
- *             mailbox               a word, readable to the guest, written by the host
+ *             mailbox               a word, written by the host
+ *             stored registers      words, written by the slots, where the ISA's landing code does
  * </pre>
  *
  * There are many slots so that the program counter of a return says which frame exits: the frame at
@@ -23,7 +24,7 @@ import java.util.List;
  */
 public final class LandingPage {
   /** Number of handler slots. */
-  public static final int SLOTS = 256;
+  public static final int SLOTS = 64;
 
   /** Bytes of guest memory: a page of code and one for the mailbox. */
   public static final long BYTES = 2L * GuestMemory.PAGE;
@@ -57,7 +58,6 @@ public final class LandingPage {
     }
     memory.write(end, tail);
     memory.protect(start, GuestMemory.PAGE, GuestMemory.READ | GuestMemory.EXECUTE);
-    memory.protect(mailbox(), GuestMemory.PAGE, GuestMemory.READ);
   }
 
   /**

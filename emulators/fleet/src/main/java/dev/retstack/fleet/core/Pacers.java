@@ -33,12 +33,16 @@ final class Pacers {
       LandingPage landing,
       Optional<HostClock> host,
       VirtualTlb tlb) {
-    EntryPoints points = options.traced() ? EntryPoints.of(image) : EntryPoints.none(image);
+    Optional<NativeLibrary> library = library(options.probe());
+    SkippedCalls skipped =
+        new SkippedCalls(
+            library.isPresent() && options.traced() ? image.conventions() : List.of(), memory);
+    EntryPoints points =
+        options.traced() ? EntryPoints.of(image, skipped) : EntryPoints.none(image);
     Function<BlockSplitter.Passage, BlockSplitter> splitter =
         passage ->
             new BlockSplitter(
                 engine, image.isa().registers().pc(), points, tlb::codeChanged, passage);
-    Optional<NativeLibrary> library = library(options.probe());
     if (library.isPresent()) {
       return new NativeProbe(
           library.get(),
@@ -47,7 +51,7 @@ final class Pacers {
           landing,
           image.isa(),
           points,
-          new SkippedCalls(options.traced() ? image.conventions() : List.of(), memory),
+          skipped,
           splitter,
           tlb::refill,
           host,

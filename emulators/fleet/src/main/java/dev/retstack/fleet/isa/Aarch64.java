@@ -37,7 +37,8 @@ import java.util.OptionalInt;
  * retp of a patchable function, but not where a frame record was
  * </pre>
  *
- * Results: x0 x1, v0-v3, memory at x8. The way out uses x30 only, which a return leaves to anyone.
+ * Results: x0 x1, v0-v3, memory at x8. The way out uses x16, x17 and x30 only, which a return
+ * leaves to anyone.
  */
 final class Aarch64 {
   private static final AbiCard MCOUNT =
@@ -109,8 +110,7 @@ final class Aarch64 {
               .result(UC_ARM64_REG_X0)
               .platform("aarch64")
               .build(),
-          new LandingCode(
-              8, (at, tail, mailbox) -> jumpThrough(at, mailbox), (at, mailbox) -> new byte[0]),
+          LandingCode.storing(32, Aarch64::wayOut, UC_ARM64_REG_X29, UC_ARM64_REG_SP),
           new Isa.Stops(
               List.of(Encoding.littleEndian(0x1400_0000)),
               Map.of(
@@ -122,9 +122,10 @@ final class Aarch64 {
 
   private Aarch64() {}
 
-  /** {@code ldr x30, mailbox; ret}. */
-  private static byte[] jumpThrough(long at, long mailbox) {
-    int words = (int) ((mailbox - at) >> 2) & 0x7_ffff;
-    return Encoding.littleEndian(0x5800_001e | (words << 5), 0xd65f_03c0);
+  /** {@code adr x16, mailbox; mov x17, sp; stp x29, x17, [x16, #8]; ldr x30, [x16]; ret}. */
+  private static byte[] wayOut(long at, long mailbox) {
+    int distance = (int) (mailbox - at);
+    int address = 0x1000_0010 | ((distance & 3) << 29) | (((distance >> 2) & 0x7_ffff) << 5);
+    return Encoding.littleEndian(address, 0x9100_03f1, 0xa900_c61d, 0xf940_021e, 0xd65f_03c0);
   }
 }

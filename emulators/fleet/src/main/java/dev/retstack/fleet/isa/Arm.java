@@ -180,7 +180,7 @@ final class Arm {
               .result(UC_ARM_REG_R0)
               .platform("armv7l")
               .build(),
-          new LandingCode(
+          LandingCode.plain(
               4,
               (at, tail, mailbox) -> Encoding.littleEndian(loadPc(at, mailbox)),
               (at, mailbox) -> new byte[0]),

@@ -2,6 +2,7 @@ package dev.retstack.fleet.isa;
 
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * One way in which a compiler or linker writes the call of the counting function. The call is
@@ -37,8 +38,10 @@ public record CallForm(
    *
    * @param code its bytes, where {@code mask} has ones; the others are those of the call
    * @param mask as for {@link CallForm#mask}
+   * @param nop one instruction of as many bytes that does nothing, for a function that begins with
+   *     the call; empty where none is known
    */
-  public record Skip(long code, long mask) {}
+  public record Skip(long code, long mask, OptionalLong nop) {}
 
   /** Computes where a call goes. */
   @FunctionalInterface
@@ -112,11 +115,16 @@ public record CallForm(
    * @param bytes of the jump, as for {@link #direct}; {@code ..} for one that stays
    */
   CallForm skippedBy(String bytes) {
-    CallForm jump = of(text, bytes, false, target);
-    if (jump.size != size) {
-      throw new IllegalArgumentException(
-          "skip of %s: %d bytes for %d".formatted(text, jump.size, size));
-    }
+    return skippedBy(bytes, OptionalLong.empty());
+  }
+
+  /** The same, also of functions that begin with the call. */
+  CallForm skippedBy(String bytes, String nop) {
+    return skippedBy(bytes, OptionalLong.of(sameSize(nop).pattern));
+  }
+
+  private CallForm skippedBy(String bytes, OptionalLong nop) {
+    CallForm jump = sameSize(bytes);
     return new CallForm(
         text,
         size,
@@ -125,7 +133,16 @@ public record CallForm(
         indirect,
         base,
         target,
-        Optional.of(new Skip(jump.pattern, jump.mask)));
+        Optional.of(new Skip(jump.pattern, jump.mask, nop)));
+  }
+
+  private CallForm sameSize(String bytes) {
+    CallForm other = of(text, bytes, false, target);
+    if (other.size != size) {
+      throw new IllegalArgumentException(
+          "skip of %s: %d bytes for %d".formatted(text, other.size, size));
+    }
+    return other;
   }
 
   /** The first {@code size} bytes of a code, the first one highest instead of lowest, or back. */

@@ -161,8 +161,7 @@ final class I386 {
               .platform("i686")
               .descriptorTable(DESCRIPTORS)
               .build(),
-          new LandingCode(
-              8, (at, tail, mailbox) -> jumpThrough(mailbox), (at, mailbox) -> new byte[0]),
+          LandingCode.storing(32, I386::wayOut, UC_X86_REG_EBP, UC_X86_REG_ESP),
           X86.STOPS,
           List.of(FENTRY, MCOUNT, PATCHABLE));
 
@@ -187,8 +186,16 @@ final class I386 {
     engine.ctl_tlb_mode(UcConst.UC_TLB_VIRTUAL);
   }
 
-  /** {@code ff 25 abs32}: jmp *mailbox. */
-  private static byte[] jumpThrough(long mailbox) {
-    return Encoding.concat(new byte[] {(byte) 0xff, 0x25}, Encoding.littleEndian((int) mailbox));
+  /** {@code mov %ebp,mailbox+4; mov %esp,mailbox+8; jmp *mailbox}. */
+  private static byte[] wayOut(long at, long mailbox) {
+    return ByteBuffer.allocate(18)
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .put(new byte[] {(byte) 0x89, 0x2d})
+        .putInt((int) mailbox + 4)
+        .put(new byte[] {(byte) 0x89, 0x25})
+        .putInt((int) mailbox + 8)
+        .put(new byte[] {(byte) 0xff, 0x25})
+        .putInt((int) mailbox)
+        .array();
   }
 }

@@ -202,7 +202,7 @@ final class MipsCode {
   /** {@code b tail; lui $1,%hi(mailbox)}, and {@code lw $31,%lo(mailbox)($1); jr $31; nop}. */
   static LandingCode landing(ByteOrder order, int wordBytes) {
     int load = wordBytes == 8 ? 0xdc3f_0000 : 0x8c3f_0000;
-    return new LandingCode(
+    return LandingCode.plain(
         8,
         (at, tail, mailbox) ->
             Encoding.words(

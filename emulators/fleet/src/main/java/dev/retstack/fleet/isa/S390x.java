@@ -86,7 +86,7 @@ final class S390x {
           .symbols("__fentry__")
           .callForms(
               CallForm.big("brasl %r0", 6, 0xc005_0000_0000L, 0xffff_0000_0000L, S390x::far)
-                  .skippedBy(SKIP))
+                  .skippedBy(SKIP, JGNOP))
           .nop(JGNOP)
           .entryStub("b9 04 00 10 07 f1") // lgr %r1,%r0; br %r1
           .returnAddress(Operand.register(UC_S390X_REG_R0))
@@ -156,8 +156,7 @@ final class S390x {
               .linkIsExitHandler()
               .platform("s390x")
               .build(),
-          new LandingCode(
-              8, (at, tail, mailbox) -> jumpThrough(at, mailbox), (at, mailbox) -> new byte[0]),
+          LandingCode.storing(32, S390x::wayOut, UC_S390X_REG_R11, UC_S390X_REG_R15),
           new Isa.Stops(
               List.of(bytes("a7 f4 00 00"), bytes("c0 f4 00 00 00 00")), // j, jg
               Map.of(3, "program interruption")),
@@ -195,11 +194,16 @@ final class S390x {
     return at + 2L * (int) code;
   }
 
-  /** {@code lgrl %r14,mailbox; br %r14}. */
-  private static byte[] jumpThrough(long at, long mailbox) {
-    return ByteBuffer.allocate(8)
+  /** {@code stgrl %r11,mailbox+8; stgrl %r15,mailbox+16; lgrl %r14,mailbox; br %r14}. */
+  private static byte[] wayOut(long at, long mailbox) {
+    int distance = (int) (mailbox - at);
+    return ByteBuffer.allocate(20)
+        .putShort((short) 0xc4bb)
+        .putInt((distance + 8) / 2)
+        .putShort((short) 0xc4fb)
+        .putInt((distance + 16 - 6) / 2)
         .putShort((short) 0xc4e8)
-        .putInt((int) ((mailbox - at) / 2))
+        .putInt((distance - 12) / 2)
         .putShort((short) 0x07fe)
         .array();
   }

@@ -104,7 +104,7 @@ final class Sparc {
               .platform("sparc")
               .stackGap(64)
               .build(),
-          new LandingCode(8, Sparc::slot, Sparc::tail),
+          LandingCode.plain(8, Sparc::slot, Sparc::tail),
           new Isa.Stops(
               List.of(
                   Encoding.words(ByteOrder.BIG_ENDIAN, 0x1080_0000, NOP), // ba .; nop

@@ -58,15 +58,17 @@ final class X86 {
   /** {@code addr32 jmp} behind itself: the prefix makes it as long as the calls of six bytes. */
   static final String LONG_SKIP = "67 e9 00 00 00 00";
 
+  static final String LONG_NOP = "66 0f 1f 44 00 00";
+
   /** {@code addr32 call}: what a static link makes of a call through the GOT. */
   static final CallForm RELAXED_CALL =
       CallForm.direct("addr32 call", "67 e8 .. .. .. ..", (at, code) -> at + 6 + (int) (code >> 16))
-          .skippedBy(X86.LONG_SKIP);
+          .skippedBy(X86.LONG_SKIP, X86.LONG_NOP);
 
   /** {@code call rel32}. */
   static final CallForm CALL =
       CallForm.direct("call", "e8 .. .. .. ..", (at, code) -> at + 5 + (int) (code >> 8))
-          .skippedBy("e9 00 00 00 00");
+          .skippedBy("e9 00 00 00 00", "0f 1f 44 00 00");
 
   private static final Effect NO_EFFECT = (code, frame) -> {};
 

@@ -5,6 +5,7 @@ import static dev.retstack.unicorn.X86Const.*;
 import dev.retstack.fleet.isa.AbiCard.Moment;
 import dev.retstack.fleet.isa.AbiCard.SiteTable;
 import dev.retstack.unicorn.UcConst;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.OptionalInt;
@@ -36,15 +37,15 @@ import java.util.OptionalInt;
  *
  * A nested function of gcc pushes %r10 before it calls __fentry__: {@link X86}. A call is {@code e8
  * rel32} without PIC; {@code ff 15} through the GOT with PIC, which a static linker relaxes to
- * {@code 67 e8}. Results: rax rdx, xmm0 xmm1, st(0) st(1); a jump through memory keeps them, the
- * flags and everything else.
+ * {@code 67 e8}. Results: rax rdx, xmm0 xmm1, st(0) st(1); stores and a jump through memory keep
+ * them, the flags and everything else.
  */
 final class X86_64 {
   private static final CallForm[] CALLS = {
     X86.RELAXED_CALL,
     CallForm.indirect(
             "call *GOT(%rip)", "ff 15 .. .. .. ..", (at, code) -> at + 6 + (int) (code >> 16))
-        .skippedBy(X86.LONG_SKIP),
+        .skippedBy(X86.LONG_SKIP, X86.LONG_NOP),
     X86.CALL,
   };
 
@@ -136,16 +137,23 @@ final class X86_64 {
               .result(UC_X86_REG_RAX)
               .platform("x86_64")
               .build(),
-          new LandingCode(
-              8, (at, tail, mailbox) -> jumpThrough(at, mailbox), (at, mailbox) -> new byte[0]),
+          LandingCode.storing(32, X86_64::wayOut, UC_X86_REG_RBP, UC_X86_REG_RSP),
           X86.STOPS,
           List.of(FENTRY, MCOUNT, PATCHABLE));
 
   private X86_64() {}
 
-  /** {@code ff 25 rel32}: jmp *mailbox(%rip). */
-  private static byte[] jumpThrough(long at, long mailbox) {
-    return Encoding.concat(
-        new byte[] {(byte) 0xff, 0x25}, Encoding.littleEndian((int) (mailbox - (at + 6))));
+  /** {@code mov %rbp,mailbox+8(%rip); mov %rsp,mailbox+16(%rip); jmp *mailbox(%rip)}. */
+  private static byte[] wayOut(long at, long mailbox) {
+    int distance = (int) (mailbox - at);
+    return ByteBuffer.allocate(20)
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .put(new byte[] {0x48, (byte) 0x89, 0x2d})
+        .putInt(distance + 8 - 7)
+        .put(new byte[] {0x48, (byte) 0x89, 0x25})
+        .putInt(distance + 16 - 14)
+        .put(new byte[] {(byte) 0xff, 0x25})
+        .putInt(distance - 20)
+        .array();
   }
 }

@@ -27,8 +27,14 @@ public final class EntryPoints {
    * @param selfPc address of the call or of the first nop
    * @param convention index of its card
    * @param facts what the code around it tells
+   * @param switchedOff true where it was a call that the core goes without
    */
-  public record Site(long selfPc, int convention, SiteFacts facts) {}
+  public record Site(long selfPc, int convention, SiteFacts facts, boolean switchedOff) {
+    /** A site as the file has it. */
+    Site(long selfPc, int convention, SiteFacts facts) {
+      this(selfPc, convention, facts, false);
+    }
+  }
 
   private final LoadedImage image;
   private final AbiCard[] cards;
@@ -38,7 +44,8 @@ public final class EntryPoints {
   /** Addresses of the sites without a call, sorted. */
   private final long[] sites;
 
-  private EntryPoints(LoadedImage image, List<ActiveConvention> conventions) {
+  private EntryPoints(
+      LoadedImage image, List<ActiveConvention> conventions, List<Site> switchedOff) {
     this.image = image;
     cards = conventions.stream().map(ActiveConvention::card).toArray(AbiCard[]::new);
     for (int i = 0; i < cards.length; i++) {
@@ -59,6 +66,7 @@ public final class EntryPoints {
         }
       }
     }
+    switchedOff.forEach(site -> blocks.put(site.selfPc(), site));
     sites = blocks.values().stream().mapToLong(Site::selfPc).sorted().distinct().toArray();
   }
 
@@ -84,12 +92,17 @@ public final class EntryPoints {
 
   /** Those of an image. */
   public static EntryPoints of(LoadedImage image) {
-    return new EntryPoints(image, image.conventions());
+    return new EntryPoints(image, image.conventions(), List.of());
+  }
+
+  /** Those of an image whose calls at the beginning of a function were switched off. */
+  public static EntryPoints of(LoadedImage image, SkippedCalls skipped) {
+    return new EntryPoints(image, image.conventions(), skipped.atStart());
   }
 
   /** None: functions are not watched. */
   public static EntryPoints none(LoadedImage image) {
-    return new EntryPoints(image, List.of());
+    return new EntryPoints(image, List.of(), List.of());
   }
 
   /** The conventions in use; their indexes are those of {@link Site#convention}. */

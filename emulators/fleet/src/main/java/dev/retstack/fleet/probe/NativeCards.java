@@ -2,6 +2,7 @@ package dev.retstack.fleet.probe;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.Isa;
@@ -12,6 +13,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** ABI cards as the plain numbers that the probe in C is driven by. */
 final class NativeCards {
@@ -21,10 +23,12 @@ final class NativeCards {
   private final NativeLibrary layout;
   private final int stackPointer;
   private final int pushed;
+  private final List<Integer> stored;
 
-  private NativeCards(NativeLibrary layout, int stackPointer, int pushed) {
+  private NativeCards(NativeLibrary layout, Isa isa, int pushed) {
     this.layout = layout;
-    this.stackPointer = stackPointer;
+    this.stackPointer = isa.registers().sp();
+    this.stored = isa.landing().stored();
     this.pushed = pushed;
   }
 
@@ -38,7 +42,7 @@ final class NativeCards {
     for (int i = 0; i < cards.size(); i++) {
       for (int skipped = 0; skipped < 2; skipped++) {
         int pushed = skipped == 1 && isa.pushesReturnAddress() ? isa.wordBytes() : 0;
-        new NativeCards(layout, isa.registers().sp(), pushed)
+        new NativeCards(layout, isa, pushed)
             .card(all.asSlice((i + (long) skipped * cards.size()) * bytes, bytes), cards.get(i));
       }
     }
@@ -55,6 +59,7 @@ final class NativeCards {
       long at = layout.at("card.retp_at_exit") + i * layout.at("operand");
       operand(to, at, Optional.of(card.retpAtExit().get(i)));
     }
+    to.set(JAVA_INT, layout.at("card.settles_later"), settlesLater(card) ? 1 : 0);
     checkCount(card, "slots", card.slots().size());
     for (int i = 0; i < card.slots().size(); i++) {
       slot(to.asSlice(layout.at("card.slots") + i * layout.at("slot")), card.slots().get(i));
@@ -64,6 +69,13 @@ final class NativeCards {
     to.set(JAVA_LONG, layout.at("card.slot_from_fp"), card.slotFromFp().orElse(0));
     to.set(JAVA_INT, layout.at("card.has_slot_from_fp"), card.slotFromFp().isPresent() ? 1 : 0);
     to.set(JAVA_INT, layout.at("card.frames_everywhere"), card.framesEverywhere() ? 1 : 0);
+  }
+
+  /** True where the landing code stores all that is asked for at exit. */
+  private boolean settlesLater(AbiCard card) {
+    return !stored.isEmpty()
+        && Stream.concat(card.fpAtExit().stream(), card.retpAtExit().stream())
+            .allMatch(o -> !o.inMemory() && stored.contains(o.register()));
   }
 
   private static void checkCount(AbiCard card, String what, int count) {
@@ -95,9 +107,11 @@ final class NativeCards {
         operand.map(Operand::register).orElse(Registers.NONE));
     operand.ifPresent(
         o -> {
-          to.set(JAVA_INT, at + layout.at("operand.in_memory"), o.inMemory() ? 1 : 0);
+          to.set(JAVA_SHORT, at + layout.at("operand.in_memory"), (short) (o.inMemory() ? 1 : 0));
           to.set(JAVA_LONG, at + layout.at("operand.offset"), o.offset());
           to.set(JAVA_LONG, at + layout.at("operand.addend"), o.addend());
+          short place = (short) (stored.indexOf(o.register()) + 1);
+          to.set(JAVA_SHORT, at + layout.at("operand.stored"), place);
         });
   }
 }

@@ -11,17 +11,18 @@ import java.lang.foreign.MemorySegment;
 /** The {@code struct core} of one core, and the ring of records in it. */
 final class NativeCore {
   private static final String PREFIX = "core.";
+  private static final int CACHE_LINE = 64;
 
   private final NativeLibrary layout;
   private final Arena arena;
   private final MemorySegment struct;
-  private final MemorySegment[] columns = new MemorySegment[7];
   private final long now;
   private final long deadline;
+  private final long deadlineIsEnd;
   private final long stop;
   private final long stopAddress;
   private final long records;
-  private int ring;
+  private MemorySegment ring = MemorySegment.NULL;
 
   NativeCore(NativeLibrary layout, Arena arena) {
     this.layout = layout;
@@ -29,6 +30,7 @@ final class NativeCore {
     struct = arena.allocate(layout.at("core"), Long.BYTES);
     now = layout.at("core.now");
     deadline = layout.at("core.deadline");
+    deadlineIsEnd = layout.at("core.deadline_is_end");
     stop = layout.at("core.stop");
     stopAddress = layout.at("core.stop_address");
     records = layout.at("core.record_count");
@@ -56,8 +58,9 @@ final class NativeCore {
   }
 
   /** The core shall stop at this virtual time; why it stopped last is forgotten. */
-  void arm(long until) {
+  void arm(long until, boolean end) {
     struct.set(JAVA_LONG, deadline, until);
+    struct.set(JAVA_LONG, deadlineIsEnd, end ? 1 : 0);
     struct.set(JAVA_LONG, stop, 0);
   }
 
@@ -73,15 +76,17 @@ final class NativeCore {
     return struct.get(JAVA_LONG, stopAddress);
   }
 
-  /** Makes the ring of records: a column per field. */
-  void allocateRecords(int capacity) {
-    String[] names = {"kind", "time", "depth", "self_pc", "from_pc", "ret_p", "fp"};
-    long[] bytes = {1, 8, 4, 8, 8, 8, 8};
-    for (int i = 0; i < names.length; i++) {
-      columns[i] = arena.allocate(Math.max(1, capacity) * bytes[i], Long.BYTES);
-      set("columns." + names[i], columns[i]);
-    }
-    ring = capacity;
+  /** As if the last block had been the tracer's. */
+  void forgetLastBlock() {
+    MemorySegment nowhere = struct.asSlice(layout.at("core.nowhere"), layout.at("block"));
+    nowhere.set(JAVA_LONG, layout.at("block.address"), -1);
+    set("last", nowhere);
+  }
+
+  /** Makes the ring of records. */
+  void allocateRecords() {
+    ring = arena.allocate(layout.at("ring"), CACHE_LINE);
+    set("ring", ring);
   }
 
   /** Moves the records to the end of a batch, and leaves room for as many as it can take yet. */
@@ -89,20 +94,20 @@ final class NativeCore {
     int count = (int) struct.get(JAVA_LONG, records);
     int at = to.size();
     if (count > 0) {
-      MemorySegment.copy(columns[0], JAVA_BYTE, 0, to.kind, at, count);
-      longs(1, to.time, at, count);
-      MemorySegment.copy(columns[2], JAVA_INT, 0, to.depth, at, count);
-      longs(3, to.selfPc, at, count);
-      longs(4, to.fromPc, at, count);
-      longs(5, to.retP, at, count);
-      longs(6, to.fp, at, count);
+      MemorySegment.copy(ring, JAVA_BYTE, layout.at("ring.kind"), to.kind, at, count);
+      MemorySegment.copy(ring, JAVA_INT, layout.at("ring.depth"), to.depth, at, count);
+      longs("ring.time", to.time, at, count);
+      longs("ring.self_pc", to.selfPc, at, count);
+      longs("ring.from_pc", to.fromPc, at, count);
+      longs("ring.ret_p", to.retP, at, count);
+      longs("ring.fp", to.fp, at, count);
       to.setSize(at + count);
       struct.set(JAVA_LONG, records, 0);
     }
-    set("record_capacity", Math.min(ring, to.capacity() - to.size()));
+    set("record_capacity", Math.min((int) layout.at("RING"), to.capacity() - to.size()));
   }
 
-  private void longs(int column, long[] to, int at, int count) {
-    MemorySegment.copy(columns[column], JAVA_LONG, 0, to, at, count);
+  private void longs(String column, long[] to, int at, int count) {
+    MemorySegment.copy(ring, JAVA_LONG, layout.at(column), to, at, count);
   }
 }

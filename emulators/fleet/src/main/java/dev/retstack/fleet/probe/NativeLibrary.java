@@ -3,6 +3,7 @@ package dev.retstack.fleet.probe;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.retstack.unicorn.NativeFunction;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;
@@ -42,11 +43,15 @@ public final class NativeLibrary {
   }
 
   private final MemorySegment onBlock;
+  private final NativeFunction settle;
+  private final NativeFunction keepLastBlock;
   private final Map<String, Long> layout;
   private final String compiler;
 
   private NativeLibrary(SymbolLookup symbols) {
     onBlock = symbols.find("retstack_on_block").orElseThrow();
+    settle = new NativeFunction(symbols.find("retstack_settle").orElseThrow());
+    keepLastBlock = new NativeFunction(symbols.find("retstack_keep_last_block").orElseThrow());
     compiler =
         symbols.find("retstack_compiler").orElseThrow().reinterpret(Long.MAX_VALUE).getString(0);
     layout = layout(symbols.find("retstack_layout").orElseThrow());
@@ -70,6 +75,18 @@ public final class NativeLibrary {
   /** The block hook; its user data is a {@code struct core}. */
   MemorySegment onBlock() {
     return onBlock;
+  }
+
+  /** Completes the last record of a {@code struct core}. */
+  void settle(MemorySegment core) {
+    settle.call(core);
+  }
+
+  /**
+   * Before the table of blocks of a {@code struct core} is cleared: what the last one was stays.
+   */
+  void keepLastBlock(MemorySegment core) {
+    keepLastBlock.call(core);
   }
 
   /** Offset in bytes of {@code struct.field}, size of {@code struct}, or a constant by name. */

@@ -38,11 +38,6 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   private static final int FIRST_BLOCKS = 512;
   private static final int FIRST_FRAMES = 256;
 
-  /**
-   * Records in the ring: few enough for the cache of the processor to hold them until they move.
-   */
-  private static final int RING = 1024;
-
   private final NativeLibrary library;
   private final Unicorn engine;
   private final GuestMemory memory;
@@ -101,7 +96,9 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     this.retStackLimit = retStackLimit;
     this.batch = new RecordBatch(recordsPerBatch);
     core = new NativeCore(library, arena);
-    core.allocateRecords(Math.min(recordsPerBatch, RING));
+    if (recordsPerBatch > 0) {
+      core.allocateRecords();
+    }
     core.moveRecords(batch);
     blocks =
         new NativeTable(
@@ -132,6 +129,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
         });
     pointToTables();
     core.set("regions_stale", 1);
+    core.forgetLastBlock();
   }
 
   private void describe(Isa isa) {
@@ -153,6 +151,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     core.set("stack_pointer", isa.registers().sp());
     core.set("slot_reach", points.slotReach(isa));
     core.set("stops_at_jumps", isa.engine().stopsAtJumps() ? 1 : 0);
+    core.set("attention", isa.engine().stopsAtJumps() ? library.at("ATTENTION_RARE") : 0);
     core.set("cards", NativeCards.write(library, arena, isa, points.cards()));
   }
 
@@ -171,13 +170,14 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   }
 
   @Override
-  public void arm(long untilTime) {
-    core.arm(untilTime);
+  public void arm(long untilTime, boolean end) {
+    core.arm(untilTime, end);
   }
 
   @Override
   public void resume() {
     core.set("resuming", 1);
+    core.set("attention", library.at("ATTENTION_RARE"));
   }
 
   @Override
@@ -223,20 +223,20 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
 
   @Override
   public boolean began(long site) {
-    boolean is = core.get("begun") == site;
-    core.set("begun", -1);
-    return is;
+    return core.get("begun") == site && core.get("begun_by") == core.get("last");
   }
 
   @Override
   public void leave() {
     core.set("left", 1);
+    core.set("attention", library.at("ATTENTION_RARE"));
     core.set("behind", 0);
   }
 
   private void addBlock(long address, int size, int count) {
-    String kind = "PROGRAM";
-    int index = 0;
+    int behind = sites.behind(address + size);
+    String kind = behind < 0 ? "PROGRAM" : "SKIP";
+    int index = Math.max(0, behind);
     int[] called = points.countingFunctions().get(address);
     EntryPoints.Site site = points.hasBlocks() ? points.ofBlock(address, size) : null;
     if (called != null) {
@@ -247,17 +247,16 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
       index = landing.slotAt(address);
     } else if (site != null) {
       kind = "SITE";
-      index = sites.at(address, site);
+      index = sites.at(address, site, behind);
     } else if (landing.holds(address)) {
       kind = address == landing.stopAddress() ? "STOP" : "LANDING";
     } else if (count <= IDLE_LOOP && isIdleLoop(address, size)) {
       kind = "IDLE";
     }
-    MemorySegment entry = blocks.put(address, size);
+    MemorySegment entry = blocks.put(address, (short) size);
     entry.set(JAVA_SHORT, library.at("block.count"), (short) count);
-    entry.set(JAVA_SHORT, library.at("block.kind"), (short) library.at("BLOCK_" + kind));
-    entry.set(JAVA_INT, library.at("block.index"), index);
-    entry.set(JAVA_INT, library.at("block.behind"), sites.behind(address + size));
+    int what = index << library.at("KIND_BITS") | (int) library.at("BLOCK_" + kind);
+    entry.set(JAVA_INT, library.at("block.what"), what);
   }
 
   private boolean isIdleLoop(long address, int size) {
@@ -309,6 +308,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
 
   @Override
   public void codeChanged() { // of both interfaces
+    library.keepLastBlock(core.struct());
     blocks.clear();
     sites.clear();
   }
@@ -340,6 +340,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
 
   @Override
   public RecordBatch batch() {
+    library.settle(core.struct());
     core.moveRecords(batch);
     return batch;
   }

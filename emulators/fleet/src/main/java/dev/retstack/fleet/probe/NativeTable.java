@@ -1,6 +1,7 @@
 package dev.retstack.fleet.probe;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -10,6 +11,8 @@ import java.lang.foreign.MemorySegment;
  * at most half full.
  */
 final class NativeTable {
+  private static final int CACHE_LINE = 64;
+
   private final Arena arena;
   private final long entryBytes;
   private final long keyOffset;
@@ -22,7 +25,7 @@ final class NativeTable {
    * An empty table.
    *
    * @param keyOffset of the 64-bit key in an entry, by which it is found
-   * @param secondOffset of a 64-bit second part of the key, not 0 in an entry in use
+   * @param secondOffset of a 16-bit second part of the key, not 0 in an entry in use
    */
   NativeTable(Arena arena, long entryBytes, long keyOffset, long secondOffset, long capacity) {
     this.arena = arena;
@@ -34,7 +37,7 @@ final class NativeTable {
 
   private void allocate(long entryCount) {
     capacity = entryCount;
-    entries = arena.allocate(entryCount * entryBytes, Long.BYTES);
+    entries = arena.allocate(entryCount * entryBytes, CACHE_LINE);
   }
 
   MemorySegment entries() {
@@ -51,25 +54,25 @@ final class NativeTable {
   }
 
   /** The entry of a key, new or old; the caller fills in the rest. */
-  MemorySegment put(long key, long second) {
+  MemorySegment put(long key, short second) {
     if (2L * (size + 1) > capacity) {
       grow();
     }
     MemorySegment entry = slot(key, second);
     entry.set(JAVA_LONG, keyOffset, key);
-    entry.set(JAVA_LONG, secondOffset, second);
+    entry.set(JAVA_SHORT, secondOffset, second);
     return entry;
   }
 
-  private MemorySegment slot(long key, long second) {
-    long i = hash(key) & mask();
+  private MemorySegment slot(long key, short second) {
+    long i = home(key) & mask();
     while (true) {
       MemorySegment entry = entries.asSlice(i * entryBytes, entryBytes);
-      if (entry.get(JAVA_LONG, secondOffset) == 0) {
+      if (entry.get(JAVA_SHORT, secondOffset) == 0) {
         size++;
         return entry;
       }
-      if (entry.get(JAVA_LONG, keyOffset) == key && entry.get(JAVA_LONG, secondOffset) == second) {
+      if (entry.get(JAVA_LONG, keyOffset) == key && entry.get(JAVA_SHORT, secondOffset) == second) {
         return entry;
       }
       i = (i + 1) & mask();
@@ -83,7 +86,7 @@ final class NativeTable {
     size = 0;
     for (long i = 0; i < count; i++) {
       MemorySegment entry = old.asSlice(i * entryBytes, entryBytes);
-      long second = entry.get(JAVA_LONG, secondOffset);
+      short second = entry.get(JAVA_SHORT, secondOffset);
       if (second != 0) {
         slot(entry.get(JAVA_LONG, keyOffset), second).copyFrom(entry);
       }
@@ -91,7 +94,7 @@ final class NativeTable {
   }
 
   /** The same as in C. */
-  private static long hash(long key) {
-    return (key * 0x9e37_79b9_7f4a_7c15L) >>> 32;
+  private static long home(long key) {
+    return ((key >>> 6) * 0x9e37_79b9_7f4a_7c15L) >>> 32 << 3 | (key >>> 3 & 7);
   }
 }

@@ -22,8 +22,12 @@ public interface Pacer extends AutoCloseable {
   /** Adds the block hook to the engine. */
   void hook();
 
-  /** Before a start: the core shall stop at the first block at or after this virtual time. */
-  void arm(long untilTime);
+  /**
+   * Before a start: the core shall stop at the first block at or after this virtual time.
+   *
+   * @param end true where it is the time at which the core ends; else it may be one block late
+   */
+  void arm(long untilTime, boolean end);
 
   /** Most instructions of a jump to itself: it may have a delay slot. */
   int IDLE_LOOP = 2;

@@ -59,14 +59,4 @@ final class S390xTest {
     assertThat(run.ending().detail())
         .isEqualTo("cpu exception 3 (program interruption) by pc _start+0x3b (0x10003b)");
   }
-
-  @Test
-  void theLandingPageIsWhatAnAssemblerWrites() {
-    LandingCode landing = S390x.ISA.landing();
-
-    // lgrl %r14,.+0x1000; br %r14
-    assertThat(Listing.hex(landing.slot().code(0x7ffd_c000L, 0, 0x7ffd_d000L)))
-        .isEqualTo("c4 e8 00 00 08 00 07 fe");
-    assertThat(landing.tail().code(0, 0)).isEmpty();
-  }
 }

@@ -54,12 +54,7 @@ public final class ChunkApplier {
       refused();
       throw e;
     }
-    return apply(chunk, batch);
-  }
-
-  /** Applies one chunk whose records were unpacked already. */
-  public ApplyResult apply(Chunk chunk, RecordBatch records) {
-    return state.apply(meta(chunk), key(chunk), chunk.getImage(), records);
+    return state.apply(meta(chunk), key(chunk), chunk.getImage(), batch);
   }
 
   /** Counts a record that did not even hold a chunk. */

@@ -1,0 +1,218 @@
+/* What the parts of the probe share, and Java fills in: structures and reasons to stop. */
+#ifndef RETSTACK_CORE_H
+#define RETSTACK_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct uc_struct uc_engine;
+
+enum { NONE = -1, FORGOTTEN = -2 };
+
+/* Why the core was stopped before a block; the numbers are read by Java through `stop`. */
+enum stop {
+  STOP_NONE,
+  STOP_DEADLINE,
+  STOP_BATCH_FULL,
+  STOP_OUTERMOST_RETURN,
+  STOP_IDLE_LOOP,
+  STOP_ASTRAY, /* the program goes round in the landing page, where no time passes */
+  ASK_BLOCK,   /* classify the block at stop_address: stop_size, stop_count */
+  ASK_SITE,    /* resolve the call that returns to stop_value, of the counting function in stop_count */
+  ASK_FRAMES,  /* ret_stack is to grow */
+  ASK_REGIONS  /* the guest's mappings have changed */
+};
+
+/* What a block is; most are of the program, which is 0. BLOCK_SKIP ends with a skipped call. */
+enum block_kind { BLOCK_PROGRAM, BLOCK_IDLE, BLOCK_COUNTING, BLOCK_HANDLER, BLOCK_SITE, BLOCK_SKIP, BLOCK_STOP,
+                  BLOCK_LANDING };
+enum { KIND_BITS = 4, KINDS = 1 << KIND_BITS };
+
+enum attention { ATTENTION_BEHIND = 1, ATTENTION_RARE = 2 };
+
+/* Where a value is: register + offset, or the word there plus addend. register NONE: nowhere, the value is 0. */
+struct operand {
+  int32_t reg;
+  int16_t in_memory;
+  int16_t stored; /* one more than its place behind the mailbox, where the landing code stores the register */
+  int64_t offset;
+  int64_t addend;
+};
+
+enum place { PLACE_MEMORY, PLACE_SAVED, PLACE_REGISTER };
+enum where { WHERE_SAVED, WHERE_IN_REGISTER, WHERE_UNKNOWN };
+
+struct slot {
+  int32_t place;
+  int32_t only;
+  int32_t reg;
+  int32_t unused;
+  int64_t addend;
+  struct operand address;
+  struct operand frame; /* where there is one, retp is this plus the frame_bytes of the site */
+};
+
+enum { SLOTS = 4, FORETOLD = 4 };
+
+struct card {
+  struct operand return_address;
+  struct operand parent;
+  struct operand fp_at_entry;
+  struct operand fp_at_exit;
+  struct operand retp_at_exit[FORETOLD];
+  struct slot slots[SLOTS];
+  int32_t foretold;
+  int32_t slot_count;
+  int64_t slot_from_fp;
+  int32_t has_slot_from_fp;
+  int32_t frames_everywhere;
+  int32_t settles_later; /* 1: the landing code stores all that is asked for at exit */
+  int32_t unused;
+};
+
+/*
+ * A block is known by address and size: the engine may translate an address more than once. Every block that runs is
+ * looked up here, so it is small, and those of neighbouring code are neighbours.
+ */
+struct block {
+  uint64_t address;
+  uint16_t size; /* bytes; 0: empty */
+  uint16_t count; /* instructions */
+  uint32_t what; /* kind, and above KIND_BITS the index of the card, of the handler slot or of the site */
+};
+
+struct site {
+  uint64_t key; /* the return address of the call */
+  uint64_t self_pc;
+  int64_t saved_at;
+  int64_t frame_bytes;
+  uint32_t behind; /* as in struct core, for a block that begins with this site */
+  uint16_t used; /* 0: empty */
+  uint16_t ahead; /* instructions of the block up to and with a call that was switched off */
+  int32_t card;
+  int16_t where;
+  int16_t keeps_frame;
+};
+
+struct frame {
+  uint64_t self_pc;
+  uint64_t from_pc;
+  uint64_t ret_p;
+  int32_t card;
+  int16_t tail;
+  int16_t framed;
+};
+
+struct region {
+  uint64_t start;
+  uint64_t size;
+  uint8_t *host;
+};
+
+/* Records until Java takes them: few enough for the cache of the processor to hold. */
+enum { RING = 1024, APART = 64 };
+
+/* A column per field; APART, so that they do not fall on the same lines of the cache. */
+struct ring {
+  int64_t time[RING];
+  uint8_t apart1[APART];
+  int64_t self_pc[RING];
+  uint8_t apart2[APART];
+  int64_t from_pc[RING];
+  uint8_t apart3[APART];
+  int64_t ret_p[RING];
+  uint8_t apart4[APART];
+  int64_t fp[RING];
+  uint8_t apart5[APART];
+  int32_t depth[RING];
+  uint8_t kind[RING];
+};
+
+struct core {
+  int (*reg_read)(uc_engine *, int, void *);
+  int (*reg_write)(uc_engine *, int, const void *);
+  int (*emu_stop)(uc_engine *);
+  int (*ctl)(uc_engine *, int, ...);
+  void (*resumed)(uc_engine *, uint64_t, uint32_t, uint64_t); /* the block that a core started again with */
+  uint64_t resumed_user;
+  uint64_t request_cache; /* control word of uc_ctl_request_cache */
+
+  uint64_t now; /* guest instructions executed, the tracer's own excluded */
+  uint64_t deadline;
+  uint64_t deadline_is_end; /* 1: the core ends there */
+  uint64_t attention; /* ATTENTION_..: the next block is not just one more of the program */
+  struct block *blocks;
+  uint64_t block_mask;
+  const struct block *last; /* of the program */
+
+  struct block nowhere; /* what last is after a block of the tracer */
+  struct block unlisted; /* what last is after a block that is in no table */
+  uint64_t last_end; /* one past the last block */
+  uint64_t stops_at_jumps; /* 1: no stop before a block that stands right behind the last: it may be a delay slot */
+  uint64_t behind; /* one more than the index of the site of the skipped call that the last block ended with; or 0 */
+  uint64_t begun; /* the site without a call that a block began with, and which block */
+  const struct block *begun_by;
+  uint64_t left; /* 1: it was left in its middle, and all of it was counted */
+  uint64_t resuming; /* 1: the next block is the rest of one that was counted */
+  uint64_t host_origin;
+  uint64_t host_clock; /* 1: times are nanoseconds of CLOCK_MONOTONIC since host_origin */
+
+  uint64_t stop;
+  uint64_t stop_address;
+  uint64_t stop_size;
+  uint64_t stop_count;
+  uint64_t stop_value;
+
+  struct site *sites; /* of calls, by return address */
+  uint64_t site_mask;
+  struct site *block_sites; /* of blocks, by index */
+  struct region *regions;
+  uint64_t region_count;
+  struct region last_region;
+  uint64_t regions_stale;
+
+  uint64_t landing_start;
+  uint64_t handlers_end;
+  uint64_t landing_shift;
+  uint64_t handlers; /* a power of two */
+  uint8_t *mailbox;
+
+  struct frame *frames;
+  uint64_t frame_count;
+  uint64_t frames_used; /* one past the highest ever pushed: frames beyond frame_count are dead, not gone */
+  uint64_t frame_capacity;
+  uint64_t frame_limit;
+
+  struct ring *ring;
+  const struct card *unsettled; /* of the last record, an exit whose registers are not known yet; or NULL */
+  uint64_t record_count;
+  uint64_t record_capacity;
+
+  uint64_t overruns;
+  uint64_t unhijackable;
+
+  uint64_t word_mask;
+  uint64_t code_mask;
+  uint64_t word_bytes;
+  uint64_t swap;
+  uint64_t stack_pointer;
+  uint64_t slot_reach;
+  struct card *cards;
+
+  int64_t known_reg[2]; /* the last registers read since the event began */
+  uint64_t known_value[2];
+};
+
+static void stop_before(uc_engine *uc, struct core *c, uint64_t address, int reason) {
+  c->stop = (uint64_t)reason;
+  c->stop_address = address;
+  c->emu_stop(uc);
+}
+
+/* Where the search for an address begins in a table: each 64 bytes of code have 8 entries side by side. */
+static inline uint64_t home(uint64_t address) {
+  return (((address >> 6) * UINT64_C(0x9e3779b97f4a7c15)) >> 32 << 3) | (address >> 3 & 7);
+}
+
+#endif

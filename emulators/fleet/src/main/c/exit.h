@@ -1,0 +1,40 @@
+/* Exits: what a hijacked return that has arrived says, and where it goes on. */
+#ifndef RETSTACK_EXIT_H
+#define RETSTACK_EXIT_H
+
+#include "records.h"
+#include "ret_stack.h"
+
+static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handler) {
+  int64_t frame = topmost(c, handler);
+  if (frame < 0 || frame >= (int64_t)c->handlers) { /* else it is the only one */
+    frame = find(c, handler, reg_read(uc, c, (int)c->stack_pointer) + c->slot_reach);
+  }
+  if (frame < 0) { /* Java knows how to say it */
+    c->stop_value = (uint64_t)handler;
+    stop_before(uc, c, address, ASK_BLOCK);
+    return;
+  }
+  const struct frame *f = &c->frames[frame];
+  const struct card *card = &c->cards[f->card];
+  uint64_t slot = f->ret_p, fp = 0;
+  if (card->settles_later) {
+    c->unsettled = card;
+  } else {
+    int failed = 0;
+    uint64_t values[FORETOLD];
+    for (int i = 0; i < card->foretold; i++) {
+      values[i] = value(uc, c, &card->retp_at_exit[i], &failed);
+    }
+    slot = foretold(card, values, f->ret_p);
+    fp = value(uc, c, &card->fp_at_exit, &failed);
+  }
+  record(c, RECORD_EXIT, (uint64_t)frame, f->self_pc, f->from_pc & c->code_mask, slot, fp);
+  if ((uint64_t)frame < c->frame_count) {
+    c->frame_count = (uint64_t)frame;
+  }
+  uint64_t handler_start = c->landing_start + ((uint64_t)handler << c->landing_shift);
+  store(c, c->mailbox, (f->from_pc + (address - handler_start)) & c->word_mask);
+}
+
+#endif

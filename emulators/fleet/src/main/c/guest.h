@@ -1,0 +1,88 @@
+/* Registers and memory of the guest, and the values that an ABI card describes by them. */
+#ifndef RETSTACK_GUEST_H
+#define RETSTACK_GUEST_H
+
+#include "core.h"
+
+static inline uint64_t reg_read(uc_engine *uc, struct core *c, int reg) {
+  if (c->known_reg[0] == reg) {
+    return c->known_value[0];
+  }
+  if (c->known_reg[1] == reg) {
+    return c->known_value[1];
+  }
+  c->known_reg[1] = c->known_reg[0];
+  c->known_value[1] = c->known_value[0];
+  c->known_reg[0] = reg;
+  c->known_value[0] = 0;
+  c->reg_read(uc, reg, &c->known_value[0]);
+  return c->known_value[0];
+}
+
+static __attribute__((noinline)) uint8_t *search_word(struct core *c, uint64_t address) {
+  uint64_t low = 0, high = c->region_count;
+  while (low < high) {
+    uint64_t middle = (low + high) / 2;
+    if (c->regions[middle].start <= address) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == 0) {
+    return NULL;
+  }
+  const struct region *r = &c->regions[low - 1];
+  if (address - r->start >= r->size || r->size - (address - r->start) < c->word_bytes) {
+    return NULL;
+  }
+  c->last_region = *r;
+  return r->host + (address - r->start);
+}
+
+/* The host address of a word of the guest; NULL where it is not wholly in one mapping. */
+static inline uint8_t *word_at(struct core *c, uint64_t address) {
+  uint64_t offset = address - c->last_region.start;
+  return offset < c->last_region.size && c->last_region.size - offset >= c->word_bytes ? c->last_region.host + offset
+                                                                                       : search_word(c, address);
+}
+
+static uint64_t load(const struct core *c, const uint8_t *at) {
+  if (c->word_bytes == 8) {
+    uint64_t v;
+    memcpy(&v, at, 8);
+    return c->swap ? __builtin_bswap64(v) : v;
+  }
+  uint32_t v;
+  memcpy(&v, at, 4);
+  return c->swap ? __builtin_bswap32(v) : v;
+}
+
+static void store(const struct core *c, uint8_t *at, uint64_t value) {
+  if (c->word_bytes == 8) {
+    uint64_t v = c->swap ? __builtin_bswap64(value) : value;
+    memcpy(at, &v, 8);
+  } else {
+    uint32_t v = c->swap ? __builtin_bswap32((uint32_t)value) : (uint32_t)value;
+    memcpy(at, &v, 4);
+  }
+}
+
+/* The value of an operand; 0 and *failed where it is in memory that is not there. */
+static inline uint64_t value(uc_engine *uc, struct core *c, const struct operand *o, int *failed) {
+  if (o->reg == NONE) {
+    return 0;
+  }
+  uint64_t sum = (reg_read(uc, c, o->reg) + (uint64_t)o->offset) & c->word_mask;
+  if (!o->in_memory) {
+    return sum;
+  }
+  const uint8_t *at = word_at(c, sum);
+  if (at == NULL) {
+    *failed = 1;
+    return 0;
+  }
+  return (load(c, at) + (uint64_t)o->addend) & c->word_mask;
+}
+
+#endif

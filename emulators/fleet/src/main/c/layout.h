@@ -1,0 +1,46 @@
+/* The layout, for Java: names and offsets of what it fills in, and the numbers it must know. */
+#ifndef RETSTACK_LAYOUT_H
+#define RETSTACK_LAYOUT_H
+
+#include "core.h"
+
+#define FIELD(type, name) {#type "." #name, offsetof(struct type, name)}
+#define SIZE(type) {#type, sizeof(struct type)}
+#define CONSTANT(name) {#name, name}
+
+const struct {
+  const char *name;
+  uint64_t offset;
+} retstack_layout[] = {
+    SIZE(core), FIELD(core, reg_read), FIELD(core, reg_write), FIELD(core, emu_stop), FIELD(core, ctl),
+    FIELD(core, resumed), FIELD(core, resumed_user), FIELD(core, request_cache), FIELD(core, now), FIELD(core, deadline), FIELD(core, deadline_is_end), FIELD(core, attention), FIELD(core, last), FIELD(core, begun), FIELD(core, begun_by), FIELD(core, nowhere), FIELD(core, unlisted), FIELD(core, stops_at_jumps), FIELD(core, behind), FIELD(core, left),
+    FIELD(core, host_origin), FIELD(core, host_clock), FIELD(core, resuming), FIELD(core, stop), FIELD(core, stop_address),
+    FIELD(core, stop_size), FIELD(core, stop_count), FIELD(core, stop_value), FIELD(core, blocks),
+    FIELD(core, block_mask), FIELD(core, sites), FIELD(core, site_mask), FIELD(core, block_sites),
+    FIELD(core, regions), FIELD(core, region_count), FIELD(core, last_region.size), FIELD(core, regions_stale), FIELD(core, landing_start),
+    FIELD(core, handlers_end), FIELD(core, landing_shift), FIELD(core, handlers), FIELD(core, mailbox),
+    FIELD(core, frames), FIELD(core, frame_count), FIELD(core, frames_used), FIELD(core, frame_capacity),
+    FIELD(core, frame_limit), FIELD(core, ring), FIELD(core, record_count),
+    FIELD(core, record_capacity), FIELD(core, overruns), FIELD(core, unhijackable), FIELD(core, word_mask),
+    FIELD(core, code_mask), FIELD(core, word_bytes), FIELD(core, swap), FIELD(core, stack_pointer),
+    FIELD(core, slot_reach), FIELD(core, cards),
+    SIZE(ring), FIELD(ring, time), FIELD(ring, self_pc), FIELD(ring, from_pc), FIELD(ring, ret_p), FIELD(ring, fp), FIELD(ring, depth), FIELD(ring, kind), CONSTANT(RING),
+    SIZE(operand), FIELD(operand, reg), FIELD(operand, in_memory), FIELD(operand, stored), FIELD(operand, offset), FIELD(operand, addend),
+    SIZE(slot), FIELD(slot, place), FIELD(slot, only), FIELD(slot, reg), FIELD(slot, addend), FIELD(slot, address), FIELD(slot, frame),
+    SIZE(card), FIELD(card, return_address), FIELD(card, parent), FIELD(card, fp_at_entry), FIELD(card, fp_at_exit),
+    FIELD(card, retp_at_exit), FIELD(card, slots), FIELD(card, foretold), FIELD(card, slot_count),
+    FIELD(card, slot_from_fp), FIELD(card, has_slot_from_fp), FIELD(card, frames_everywhere), FIELD(card, settles_later),
+    SIZE(block), FIELD(block, address), FIELD(block, size), FIELD(block, count), FIELD(block, what),
+    SIZE(site), FIELD(site, key), FIELD(site, behind), FIELD(site, used), FIELD(site, ahead), FIELD(site, self_pc), FIELD(site, saved_at), FIELD(site, frame_bytes), FIELD(site, card),
+    FIELD(site, where), FIELD(site, keeps_frame),
+    SIZE(frame),
+    SIZE(region), FIELD(region, start), FIELD(region, size), FIELD(region, host),
+    CONSTANT(STOP_NONE), CONSTANT(STOP_DEADLINE), CONSTANT(STOP_BATCH_FULL), CONSTANT(STOP_OUTERMOST_RETURN),
+    CONSTANT(STOP_IDLE_LOOP), CONSTANT(STOP_ASTRAY), CONSTANT(ASK_BLOCK), CONSTANT(ASK_SITE), CONSTANT(ASK_FRAMES), CONSTANT(ASK_REGIONS),
+    CONSTANT(BLOCK_PROGRAM), CONSTANT(BLOCK_IDLE), CONSTANT(BLOCK_COUNTING), CONSTANT(BLOCK_HANDLER),
+    CONSTANT(BLOCK_SITE), CONSTANT(BLOCK_SKIP), CONSTANT(KIND_BITS), CONSTANT(ATTENTION_RARE), CONSTANT(BLOCK_STOP), CONSTANT(BLOCK_LANDING),
+    CONSTANT(PLACE_MEMORY), CONSTANT(PLACE_SAVED), CONSTANT(PLACE_REGISTER),
+    CONSTANT(WHERE_SAVED), CONSTANT(WHERE_IN_REGISTER), CONSTANT(WHERE_UNKNOWN),
+    {NULL, 0}};
+
+#endif

@@ -1,0 +1,64 @@
+/* The ring of records, and the one in it that is not complete yet. */
+#ifndef RETSTACK_RECORDS_H
+#define RETSTACK_RECORDS_H
+
+#include <time.h>
+
+#include "guest.h"
+
+enum record_kind { RECORD_ENTRY, RECORD_EXIT };
+
+static __attribute__((noinline)) int64_t host_now(const struct core *c) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)((uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec - c->host_origin);
+}
+
+static inline void record(struct core *c, int kind, uint64_t frame, uint64_t self, uint64_t from, uint64_t slot,
+                          uint64_t fp) {
+  struct ring *to = c->ring;
+  uint64_t i = c->record_count++;
+  to->time[i] = __builtin_expect(c->host_clock != 0, 0) ? host_now(c) : (int64_t)c->now;
+  to->self_pc[i] = (int64_t)self;
+  to->from_pc[i] = (int64_t)from;
+  to->ret_p[i] = (int64_t)slot;
+  to->fp[i] = (int64_t)fp;
+  to->depth[i] = (int32_t)frame;
+  to->kind[i] = (uint8_t)kind;
+}
+
+/* retp of an exit: as the card foretells it, that of the entry where it may be. */
+static inline uint64_t foretold(const struct card *card, const uint64_t *values, uint64_t at_entry) {
+  for (int i = 0; i < card->foretold; i++) {
+    if (values[i] == at_entry) {
+      return at_entry;
+    }
+  }
+  return card->foretold > 0 ? values[0] : at_entry;
+}
+
+static inline uint64_t stored(const struct core *c, const struct operand *o) {
+  return o->reg == NONE ? 0 : (load(c, c->mailbox + o->stored * c->word_bytes) + (uint64_t)o->offset) & c->word_mask;
+}
+
+/* Completes the record of the last exit by what the landing code has stored since. */
+static inline void settle(struct core *c) {
+  const struct card *card = c->unsettled;
+  if (card == NULL) {
+    return;
+  }
+  c->unsettled = NULL;
+  uint64_t i = c->record_count - 1, values[FORETOLD];
+  for (int k = 0; k < card->foretold; k++) {
+    values[k] = stored(c, &card->retp_at_exit[k]);
+  }
+  c->ring->ret_p[i] = (int64_t)foretold(card, values, (uint64_t)c->ring->ret_p[i]);
+  c->ring->fp[i] = (int64_t)stored(c, &card->fp_at_exit);
+}
+
+/* The same for Java, before it takes the records. */
+void retstack_settle(struct core *c) {
+  settle(c);
+}
+
+#endif
