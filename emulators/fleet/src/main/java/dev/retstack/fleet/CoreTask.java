@@ -57,11 +57,7 @@ final class CoreTask {
       if (core == null) {
         core = Core.open(spec.image(), spec.options());
       }
-      switch (core.run(options.sliceInstructions())) {
-        case DEADLINE -> flushIfDue();
-        case BATCH_FULL -> flush();
-        case ENDED -> finish(core.ending().orElseThrow());
-      }
+      runSlice();
     } catch (IOException e) {
       undelivered(e.getMessage());
     } catch (RuntimeException e) {
@@ -72,6 +68,18 @@ final class CoreTask {
     }
     tell();
     return result == null;
+  }
+
+  /** A full batch does not end the slice, or cores that call often would get a smaller share. */
+  private void runSlice() throws IOException, InterruptedException {
+    long end = core.instructions() + options.sliceInstructions();
+    do {
+      switch (core.run(end - core.instructions())) {
+        case DEADLINE -> flushIfDue();
+        case BATCH_FULL -> flush();
+        case ENDED -> finish(core.ending().orElseThrow());
+      }
+    } while (result == null && core.instructions() < end);
   }
 
   /** Ends the core from outside, between two slices, with its last chunk. */

@@ -24,6 +24,7 @@ public final class Fleet {
   private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
 
   private final FleetOptions options;
+  private final ChunkSink sink;
   private final FleetListener listener;
   private final List<CoreTask> tasks;
   private final ConcurrentLinkedQueue<CoreTask> waiting = new ConcurrentLinkedQueue<>();
@@ -35,6 +36,7 @@ public final class Fleet {
   private Fleet(
       List<CoreSpec> cores, FleetOptions options, ChunkSink sink, FleetListener listener) {
     this.options = options;
+    this.sink = sink;
     this.listener = listener;
     this.tasks = cores.stream().map(core -> new CoreTask(core, options, sink)).toList();
     this.left = new CountDownLatch(options.threads());
@@ -148,7 +150,8 @@ public final class Fleet {
               sum.records(),
               sum.chunks(),
               sum.overruns(),
-              sum.unhijackable()));
+              sum.unhijackable(),
+              sink.waits()));
     }
   }
 }

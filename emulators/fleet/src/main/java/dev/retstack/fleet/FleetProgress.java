@@ -1,5 +1,7 @@
 package dev.retstack.fleet;
 
+import dev.retstack.fleet.publish.SinkWaits;
+
 /**
  * How far a fleet is.
  *
@@ -10,6 +12,7 @@ package dev.retstack.fleet;
  * @param chunks sent by all
  * @param overruns entries refused because ret_stack was full
  * @param unhijackable entries left alone
+ * @param waits how much they had to wait for the sink
  */
 public record FleetProgress(
     int cores,
@@ -18,7 +21,8 @@ public record FleetProgress(
     long records,
     long chunks,
     long overruns,
-    long unhijackable) {
+    long unhijackable,
+    SinkWaits waits) {
 
   /** Two fleets together. */
   public FleetProgress plus(FleetProgress other) {
@@ -29,6 +33,7 @@ public record FleetProgress(
         records + other.records,
         chunks + other.chunks,
         overruns + other.overruns,
-        unhijackable + other.unhijackable);
+        unhijackable + other.unhijackable,
+        waits.plus(other.waits));
   }
 }

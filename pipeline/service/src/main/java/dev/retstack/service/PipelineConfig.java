@@ -41,6 +41,9 @@ public record PipelineConfig(
   /** Group of members that are given no other one. */
   public static final String DEFAULT_GROUP = "retstack-pipeline";
 
+  /** Calls kept per core: they are held in memory and in every checkpoint. */
+  public static final int TREE_CALLS_PER_CORE = 10_000;
+
   public PipelineConfig {
     if (groupId.isBlank()) {
       throw new IllegalArgumentException("empty group id: give the members of one job one name");
@@ -69,7 +72,7 @@ public record PipelineConfig(
         512,
         Duration.ofSeconds(60),
         OptionalLong.empty(),
-        GraphLimits.DEFAULT);
+        GraphLimits.DEFAULT.withTreeCallsPerCore(TREE_CALLS_PER_CORE));
   }
 
   /** The same, to be changed. */

@@ -2,6 +2,7 @@ package dev.retstack.simulation;
 
 import dev.retstack.graph.aggregate.ApplyResult;
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.schema.codec.RecordBatch;
 
 /** What is tested: something that takes chunks and has a graph to show. */
 interface Subject {
@@ -9,25 +10,30 @@ interface Subject {
 
   GraphState state();
 
-  /** The product itself; it fetches an image when it is asked for. */
+  /** The product itself: chunks come over the wire, an image when it is asked for. */
   static Subject product() {
     return of(new GraphState());
   }
 
   static Subject of(GraphState state) {
+    return of(state, Wire.ALL_CODECS);
+  }
+
+  static Subject of(GraphState state, Wire wire) {
     return new Subject() {
       @Override
       public ApplyResult apply(ModelChunk chunk) {
-        ApplyResult result = deliver(chunk);
+        RecordBatch received = wire.carry(chunk.meta().sequence(), chunk.batch());
+        ApplyResult result = deliver(chunk, received);
         if (result == ApplyResult.NEEDS_IMAGE) {
           state.image(ModelCore.image());
-          result = deliver(chunk);
+          result = deliver(chunk, received);
         }
         return result;
       }
 
-      private ApplyResult deliver(ModelChunk chunk) {
-        return state.apply(chunk.meta(), chunk.core(), chunk.imageId(), chunk.batch());
+      private ApplyResult deliver(ModelChunk chunk, RecordBatch received) {
+        return state.apply(chunk.meta(), chunk.core(), chunk.imageId(), received);
       }
 
       @Override

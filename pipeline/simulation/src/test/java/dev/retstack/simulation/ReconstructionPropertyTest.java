@@ -101,6 +101,23 @@ class ReconstructionPropertyTest {
         .hasMessageContaining("-Dretstack.seed=");
   }
 
+  /** Another: a codec that gives back one frame pointer too few must be found out. */
+  @Test
+  void aWireThatForgetsAFramePointerIsFoundOut() {
+    Wire forgetful =
+        (sequence, batch) -> {
+          RecordBatch received = Wire.ALL_CODECS.carry(sequence, batch);
+          if (received.size() > 0) {
+            received.fp[received.size() - 1] ^= 8;
+          }
+          return received;
+        };
+    assertThatThrownBy(
+            () -> Seeds.each(seed -> identity(seed, () -> Subject.of(new GraphState(), forgetful))))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining("-Dretstack.seed=");
+  }
+
   private static void identity(long seed, Supplier<Subject> subjects) {
     SplittableRandom random = new SplittableRandom(seed);
     List<ModelCore> cores = Cores.any(random, 3, random.nextBoolean() ? 20 : 0);

@@ -23,6 +23,12 @@ public final class RecordBatch {
   /** Number of record kinds; a kind outside {@code [0, KINDS)} is corrupt. */
   public static final int KINDS = 3;
 
+  /** Bits of a linked entry that hold the number of its call site; its function's lie above. */
+  public static final int LINK_SITE_BITS = 12;
+
+  /** In {@link #links()}: nothing is known. */
+  public static final int UNLINKED = -1;
+
   public final byte[] kind;
   public final long[] time;
   public final int[] depth;
@@ -30,6 +36,8 @@ public final class RecordBatch {
   public final long[] fromPc;
   public final long[] retP;
   public final long[] fp;
+  private int[] links;
+  private boolean linked;
   private int size;
 
   /** An empty batch that holds up to {@code capacity} records. */
@@ -58,6 +66,38 @@ public final class RecordBatch {
   /** Forgets the records; the capacity stays. */
   public void clear() {
     size = 0;
+    linked = false;
+  }
+
+  /**
+   * How the records hang together, by record; has a meaning only where {@link #isLinked} says so.
+   *
+   * <ul>
+   *   <li>An entry right above the frame that the record before left on top of the ret_stack:
+   *       {@code function << LINK_SITE_BITS | site}, two numbers from 1 on. In one batch equal
+   *       numbers are equal addresses, and the other way round.
+   *   <li>An exit of the frame that is on top, opened in this batch with no LOST since, which
+   *       agrees with its entry in every field but time: the index of that entry.
+   *   <li>Any other record: {@link #UNLINKED}.
+   * </ul>
+   *
+   * Whoever unpacks a predictive codec knows this; {@link RecordLinks} finds it out.
+   */
+  public int[] links() {
+    if (links == null) {
+      links = new int[kind.length];
+    }
+    return links;
+  }
+
+  /** Whether {@link #links()} tells of the records that are here now. */
+  public boolean isLinked() {
+    return linked;
+  }
+
+  /** Says that {@link #links()} is filled in. */
+  public void setLinked() {
+    linked = true;
   }
 
   /**
@@ -76,6 +116,7 @@ public final class RecordBatch {
     System.arraycopy(from.retP, first, retP, size, count);
     System.arraycopy(from.fp, first, fp, size, count);
     size += count;
+    linked = false;
   }
 
   /** Says how many records the columns hold, by who filled them in; at most the capacity. */
@@ -85,6 +126,7 @@ public final class RecordBatch {
           records + " records in a batch of " + kind.length + ": at most its capacity");
     }
     size = records;
+    linked = false;
   }
 
   /** Appends one record. The caller has checked {@link #isFull()}. */
@@ -99,6 +141,7 @@ public final class RecordBatch {
     retP[i] = slot;
     fp[i] = framePointer;
     size = i + 1;
+    linked = false;
   }
 
   /** Where the program is before record {@code i}: as the record ahead of it tells, or 0. */

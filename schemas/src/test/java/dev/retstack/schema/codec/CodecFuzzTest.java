@@ -9,27 +9,24 @@ import dev.retstack.schema.Samples;
 import dev.retstack.schema.Seeds;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
-import java.util.List;
+import java.util.Arrays;
 import java.util.SplittableRandom;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Payloads nobody vouches for: refused, or a batch; nothing else ever. */
-@Timeout(120)
+@Timeout(value = 120, threadMode = ThreadMode.SEPARATE_THREAD) // a decoder that hangs is told
 class CodecFuzzTest {
-  /** Changed payloads per codec. */
-  private static final int ROUNDS = 100_000;
+  /** Changed payloads, and changed chunks, of each codec; more by {@code -Dretstack.mutants=N}. */
+  private static final int ROUNDS = Integer.getInteger("retstack.mutants", 100_000);
 
-  /** Changed chunks, checksum and all. */
-  private static final int CHUNK_ROUNDS = 100_000;
+  /** What the canary needs. */
+  private static final int CANARY_ROUNDS = 20_000;
 
   /** Beyond what the count asks for: tables of fixed size, messages, the thread's own noise. */
   private static final long ALLOCATION_SLACK_BYTES = 1 << 20;
-
-  private static final List<ChunkCodec> CODECS =
-      List.of(new RecordsCodec(), new Packed1Codec(), new Packed2Codec());
 
   private interface Decoder {
     RecordBatch decode(Chunk chunk, RecordBatch reuse) throws CorruptChunkException;
@@ -66,27 +63,33 @@ class CodecFuzzTest {
     assertThat(accepted).isPositive().isLessThan(ROUNDS);
   }
 
-  @Test
-  void noChangedChunkIsTaken() {
-    long seed = Seeds.fresh("noChangedChunkIsTaken");
-    assertThat(silentAccepts(seed, Chunks::decode)).isZero();
+  @ParameterizedTest
+  @MethodSource("dev.retstack.schema.codec.Codecs#ids")
+  void noChangedChunkIsTaken(String id) throws CorruptChunkException {
+    long seed = Seeds.fresh("noChangedChunkIsTaken " + id);
+    assertThat(silentAccepts(Codecs.byId(id), seed, ROUNDS, Chunks::decode)).isZero();
   }
 
   /** The test above is worth something: without the checksum it would find plenty. */
-  @Test
-  void canaryWithoutChecksumIsCaught() {
-    long seed = Seeds.fresh("canaryWithoutChecksumIsCaught");
-    assertThat(silentAccepts(seed, Chunks::decodeUnverified)).isPositive();
+  @ParameterizedTest
+  @MethodSource("dev.retstack.schema.codec.Codecs#ids")
+  void canaryWithoutChecksumIsCaught(String id) throws CorruptChunkException {
+    long seed = Seeds.fresh("canaryWithoutChecksumIsCaught " + id);
+    assertThat(silentAccepts(Codecs.byId(id), seed, CANARY_ROUNDS, Chunks::decodeUnverified))
+        .isPositive();
   }
 
-  private static int silentAccepts(long seed, Decoder decoder) {
+  private static int silentAccepts(ChunkCodec codec, long seed, int rounds, Decoder decoder) {
     SplittableRandom random = new SplittableRandom(seed);
     RecordBatch reuse = new RecordBatch(1000);
     int taken = 0;
-    for (int round = 0; round < CHUNK_ROUNDS; round++) {
-      ChunkCodec codec = CODECS.get(random.nextInt(0, CODECS.size()));
-      Chunk chunk =
-          Samples.chunk("core-0", 0, codec, Samples.callTree(random, random.nextInt(1, 60), 10));
+    for (int round = 0; round < rounds; round++) {
+      RecordBatch records = Samples.callTree(random, random.nextInt(1, 60), 10);
+      if (round % 4 == 0) {
+        Samples.damage(records, random, 20);
+        inOrder(records);
+      }
+      Chunk chunk = Samples.chunk("core-0", 0, codec, records);
       change(chunk, random);
       try {
         RecordBatch batch = decoder.decode(chunk, reuse);
@@ -97,6 +100,16 @@ class CodecFuzzTest {
       }
     }
     return taken;
+  }
+
+  /** Damaged records as a core might yet send them: times in order, depths and losses possible. */
+  private static void inOrder(RecordBatch records) {
+    Arrays.sort(records.time, 0, records.size());
+    for (int i = 0; i < records.size(); i++) {
+      records.depth[i] = Math.floorMod(records.depth[i], Chunks.DEPTH_MAX);
+      boolean lost = records.kind[i] == RecordBatch.LOST;
+      records.selfPc[i] = lost ? 1 + i : records.selfPc[i];
+    }
   }
 
   private static void change(Chunk chunk, SplittableRandom random) {

@@ -2,6 +2,7 @@ package dev.retstack.cli.bench;
 
 import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.Terminal;
+import dev.retstack.cli.bench.CpuShares.Part;
 import dev.retstack.cli.fleet.FleetRun;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.fleet.CoreResult;
@@ -16,7 +17,9 @@ import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.service.Pipeline;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -33,9 +36,10 @@ public final class LiveBench {
   private LiveBench() {}
 
   /**
-   * Measures one figure over the rounds.
+   * Measures rate and CPU time over the rounds.
    *
    * @param pipeline reads the topics of {@code link}
+   * @param broker process of the broker, or 0 where it is somebody else's
    */
   public static List<Measure> run(
       List<LoadedImage> images,
@@ -43,6 +47,7 @@ public final class LiveBench {
       int rounds,
       KafkaLink link,
       Pipeline pipeline,
+      long broker,
       Shutdown shutdown,
       Terminal terminal)
       throws IOException, InterruptedException {
@@ -53,8 +58,11 @@ public final class LiveBench {
       cores.add(new CoreSpec("bench-" + cores.size(), image, CoreOptions.of(linux)));
     }
     Rounds rate = new Rounds(rounds);
+    Rounds total = new Rounds(rounds);
+    Map<Part, Rounds> parts = new EnumMap<>(Part.class);
     for (int round = -1; round < rounds; round++) { // the first one warms up
       FleetOptions options = FleetOptions.standard();
+      Map<Part, Long> before = CpuShares.now(broker);
       long start = System.nanoTime();
       List<CoreResult> results;
       try (ChunkSink sink = link.openSink()) {
@@ -62,12 +70,33 @@ public final class LiveBench {
       }
       awaitEnd(pipeline, cores, options.session());
       double seconds = (System.nanoTime() - start) / 1e9;
+      double records = results.stream().mapToLong(CoreResult::records).sum();
       if (round >= 0) {
-        rate.add(results.stream().mapToLong(CoreResult::records).sum() / seconds);
+        rate.add(records / seconds);
+        Map<Part, Long> after = CpuShares.now(broker);
+        total.add(sum(after) / records - sum(before) / records);
+        after.forEach(
+            (part, nanos) ->
+                parts
+                    .computeIfAbsent(part, _ -> new Rounds(rounds))
+                    .add((nanos - before.getOrDefault(part, 0L)) / records));
       }
     }
     String subject = cores.size() + " cores, w200";
-    return List.of(new Measure("live", subject, "recordsPerSecond", rate.median()));
+    List<Measure> measures = new ArrayList<>();
+    measures.add(new Measure("live", subject, "recordsPerSecond", rate.median()));
+    if (!parts.isEmpty()) {
+      measures.add(new Measure("live", subject, "cpuNsPerRecord", total.median()));
+    }
+    parts.forEach(
+        (part, values) ->
+            measures.add(
+                new Measure("live", subject, part.label() + "NsPerRecord", values.median())));
+    return measures;
+  }
+
+  private static long sum(Map<Part, Long> shares) {
+    return shares.values().stream().mapToLong(Long::longValue).sum();
   }
 
   private static void awaitEnd(Pipeline pipeline, List<CoreSpec> cores, String session)

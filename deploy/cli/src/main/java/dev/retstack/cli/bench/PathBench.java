@@ -4,21 +4,27 @@ import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.graph.aggregate.ApplyResult;
-import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.ImageInfo;
-import dev.retstack.graph.reconstruct.ChunkMeta;
-import dev.retstack.graph.reconstruct.ClockUnit;
 import dev.retstack.graph.reconstruct.ImageTraits;
 import dev.retstack.graph.symbol.SymbolTable;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.codec.ChunkCodec;
+import dev.retstack.schema.codec.Chunks;
+import dev.retstack.schema.codec.Codecs;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.service.reconstruct.ChunkApplier;
 import java.util.ArrayList;
 import java.util.List;
 
 /** What lies behind the probe: packing, unpacking, reconstruction with aggregation. */
 public final class PathBench {
+  private static final ImageInfo IMAGE =
+      new ImageInfo(
+          "bench", "bench", "", new ImageTraits(false, false, 0, 0), SymbolTable.of(List.of()));
+
   private final String subject;
   private final List<RecordBatch> batches = new ArrayList<>();
   private final long records;
@@ -70,42 +76,62 @@ public final class PathBench {
         new Measure("encode", what, "bytesPerRecord", (double) bytes / records));
   }
 
-  /** Reconstruction and aggregation. */
-  public List<Measure> apply(int rounds) {
-    Rounds perRecord = new Rounds(rounds);
-    for (int round = -1; round < rounds; round++) { // the first one warms up
-      GraphState state = new GraphState();
-      state.image(
-          new ImageInfo(
-              "bench",
-              "bench",
-              "",
-              new ImageTraits(false, false, 0, 0),
-              SymbolTable.of(List.of())));
-      long start = System.nanoTime();
-      long before = 0;
-      long sequence = 0;
-      for (RecordBatch batch : batches) {
-        if (batch.size() == 0) {
-          continue;
+  /**
+   * What a partition does with chunks: checks and unpacking, reconstruction, aggregation. In CPU
+   * time of this thread.
+   */
+  public List<Measure> apply(int rounds) throws CorruptChunkException {
+    List<Chunk> chunks = seal();
+    Rounds unpack = new Rounds(rounds);
+    Rounds apply = new Rounds(rounds);
+    Rounds both = new Rounds(rounds);
+    RecordBatch into = new RecordBatch(capacity());
+    for (int round = -2; round < rounds; round++) { // the first two warm up
+      ChunkApplier applier = new ChunkApplier(new GraphState());
+      applier.state().image(IMAGE);
+      long unpacking = 0;
+      long start = CpuTime.ofThisThread();
+      long mark = start;
+      for (Chunk chunk : chunks) {
+        into = Chunks.decode(chunk, into);
+        long unpacked = CpuTime.ofThisThread();
+        unpacking += unpacked - mark;
+        if (applier.apply(chunk, into) != ApplyResult.APPLIED) {
+          throw new IllegalStateException("chunk " + chunk.getSequence() + " was not applied");
         }
-        ChunkMeta meta =
-            ChunkMeta.running(
-                sequence++,
-                before,
-                batch.time[0],
-                batch.time[batch.size() - 1],
-                ClockUnit.INSTRUCTIONS);
-        if (state.apply(meta, new CoreKey("bench", "0"), "bench", batch) != ApplyResult.APPLIED) {
-          throw new IllegalStateException("chunk " + sequence + " was not applied");
-        }
-        before += batch.size();
+        mark = CpuTime.ofThisThread();
       }
       if (round >= 0) {
-        perRecord.add((double) (System.nanoTime() - start) / records);
+        unpack.add((double) unpacking / records);
+        apply.add((double) (mark - start - unpacking) / records);
+        both.add((mark - start) / (double) records);
       }
     }
-    return List.of(new Measure("apply", subject, "nsPerRecord", perRecord.median()));
+    return List.of(
+        new Measure("apply", subject, "unpackNsPerRecord", unpack.median()),
+        new Measure("apply", subject, "reconstructNsPerRecord", apply.median()),
+        new Measure("apply", subject, "recordsPerSecond", 1e9 / both.median()));
+  }
+
+  private List<Chunk> seal() {
+    List<Chunk> chunks = new ArrayList<>();
+    long before = 0;
+    for (RecordBatch batch : batches) {
+      if (batch.size() > 0) {
+        Chunk.Builder chunk =
+            Chunk.newBuilder()
+                .setSession("bench")
+                .setCore("0")
+                .setIsa("bench")
+                .setImage(IMAGE.id())
+                .setSequence(chunks.size())
+                .setClockUnit(ClockUnit.INSTRUCTIONS)
+                .setRecordsBefore(before);
+        chunks.add(Chunks.seal(chunk, Codecs.standard(), batch));
+        before += batch.size();
+      }
+    }
+    return chunks;
   }
 
   private int capacity() {

@@ -12,6 +12,7 @@ import dev.retstack.fleet.isolate.IsolateListener;
 import dev.retstack.fleet.isolate.IsolatedFleet;
 import dev.retstack.fleet.isolate.ProcessDeath;
 import dev.retstack.fleet.publish.ChunkSink;
+import dev.retstack.fleet.publish.SinkWaits;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -21,6 +22,9 @@ import java.util.concurrent.CountDownLatch;
  * ends in order with its last chunk, and only then are the parts closed that were started before.
  */
 public final class FleetRun {
+  /** Shorter waits are the usual course of things. */
+  private static final double WORTH_TELLING_SECONDS = 1;
+
   private final Terminal terminal;
   private final Shutdown shutdown;
 
@@ -42,7 +46,7 @@ public final class FleetRun {
   public List<CoreResult> run(
       List<CoreSpec> cores, FleetOptions options, ChunkSink sink, FleetListener listener)
       throws IOException, InterruptedException {
-    return run(line -> Fleet.run(cores, options, sink, new ProgressListener(line, listener)));
+    return run(sink, line -> Fleet.run(cores, options, sink, new ProgressListener(line, listener)));
   }
 
   /** Runs the cores into the sink, in this process or isolated, until all have ended. */
@@ -53,11 +57,13 @@ public final class FleetRun {
       return run(cores, options, sink, FleetListener.NONE);
     }
     return run(
+        sink,
         line ->
             IsolatedFleet.run(cores, options, isolation.restarts(), sink, new DeathTeller(line)));
   }
 
-  private List<CoreResult> run(Runner fleet) throws IOException, InterruptedException {
+  private List<CoreResult> run(ChunkSink sink, Runner fleet)
+      throws IOException, InterruptedException {
     Thread runner = Thread.currentThread();
     CountDownLatch done = new CountDownLatch(1);
     shutdown.add(
@@ -71,6 +77,17 @@ public final class FleetRun {
       return fleet.run(line);
     } finally {
       done.countDown();
+      tell(sink.waits());
+    }
+  }
+
+  /** Backpressure is no fault and loses nothing, but whoever waited wants to know why. */
+  private void tell(SinkWaits waits) {
+    double seconds = waits.nanos() / 1e9;
+    if (seconds >= WORTH_TELLING_SECONDS) {
+      terminal.note(
+          "cores stood still %,d times, %.1f s in all, until their chunks were taken; nothing is lost"
+              .formatted(waits.times(), seconds));
     }
   }
 

@@ -17,14 +17,19 @@ class ProgressListener implements FleetListener {
   @Override
   public void progress(FleetProgress progress) {
     line.show(
-        "%d of %d cores ended, %,d instructions, %,d records in %,d chunks"
+        "%d of %d cores ended, %,d instructions, %,d records in %,d chunks%s"
             .formatted(
                 progress.ended(),
                 progress.cores(),
                 progress.instructions(),
                 progress.records(),
-                progress.chunks()));
+                progress.chunks(),
+                standing(progress.waits().now())));
     next.progress(progress);
+  }
+
+  private static String standing(int cores) {
+    return cores == 0 ? "" : ", %d stand still until theirs are taken".formatted(cores);
   }
 
   @Override

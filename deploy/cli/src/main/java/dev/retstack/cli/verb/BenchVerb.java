@@ -201,11 +201,13 @@ public final class BenchVerb extends Verb {
     Path folder = DataFolder.choose(null, "bench");
     try (Shutdown shutdown = Shutdown.install()) {
       KafkaLink link;
+      long brokerPid = 0;
       if (kafka.isConfigured(terminal())) {
         link = kafka.link(terminal());
       } else {
         BrokerProcess broker = shutdown.add(BrokerProcess.start(folder.resolve("broker"), 0));
         link = kafka.link(broker.bootstrap(), terminal());
+        brokerPid = broker.pid();
       }
       Pipeline pipeline =
           shutdown.add(
@@ -216,7 +218,7 @@ public final class BenchVerb extends Verb {
                       .groupId(link.topics().prefix() + "-bench")
                       .partitions(KafkaLink.PARTITIONS)
                       .build()));
-      return LiveBench.run(images, w200, rounds, link, pipeline, shutdown, terminal());
+      return LiveBench.run(images, w200, rounds, link, pipeline, brokerPid, shutdown, terminal());
     }
   }
 

@@ -102,6 +102,7 @@ class SourceRulesTest {
             "pipeline/service",
             "pipeline/simulation",
             "deploy",
+            "deploy/benchmarks",
             "deploy/cli")) {
       assertThat(ROOT.resolve(folder).resolve("README.md")).exists();
     }

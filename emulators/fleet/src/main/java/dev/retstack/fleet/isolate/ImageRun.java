@@ -5,6 +5,7 @@ import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.FleetProgress;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.publish.ChunkSink;
+import dev.retstack.fleet.publish.SinkWaits;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.codec.CorruptChunkException;
@@ -291,6 +292,7 @@ final class ImageRun {
         starts.stream().mapToLong(CoreStream::records).sum(),
         starts.stream().mapToLong(CoreStream::chunks).sum(),
         starts.stream().mapToLong(CoreStream::overruns).sum(),
-        starts.stream().mapToLong(CoreStream::unhijackable).sum());
+        starts.stream().mapToLong(CoreStream::unhijackable).sum(),
+        SinkWaits.NONE);
   }
 }

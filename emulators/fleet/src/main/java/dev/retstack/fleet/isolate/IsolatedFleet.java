@@ -37,14 +37,17 @@ public final class IsolatedFleet {
   private static final Duration STOP_LIMIT = Duration.ofSeconds(15);
 
   private final FleetOptions options;
+  private final ChunkSink sink;
   private final IsolateListener listener;
   private final List<CoreResult> results = new ArrayList<>();
   private final List<ImageRun> runs = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
   private final CountDownLatch left;
 
-  private IsolatedFleet(FleetOptions options, IsolateListener listener, int images) {
+  private IsolatedFleet(
+      FleetOptions options, ChunkSink sink, IsolateListener listener, int images) {
     this.options = options;
+    this.sink = sink;
     this.listener = listener;
     this.left = new CountDownLatch(images);
   }
@@ -73,7 +76,7 @@ public final class IsolatedFleet {
     for (CoreSpec core : cores) {
       byImage.computeIfAbsent(core.image().elf().buildId(), _ -> new ArrayList<>()).add(core);
     }
-    IsolatedFleet fleet = new IsolatedFleet(options, listener, byImage.size());
+    IsolatedFleet fleet = new IsolatedFleet(options, sink, listener, byImage.size());
     int threads = Math.ceilDiv(options.threads(), Math.max(1, byImage.size()));
     HostJob.FleetPart part = HostJob.FleetPart.of(options, threads);
     for (List<CoreSpec> ofOne : byImage.values()) {
@@ -144,7 +147,7 @@ public final class IsolatedFleet {
   }
 
   private void tellProgress() {
-    FleetProgress sum = new FleetProgress(0, 0, 0, 0, 0, 0, 0);
+    FleetProgress sum = new FleetProgress(0, 0, 0, 0, 0, 0, 0, sink.waits());
     for (ImageRun run : runs) {
       sum = sum.plus(run.progress());
     }

@@ -18,6 +18,11 @@ public interface ChunkSink extends AutoCloseable {
    */
   void chunk(Chunk chunk) throws IOException, InterruptedException;
 
+  /** How much cores had to wait for this sink so far. */
+  default SinkWaits waits() {
+    return SinkWaits.NONE;
+  }
+
   /**
    * Waits until everything taken is kept safe, then lets go of it.
    *

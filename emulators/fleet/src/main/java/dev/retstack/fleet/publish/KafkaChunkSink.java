@@ -7,18 +7,25 @@ import dev.retstack.schema.wire.Topics;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.utils.Utils;
 
@@ -32,12 +39,13 @@ import org.apache.kafka.common.utils.Utils;
  *       pipelines into a fresh topic can lose its first batches (KAFKA-15591).
  *   <li>A refused chunk breaks its core's stream: the next call for that core throws, and so does
  *       {@link #close}.
- *   <li>Bytes on the way are bounded. While Kafka is away the bound is reached and cores stand
- *       still; the producer goes on trying.
+ *   <li>Bytes on the way are bounded, at half of {@code buffer.memory}. While Kafka is away the
+ *       bound is reached and cores stand still, for as long as it takes, and are counted ({@link
+ *       #waits}); the producer goes on trying, and so does a core whose chunk it did not take.
  * </ul>
  */
 public final class KafkaChunkSink implements ChunkSink {
-  /** Bytes handed to the producer and not yet acknowledged, at most. */
+  /** Bytes handed to the producer and not yet acknowledged, at most, unless configured. */
   private static final int BYTES_ON_THE_WAY_MAX = 32 << 20;
 
   /** Longest wait for what is on the way when the sink closes. */
@@ -45,21 +53,25 @@ public final class KafkaChunkSink implements ChunkSink {
 
   private final Producer<byte[], byte[]> producer;
   private final Topics topics;
-  private final Object[] partitions;
-  private final boolean[] primed;
-  private final Semaphore room = new Semaphore(BYTES_ON_THE_WAY_MAX);
+  private final Partition[] partitions;
+  private final Room room;
 
   /** What Kafka said of the first refused chunk of a core. */
   private final Map<String, String> refused = new ConcurrentHashMap<>();
 
-  private KafkaChunkSink(Producer<byte[], byte[]> producer, Topics topics, int partitionCount) {
+  /** Whether something has been sent to it, and who is about to. */
+  private static final class Partition {
+    private final ReentrantLock lock = new ReentrantLock();
+    private volatile boolean primed;
+  }
+
+  private KafkaChunkSink(
+      Producer<byte[], byte[]> producer, Topics topics, int partitionCount, Room room) {
     this.producer = producer;
     this.topics = topics;
-    this.partitions = new Object[partitionCount];
-    for (int i = 0; i < partitionCount; i++) {
-      partitions[i] = new Object();
-    }
-    this.primed = new boolean[partitionCount];
+    this.room = room;
+    this.partitions = new Partition[partitionCount];
+    Arrays.setAll(partitions, _ -> new Partition());
   }
 
   /**
@@ -71,16 +83,17 @@ public final class KafkaChunkSink implements ChunkSink {
    */
   public static KafkaChunkSink open(Map<String, ?> settings, Topics topics) throws IOException {
     KafkaProducer<byte[], byte[]> producer;
+    Room room;
     try {
-      producer =
-          new KafkaProducer<>(
-              configuration(settings), new ByteArraySerializer(), new ByteArraySerializer());
+      Map<String, Object> all = configuration(settings);
+      room = new Room(bytesOnTheWayMax(all));
+      producer = new KafkaProducer<>(all);
     } catch (KafkaException e) {
       throw new IOException("no producer for these kafka settings: " + rootCause(e), e);
     }
     try {
       int count = producer.partitionsFor(topics.events()).size();
-      return new KafkaChunkSink(producer, topics, count);
+      return new KafkaChunkSink(producer, topics, count, room);
     } catch (KafkaException e) {
       producer.close(Duration.ZERO);
       throw new IOException(
@@ -103,9 +116,16 @@ public final class KafkaChunkSink implements ChunkSink {
     all.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, Integer.MAX_VALUE);
     all.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, "none"); // payloads are packed already
     all.putAll(settings);
+    all.put(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
+    all.put(ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
     all.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
     all.put(ProducerConfig.ACKS_CONFIG, "all");
     return all;
+  }
+
+  private static int bytesOnTheWayMax(Map<String, Object> configuration) {
+    long memory = new ProducerConfig(configuration).getLong(ProducerConfig.BUFFER_MEMORY_CONFIG);
+    return Math.clamp(memory / 2, 1, Integer.MAX_VALUE);
   }
 
   @Override
@@ -123,54 +143,116 @@ public final class KafkaChunkSink implements ChunkSink {
     int partition = Utils.toPositive(Utils.murmur2(key)) % partitions.length;
     ProducerRecord<byte[], byte[]> message =
         new ProducerRecord<>(topics.events(), partition, key, ConfluentFrame.encode(chunk));
-    synchronized (partitions[partition]) {
-      if (!primed[partition]) {
-        try {
-          sendAndWait(message, name(chunk));
-        } catch (IOException e) {
-          refused.put(chunk.getCore(), e.getMessage());
-          throw e;
-        }
-        primed[partition] = true;
-        return;
-      }
+    if (!prime(partitions[partition], message, chunk)) {
+      send(message, chunk);
     }
-    send(message, chunk);
+  }
+
+  /** Sends the first chunk of a partition and waits for it; false where one was sent before. */
+  private boolean prime(Partition partition, ProducerRecord<byte[], byte[]> message, Chunk chunk)
+      throws IOException, InterruptedException {
+    if (partition.primed) {
+      return false;
+    }
+    long start = room.begin();
+    try {
+      partition.lock.lockInterruptibly();
+      try {
+        if (partition.primed) {
+          return false;
+        }
+        sendAndWait(message, name(chunk));
+        partition.primed = true;
+        return true;
+      } catch (IOException e) {
+        refused.put(chunk.getCore(), e.getMessage());
+        throw e;
+      } finally {
+        partition.lock.unlock();
+      }
+    } finally {
+      room.end(start);
+    }
   }
 
   private void send(ProducerRecord<byte[], byte[]> message, Chunk chunk)
       throws IOException, InterruptedException {
-    int bytes = Math.min(message.value().length, BYTES_ON_THE_WAY_MAX);
-    room.acquire(bytes);
+    int taken = room.take(message.value().length);
     String core = chunk.getCore();
     String name = name(chunk);
     try {
-      // the callback tells all that the future would
-      var _ = producer.send(message, (metadata, error) -> answered(name, core, bytes, error));
-    } catch (InterruptException e) {
-      room.release(bytes);
-      throw interrupted(e);
-    } catch (KafkaException e) {
-      answered(name, core, bytes, e);
-      failIfRefused(core);
+      handOver(
+          message,
+          error -> {
+            room.giveBack(taken);
+            if (error != null) {
+              refused.putIfAbsent(core, sentence(name, error));
+            }
+          });
+    } catch (InterruptedException e) {
+      room.giveBack(taken);
+      throw e;
     }
-  }
-
-  private void answered(String name, String core, int bytes, Exception error) {
-    room.release(bytes);
-    if (error != null) {
-      refused.putIfAbsent(core, sentence(name, error));
-    }
+    failIfRefused(core);
   }
 
   private void sendAndWait(ProducerRecord<byte[], byte[]> message, String name)
       throws IOException, InterruptedException {
+    CompletableFuture<Boolean> answer = new CompletableFuture<>();
+    handOver(
+        message,
+        error -> {
+          if (error == null) {
+            answer.complete(true);
+          } else {
+            answer.completeExceptionally(error);
+          }
+        });
     try {
-      producer.send(message).get();
-    } catch (InterruptException e) {
-      throw interrupted(e);
-    } catch (ExecutionException | KafkaException e) {
+      answer.get();
+    } catch (ExecutionException e) {
       throw new IOException(sentence(name, e), e);
+    }
+  }
+
+  /**
+   * Gives the producer a message, again and again until it takes it: a producer that has lost Kafka
+   * for so long that it forgot where the topics are refuses in the end, and takes the message when
+   * Kafka is back.
+   *
+   * @param answer hears once what became of a message that the producer took, null = it is safe; is
+   *     told of a refusal for any other reason as well
+   */
+  private void handOver(ProducerRecord<byte[], byte[]> message, Consumer<Exception> answer)
+      throws InterruptedException {
+    long core = Thread.currentThread().threadId();
+    AtomicBoolean taken = new AtomicBoolean();
+    OptionalLong waiting = OptionalLong.empty();
+    try {
+      while (!taken.get()) {
+        taken.set(true);
+        Callback callback =
+            (_, error) -> {
+              // what times out in the core's own thread was not taken; later it was, and is lost
+              if (error instanceof TimeoutException && Thread.currentThread().threadId() == core) {
+                taken.set(false);
+              } else {
+                answer.accept(error);
+              }
+            };
+        try {
+          var _ = producer.send(message, callback); // the callback hears all the future would
+        } catch (InterruptException e) {
+          throw interrupted(e);
+        } catch (KafkaException e) {
+          answer.accept(e);
+        }
+        if (!taken.get() && waiting.isEmpty()) {
+          waiting = OptionalLong.of(room.begin());
+        }
+      }
+    } finally {
+      waiting.ifPresent(room::end);
     }
   }
 
@@ -202,6 +284,11 @@ public final class KafkaChunkSink implements ChunkSink {
     InterruptedException exception = new InterruptedException(cause.getMessage());
     exception.initCause(cause);
     return exception;
+  }
+
+  @Override
+  public SinkWaits waits() {
+    return room.waits();
   }
 
   @Override

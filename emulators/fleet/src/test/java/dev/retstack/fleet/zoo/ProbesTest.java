@@ -6,6 +6,7 @@ import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.probe.NativeLibrary;
 import dev.retstack.schema.codec.RecordBatch;
+import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -33,6 +34,45 @@ class ProbesTest {
   @MethodSource("cases")
   void alsoInShortSlicesWithASmallRingAndAFullStack(Zoo.Case zoo) {
     same(zoo, Run.options().withRecordsPerChunk(5).withRetStackLimit(9), 97);
+  }
+
+  /** A seed stands for the lengths; {@code -Dretstack.seed=S} chooses it. */
+  @ParameterizedTest
+  @MethodSource("cases")
+  void alsoWhereverTheyStop(Zoo.Case zoo) {
+    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    SplittableRandom random = new SplittableRandom(seed);
+    CoreOptions options =
+        Run.options()
+            .withRecordsPerChunk(1 + random.nextInt(1 << random.nextInt(1, 13)))
+            .withRetStackLimit(1 + random.nextInt(1 << random.nextInt(1, 12)));
+    try {
+      same(zoo, options, 1 + random.nextInt(1 << random.nextInt(4, 17)));
+    } catch (AssertionError e) {
+      throw new AssertionError(zoo + ": reproduce with -Dretstack.seed=" + seed, e);
+    }
+  }
+
+  /** The canary: a record that differs in one bit is found, wherever it stands. */
+  @Test
+  void aRecordThatDiffersInOneBitIsFound() {
+    RecordBatch records = Run.of(Zoo.images().getFirst(), "sort").records();
+    SplittableRandom random = new SplittableRandom(7);
+    for (int round = 0; round < 100; round++) {
+      RecordBatch other = new RecordBatch(records.size());
+      other.addAll(records, 0, records.size());
+      int at = random.nextInt(records.size());
+      long bit = 1L << random.nextInt(Long.SIZE);
+      switch (round % 6) {
+        case 0 -> other.kind[at] ^= 1;
+        case 1 -> other.time[at] ^= bit;
+        case 2 -> other.depth[at] ^= 1 << random.nextInt(Integer.SIZE);
+        case 3 -> other.selfPc[at] ^= bit;
+        case 4 -> other.fromPc[at] ^= bit;
+        default -> other.fp[at] ^= bit;
+      }
+      assertThat(firstDifference(records, other)).isEqualTo(at);
+    }
   }
 
   private static void same(Zoo.Case zoo, CoreOptions options, long slice) {

@@ -122,6 +122,11 @@ public final class CallProfile {
     totals[function] = CallTotals.sum(totals[function], duration);
   }
 
+  /** Total time by function id, until a function is added. */
+  long[] totals() {
+    return totals;
+  }
+
   /** Number of functions; their ids are 0 up to this. */
   public int functionCount() {
     return selfPcs.size();

@@ -14,7 +14,7 @@ import java.util.Arrays;
  * cache line. The eighth word is the owner's: which function the row's calls are calls of.
  */
 public final class CallTotals {
-  private static final int CALLS = 0;
+  static final int CALLS = 0;
   private static final int FINISHED = 1;
   private static final int TOTAL = 2;
   private static final int SUM = 3;
@@ -26,7 +26,7 @@ public final class CallTotals {
   private static final int MAX = 6;
   private static final int USED = 7;
   private static final int CALLEE = 7;
-  private static final int ROW_SHIFT = 3;
+  static final int ROW_SHIFT = 3;
   private static final int MAX_IDS = 1 << 27;
 
   private long[] rows = new long[16 << ROW_SHIFT];
@@ -62,6 +62,11 @@ public final class CallTotals {
    *     once in the total
    */
   void finished(int id, long duration, long selfDuration, boolean outermost) {
+    finished(rows, id, duration, selfDuration, outermost);
+  }
+
+  /** {@link #finished(int, long, long, boolean)} in {@link #rows}. */
+  static void finished(long[] rows, int id, long duration, long selfDuration, boolean outermost) {
     long[] r = rows;
     int at = id << ROW_SHIFT;
     r[at + FINISHED]++;
@@ -72,6 +77,11 @@ public final class CallTotals {
     r[at + SELF] = sum(r[at + SELF], selfDuration);
     r[at + MIN_LEFT] = Math.max(r[at + MIN_LEFT], Long.MAX_VALUE - duration);
     r[at + MAX] = Math.max(r[at + MAX], duration);
+  }
+
+  /** All rows, until {@link #ensure} makes room. */
+  long[] rows() {
+    return rows;
   }
 
   /** Adds all totals of an id of another table. */

@@ -11,10 +11,10 @@ import dev.retstack.graph.reconstruct.GraphListener;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.schema.codec.RecordBatch;
+import it.unimi.dsi.fastutil.ints.IntArrayList;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
-import java.util.Arrays;
 
 /**
  * All that is known of one core: its reconstruction, and what its calls add up to. The totals go to
@@ -31,18 +31,24 @@ public final class CoreGraph {
   private final StatCounts stats = new StatCounts();
   private final OpenCalls calls = new OpenCalls();
 
-  /** Open calls on this stack per function and per arc: only the outermost adds to a total. */
-  private int[] functionOpen = new int[16];
-
-  private int[] arcOpen = new int[16];
+  private final OpenCounts open = new OpenCounts();
+  private final LinkedCalls linked;
   private long digest;
   private GraphEvents events;
 
-  CoreGraph(CoreKey key, ImageInfo image, ClockUnit unit, CallProfile profile, GraphLimits limits) {
+  /** A core of which nothing was seen; {@code linked} serves all cores of the state. */
+  CoreGraph(
+      CoreKey key,
+      ImageInfo image,
+      ClockUnit unit,
+      CallProfile profile,
+      LinkedCalls linked,
+      GraphLimits limits) {
     this.key = key;
     this.image = image;
     this.unit = unit;
     this.profile = profile;
+    this.linked = linked;
     this.tree = new CallTreeLog(limits.treeCallsPerCore());
     this.anomalies = new AnomalyLog(limits.anomaliesPerKind());
     this.reconstructor = new CoreReconstructor(image.traits(), limits.maxDepth(), new Accountant());
@@ -50,6 +56,7 @@ public final class CoreGraph {
 
   boolean apply(ChunkMeta meta, RecordBatch batch, GraphEvents listener) {
     events = listener;
+    linked.begin();
     return reconstructor.apply(meta, batch);
   }
 
@@ -91,6 +98,32 @@ public final class CoreGraph {
     return digest;
   }
 
+  void setDigest(long value) {
+    digest = value;
+  }
+
+  CallProfile profile() {
+    return profile;
+  }
+
+  OpenCalls calls() {
+    return calls;
+  }
+
+  OpenCounts openCounts() {
+    return open;
+  }
+
+  /** Who hears of calls, null for none. */
+  GraphEvents events() {
+    return events;
+  }
+
+  void publish(
+      long selfPc, long callerPc, int level, long enter, long exit, long self, Ending ending) {
+    events.finished(key, image, selfPc, callerPc, level, enter, exit, self, ending);
+  }
+
   /** Hears the reconstruction and adds up. */
   private final class Accountant implements GraphListener {
     @Override
@@ -104,7 +137,7 @@ public final class CoreGraph {
       int function = CallProfile.NOT_KEPT;
       if (arc >= 0) {
         function = profile.arcs().entered(arc);
-        opened(arc, function);
+        open.open(arc, function);
       }
       c.enter(
           slot,
@@ -115,6 +148,17 @@ public final class CoreGraph {
           function,
           parent < 0 ? 0 : c.level(parent) + 1,
           enterTree(parent, selfPc, time));
+    }
+
+    @Override
+    public int linked(RecordBatch batch, int first, int parent, int room, IntArrayList opened) {
+      if (!tree.isFull()) {
+        return first;
+      }
+      int end = linked.run(CoreGraph.this, batch, first, parent, room);
+      stats.add(Stat.TREE_CALLS_NOT_KEPT, (end - first + linked.frames()) / 2);
+      linked.handOver(calls, parent, batch, first, end, opened);
+      return end;
     }
 
     /** Not met before, or beyond the limits. */
@@ -156,35 +200,21 @@ public final class CoreGraph {
       if (c.treeCall(slot) >= 0) {
         tree.finish(c.treeCall(slot), time, ending);
       }
-      digest = mix(digest, c.selfPc(slot), enter, time, c.level(slot), ending);
+      digest = mix(digest, c.selfPc(slot), enter, time, c.level(slot), ending.code());
       if (events != null && ending.finished() && duration >= events.threshold()) {
-        publish(slot, time, self, ending);
+        publish(c.selfPc(slot), c.callerPc(slot), c.level(slot), enter, time, self, ending);
       }
     }
 
     private void close(int arc, int function, long duration, long self, boolean counts) {
-      boolean outermostOfArc = --arcOpen[arc] == 0;
-      boolean outermost = --functionOpen[function] == 0;
+      boolean outermostOfArc = open.closeArc(arc);
+      boolean outermost = open.closeFunction(function);
       if (counts) {
         profile.arcs().finished(arc, duration, self, outermostOfArc);
         if (outermost) {
           profile.addTotal(function, duration);
         }
       }
-    }
-
-    private void publish(int slot, long time, long self, Ending ending) {
-      OpenCalls c = calls;
-      events.finished(
-          key,
-          image,
-          c.selfPc(slot),
-          c.callerPc(slot),
-          c.level(slot),
-          c.entered(slot),
-          time,
-          self,
-          ending);
     }
 
     @Override
@@ -206,9 +236,9 @@ public final class CoreGraph {
     }
   }
 
-  private static long mix(long h, long selfPc, long enter, long exit, int level, Ending ending) {
+  static long mix(long h, long selfPc, long enter, long exit, int level, int ending) {
     long call = selfPc * 0x9e3779b97f4a7c15L + Long.rotateLeft(enter, 21) * 31 + exit;
-    call = (call ^ (call >>> 29)) + level * 8L + ending.code();
+    call = (call ^ (call >>> 29)) + level * 8L + ending;
     return (Long.rotateLeft(h, 5) ^ call) * 0xbf58476d1ce4e5b9L;
   }
 
@@ -227,7 +257,7 @@ public final class CoreGraph {
     calls.readFrom(in, reconstructor.slots(), profile);
     for (int slot = 0; slot < reconstructor.slots(); slot++) {
       if (reconstructor.isOpen(slot) && calls.arc(slot) >= 0) {
-        opened(calls.arc(slot), calls.function(slot));
+        open.open(calls.arc(slot), calls.function(slot));
       }
     }
     tree.readFrom(in);
@@ -239,17 +269,6 @@ public final class CoreGraph {
     anomalies.readFrom(in);
     stats.readFrom(in);
     digest = in.readLong();
-  }
-
-  private void opened(int arc, int function) {
-    if (arc >= arcOpen.length) {
-      arcOpen = Arrays.copyOf(arcOpen, Math.max(2 * arcOpen.length, arc + 1));
-    }
-    arcOpen[arc]++;
-    if (function >= functionOpen.length) {
-      functionOpen = Arrays.copyOf(functionOpen, Math.max(2 * functionOpen.length, function + 1));
-    }
-    functionOpen[function]++;
   }
 
   void writeIdentity(DataOutput out) throws IOException {

@@ -11,6 +11,7 @@ import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.snapshot.SnapshotReader;
 import dev.retstack.graph.snapshot.SnapshotWriter;
 import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.codec.RecordLinks;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -36,6 +37,8 @@ public final class GraphState {
   private final Map<ProfileKey, CallProfile> profiles = new LinkedHashMap<>();
   private final Map<CoreKey, CoreGraph> cores = new LinkedHashMap<>();
   private final StatCounts stats = new StatCounts();
+  private final RecordLinks links = new RecordLinks();
+  private final LinkedCalls linked = new LinkedCalls();
   private GraphEvents events;
   private CoreGraph lastCore;
 
@@ -71,7 +74,7 @@ public final class GraphState {
   /**
    * Takes a chunk of a core.
    *
-   * @param batch its records, which are only read
+   * @param batch its records, which are linked where they are not, and only read otherwise
    */
   public ApplyResult apply(ChunkMeta meta, CoreKey key, String imageId, RecordBatch batch) {
     CoreGraph core = lastCore != null && lastCore.key().equals(key) ? lastCore : cores.get(key);
@@ -90,6 +93,9 @@ public final class GraphState {
       return ApplyResult.REFUSED;
     }
     lastCore = core;
+    if (!batch.isLinked()) {
+      links.fill(batch);
+    }
     if (core.apply(meta, batch, events)) {
       return ApplyResult.APPLIED;
     }
@@ -103,7 +109,7 @@ public final class GraphState {
         profiles.computeIfAbsent(
             new ProfileKey(key.session(), image.id(), unit),
             _ -> new CallProfile(limits.functions(), limits.edges()));
-    CoreGraph core = new CoreGraph(key, image, unit, profile, limits);
+    CoreGraph core = new CoreGraph(key, image, unit, profile, linked, limits);
     cores.put(key, core);
     return core;
   }

@@ -3,6 +3,8 @@ package dev.retstack.graph.reconstruct;
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;
+import dev.retstack.schema.codec.RecordBatch;
+import it.unimi.dsi.fastutil.ints.IntArrayList;
 
 /**
  * Hears what reconstruction decides, in the order in which it happened. A {@code slot} names a call
@@ -28,6 +30,19 @@ public interface GraphListener {
    * @param parent as in {@link #entered}
    */
   void finished(int slot, int parent, long time, Ending ending);
+
+  /**
+   * Takes a run of {@linkplain RecordBatch#links linked} records at once, or none of them. It is as
+   * if {@link #entered} and {@link #finished} had been called for each, each call entered by the
+   * one that encloses it, in slots from {@code parent + 1} on.
+   *
+   * @param first index of the first record, an entry that is not earlier than any before it
+   * @param room calls that may be open above the parent at a time
+   * @param opened takes the index of the entry of each call that is open after the run, outermost
+   *     first
+   * @return index of the first record not taken
+   */
+  int linked(RecordBatch batch, int first, int parent, int room, IntArrayList opened);
 
   /** Whether rows of this kind are still wanted; what is not wanted is only counted. */
   boolean wants(AnomalyKind kind);

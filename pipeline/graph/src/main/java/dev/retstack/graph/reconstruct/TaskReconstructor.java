@@ -4,6 +4,7 @@ import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.FrameCheck;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.schema.codec.RecordBatch;
+import it.unimi.dsi.fastutil.ints.IntArrayList;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -23,6 +24,7 @@ final class TaskReconstructor {
   private final int maxDepth;
   private final GraphListener listener;
   private final TaskAnomalies anomalies;
+  private final IntArrayList opened = new IntArrayList();
   private final long[] endings = new long[Ending.count()];
   private long entries;
   private int open;
@@ -57,6 +59,8 @@ final class TaskReconstructor {
     final long[] fromPcs = batch.fromPc;
     final long[] retPs = batch.retP;
     final long[] fps = batch.fp;
+    final int[] links = batch.links();
+    final boolean linked = batch.isLinked();
     final long fpMask = traits.fpCheck() ? -1 : 0;
     final long retPMask = traits.retpCheck() ? -1 : 0;
     final int size = batch.size();
@@ -76,6 +80,17 @@ final class TaskReconstructor {
           break;
         }
         int parent = stack.size() - 1;
+        if (linked && links[i] >= 0) {
+          int end = listener.linked(batch, i, parent, maxDepth - depth, opened);
+          if (end > i) {
+            returned += (end - i - opened.size()) / 2;
+            pushOpened(batch);
+            now = times[end - 1];
+            next = guestSize;
+            i = end - 1;
+            continue;
+          }
+        }
         int slot = stack.push(depth, parent, selfPcs[i], fromPcs[i], retPs[i], fps[i]);
         guestSize = depth + 1;
         next = depth + 1;
@@ -101,6 +116,18 @@ final class TaskReconstructor {
     open += entered - returned;
     endings[Ending.RETURNED.code()] += returned;
     return i;
+  }
+
+  /** Puts the frames on the stack that a run of linked records left open. */
+  private void pushOpened(RecordBatch batch) {
+    for (int n = 0; n < opened.size(); n++) {
+      int i = opened.getInt(n);
+      int depth = batch.depth[i];
+      stack.push(
+          depth, stack.size() - 1, batch.selfPc[i], batch.fromPc[i], batch.retP[i], batch.fp[i]);
+      guestSize = depth + 1;
+    }
+    opened.clear();
   }
 
   /** Depth of the next frame where the topmost one is open and known, or none is; else below 0. */

@@ -36,6 +36,12 @@ import org.apache.pekko.stream.typed.javadsl.ActorFlow;
 final class EventStream {
   private static final int IN_FLIGHT = 4;
 
+  /** The broker answers a fetch when so much is there, ... */
+  private static final int FETCH_BYTES = 256 << 10;
+
+  /** ... or after this time: few large answers cost a fraction of many small ones. */
+  private static final int FETCH_WAIT_MILLIS = 20;
+
   /** Longer than a chunk may wait for its image and for the broker together. */
   private static final Duration ANSWER = Duration.ofMinutes(5);
 
@@ -120,6 +126,8 @@ final class EventStream {
   private ConsumerSettings<byte[], byte[]> consumer() {
     Map<String, String> config = new HashMap<>();
     kafka.consumer().forEach((key, value) -> config.put(key, String.valueOf(value)));
+    config.putIfAbsent(ConsumerConfig.FETCH_MIN_BYTES_CONFIG, String.valueOf(FETCH_BYTES));
+    config.putIfAbsent(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, String.valueOf(FETCH_WAIT_MILLIS));
     if (!config.containsKey(ConsumerConfig.GROUP_PROTOCOL_CONFIG)) {
       // a member that comes or goes moves the fewest partitions
       config.putIfAbsent(

@@ -68,7 +68,6 @@ public record KafkaSettings(String bootstrap, Map<String, String> properties) {
   /** Configuration of a consumer that never commits by itself. */
   public Map<String, Object> consumer() {
     Map<String, Object> config = base();
-    config.putIfAbsent(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, "20");
     config.putIfAbsent(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, String.valueOf(4 << 20));
     config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
     // "none" kills a stream whose start offset is set by hand: it polls before it seeks

@@ -54,7 +54,12 @@ public final class ChunkApplier {
       refused();
       throw e;
     }
-    return state.apply(meta(chunk), key(chunk), chunk.getImage(), batch);
+    return apply(chunk, batch);
+  }
+
+  /** Applies one chunk whose records were unpacked already. */
+  public ApplyResult apply(Chunk chunk, RecordBatch records) {
+    return state.apply(meta(chunk), key(chunk), chunk.getImage(), records);
   }
 
   /** Counts a record that did not even hold a chunk. */

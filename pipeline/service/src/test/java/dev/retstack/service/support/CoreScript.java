@@ -5,8 +5,10 @@ import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.Symbol;
+import dev.retstack.schema.codec.ChunkCodec;
 import dev.retstack.schema.codec.Chunks;
 import dev.retstack.schema.codec.Codecs;
+import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;
@@ -185,15 +187,21 @@ public final class CoreScript {
     if (batch.size() == 0) {
       chunk.setFirstTime(time);
     }
-    try {
-      chunks.add(Chunks.seal(chunk, Codecs.byId("packed1"), batch));
-    } catch (dev.retstack.schema.codec.CorruptChunkException e) {
-      throw new AssertionError("packed1 is a codec", e);
-    }
+    chunks.add(Chunks.seal(chunk, codec(chunk.getSequence()), batch));
     records += batch.size();
     lostBefore = 0;
     batch = new RecordBatch(1 << 16);
     return this;
+  }
+
+  /** Every codec in turn, so that what reads the chunks meets them all. */
+  private static ChunkCodec codec(long sequence) {
+    List<String> ids = List.copyOf(Codecs.ids());
+    try {
+      return Codecs.byId(ids.get((int) (sequence % ids.size())));
+    } catch (CorruptChunkException e) {
+      throw new AssertionError("codecs " + ids + " are all known", e);
+    }
   }
 
   private void add(byte kind, int depth, long self, long from, long retP, long fp) {

@@ -1,0 +1,68 @@
+package dev.retstack.fleet.publish;
+
+import java.util.concurrent.Semaphore;
+
+/**
+ * Bytes that may be on their way at a time: the second buffer of all cores. While there is room, no
+ * core waits; those that must are served in the order in which they came, or a core with large
+ * chunks would stand behind many with small ones for ever.
+ */
+final class Room {
+  private final int bytesMax;
+  private final Semaphore free;
+  private int now;
+  private long times;
+  private long nanos;
+
+  /** When the waits of this moment began, each as the difference to a fixed origin, summed. */
+  private long begun;
+
+  private final long origin = System.nanoTime();
+
+  Room(int bytesMax) {
+    this.bytesMax = bytesMax;
+    this.free = new Semaphore(bytesMax, /* fair= */ true);
+  }
+
+  /**
+   * Waits until there is room.
+   *
+   * @return what has to be given back
+   */
+  int take(int bytes) throws InterruptedException {
+    int taken = Math.min(bytes, bytesMax);
+    if (!free.tryAcquire(taken)) {
+      long start = begin();
+      try {
+        free.acquire(taken);
+      } finally {
+        end(start);
+      }
+    }
+    return taken;
+  }
+
+  void giveBack(int taken) {
+    free.release(taken);
+  }
+
+  /** A core waits from now on, for whatever reason; returns what {@link #end} wants. */
+  synchronized long begin() {
+    long start = System.nanoTime() - origin;
+    now++;
+    times++;
+    begun += start;
+    return start;
+  }
+
+  synchronized void end(long start) {
+    now--;
+    begun -= start;
+    nanos += System.nanoTime() - origin - start;
+  }
+
+  synchronized SinkWaits waits() {
+    long current = now * (System.nanoTime() - origin) - begun;
+    return new SinkWaits(now, times, nanos + current);
+  }
+}

@@ -1,0 +1,49 @@
+package dev.retstack.graph.aggregate;
+
+import java.util.Arrays;
+
+/** Open calls on one stack per function and per arc: only the outermost adds to a total. */
+final class OpenCounts {
+  /** Arcs at even places, functions at odd ones. */
+  private int[] counts = new int[32];
+
+  /** Place of an arc's count. */
+  static int ofArc(int arc) {
+    return 2 * arc;
+  }
+
+  /** Place of a function's count. */
+  static int ofFunction(int function) {
+    return 2 * function + 1;
+  }
+
+  /** Makes room for calls of an arc and a function. */
+  void ensure(int arc, int function) {
+    int most = Math.max(ofArc(arc), ofFunction(function));
+    if (most >= counts.length) {
+      counts = Arrays.copyOf(counts, Math.max(2 * counts.length, most + 1));
+    }
+  }
+
+  /** One more call is open. */
+  void open(int arc, int function) {
+    ensure(arc, function);
+    counts[ofArc(arc)]++;
+    counts[ofFunction(function)]++;
+  }
+
+  /** A call of the arc ends; true where no other is open. */
+  boolean closeArc(int arc) {
+    return --counts[ofArc(arc)] == 0;
+  }
+
+  /** A call of the function ends; true where no other is open. */
+  boolean closeFunction(int function) {
+    return --counts[ofFunction(function)] == 0;
+  }
+
+  /** All counts, until {@link #ensure} makes room. */
+  int[] counts() {
+    return counts;
+  }
+}

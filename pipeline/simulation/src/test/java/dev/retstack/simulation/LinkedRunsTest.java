@@ -1,0 +1,151 @@
+package dev.retstack.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.graph.aggregate.ApplyResult;
+import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.aggregate.GraphEvents;
+import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.ImageInfo;
+import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.schema.codec.RecordBatch;
+import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** Runs of linked records are taken at once; call by call the same must come out. */
+class LinkedRunsTest {
+  private static final long[] THRESHOLDS = {0, 30, 1000, Long.MAX_VALUE};
+
+  @Test
+  void linkedRunsGiveTheStateThatSingleRecordsGive() {
+    long[] taken = new long[2];
+    Seeds.each(
+        seed -> {
+          SplittableRandom random = new SplittableRandom(seed);
+          GraphLimits limits = limits(random);
+          long threshold = THRESHOLDS[random.nextInt(THRESHOLDS.length)];
+          Recorder expectedEvents = new Recorder(threshold);
+          Recorder events = new Recorder(threshold);
+          GraphState expected = state(limits, expectedEvents);
+          GraphState subject = state(limits, events);
+          Faults faults = Faults.any(random);
+          for (ModelCore core : Cores.any(random, 3, random.nextInt(3) * 10)) {
+            for (ModelChunk chunk : faults.deliver(core, 1 + random.nextInt(2000)).chunks()) {
+              damage(chunk.batch(), random);
+              apply(expected, unlinked(chunk));
+              apply(subject, chunk);
+              count(chunk.batch(), taken);
+              Validations.invariants(subject);
+            }
+            assertThat(snapshot(subject)).isEqualTo(snapshot(expected));
+          }
+          assertThat(events.heard).isEqualTo(expectedEvents.heard);
+        });
+    assertThat(taken[0]).as("linked records").isGreaterThan(0);
+    assertThat(taken[1]).as("other records").isGreaterThan(0);
+  }
+
+  private static GraphLimits limits(SplittableRandom random) {
+    GraphLimits d = GraphLimits.DEFAULT;
+    boolean tight = random.nextInt(4) == 0;
+    return new GraphLimits(
+        tight ? 1 + random.nextInt(10) : d.maxDepth(),
+        random.nextInt(3) * 40,
+        d.anomaliesPerKind(),
+        tight ? random.nextInt(8) : d.functions(),
+        tight ? random.nextInt(12) : d.edges(),
+        d.cores());
+  }
+
+  private static GraphState state(GraphLimits limits, Recorder events) {
+    GraphState state = new GraphState(limits);
+    state.image(ModelCore.image());
+    state.events(events);
+    return state;
+  }
+
+  private static void apply(GraphState state, ModelChunk chunk) {
+    assertThat(state.apply(chunk.meta(), chunk.core(), chunk.imageId(), chunk.batch()))
+        .isNotEqualTo(ApplyResult.NEEDS_IMAGE);
+  }
+
+  private static void damage(RecordBatch batch, SplittableRandom random) {
+    for (int n = random.nextInt(4) * batch.size() / 100; n > 0; n--) {
+      int i = random.nextInt(batch.size());
+      switch (random.nextInt(5)) {
+        case 0 -> batch.time[i] += random.nextInt(-20, 20);
+        case 1 -> batch.depth[i] += random.nextInt(-2, 3);
+        case 2 -> batch.fp[i] += 16;
+        case 3 -> batch.retP[i] -= 16;
+        default -> batch.selfPc[i] = batch.selfPc[random.nextInt(batch.size())];
+      }
+      batch.time[i] = Math.max(0, batch.time[i]);
+    }
+  }
+
+  private static ModelChunk unlinked(ModelChunk chunk) {
+    RecordBatch copy = new RecordBatch(chunk.batch().size());
+    copy.addAll(chunk.batch(), 0, chunk.batch().size());
+    Arrays.fill(copy.links(), RecordBatch.UNLINKED);
+    copy.setLinked();
+    return new ModelChunk(chunk.core(), chunk.imageId(), chunk.meta(), copy);
+  }
+
+  private static void count(RecordBatch batch, long[] taken) {
+    for (int i = 0; batch.isLinked() && i < batch.size(); i++) {
+      taken[batch.links()[i] >= 0 ? 0 : 1]++;
+    }
+  }
+
+  private static byte[] snapshot(GraphState state) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try {
+      state.writeTo(new DataOutputStream(bytes));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return bytes.toByteArray();
+  }
+
+  private static final class Recorder implements GraphEvents {
+    final List<Object> heard = new ArrayList<>();
+    private final long threshold;
+
+    Recorder(long threshold) {
+      this.threshold = threshold;
+    }
+
+    @Override
+    public long threshold() {
+      return threshold;
+    }
+
+    @Override
+    public void finished(
+        CoreKey core,
+        ImageInfo image,
+        long selfPc,
+        long callerPc,
+        int level,
+        long enter,
+        long exit,
+        long self,
+        Ending ending) {
+      heard.add(List.of(core, selfPc, callerPc, level, enter, exit, self, ending));
+    }
+
+    @Override
+    public void anomaly(AnomalyRow row) {
+      heard.add(row);
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package dev.retstack.schema.codec;
+
+import java.util.Arrays;
+
+/**
+ * Finds out {@linkplain RecordBatch#links how the records of a batch hang together}, for batches
+ * whose codec does not tell. It follows the ret_stack as the model of {@code packed2} does ({@code
+ * schemas/PACKED2.md}), so both link the same records. Not safe for use by several threads at once.
+ */
+public final class RecordLinks {
+  private static final int NUMBERS = 1 << RecordBatch.LINK_SITE_BITS;
+
+  private final AddressIndex sites = new AddressIndex();
+  private final AddressIndex functions = new AddressIndex();
+  private int siteCount;
+  private int functionCount;
+
+  /** Indexes of the entries whose frames are open, outermost first. */
+  private int[] frames = new int[64];
+
+  private int top;
+
+  /** Depth of the next entry, as the last record foretells it. */
+  private int next;
+
+  /** Entries before this index are not linked to: records were lost since. */
+  private int floor;
+
+  /** Links all records of a batch. */
+  public void fill(RecordBatch batch) {
+    sites.clear();
+    functions.clear();
+    siteCount = 0;
+    functionCount = 0;
+    top = 0;
+    next = 0;
+    floor = 0;
+    int[] links = batch.links();
+    for (int i = 0; i < batch.size(); i++) {
+      links[i] =
+          switch (batch.kind[i]) {
+            case RecordBatch.ENTRY -> entry(batch, i);
+            case RecordBatch.EXIT -> exit(batch, i);
+            default -> {
+              floor = i + 1;
+              yield RecordBatch.UNLINKED;
+            }
+          };
+    }
+    batch.setLinked();
+  }
+
+  private int entry(RecordBatch batch, int i) {
+    int depth = batch.depth[i];
+    int dead = next - depth;
+    if (dead != 0) {
+      top = dead > 0 && dead <= top ? top - dead : 0;
+    }
+    int site = site(batch.fromPc[i]);
+    int function = function(batch.selfPc[i]);
+    if (top == frames.length) {
+      frames = Arrays.copyOf(frames, 2 * top);
+    }
+    frames[top++] = i;
+    next = depth + 1;
+    boolean known = i > floor && dead == 0 && site != 0 && function != 0;
+    return known ? function << RecordBatch.LINK_SITE_BITS | site : RecordBatch.UNLINKED;
+  }
+
+  private int exit(RecordBatch batch, int i) {
+    int depth = batch.depth[i];
+    int dead = next - 1 - depth;
+    if (dead != 0) {
+      top = dead > 0 && dead < top ? top - dead : 0;
+    }
+    next = depth;
+    if (top == 0) {
+      function(batch.selfPc[i]);
+      site(batch.fromPc[i]);
+      return RecordBatch.UNLINKED;
+    }
+    int entry = frames[--top];
+    boolean agrees =
+        dead == 0
+            && entry >= floor
+            && batch.depth[entry] == depth
+            && batch.selfPc[entry] == batch.selfPc[i]
+            && batch.fromPc[entry] == batch.fromPc[i]
+            && batch.retP[entry] == batch.retP[i]
+            && batch.fp[entry] == batch.fp[i];
+    return agrees ? entry : RecordBatch.UNLINKED;
+  }
+
+  /** Number of a site, 0 where there are too many. */
+  private int site(long fromPc) {
+    int number = sites.get(fromPc);
+    if (number == 0 && siteCount < NUMBERS - 2) {
+      number = ++siteCount;
+      sites.put(fromPc, number);
+    }
+    return number;
+  }
+
+  private int function(long selfPc) {
+    int number = functions.get(selfPc);
+    if (number == 0 && functionCount < NUMBERS - 1) {
+      number = ++functionCount;
+      functions.put(selfPc, number);
+    }
+    return number;
+  }
+}
