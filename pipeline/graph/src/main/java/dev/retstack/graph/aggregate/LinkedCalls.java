@@ -212,7 +212,7 @@ final class LinkedCalls {
 
   /** Frames that the run left open. */
   int frames() {
-    return top - FRAMES >> ROW_SHIFT;
+    return (top - FRAMES) >> ROW_SHIFT;
   }
 
   /**
