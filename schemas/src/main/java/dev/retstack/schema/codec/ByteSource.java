@@ -1,5 +1,9 @@
 package dev.retstack.schema.codec;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
 /** Reads what {@link ByteSink} wrote from bytes that nobody vouches for. Strict: one way only. */
 final class ByteSource {
   private final byte[] bytes;
@@ -38,6 +42,19 @@ final class ByteSource {
 
   int remaining() {
     return end - at;
+  }
+
+  /** Copies what is left into so many words, the first byte lowest; zeros follow. */
+  void words(long[] to, int from, int count) {
+    int whole = Math.min(remaining() >>> 3, count);
+    ByteBuffer.wrap(bytes, at, 8 * whole)
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .asLongBuffer()
+        .get(to, from, whole);
+    Arrays.fill(to, from + whole, from + count, 0);
+    for (int i = 8 * whole; i < remaining() && i < 8 * count; i++) {
+      to[from + whole] |= (bytes[at + i] & 0xffL) << (8 * i);
+    }
   }
 
   /** Next byte as 0 to 255. */

@@ -1,17 +1,16 @@
 package dev.retstack.schema.codec;
 
 import static dev.retstack.schema.codec.Packed2Layout.*;
-import static dev.retstack.schema.codec.Packed2Model.*;
-import static dev.retstack.schema.codec.Packed2Point.*;
 
 /** Unpacks the records of one chunk after the other; mirror of {@link Packed2Encoder}. */
 final class Packed2Decoder implements ScratchPool.Scratch {
   private final Packed2Model model = new Packed2Model();
   private final Packed2Source source = new Packed2Source();
   private final PayloadReader reader = new PayloadReader();
-  private final Packed2DecoderLoop loop = new Packed2DecoderLoop(model, source);
+  private final Packed2DecoderLoop loop = new Packed2DecoderLoop(model, source, this);
   private ByteSource escapes;
   private RecordBatch into;
+  private int[] links;
 
   /** Slot in which the point held the successor; -1: none. */
   private int slot;
@@ -25,22 +24,23 @@ final class Packed2Decoder implements ScratchPool.Scratch {
       }
       return;
     }
-    model.reset(batch, count);
+    model.reset();
     reader.open(payload, HEADER_BYTES_MAX + (long) count * RECORD_BYTES_MAX);
-    source.open(reader.content(), reader.from(), reader.to());
+    source.open(reader.content(), reader.from(), reader.to(), count);
     escapes = source.stream(ESCAPES);
     into = batch;
+    links = batch.links();
+    boolean lost = false;
     int done = 0;
     while (done < count) {
       int end = done + gap(count - done);
-      while ((done = loop.run(into, done, end)) < end) {
-        record(0);
-        done++;
-      }
+      loop.run(into, done, end);
+      done = end;
       if (done < count) {
         int form = escapes.get();
         if (form == 0) {
           lost();
+          lost = true;
         } else {
           record(form);
         }
@@ -48,6 +48,22 @@ final class Packed2Decoder implements ScratchPool.Scratch {
       }
     }
     source.checkEnd();
+    if (lost) {
+      unlinkAcrossLoss(count);
+    }
+    batch.setLinked();
+  }
+
+  /** Takes back what links records although some were lost in between. */
+  private void unlinkAcrossLoss(int count) {
+    int floor = 0;
+    for (int i = 0; i < count; i++) {
+      if (into.kind[i] == RecordBatch.LOST) {
+        floor = i + 1;
+      } else if (into.kind[i] == RecordBatch.EXIT ? links[i] < floor : i == floor) {
+        links[i] = RecordBatch.UNLINKED;
+      }
+    }
   }
 
   /** Records until the next escape, or all the rest. */
@@ -69,95 +85,97 @@ final class Packed2Decoder implements ScratchPool.Scratch {
     return (int) gap;
   }
 
-  private void record(int form) throws CorruptChunkException {
-    int forkDepth = model.next;
-    long state = model.points[model.point << POINT_BITS];
-    int successor = successor(form, state, forkDepth);
-    if (successor == RETURN) {
-      exit(form, state);
+  void record(int form) throws CorruptChunkException {
+    Packed2Site successor = successor(form);
+    if (successor == model.back) {
+      exit(form);
     } else {
-      entry(form, state, successor);
+      entry(form, successor);
     }
   }
 
-  private int successor(int form, long state, int forkDepth) throws CorruptChunkException {
+  /**
+   * Which site calls next, {@link Packed2Model#back} for a return; the first one for a new site.
+   */
+  private Packed2Site successor(int form) throws CorruptChunkException {
+    Packed2Point point = model.point;
     slot = -1;
-    int mode = (int) (state & MODE);
     if ((form & SUCCESSOR) != 0) {
-      if (isForetold(state, -1)) {
+      if (point.isForetold(-1)) {
         throw refused(form);
       }
-    } else if (mode == CERTAIN) {
+    } else if (point.mode == Packed2Point.CERTAIN) {
       slot = 0;
-      return Packed2Point.successor(state, 0);
-    } else if (mode == FORK) {
+      return point.way(0).site;
+    } else if (point.mode == Packed2Point.FORK) {
       int bit = source.fork(model.previous);
       if (model.previous == RecordBatch.ENTRY) {
-        byte[] last = model.forkAtDepth;
-        bit ^= last[forkDepth & last.length - 1];
-        last[forkDepth & last.length - 1] = (byte) bit;
+        int changed = bit;
+        bit ^= model.forkAtDepth();
+        model.forkAtDepth(changed);
       }
-      int chosen = bit ^ flip(state);
-      int successor = Packed2Point.successor(state, chosen);
-      if (successor != 0) {
+      int chosen = bit ^ point.flip;
+      Packed2Way way = point.way(chosen);
+      if (way.site != null) {
         slot = chosen;
-        return successor;
+        return way.site;
       }
     }
-    int symbol = source.symbol(SUCCESSORS + model.previous, model.siteCount);
-    if (slotOf(state, symbol) >= 0) {
-      throw new CorruptChunkException("successor " + symbol + " coded although foretold");
+    Packed2Site successor =
+        model.sites[source.symbol(SUCCESSORS + model.previous, model.siteCount)];
+    if (successor.number != NEW && point.slotOf(successor) >= 0) {
+      throw new CorruptChunkException("successor " + successor.number + " coded although foretold");
     }
-    return symbol;
+    return successor;
   }
 
-  private void entry(int form, long state, int successor) throws CorruptChunkException {
+  private void entry(int form, Packed2Site successor) throws CorruptChunkException {
     if ((form & ~(SUCCESSOR | CALLEE | TIME | DEPTH | RET_P | FP)) != 0) {
       throw refused(form);
     }
-    int site = successor;
-    final boolean siteNew = site == NEW;
     int depth = model.next;
     if ((form & DEPTH) != 0) {
       depth += departure();
       model.leaveForEntry(depth);
     }
-    final long delta = time(form, state, RecordBatch.ENTRY);
-    final long time = timeBefore() + delta;
-    long siteState = model.sites[(site << SITE_BITS) + SITE_STATE];
+    final long delta = time(form, RecordBatch.ENTRY);
+    final boolean siteNew = successor.number == NEW;
+    final boolean retPVaries = successor.retPVaries();
+    final boolean fpVaries = successor.fpVaries();
+    Packed2Site site = successor;
     long fromPc;
     if (siteNew) {
       fromPc = into.placeBefore(into.size()) + source.stream(SITES + model.previous).zigzag();
       site = model.addSite(fromPc);
     } else {
-      fromPc = model.sites[(site << SITE_BITS) + ADDRESS];
+      fromPc = site.address;
     }
-    int sureness = siteNew ? UNSURE : (int) siteState & CALLEE_SURENESS;
-    if ((form & CALLEE) != 0 && sureness != SURE) {
+    boolean calleeSure = !siteNew && site.sureness == Packed2Sureness.SURE;
+    if ((form & CALLEE) != 0 && !calleeSure) {
       throw refused(form);
     }
-    int function = (int) (siteState >>> CALLEE_SHIFT);
+    Packed2Function function = site.callee;
     boolean functionNew = false;
     long selfPc;
-    if (sureness != SURE || (form & CALLEE) != 0) {
+    if (!calleeSure || (form & CALLEE) != 0) {
       int symbol = source.symbol(FUNCTIONS, model.functionCount);
-      if ((form & CALLEE) != 0 && symbol == function) {
+      if ((form & CALLEE) != 0 && symbol == function.number) {
         throw new CorruptChunkException("callee " + symbol + " coded although foretold");
       }
-      function = symbol;
-      functionNew = function == NEW;
+      function = model.functions[symbol];
+      functionNew = symbol == NEW;
     }
     if (functionNew) {
       selfPc = newAddress();
       function = model.addFunction(selfPc);
     } else {
-      selfPc = model.functions[(function << FUNCTION_BITS) + ADDRESS];
+      selfPc = function.address;
     }
-    model.learnSuccessor(slot, site, delta);
-    model.learnCallee(site, function);
-    boolean callerUnknown = model.callerUnknown();
-    boolean retPCoded = siteNew || functionNew || callerUnknown || retPVaries(siteState);
-    boolean fpCoded = siteNew || callerUnknown || fpVaries(siteState);
+    model.point.learn(slot, site.number == NEW ? null : site, delta);
+    site.learnCallee(function);
+    boolean callerUnknown = !model.frame.known;
+    boolean retPCoded = siteNew || functionNew || callerUnknown || retPVaries;
+    boolean fpCoded = siteNew || callerUnknown || fpVaries;
     if ((retPCoded && (form & RET_P) != 0) || (fpCoded && (form & FP) != 0)) {
       throw refused(form);
     }
@@ -166,7 +184,7 @@ final class Packed2Decoder implements ScratchPool.Scratch {
       retP = model.expectedRetP(site, siteNew) + source.stream(RET_PS).zigzag();
       if ((form & RET_P) != 0) {
         differs(retP, model.foretoldRetP(site, function));
-        model.strike(site, RET_P_STRIKES_SHIFT);
+        model.strikeRetP(site);
       }
       model.learnRetP(site, siteNew, function, functionNew, retP);
     } else {
@@ -177,17 +195,21 @@ final class Packed2Decoder implements ScratchPool.Scratch {
       fp = model.expectedFp(site, siteNew, retP) + source.stream(FPS).zigzag();
       if ((form & FP) != 0) {
         differs(fp, model.foretoldFp(site));
-        model.strike(site, FP_STRIKES_SHIFT);
+        model.strikeFp(site);
       }
       model.learnFp(site, siteNew, fp);
     } else {
       fp = model.foretoldFp(site);
     }
-    model.enter(into.size(), depth, site, function);
-    into.add(RecordBatch.ENTRY, time, depth, selfPc, fromPc, retP, fp);
+    int done = into.size();
+    model.enter(done, depth, site, function, selfPc, fromPc, retP, fp);
+    boolean linked =
+        done > 0 && (form & DEPTH) == 0 && site.number != NEW && function.number != NEW;
+    links[done] = linked ? site.link : RecordBatch.UNLINKED;
+    into.add(RecordBatch.ENTRY, timeBefore() + delta, depth, selfPc, fromPc, retP, fp);
   }
 
-  private void exit(int form, long state) throws CorruptChunkException {
+  private void exit(int form) throws CorruptChunkException {
     if ((form & CALLEE) != 0) {
       throw refused(form);
     }
@@ -196,22 +218,23 @@ final class Packed2Decoder implements ScratchPool.Scratch {
       depth += departure();
       model.leaveForExit(depth);
     }
-    final long delta = time(form, state, RecordBatch.EXIT);
-    final long time = timeBefore() + delta;
-    model.learnSuccessor(slot, RETURN, delta);
+    final long delta = time(form, RecordBatch.EXIT);
+    model.point.learn(slot, model.back, delta);
+    int link = RecordBatch.UNLINKED;
+    Packed2Frame frame = model.frame;
     long selfPc;
     long fromPc;
     long retP;
     long fp;
-    if (model.top > 0) {
-      int entry = (int) model.frames[model.top];
-      selfPc = field(form & SELF_PC, into.selfPc[entry]);
-      fromPc = field(form & FROM_PC, into.fromPc[entry]);
-      retP = field(form & RET_P, into.retP[entry]);
-      fp = field(form & FP, into.fp[entry]);
-      model.exit(
-          depth,
-          (form & FROM_PC) != 0 ? NEW : (int) (model.frames[model.top] >>> FRAME_SITE_SHIFT));
+    if (frame != model.base) {
+      selfPc = field(form & SELF_PC, frame.selfPc);
+      fromPc = field(form & FROM_PC, frame.fromPc);
+      retP = field(form & RET_P, frame.retP);
+      fp = field(form & FP, frame.fp);
+      if ((form & (DEPTH | SELF_PC | FROM_PC | RET_P | FP)) == 0) {
+        link = frame.entry;
+      }
+      model.exit(depth, (form & FROM_PC) != 0);
     } else {
       if ((form & (SELF_PC | FROM_PC | RET_P | FP)) != 0) {
         throw refused(form);
@@ -221,23 +244,25 @@ final class Packed2Decoder implements ScratchPool.Scratch {
         selfPc = newAddress();
         model.addFunction(selfPc);
       } else {
-        selfPc = model.functions[(function << FUNCTION_BITS) + ADDRESS];
+        selfPc = model.functions[function].address;
       }
-      int site = source.symbol(SUCCESSORS + model.previous, model.siteCount);
-      if (site == RETURN) {
+      int symbol = source.symbol(SUCCESSORS + model.previous, model.siteCount);
+      if (symbol == RETURN) {
         throw new CorruptChunkException("no site has the number " + RETURN);
       }
-      if (site == NEW) {
+      Packed2Site site = model.sites[symbol];
+      if (symbol == NEW) {
         fromPc = selfPc + source.stream(SITES + model.previous).zigzag();
         site = model.addSite(fromPc);
       } else {
-        fromPc = model.sites[(site << SITE_BITS) + ADDRESS];
+        fromPc = site.address;
       }
-      retP = model.callerRetP() + source.stream(RET_PS).zigzag();
+      retP = frame.retP + source.stream(RET_PS).zigzag();
       fp = retP + source.stream(FPS).zigzag();
       model.exitUnknown(depth, site, retP, fp);
     }
-    into.add(RecordBatch.EXIT, time, depth, selfPc, fromPc, retP, fp);
+    links[into.size()] = link;
+    into.add(RecordBatch.EXIT, timeBefore() + delta, depth, selfPc, fromPc, retP, fp);
   }
 
   private void lost() throws CorruptChunkException {
@@ -250,24 +275,25 @@ final class Packed2Decoder implements ScratchPool.Scratch {
     long fromPc = escapes.zigzag();
     long retP = escapes.zigzag();
     long fp = escapes.zigzag();
-    long time = timeBefore() + source.time(timeContext(model.previous, RecordBatch.ENTRY));
-    into.add(RecordBatch.LOST, time, (int) depth, records, fromPc, retP, fp);
+    long delta = source.time(timeContext(model.previous, RecordBatch.ENTRY));
+    links[into.size()] = RecordBatch.UNLINKED;
+    into.add(RecordBatch.LOST, timeBefore() + delta, (int) depth, records, fromPc, retP, fp);
     model.lost();
   }
 
   /** Reads or foretells the time since the record before. */
-  private long time(int form, long state, int kind) throws CorruptChunkException {
-    boolean sure = slot >= 0 && timing(state, slot) == SURE;
-    long foretold = sure ? model.points[(model.point << POINT_BITS) + TIME_0 + slot] : 0;
-    long delta = foretold;
-    if ((form & TIME) != 0) {
-      if (!sure) {
-        throw refused(form);
-      }
-      delta = source.time(timeContext(model.previous, kind));
-      differs(delta, foretold);
-    } else if (!sure) {
-      delta = source.time(timeContext(model.previous, kind));
+  private long time(int form, int kind) throws CorruptChunkException {
+    Packed2Way way = slot < 0 ? null : model.point.way(slot);
+    boolean sure = way != null && way.isSure();
+    if (!sure && (form & TIME) != 0) {
+      throw refused(form);
+    }
+    if (sure && (form & TIME) == 0) {
+      return way.time;
+    }
+    long delta = source.time(timeContext(model.previous, kind));
+    if (sure) {
+      differs(delta, way.time);
     }
     return delta;
   }

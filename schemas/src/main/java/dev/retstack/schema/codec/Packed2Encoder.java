@@ -1,8 +1,6 @@
 package dev.retstack.schema.codec;
 
 import static dev.retstack.schema.codec.Packed2Layout.*;
-import static dev.retstack.schema.codec.Packed2Model.*;
-import static dev.retstack.schema.codec.Packed2Point.*;
 
 /** Packs the records of one chunk after the other; {@link Packed2Decoder} is its mirror. */
 final class Packed2Encoder implements ScratchPool.Scratch {
@@ -11,8 +9,7 @@ final class Packed2Encoder implements ScratchPool.Scratch {
   private final AddressIndex functionNumbers = new AddressIndex();
   private final Packed2Streams streams = new Packed2Streams();
   private final PayloadWriter writer = new PayloadWriter();
-  private final Packed2EncoderLoop loop =
-      new Packed2EncoderLoop(model, streams, siteNumbers, functionNumbers);
+  private final Packed2EncoderLoop loop = new Packed2EncoderLoop(model, streams, this);
 
   /** Records since the last escape. */
   private long gap;
@@ -23,25 +20,22 @@ final class Packed2Encoder implements ScratchPool.Scratch {
     if (count == 0) {
       return new byte[] {PayloadReader.PLAIN};
     }
-    model.reset(batch, count);
+    model.reset();
     siteNumbers.clear();
     functionNumbers.clear();
     streams.reset(count);
     gap = 0;
-    int done = 0;
-    while (done < count) {
-      int usual = loop.run(batch, done);
-      gap += usual - done;
-      done = usual;
-      if (done < count) {
-        record(batch, done++);
-      }
-    }
+    loop.run(batch);
     return streams.wrap(writer);
   }
 
-  /** Packs any record. */
-  private void record(RecordBatch batch, int i) {
+  /**
+   * Packs any record.
+   *
+   * @param usual how many the loop has packed since the last one that was packed here
+   */
+  void record(RecordBatch batch, int i, int usual) {
+    gap += usual;
     long delta = batch.time[i] - (i == 0 ? 0 : batch.time[i - 1]);
     switch (batch.kind[i]) {
       case RecordBatch.ENTRY -> entry(batch, i, delta);
@@ -57,62 +51,62 @@ final class Packed2Encoder implements ScratchPool.Scratch {
     long fromPc = batch.fromPc[i];
     long retP = batch.retP[i];
     long fp = batch.fp[i];
-    int site = siteNumbers.get(fromPc);
-    int function = functionNumbers.get(selfPc);
-    final boolean siteNew = site == NEW;
-    final boolean functionNew = function == NEW;
-    long state = model.points[model.point << POINT_BITS];
-    int slot = slotOf(state, site);
-    long siteState = model.sites[(site << SITE_BITS) + SITE_STATE];
-    int form = time(state, slot, delta) | (isForetold(state, slot) ? 0 : SUCCESSOR);
-    int sureness = siteNew ? UNSURE : (int) siteState & CALLEE_SURENESS;
-    if (sureness == SURE && function != siteState >>> CALLEE_SHIFT) {
+    Packed2Site site = model.sites[siteNumbers.get(fromPc)];
+    Packed2Function function = model.functions[functionNumbers.get(selfPc)];
+    final boolean siteNew = site.number == NEW;
+    final boolean functionNew = function.number == NEW;
+    final boolean retPVaries = site.retPVaries();
+    final boolean fpVaries = site.fpVaries();
+    final Packed2Point point = model.point;
+    final int slot = siteNew ? -1 : point.slotOf(site);
+    int form = time(slot, delta) | (point.isForetold(slot) ? 0 : SUCCESSOR);
+    boolean calleeSure = !siteNew && site.sureness == Packed2Sureness.SURE;
+    if (calleeSure && function != site.callee) {
       form |= CALLEE;
     }
     final int foretoldDepth = model.next;
-    final int forkDepth = model.next;
     if (depth != foretoldDepth) {
       form |= DEPTH;
       model.leaveForEntry(depth);
     }
-    boolean callerUnknown = model.callerUnknown();
-    boolean retPCoded = siteNew || functionNew || callerUnknown || retPVaries(siteState);
+    boolean callerUnknown = !model.frame.known;
+    boolean retPCoded = siteNew || functionNew || callerUnknown || retPVaries;
     if (!retPCoded && retP != model.foretoldRetP(site, function)) {
       form |= RET_P;
     }
-    boolean fpCoded = siteNew || callerUnknown || fpVaries(siteState);
+    boolean fpCoded = siteNew || callerUnknown || fpVaries;
     if (!fpCoded && fp != model.foretoldFp(site)) {
       form |= FP;
     }
     escape(form, depth - foretoldDepth);
-    putSuccessor(state, slot, site, form, forkDepth);
-    time(state, slot, form, RecordBatch.ENTRY, delta);
+    putSuccessor(slot, site, form);
+    time(slot, form, RecordBatch.ENTRY, delta);
     if (siteNew) {
       site = newSite(fromPc, batch.placeBefore(i));
     }
-    if (sureness != SURE || (form & CALLEE) != 0) {
-      Packed2Streams.symbol(streams.sinks[FUNCTIONS], function);
+    if (!calleeSure || (form & CALLEE) != 0) {
+      Packed2Streams.symbol(streams.sinks[FUNCTIONS], function.number);
       if (functionNew) {
         function = newFunction(selfPc);
       }
     }
-    model.learnSuccessor(slot, site, delta);
-    model.learnCallee(site, function);
+    point.learn(slot, site.number == NEW ? null : site, delta);
+    site.learnCallee(function);
     if (retPCoded || (form & RET_P) != 0) {
       streams.number(RET_PS, retP - model.expectedRetP(site, siteNew));
       if ((form & RET_P) != 0) {
-        model.strike(site, RET_P_STRIKES_SHIFT);
+        model.strikeRetP(site);
       }
       model.learnRetP(site, siteNew, function, functionNew, retP);
     }
     if (fpCoded || (form & FP) != 0) {
       streams.number(FPS, fp - model.expectedFp(site, siteNew, retP));
       if ((form & FP) != 0) {
-        model.strike(site, FP_STRIKES_SHIFT);
+        model.strikeFp(site);
       }
       model.learnFp(site, siteNew, fp);
     }
-    model.enter(i, depth, site, function);
+    model.enter(i, depth, site, function, selfPc, fromPc, retP, fp);
   }
 
   private void exit(RecordBatch batch, int i, long delta) {
@@ -121,47 +115,44 @@ final class Packed2Encoder implements ScratchPool.Scratch {
     long fromPc = batch.fromPc[i];
     long retP = batch.retP[i];
     long fp = batch.fp[i];
-    long state = model.points[model.point << POINT_BITS];
-    int slot = slotOf(state, RETURN);
-    int form = time(state, slot, delta) | (isForetold(state, slot) ? 0 : SUCCESSOR);
+    final Packed2Point point = model.point;
+    final int slot = point.slotOf(model.back);
+    int form = time(slot, delta) | (point.isForetold(slot) ? 0 : SUCCESSOR);
     int foretoldDepth = model.next - 1;
-    final int forkDepth = model.next;
     if (depth != foretoldDepth) {
       form |= DEPTH;
       model.leaveForExit(depth);
     }
-    int entry = (int) model.frames[model.top];
-    if (model.top > 0) {
+    Packed2Frame frame = model.frame;
+    if (frame != model.base) {
       form |=
-          (selfPc == batch.selfPc[entry] ? 0 : SELF_PC)
-              | (fromPc == batch.fromPc[entry] ? 0 : FROM_PC)
-              | (retP == batch.retP[entry] ? 0 : RET_P)
-              | (fp == batch.fp[entry] ? 0 : FP);
+          (selfPc == frame.selfPc ? 0 : SELF_PC)
+              | (fromPc == frame.fromPc ? 0 : FROM_PC)
+              | (retP == frame.retP ? 0 : RET_P)
+              | (fp == frame.fp ? 0 : FP);
     }
     escape(form, depth - foretoldDepth);
-    putSuccessor(state, slot, RETURN, form, forkDepth);
-    time(state, slot, form, RecordBatch.EXIT, delta);
-    model.learnSuccessor(slot, RETURN, delta);
-    if (model.top > 0) {
-      departure(form & SELF_PC, selfPc, batch.selfPc[entry]);
-      departure(form & FROM_PC, fromPc, batch.fromPc[entry]);
-      departure(form & RET_P, retP, batch.retP[entry]);
-      departure(form & FP, fp, batch.fp[entry]);
-      model.exit(
-          depth,
-          (form & FROM_PC) != 0 ? NEW : (int) (model.frames[model.top] >>> FRAME_SITE_SHIFT));
+    putSuccessor(slot, model.back, form);
+    time(slot, form, RecordBatch.EXIT, delta);
+    point.learn(slot, model.back, delta);
+    if (frame != model.base) {
+      departure(form & SELF_PC, selfPc, frame.selfPc);
+      departure(form & FROM_PC, fromPc, frame.fromPc);
+      departure(form & RET_P, retP, frame.retP);
+      departure(form & FP, fp, frame.fp);
+      model.exit(depth, (form & FROM_PC) != 0);
     } else {
       int function = functionNumbers.get(selfPc);
       Packed2Streams.symbol(streams.sinks[FUNCTIONS], function);
       if (function == NEW) {
         newFunction(selfPc);
       }
-      int site = siteNumbers.get(fromPc);
-      Packed2Streams.symbol(streams.sinks[SUCCESSORS + model.previous], site);
-      if (site == NEW) {
+      Packed2Site site = model.sites[siteNumbers.get(fromPc)];
+      Packed2Streams.symbol(streams.sinks[SUCCESSORS + model.previous], site.number);
+      if (site.number == NEW) {
         site = newSite(fromPc, selfPc);
       }
-      streams.number(RET_PS, retP - model.callerRetP());
+      streams.number(RET_PS, retP - frame.retP);
       streams.number(FPS, fp - retP);
       model.exitUnknown(depth, site, retP, fp);
     }
@@ -203,61 +194,56 @@ final class Packed2Encoder implements ScratchPool.Scratch {
     }
   }
 
-  private void putSuccessor(long state, int slot, int symbol, int form, int forkDepth) {
+  private void putSuccessor(int slot, Packed2Site successor, int form) {
+    Packed2Point point = model.point;
     if ((form & SUCCESSOR) == 0) {
-      int mode = (int) (state & MODE);
-      if (mode == CERTAIN) {
+      if (point.mode == Packed2Point.CERTAIN) {
         return;
       }
-      if (mode == FORK) {
-        int bit = (slot == 0 ? 0 : 1) ^ flip(state);
+      if (point.mode == Packed2Point.FORK) {
+        int bit = (slot == 0 ? 0 : 1) ^ point.flip;
         if (model.previous == RecordBatch.ENTRY) {
-          byte[] last = model.forkAtDepth;
-          int coded = bit ^ last[forkDepth & last.length - 1];
-          last[forkDepth & last.length - 1] = (byte) bit;
-          streams.forks[0].put(coded);
-        } else {
-          streams.forks[1].put(bit);
+          bit ^= model.forkAtDepth();
+          model.forkAtDepth(bit);
         }
+        streams.forks[model.previous].put(bit);
         if (slot >= 0) {
           return;
         }
       }
     }
-    Packed2Streams.symbol(streams.sinks[SUCCESSORS + model.previous], symbol);
+    Packed2Streams.symbol(streams.sinks[SUCCESSORS + model.previous], successor.number);
   }
 
   /** What the time says for the escape byte. */
-  private int time(long state, int slot, long delta) {
-    return slot >= 0
-            && timing(state, slot) == SURE
-            && delta != model.points[(model.point << POINT_BITS) + TIME_0 + slot]
+  private int time(int slot, long delta) {
+    return slot >= 0 && model.point.way(slot).isSure() && delta != model.point.way(slot).time
         ? TIME
         : 0;
   }
 
-  private void time(long state, int slot, int form, int kind, long delta) {
-    if (slot < 0 || timing(state, slot) != SURE || (form & TIME) != 0) {
+  private void time(int slot, int form, int kind, long delta) {
+    if (slot < 0 || !model.point.way(slot).isSure() || (form & TIME) != 0) {
       streams.time(timeContext(model.previous, kind), delta);
     }
   }
 
-  private int newSite(long address, long here) {
+  private Packed2Site newSite(long address, long here) {
     streams.number(SITES + model.previous, address - here);
-    int site = model.addSite(address);
-    if (site != NEW) {
-      siteNumbers.put(address, site);
+    Packed2Site site = model.addSite(address);
+    if (site.number != NEW) {
+      siteNumbers.put(address, site.number);
     }
     return site;
   }
 
-  private int newFunction(long address) {
+  private Packed2Function newFunction(long address) {
     streams.number(FUNCTION_PAGES, (address >> 8) - (model.lastFunction >> 8));
     streams.sinks[FUNCTION_BYTES].reserve(1);
     streams.sinks[FUNCTION_BYTES].put((int) address);
-    int function = model.addFunction(address);
-    if (function != NEW) {
-      functionNumbers.put(address, function);
+    Packed2Function function = model.addFunction(address);
+    if (function.number != NEW) {
+      functionNumbers.put(address, function.number);
     }
     return function;
   }

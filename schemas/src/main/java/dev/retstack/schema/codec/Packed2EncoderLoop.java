@@ -1,214 +1,138 @@
 package dev.retstack.schema.codec;
 
 import static dev.retstack.schema.codec.Packed2Layout.*;
-import static dev.retstack.schema.codec.Packed2Model.*;
-import static dev.retstack.schema.codec.Packed2Point.*;
 
 /**
- * The part of {@link Packed2Encoder} that is run for nearly all records: those between two known
- * places whose fields are as foretold, but for callee and time. It does what the encoder does for
- * these and no more, many times faster, since what changes stays in local variables.
+ * The part of {@link Packed2Encoder} that is run for nearly all records: those by a successor known
+ * well, with every field as foretold. It does what the encoder does for these and no more, many
+ * times faster, since what changes stays in local variables; the others it hands over.
  */
 final class Packed2EncoderLoop {
   private final Packed2Model model;
   private final Packed2Streams streams;
-  private final AddressIndex siteNumbers;
-  private final AddressIndex functionNumbers;
+  private final Packed2Encoder slow;
 
-  Packed2EncoderLoop(
-      Packed2Model model,
-      Packed2Streams streams,
-      AddressIndex siteNumbers,
-      AddressIndex functionNumbers) {
+  Packed2EncoderLoop(Packed2Model model, Packed2Streams streams, Packed2Encoder slow) {
     this.model = model;
     this.streams = streams;
-    this.siteNumbers = siteNumbers;
-    this.functionNumbers = functionNumbers;
+    this.slow = slow;
   }
 
-  /**
-   * Packs records as long as they are of the usual kind: between two known places, all fields as
-   * foretold but callee and time.
-   *
-   * @return number of the first record that is not, or the size of the batch
-   */
-  int run(RecordBatch batch, int from) {
+  /** Packs all records of a batch. */
+  void run(RecordBatch batch) {
     final byte[] kinds = batch.kind;
-    final long[] times = batch.time;
     final int[] depths = batch.depth;
+    final long[] times = batch.time;
     final long[] selfPcs = batch.selfPc;
     final long[] fromPcs = batch.fromPc;
     final long[] retPs = batch.retP;
     final long[] fps = batch.fp;
-    final long[] points = model.points;
-    final long[] sites = model.sites;
-    final long[] functions = model.functions;
-    final long[] frames = model.frames;
-    final byte[] forkAtDepth = model.forkAtDepth;
-    final BitSink[] forks = streams.forks;
-    final byte[] lows = streams.low;
-    final byte[] highs = streams.high;
-    final int[] timesAt = streams.timesAt;
-    final ByteSink symbols = streams.sinks[FUNCTIONS];
-    final boolean retPByFunction = model.retPByFunction;
-    final boolean baseKnown = model.baseKnown;
-    final long baseRetP = model.baseRetP;
-    final long baseFp = model.baseFp;
+    final BitSink entryForks = streams.forks[RecordBatch.ENTRY];
+    final BitSink exitForks = streams.forks[RecordBatch.EXIT];
+    final Packed2Streams streams = this.streams;
+    final Packed2Model model = this.model;
+    final Packed2Site back = model.back;
     final int end = batch.size();
-    int point = model.point;
+    long forkAtDepth = model.forkAtDepth;
+    Packed2Point point = model.point;
+    Packed2Frame frame = model.frame;
     int previous = model.previous;
-    int top = model.top;
     int next = model.next;
-    long last = from == 0 ? 0 : times[from - 1];
-    int i = from;
-    while (i < end) {
-      int kind = kinds[i];
-      int at = point << POINT_BITS;
-      long state = points[at];
-      int mode = (int) (state & MODE);
-      long fromPc = fromPcs[i];
-      int slot = 0;
-      int successor = successor(state, 0);
-      if (mode == OPEN) {
-        slot = -1;
-        successor = kind == RecordBatch.EXIT ? RETURN : siteNumbers.get(fromPc);
+    int slowly = 0;
+    long last = 0;
+    for (int i = 0; i < end; i++) {
+      final int kind = kinds[i];
+      final long selfPc = selfPcs[i];
+      final long fromPc = fromPcs[i];
+      final long retP = retPs[i];
+      final long fp = fps[i];
+      final long time = times[i];
+      final long delta = time - last;
+      last = time;
+      Packed2Site site = point.zero;
+      long foretold = point.zeroTime;
+      int bit = 0;
+      boolean foreseen = false;
+      if (kind == RecordBatch.EXIT) {
+        if (site != back) {
+          site = point.one;
+          foretold = point.oneTime;
+          bit = 1;
+        }
+        foreseen =
+            site == back
+                && frame.caller != null
+                && (foretold == delta || foretold < 0)
+                && depths[i] == next - 1
+                && selfPc == frame.selfPc
+                && fromPc == frame.fromPc
+                && retP == frame.retP
+                && fp == frame.fp;
       } else if (kind == RecordBatch.ENTRY) {
-        if (successor == RETURN || sites[successor << SITE_BITS] != fromPc) {
-          slot = 1;
-          successor = successor(state, 1);
-          if (successor == RETURN || sites[successor << SITE_BITS] != fromPc) {
-            break;
-          }
+        if (site == null || site.address != fromPc || site == back) {
+          site = point.one;
+          foretold = point.oneTime;
+          bit = 1;
         }
-      } else if (successor != RETURN) {
-        slot = 1;
-        successor = successor(state, 1);
-        if (successor != RETURN) {
-          break;
-        }
+        foreseen =
+            site != null
+                && site.address == fromPc
+                && site != back
+                && site.plain
+                && frame.known
+                && frame.callee != null
+                && (foretold == delta || foretold < 0)
+                && depths[i] == next
+                && selfPc == site.callee.address
+                && retP == model.foretoldRetP(frame, site, site.callee)
+                && fp == Packed2Model.foretoldFp(frame, site);
       }
-      if (successor == NEW || kind >>> 1 != 0) {
-        break;
+      if (!foreseen) {
+        model.forkAtDepth = forkAtDepth;
+        model.point = point;
+        model.previous = previous;
+        model.frame = frame;
+        model.next = next;
+        slow.record(batch, i, i - slowly);
+        slowly = i + 1;
+        forkAtDepth = model.forkAtDepth;
+        point = model.point;
+        frame = model.frame;
+        previous = model.previous;
+        next = model.next;
+        continue;
       }
-      long time = times[i];
-      long delta = time - last;
-      int timing = slot < 0 ? VARIES : timing(state, slot);
-      if (timing == SURE) {
-        if (delta != points[at + TIME_0 + slot]) {
-          break;
+      if (foretold < 0) {
+        streams.time(timeContext(previous, kind), delta);
+      }
+      if (point.fork) {
+        if (previous == RecordBatch.ENTRY) {
+          bit ^= (int) (forkAtDepth >>> next) & 1;
+          forkAtDepth ^= (long) bit << next;
+          entryForks.put(bit);
+        } else {
+          exitForks.put(bit);
         }
-      } else if (delta >>> 8 >= HIGH_LONG || delta < 0) {
-        break;
+        if (point.growing) {
+          point.grow();
+        }
       }
       if (kind == RecordBatch.EXIT) {
-        long frame = frames[top];
-        int entry = (int) frame;
-        if (top == 0
-            || depths[i] != next - 1
-            || fromPc != fromPcs[entry]
-            || selfPcs[i] != selfPcs[entry]
-            || retPs[i] != retPs[entry]
-            || fps[i] != fps[entry]) {
-          break;
-        }
-        top--;
-        point = returnPoint((int) (frame >>> FRAME_SITE_SHIFT));
+        point = model.sites[frame.site];
+        frame = frame.caller;
+        next--;
+        previous = RecordBatch.EXIT;
       } else {
-        int atSite = successor << SITE_BITS;
-        long siteState = sites[atSite + SITE_STATE];
-        if (depths[i] != next || (top == 0 && !baseKnown)) {
-          break;
-        }
-        long selfPc = selfPcs[i];
-        int sureness = (int) siteState & CALLEE_SURENESS;
-        int function;
-        if (sureness == SURE) {
-          function = (int) (siteState >>> CALLEE_SHIFT);
-          if (functions[function << FUNCTION_BITS] != selfPc) {
-            break;
-          }
-        } else {
-          function = functionNumbers.get(selfPc);
-          if (function == NEW) {
-            break;
-          }
-        }
-        int caller = (int) frames[top];
-        long callerRetP = top == 0 ? baseRetP : retPs[caller];
-        long retP =
-            callerRetP
-                + (retPByFunction
-                    ? functions[(function << FUNCTION_BITS) + RET_P_STEP]
-                    : sites[atSite + RET_P_STEP]);
-        long fp =
-            (siteState & FP_INHERITED) == 0
-                ? callerRetP + sites[atSite + FP_STEP]
-                : top == 0 ? baseFp : fps[caller];
-        if ((retP != retPs[i] || fp != fps[i])
-            && ((siteState & STRUCK_OUT) == 0
-                || (retP != retPs[i] && !retPVaries(siteState))
-                || (fp != fps[i] && !fpVaries(siteState)))) {
-          break;
-        }
-        if ((siteState & STRUCK_OUT) != 0) {
-          struckOut(atSite, siteState, retPs[i] - callerRetP, fps[i]);
-        }
-        if (sureness != SURE) {
-          Packed2Streams.symbol(symbols, function);
-          if (sureness != VARIES) {
-            model.learnCallee(successor, function);
-          }
-        }
-        top++;
-        frames[top] = ((long) successor << FRAME_SITE_SHIFT) | i;
-        point = entryPoint(function);
+        point = site.callee;
+        frame = frame.callee;
+        frame.selfPc = selfPc;
+        frame.fromPc = fromPc;
+        frame.retP = retP;
+        frame.fp = fp;
+        frame.site = site.number;
+        next++;
+        previous = RecordBatch.ENTRY;
       }
-      if (timing != SURE) {
-        int low = timesAt[timeContext(previous, kind)]++;
-        lows[low] = (byte) delta;
-        highs[low] = (byte) (delta >>> 8);
-        if (timing != VARIES) {
-          state = learnTime(points, at, state, slot, delta);
-          points[at] = state;
-        }
-      }
-      if (mode == FORK) {
-        int bit = slot ^ flip(state);
-        if (previous == RecordBatch.ENTRY) {
-          int coded = bit ^ forkAtDepth[next & DEPTH_MASK];
-          forkAtDepth[next & DEPTH_MASK] = (byte) bit;
-          forks[0].put(coded);
-        } else {
-          forks[1].put(bit);
-        }
-        if (successor(state, 1) == 0) {
-          points[at] = confirmed(state, 0);
-        }
-      } else if (mode == OPEN) {
-        Packed2Streams.symbol(streams.sinks[SUCCESSORS + previous], successor);
-      }
-      last = time;
-      next += 1 - 2 * kind;
-      previous = kind;
-      i++;
-    }
-    model.point = point;
-    model.previous = previous;
-    model.top = top;
-    model.next = next;
-    return i;
-  }
-
-  /** Codes the fields that vary at a site, and teaches it. */
-  private void struckOut(int atSite, long siteState, long retPStep, long fp) {
-    long[] sites = model.sites;
-    if (retPVaries(siteState)) {
-      streams.number(RET_PS, retPStep - sites[atSite + RET_P_STEP]);
-      sites[atSite + RET_P_STEP] = retPStep;
-    }
-    if (fpVaries(siteState)) {
-      streams.number(FPS, fp - sites[atSite + FP_STEP]);
-      sites[atSite + FP_STEP] = fp;
     }
   }
 }

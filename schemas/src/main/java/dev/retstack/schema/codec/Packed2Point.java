@@ -1,27 +1,11 @@
 package dev.retstack.schema.codec;
 
-import static dev.retstack.schema.codec.Packed2Layout.NEW;
-import static dev.retstack.schema.codec.Packed2Layout.RETURN;
-
 /**
- * A point of the program and what is known of it: which places came next, and after which time. It
- * is four words in an array of all points; this class knows what they mean.
+ * A place in the program where it shows what comes next, and what is known of that. The loops ask
+ * the upper fields only, which lie close together and say everything at one glance.
  */
-final class Packed2Point {
-  // a point: state, then the time to each of its two successors
-  static final int POINT_BITS = 2;
-  static final int STATE = 0;
-  static final int TIME_0 = 1;
-
-  // fields of a point's state
-  static final long MODE = 3;
-  static final int TRUST_SHIFT = 2;
-  static final int TIMING_SHIFT = 5;
-  static final int FLIP_SHIFT = 9;
-  static final int SUCCESSOR_SHIFT = 16;
-  static final int SUCCESSOR_BITS = 16;
-
-  // modes of a point: nothing known, one successor always, a fork, more than two
+class Packed2Point {
+  // modes of a point: nothing known, one way always, a fork, more than two ways
   static final int FRESH = 0;
   static final int CERTAIN = 1;
   static final int FORK = 2;
@@ -30,97 +14,112 @@ final class Packed2Point {
   /** Times in a row that a point's only successor must come before it counts as certain. */
   static final int TRUST_MAX = 7;
 
-  // how a time or a callee is foretold: not yet, as last time, not at all, not yet but one chance
-  static final int UNSURE = 0;
-  static final int SURE = 1;
-  static final int VARIES = 2;
-  static final int DOUBTED = 3;
+  /**
+   * The successor of a bit that is not set, and that of a certain point; null where the loops must
+   * not go on.
+   */
+  Packed2Site zero;
 
-  private Packed2Point() {}
+  /** The successor of a set bit, or null likewise. */
+  Packed2Site one;
 
-  static int entryPoint(int function) {
-    return 2 * function;
+  /** The time to that successor, or {@link Packed2Way#TIME_VARIES}. */
+  long zeroTime;
+
+  long oneTime;
+
+  /** True where a bit says which. */
+  boolean fork;
+
+  /** True where there is one successor yet, and trust in it rises. */
+  boolean growing;
+
+  byte trust;
+
+  byte mode;
+
+  /** 1 where a set bit stands for the first slot. */
+  byte flip;
+
+  private final Packed2Way first = new Packed2Way();
+  private final Packed2Way second = new Packed2Way();
+
+  /** Knows nothing. */
+  final void forget() {
+    mode = FRESH;
+    trust = 0;
+    flip = 0;
+    first.clear();
+    second.clear();
+    refresh();
   }
 
-  static int returnPoint(int site) {
-    return 2 * site + 1;
+  /** The slot that foretells this successor, or -1. */
+  final int slotOf(Packed2Site successor) {
+    return successor == first.site ? 0 : successor == second.site ? 1 : -1;
   }
 
-  static int successor(long state, int slot) {
-    return (int) (state >>> (SUCCESSOR_SHIFT + slot * SUCCESSOR_BITS)) & 0xffff;
-  }
-
-  static int timing(long state, int slot) {
-    return (int) (state >>> (TIMING_SHIFT + 2 * slot)) & 3;
-  }
-
-  static int flip(long state) {
-    return (int) (state >>> FLIP_SHIFT) & 1;
-  }
-
-  /** The slot of the point that foretells this successor, or -1; a stranger has none. */
-  static int slotOf(long state, int successor) {
-    if (successor == NEW) {
-      return -1;
-    }
-    return successor(state, 0) == successor ? 0 : successor(state, 1) == successor ? 1 : -1;
+  final Packed2Way way(int slot) {
+    return slot == 0 ? first : second;
   }
 
   /** True where the successor needs no escape: it stands in a slot, or any other may come. */
-  static boolean isForetold(long state, int slot) {
-    return slot >= 0 || ((state & MODE) != CERTAIN && successor(state, 1) == 0);
+  final boolean isForetold(int slot) {
+    return slot >= 0 || (mode != CERTAIN && second.site == null);
   }
 
   /**
-   * Teaches a point the time to one of its successors.
+   * Learns which successor came, and when.
    *
-   * @param points all points; this one begins at {@code at}
-   * @return its new state
+   * @param slot where it stands, or -1
+   * @param successor null where it has no number
    */
-  static long learnTime(long[] points, int at, long state, int slot, long delta) {
-    int shift = TIMING_SHIFT + 2 * slot;
-    long last = points[at + TIME_0 + slot];
-    points[at + TIME_0 + slot] = delta;
-    int timing = timing(state, slot);
-    return state + ((long) (taught(timing, delta == last) - timing) << shift);
+  final void learn(int slot, Packed2Site successor, long delta) {
+    if (slot >= 0) {
+      way(slot).learn(delta);
+      if (slot == 0 && growing && ++trust == TRUST_MAX) {
+        mode = CERTAIN;
+        flip = 0;
+      }
+    } else if (successor != null && mode != OPEN) {
+      join(successor, delta);
+    }
+    refresh();
   }
 
-  /** How sure a foretelling is after the next value, which was equal to the last one or not. */
-  static int taught(int sureness, boolean equal) {
-    return switch (sureness) {
-      case UNSURE -> equal ? SURE : DOUBTED;
-      case SURE -> equal ? SURE : VARIES;
-      case DOUBTED -> equal ? SURE : VARIES;
-      default -> VARIES;
-    };
+  private void join(Packed2Site successor, long delta) {
+    if (first.site == null) {
+      first.open(successor, delta);
+      mode = FORK;
+      flip = (byte) (successor.isBack() ? 0 : 1);
+    } else if (second.site == null) {
+      second.open(successor, delta);
+      mode = FORK;
+      flip = (byte) (successor.isBack() ? 1 : 0);
+    } else {
+      forget();
+      mode = OPEN;
+    }
   }
 
-  /** A point's state after the successor in a slot has come again. */
-  static long confirmed(long state, int slot) {
-    if ((state & MODE) != FORK || slot != 0 || successor(state, 1) != 0) {
-      return state;
+  /** The only successor has come again in a loop, which leaves the last time to {@link #learn}. */
+  final void grow() {
+    if (++trust == TRUST_MAX - 1) {
+      zero = null;
+      one = null;
     }
-    long more = state + (1 << TRUST_SHIFT);
-    return (more >>> TRUST_SHIFT & 7) == TRUST_MAX ? more - FORK + CERTAIN : more;
   }
 
-  /** A point's state with one more successor. */
-  static long joined(long[] points, int at, long state, int successor, long delta) {
-    int first = successor(state, 0);
-    if (first == 0) {
-      points[at + TIME_0] = delta;
-      return (long) successor << SUCCESSOR_SHIFT
-          | (successor == RETURN ? 0L : 1L << FLIP_SHIFT)
-          | FORK;
-    }
-    if (successor(state, 1) != 0) {
-      return OPEN;
-    }
-    points[at + TIME_0 + 1] = delta;
-    long flip = first != RETURN && successor == RETURN ? 1L << FLIP_SHIFT : 0;
-    return (state & ~(MODE | (1L << FLIP_SHIFT)))
-        | FORK
-        | flip
-        | ((long) successor << (SUCCESSOR_SHIFT + SUCCESSOR_BITS));
+  /** Says anew what the loops may know. */
+  private void refresh() {
+    fork = mode == FORK;
+    growing = fork && second.site == null;
+    boolean late = growing && trust == TRUST_MAX - 1;
+    Packed2Way byZero = flip == 0 ? first : second;
+    Packed2Way byOne = flip == 0 ? second : first;
+    zero = late || !byZero.settled ? null : byZero.site;
+    zeroTime = byZero.time;
+    one = late || !byOne.settled ? null : byOne.site;
+    oneTime = byOne.time;
   }
 }

@@ -6,10 +6,13 @@ import static dev.retstack.schema.codec.Packed2Layout.*;
 final class Packed2Source {
   private final ByteSource[] sources = new ByteSource[TIMES_LOW];
 
-  /** By kind of the record before: number of the next bit of forks, from the first of content. */
+  /** The bits of both streams of forks. Where each of them ends there is room behind. */
+  long[] forks = new long[0];
+
+  /** By kind of the record before: number of the next bit. */
   final int[] forksAt = new int[2];
 
-  final int[] forksEnd = new int[2];
+  private final int[] forksEnd = new int[2];
 
   /** By context: where the next time's low and high byte stand, and where the low ones end. */
   final int[] lowAt = new int[4];
@@ -21,7 +24,7 @@ final class Packed2Source {
   byte[] content;
 
   /** Finds the streams in {@code content[from, to)}. */
-  void open(byte[] bytes, int from, int to) throws CorruptChunkException {
+  void open(byte[] bytes, int from, int to, int count) throws CorruptChunkException {
     content = bytes;
     ByteSource header = new ByteSource(bytes, from, to);
     int[] lengths = new int[LENGTHS];
@@ -41,14 +44,10 @@ final class Packed2Source {
     }
     int at = header.position();
     for (int i = 0; i < TIMES_LOW; i++) {
-      if (i == FORKS || i == FORKS + 1) {
-        forksAt[i - FORKS] = at * 8;
-        forksEnd[i - FORKS] = (at + lengths[i]) * 8;
-      } else {
-        sources[i] = new ByteSource(bytes, at, at + lengths[i]);
-      }
+      sources[i] = new ByteSource(bytes, at, at + lengths[i]);
       at += lengths[i];
     }
+    openForks(count);
     for (int context = 0; context < 4; context++) {
       lowAt[context] = at;
       at += lengths[TIMES_LOW + context];
@@ -60,18 +59,34 @@ final class Packed2Source {
     }
   }
 
+  /**
+   * Copies the bits into words: as many as records could use, so that the loop may read on where
+   * they end, and a few more of too many, so that it shows.
+   */
+  private void openForks(int count) {
+    int words = (count >>> 6) + 2;
+    if (forks.length < 2 * words) {
+      forks = new long[2 * words];
+    }
+    for (int previous = 0; previous < 2; previous++) {
+      ByteSource stream = sources[FORKS + previous];
+      stream.words(forks, previous * words, words);
+      forksAt[previous] = (previous * words) << 6;
+      forksEnd[previous] = forksAt[previous] + (int) Math.min(count + 8, 8L * stream.remaining());
+    }
+  }
+
   ByteSource stream(int number) {
     return sources[number];
   }
 
   /** The next bit of the forks after a record of that kind. */
   int fork(int previous) throws CorruptChunkException {
-    int at = forksAt[previous];
-    if (at == forksEnd[previous]) {
-      throw new CorruptChunkException("forks end at byte " + at / 8 + " before the records do");
+    int at = forksAt[previous]++;
+    if (at >= forksEnd[previous]) {
+      throw new CorruptChunkException("forks end before the records do");
     }
-    forksAt[previous]++;
-    return content[at >> 3] >> (at & 7) & 1;
+    return (int) (forks[at >>> 6] >>> at) & 1;
   }
 
   /** A symbol below {@code limit}. */
@@ -107,9 +122,9 @@ final class Packed2Source {
 
   /** Refuses bytes that no record used. */
   void checkEnd() throws CorruptChunkException {
-    for (ByteSource source : sources) {
-      if (source != null) {
-        Codecs.checkEnd(source);
+    for (int i = 0; i < TIMES_LOW; i++) {
+      if (i != FORKS && i != FORKS + 1) {
+        Codecs.checkEnd(sources[i]);
       }
     }
     checkForksEnd(RecordBatch.ENTRY);
@@ -124,13 +139,13 @@ final class Packed2Source {
 
   /** Refuses bits that were not read, but for the zeros that fill up the last byte. */
   private void checkForksEnd(int previous) throws CorruptChunkException {
-    int end = forksEnd[previous];
-    boolean used = end - forksAt[previous] < 8;
-    while (used && forksAt[previous] < end) {
+    int rest = forksEnd[previous] - forksAt[previous];
+    boolean used = rest >= 0 && rest < 8;
+    while (used && rest-- > 0) {
       used = fork(previous) == 0;
     }
     if (!used) {
-      throw new CorruptChunkException("forks follow the last record, before byte " + end / 8);
+      throw new CorruptChunkException("forks follow the last record");
     }
   }
 }
