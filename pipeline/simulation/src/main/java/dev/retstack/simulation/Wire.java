@@ -12,7 +12,7 @@ interface Wire {
   Wire ALL_CODECS =
       (sequence, batch) -> {
         List<String> ids = List.copyOf(Codecs.ids());
-        String id = ids.get((int) Math.floorMod(sequence, ids.size()));
+        String id = ids.get(Math.floorMod(sequence, ids.size()));
         try {
           ChunkCodec codec = Codecs.byId(id);
           RecordBatch received = new RecordBatch(batch.size());
