@@ -7,6 +7,7 @@ import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.bench.CaptureBench;
 import dev.retstack.cli.bench.LiveBench;
 import dev.retstack.cli.bench.Measure;
+import dev.retstack.cli.bench.MemoryWatch;
 import dev.retstack.cli.bench.PathBench;
 import dev.retstack.cli.bench.PeerBench;
 import dev.retstack.cli.bench.ReplayBench;
@@ -31,9 +32,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -97,6 +101,15 @@ public final class BenchVerb extends Verb {
       description = "${COMPLETION-CANDIDATES}; may be repeated (default: capture, path, replay).")
   private final Set<Stage> stages = EnumSet.noneOf(Stage.class);
 
+  @Option(
+      names = "--cores",
+      split = ",",
+      paramLabel = "N",
+      description =
+          "live: so many cores, the images in turn, which make about --calls calls all together; several numbers: one"
+              + " after the other (default: a core per image with --calls each).")
+  private final List<Integer> cores = new ArrayList<>();
+
   @Mixin private ProbeOption probe;
 
   @Mixin private KafkaOptions kafka;
@@ -104,8 +117,9 @@ public final class BenchVerb extends Verb {
 
   @Override
   int run() throws Exception {
-    if (rounds < 1 || calls < 1) {
-      throw usage("--rounds " + rounds + ", --calls " + calls + ": each at least 1");
+    if (rounds < 1 || calls < 1 || cores.stream().anyMatch(count -> count < 1)) {
+      throw usage(
+          "--rounds %d, --calls %d, --cores %s: each at least 1".formatted(rounds, calls, cores));
     }
     long w200 = Math.max(1, calls / CALLS_PER_W200_ROUND);
     List<Path> files =
@@ -129,7 +143,11 @@ public final class BenchVerb extends Verb {
       measures.addAll(stored(first, w200));
     }
     if (stages.contains(Stage.LIVE)) {
-      measures.addAll(live(files, w200));
+      for (int count : cores.isEmpty() ? List.of(files.size()) : cores) {
+        List<Path> turns =
+            IntStream.range(0, count).mapToObj(i -> files.get(i % files.size())).toList();
+        measures.addAll(live(turns, cores.isEmpty() ? w200 : Math.max(1, w200 / count)));
+      }
     }
     print(measures);
     return ExitCode.OK;
@@ -194,9 +212,13 @@ public final class BenchVerb extends Verb {
 
   private List<Measure> live(List<Path> files, long w200) throws IOException, InterruptedException {
     note("the whole path");
+    Map<Path, LoadedImage> loaded = new HashMap<>();
     List<LoadedImage> images = new ArrayList<>();
     for (Path file : files) {
-      images.add(LoadedImage.load(file).requireCallSites());
+      if (!loaded.containsKey(file)) {
+        loaded.put(file, LoadedImage.load(file).requireCallSites());
+      }
+      images.add(loaded.get(file));
     }
     Path folder = DataFolder.choose(null, "bench");
     try (Shutdown shutdown = Shutdown.install()) {
@@ -218,7 +240,14 @@ public final class BenchVerb extends Verb {
                       .groupId(link.topics().prefix() + "-bench")
                       .partitions(KafkaLink.PARTITIONS)
                       .build()));
-      return LiveBench.run(images, w200, rounds, link, pipeline, brokerPid, shutdown, terminal());
+      try (MemoryWatch memory = MemoryWatch.start()) {
+        List<Measure> measures =
+            new ArrayList<>(
+                LiveBench.run(
+                    images, w200, rounds, link, pipeline, brokerPid, shutdown, terminal()));
+        measures.addAll(memory.measures("live", measures.getFirst().subject()));
+        return measures;
+      }
     }
   }
 
