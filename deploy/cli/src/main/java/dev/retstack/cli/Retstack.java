@@ -14,6 +14,7 @@ import dev.retstack.cli.verb.PipelineVerb;
 import dev.retstack.cli.verb.RecordVerb;
 import dev.retstack.cli.verb.ReplayVerb;
 import dev.retstack.cli.verb.ReportVerb;
+import dev.retstack.cli.verb.SitesVerb;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -53,6 +54,7 @@ import picocli.CommandLine.Spec;
       EmulateVerb.class,
       PipelineVerb.class,
       IsaVerb.class,
+      SitesVerb.class,
       DoctorVerb.class,
       BenchVerb.class,
       CompletionVerb.class,

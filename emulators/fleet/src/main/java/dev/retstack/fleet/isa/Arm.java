@@ -124,7 +124,7 @@ final class Arm {
       AbiCard.named("thumb-patchable")
           .flags("-mthumb -fpatchable-function-entry=3")
           .moment(Moment.BEFORE_PROLOGUE)
-          .sites(SiteTable.PATCHABLE, "00 bf")
+          .sites(SiteTable.PATCHABLE, "00 bf", "af f3 00 80", "c0 46") // nop, nop.w, mov r8,r8
           .slots(Slot.register(UC_ARM_REG_LR, Operand.register(UC_ARM_REG_SP)))
           .fpMustAgree(Operand.register(UC_ARM_REG_R7), Operand.register(UC_ARM_REG_R7))
           .retpAtExit(Operand.register(UC_ARM_REG_SP))

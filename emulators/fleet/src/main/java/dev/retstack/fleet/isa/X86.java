@@ -36,8 +36,21 @@ final class X86 {
 
   private static final int RET = 0xc3;
 
-  /** What compilers and the kernel put at a site that may become a call, one byte to five. */
-  static final String[] NOPS = {"90", "66 90", "0f 1f 00", "0f 1f 40 00", "0f 1f 44 00 00"};
+  /**
+   * What compilers and the kernel put at a site that may become a call, one byte to nine (Intel SDM
+   * volume 2, NOP); the one of six bytes is as long as a call of position-independent code.
+   */
+  static final String[] NOPS = {
+    "90",
+    "66 90",
+    "0f 1f 00",
+    "0f 1f 40 00",
+    "0f 1f 44 00 00",
+    "66 0f 1f 44 00 00",
+    "0f 1f 80 00 00 00 00",
+    "0f 1f 84 00 00 00 00 00",
+    "66 0f 1f 84 00 00 00 00 00"
+  };
 
   /** Names of the exceptions of both, by their vectors (Intel SDM volume 3, 6.3.1). */
   static final Isa.Stops STOPS =

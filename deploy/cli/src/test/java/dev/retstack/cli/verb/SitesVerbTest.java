@@ -1,0 +1,82 @@
+package dev.retstack.cli.verb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.Ran;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The list of call sites as users and programs read it. */
+class SitesVerbTest {
+  @TempDir private Path dir;
+
+  @Test
+  void textTellsFunctionAddressFormBytesAndSource() {
+    Ran ran = Ran.retstack("sites", "zoo-s390x-mcount-nop", "--function", "fib");
+    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    assertThat(ran.out().lines().toList()).hasSize(2);
+    assertThat(ran.out())
+        .containsPattern(
+            "0x[0-9a-f]+ +fib +mcount-nop +nop +3 x nop"
+                + " +c0 04 00 00 00 00 c0 04 00 00 00 00 c0 04 00 00 00 00 +mcount_loc");
+    assertThat(ran.err())
+        .containsPattern(
+            "zoo-s390x-mcount-nop.elf \\(s390x\\): 1 of \\d+ sites, in 1 functions: 1 nop");
+  }
+
+  @Test
+  void jsonAndCsvHaveEverySite() throws Exception {
+    Ran json = Ran.retstack("sites", "zoo-riscv64-mcount", "--format", "json");
+    JsonNode document = new ObjectMapper().readTree(json.out());
+    assertThat(document.get("isa").asText()).isEqualTo("riscv64");
+    assertThat(document.get("sites")).isNotEmpty();
+    for (JsonNode site : document.get("sites")) {
+      assertThat(site.get("state").asText()).isEqualTo("call");
+      assertThat(site.get("source").asText()).isEqualTo("scan");
+      assertThat(site.get("bytes").asText()).matches("([0-9a-f]{2})+");
+    }
+    List<String> csv =
+        Ran.retstack("sites", "zoo-riscv64-mcount", "--format", "csv").out().lines().toList();
+    assertThat(csv.getFirst()).isEqualTo("address,function,convention,state,form,bytes,source");
+    assertThat(csv).hasSize(document.get("sites").size() + 1);
+  }
+
+  @Test
+  void aFileWithoutSitesOrThatIsNoProgramIsBadInput() throws Exception {
+    Path text = Files.writeString(dir.resolve("notes.txt"), "not an ELF file, but long enough");
+    Ran noProgram = Ran.retstack("sites", text.toString());
+    assertThat(noProgram.code()).isEqualTo(ExitCode.BAD_INPUT);
+    assertThat(noProgram.err()).contains("notes.txt");
+    Ran missing = Ran.retstack("sites", dir.resolve("nothing.elf").toString());
+    assertThat(missing.code()).isEqualTo(ExitCode.BAD_INPUT);
+    Ran nothing = Ran.retstack("sites");
+    assertThat(nothing.code()).isEqualTo(ExitCode.USAGE);
+    byte[] image = Files.readAllBytes(zoo("zoo-riscv64-mcount.elf"));
+    Path plain = dir.resolve("plain.elf");
+    Files.write(plain, renamed(image, "_mcount", "_nobody"));
+    Ran without = Ran.retstack("sites", plain.toString());
+    assertThat(without.code()).isEqualTo(ExitCode.BAD_INPUT);
+    assertThat(without.err()).contains("no call sites in plain.elf").contains("compile with -pg");
+  }
+
+  private static Path zoo(String name) {
+    return dev.retstack.cli.house.Repository.root().resolve("emulators/guest/images").resolve(name);
+  }
+
+  private static byte[] renamed(byte[] file, String from, String to) {
+    byte[] changed = file.clone();
+    byte[] name = to.getBytes(StandardCharsets.ISO_8859_1);
+    String text = new String(file, StandardCharsets.ISO_8859_1);
+    for (int at = text.indexOf(from); at >= 0; at = text.indexOf(from, at + 1)) {
+      System.arraycopy(name, 0, changed, at, name.length);
+    }
+    return changed;
+  }
+}

@@ -1,0 +1,96 @@
+package dev.retstack.fleet.loader;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Objects;
+
+/**
+ * A call site as it stands in a file, for who wants to see it or to change it.
+ *
+ * @param address of the call, which is the function's selfpc, or of the first nop
+ * @param function that has it: the one that holds the address, or whose nops stand in front of it;
+ *     empty where no symbol tells
+ * @param offset of the address from the function's first instruction; negative in front of it
+ * @param convention whose call or nops it is; empty where the bytes are of none
+ * @param state what stands there
+ * @param form the instructions, as an assembler prints them
+ * @param bytes of the call or of all nops; of what stands there, where it is neither
+ * @param knowledge who says that it is a site
+ * @param tableEntry what the table says: another address than {@code address} where it counts
+ *     instructions in front of the call to the site (s390x); {@code address} without a table
+ */
+public record FoundSite(
+    long address,
+    String function,
+    long offset,
+    String convention,
+    State state,
+    String form,
+    byte[] bytes,
+    Knowledge knowledge,
+    long tableEntry) {
+
+  /** What stands at a site. */
+  public enum State {
+    /** A call of the counting function. */
+    CALL,
+    /** Nops, where a call may be put. */
+    NOP,
+    /** Something else: nothing may be written there. */
+    UNKNOWN;
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /** Who says that there is a site. The first of these that does counts. */
+  public enum Knowledge {
+    /** Section {@code __mcount_loc} (gcc -mrecord-mcount). */
+    MCOUNT_LOC,
+    /** Section {@code __patchable_function_entries} (gcc -fpatchable-function-entry). */
+    PATCHABLE,
+    /** No table: the code calls the counting function there. */
+    SCAN;
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /** Copies the bytes. */
+  public FoundSite {
+    bytes = bytes.clone();
+  }
+
+  @Override
+  public byte[] bytes() {
+    return bytes.clone();
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof FoundSite site
+        && address == site.address
+        && function.equals(site.function)
+        && offset == site.offset
+        && convention.equals(site.convention)
+        && state == site.state
+        && form.equals(site.form)
+        && Arrays.equals(bytes, site.bytes)
+        && knowledge == site.knowledge
+        && tableEntry == site.tableEntry;
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(address, knowledge, tableEntry);
+  }
+
+  @Override
+  public String toString() {
+    return "0x%x %s+%d %s".formatted(address, function, offset, form);
+  }
+}

@@ -1,0 +1,246 @@
+package dev.retstack.fleet.loader;
+
+import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.CallForm;
+import dev.retstack.fleet.loader.FoundSite.Knowledge;
+import dev.retstack.fleet.loader.FoundSite.State;
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+import it.unimi.dsi.fastutil.longs.LongSet;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/**
+ * Finds every call site of a program, and what stands there: those that {@code __mcount_loc} lists,
+ * then those of {@code __patchable_function_entries}, then calls of the counting function that no
+ * table knows, found by scanning the code as recordmcount does. A nop that no table lists is none:
+ * compilers fill gaps with them.
+ */
+public final class SiteFinder {
+  /** Most bytes of a site in front of its call (s390x {@code stg}: 6) or of its nops (endbr64). */
+  private static final long LEAD_IN = 16;
+
+  /** Most bytes of nops at a site. */
+  private static final int NOPS_MAX = 256;
+
+  /** Bytes shown of what is neither call nor nop. */
+  private static final int UNKNOWN_BYTES = 8;
+
+  /** A call with the convention that it is of. */
+  private record Call(CallSite site, AbiCard card) {}
+
+  /** An instruction that does nothing, and a convention that leaves it at its sites. */
+  private record Nop(byte[] code, AbiCard card) {}
+
+  /**
+   * The nops from an entry of a table on: their lengths; none where something else stands there.
+   */
+  private record Nops(long entry, String convention, List<Integer> lengths) {
+    int size() {
+      return lengths.stream().mapToInt(Integer::intValue).sum();
+    }
+  }
+
+  private final ElfFile elf;
+  private final NavigableMap<Long, Call> calls = new TreeMap<>(Long::compareUnsigned);
+
+  /** Conventions of the nops that a core sees, by address. */
+  private final NavigableMap<Long, AbiCard> traced = new TreeMap<>(Long::compareUnsigned);
+
+  private final List<Nop> nops;
+  private final LongSet taken = new LongOpenHashSet();
+  private final List<FoundSite> found = new ArrayList<>();
+
+  private SiteFinder(LoadedImage image) {
+    elf = image.elf();
+    for (ActiveConvention convention : image.conventions()) {
+      for (CallSite site : convention.sites()) {
+        if (site.after() == site.address()) {
+          traced.put(site.address(), convention.card());
+        } else {
+          calls.put(site.address(), new Call(site, convention.card()));
+        }
+      }
+    }
+    nops =
+        image.isa().conventions().stream()
+            .flatMap(
+                card ->
+                    Stream.concat(card.siteNops().stream(), Stream.of(card.nop()))
+                        .map(code -> new Nop(code, card)))
+            .sorted(Comparator.comparingInt((Nop nop) -> -nop.code.length))
+            .toList();
+  }
+
+  /** The sites of an image, sorted by address; there may be none. */
+  public static List<FoundSite> find(LoadedImage image) {
+    SiteFinder finder = new SiteFinder(image);
+    finder.table(image.elf().mcountLoc(), Knowledge.MCOUNT_LOC);
+    finder.table(image.elf().patchableSites(), Knowledge.PATCHABLE);
+    for (Call call : finder.calls.values()) {
+      if (!finder.taken.contains(call.site.address())) {
+        finder.add(call, Knowledge.SCAN, call.site.address());
+      }
+    }
+    finder.found.sort((a, b) -> Long.compareUnsigned(a.address(), b.address()));
+    return List.copyOf(finder.found);
+  }
+
+  private void table(List<Long> entries, Knowledge table) {
+    LongSet all = new LongOpenHashSet(entries);
+    List<Nops> nopsOfTable = new ArrayList<>();
+    for (long entry : entries) {
+      Optional<Call> call = callBehind(entry, all);
+      if (call.isPresent()) {
+        add(call.get(), table, entry);
+      } else if (taken.add(entry)) {
+        nopsOfTable.add(nopsAt(entry, all));
+      }
+    }
+    addNops(nopsOfTable, table);
+  }
+
+  /** The first call from an entry on, where the entry's own function makes it soon. */
+  private Optional<Call> callBehind(long entry, LongSet entries) {
+    return Optional.ofNullable(calls.ceilingEntry(entry))
+        .map(Map.Entry::getValue)
+        .filter(call -> call.site.address() - entry <= LEAD_IN)
+        .filter(call -> call.site.address() == entry || !entries.contains(call.site.address()))
+        .filter(call -> nopAt(entry).isEmpty() || call.site.address() == entry)
+        .filter(call -> nameOf(call.site.address()).equals(nameOf(entry)));
+  }
+
+  private void add(Call call, Knowledge knowledge, long entry) {
+    CallSite site = call.site;
+    if (taken.add(site.address())) {
+      byte[] bytes = read(site.address(), (int) (site.after() - site.address()));
+      String form =
+          call.card.callForms().stream()
+              .filter(f -> f.size() == bytes.length && f.matches(number(bytes)))
+              .findFirst()
+              .map(CallForm::text)
+              .orElseThrow();
+      add(site.address(), call.card.name(), State.CALL, form, bytes, knowledge, entry);
+    }
+  }
+
+  /** What stands at a table's entry that is no call. */
+  private Nops nopsAt(long entry, LongSet entries) {
+    Optional<Symbol> within = elf.functionAt(entry);
+    long at = entry;
+    List<Integer> lengths = new ArrayList<>();
+    AbiCard card = null;
+    Optional<Nop> nop = nopAt(at);
+    while (nop.isPresent() && at - entry < NOPS_MAX) {
+      card = card == null ? nop.get().card : card;
+      lengths.add(nop.get().code.length);
+      at += nop.get().code.length;
+      long next = at;
+      boolean sameFunction = elf.functionAt(next).equals(within) || within.isEmpty();
+      nop = entries.contains(next) || !sameFunction ? Optional.empty() : nopAt(next);
+    }
+    return new Nops(entry, card == null ? "" : conventionOf(entry, at, card), lengths);
+  }
+
+  /**
+   * A function's own code may begin with a nop behind those of its site, and no table says how many
+   * are the site's: as many as every function of the convention has.
+   */
+  private void addNops(List<Nops> all, Knowledge knowledge) {
+    Map<String, Integer> fewest = new HashMap<>();
+    all.forEach(nops -> fewest.merge(nops.convention, nops.size(), Math::min));
+    for (Nops nops : all) {
+      int most = fewest.get(nops.convention);
+      int count = 0;
+      int size = 0;
+      while (count < nops.lengths.size() && size + nops.lengths.get(count) <= most) {
+        size += nops.lengths.get(count++);
+      }
+      if (nops.lengths.isEmpty()) {
+        byte[] bytes = read(nops.entry, UNKNOWN_BYTES);
+        add(nops.entry, "", State.UNKNOWN, "unknown", bytes, knowledge, nops.entry);
+      } else {
+        String form = count == 1 ? "nop" : count + " x nop";
+        byte[] bytes = read(nops.entry, size);
+        add(nops.entry, nops.convention, State.NOP, form, bytes, knowledge, nops.entry);
+      }
+    }
+  }
+
+  /** The convention that traces these nops, else one that has such nops. */
+  private String conventionOf(long from, long to, AbiCard other) {
+    Map.Entry<Long, AbiCard> entry = traced.ceilingEntry(from);
+    return entry != null && Long.compareUnsigned(entry.getKey(), to) <= 0
+        ? entry.getValue().name()
+        : other.name();
+  }
+
+  private void add(
+      long address,
+      String convention,
+      State state,
+      String form,
+      byte[] bytes,
+      Knowledge knowledge,
+      long entry) {
+    Optional<Symbol> function = functionOf(address, bytes.length);
+    found.add(
+        new FoundSite(
+            address,
+            function.map(Symbol::name).orElse(""),
+            function.map(f -> address - f.address()).orElse(0L),
+            convention,
+            state,
+            form,
+            bytes,
+            knowledge,
+            entry));
+  }
+
+  /** Nops may stand in front of their function. */
+  private Optional<Symbol> functionOf(long address, int length) {
+    return elf.functionAt(address)
+        .or(() -> elf.functionAt(address + length).filter(f -> f.address() == address + length));
+  }
+
+  private String nameOf(long address) {
+    return elf.functionAt(address).map(Symbol::name).orElse("");
+  }
+
+  private Optional<Nop> nopAt(long address) {
+    for (Nop nop : nops) {
+      Optional<ByteBuffer> there = elf.memory(address, nop.code.length);
+      if (there.isPresent() && there.get().equals(ByteBuffer.wrap(nop.code))) {
+        return Optional.of(nop);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private byte[] read(long address, int length) {
+    for (int size = length; size > 0; size--) {
+      Optional<ByteBuffer> there = elf.memory(address, size);
+      if (there.isPresent()) {
+        byte[] bytes = new byte[size];
+        there.get().get(0, bytes);
+        return bytes;
+      }
+    }
+    return new byte[0];
+  }
+
+  private static long number(byte[] bytes) {
+    long code = 0;
+    for (int i = Math.min(bytes.length, Long.BYTES) - 1; i >= 0; i--) {
+      code = (code << Byte.SIZE) | (bytes[i] & 0xff);
+    }
+    return code;
+  }
+}
