@@ -114,7 +114,7 @@ public final class SitesVerb extends Verb {
               site.convention(),
               site.state().toString(),
               site.form(),
-              HEX.formatHex(site.bytes()),
+              HEX.formatHex(site.bytes().toByteArray()),
               site.knowledge().toString()));
     }
     return rows;
@@ -141,7 +141,7 @@ public final class SitesVerb extends Verb {
       row.put("convention", site.convention());
       row.put("state", site.state().toString());
       row.put("form", site.form());
-      row.put("bytes", HexFormat.of().formatHex(site.bytes()));
+      row.put("bytes", HexFormat.of().formatHex(site.bytes().toByteArray()));
       row.put("source", site.knowledge().toString());
       row.put("tableEntry", address(site.tableEntry()));
     }

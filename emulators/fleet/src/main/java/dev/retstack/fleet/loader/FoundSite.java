@@ -1,8 +1,7 @@
 package dev.retstack.fleet.loader;
 
-import java.util.Arrays;
+import it.unimi.dsi.fastutil.bytes.ByteList;
 import java.util.Locale;
-import java.util.Objects;
 
 /**
  * A call site as it stands in a file, for who wants to see it or to change it.
@@ -26,7 +25,7 @@ public record FoundSite(
     String convention,
     State state,
     String form,
-    byte[] bytes,
+    ByteList bytes,
     Knowledge knowledge,
     long tableEntry) {
 
@@ -58,35 +57,6 @@ public record FoundSite(
     public String toString() {
       return name().toLowerCase(Locale.ROOT);
     }
-  }
-
-  /** Copies the bytes. */
-  public FoundSite {
-    bytes = bytes.clone();
-  }
-
-  @Override
-  public byte[] bytes() {
-    return bytes.clone();
-  }
-
-  @Override
-  public boolean equals(Object other) {
-    return other instanceof FoundSite site
-        && address == site.address
-        && function.equals(site.function)
-        && offset == site.offset
-        && convention.equals(site.convention)
-        && state == site.state
-        && form.equals(site.form)
-        && Arrays.equals(bytes, site.bytes)
-        && knowledge == site.knowledge
-        && tableEntry == site.tableEntry;
-  }
-
-  @Override
-  public int hashCode() {
-    return Objects.hash(address, knowledge, tableEntry);
   }
 
   @Override

@@ -4,6 +4,7 @@ import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.CallForm;
 import dev.retstack.fleet.loader.FoundSite.Knowledge;
 import dev.retstack.fleet.loader.FoundSite.State;
+import it.unimi.dsi.fastutil.bytes.ByteList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongSet;
 import java.nio.ByteBuffer;
@@ -37,7 +38,7 @@ public final class SiteFinder {
   private record Call(CallSite site, AbiCard card) {}
 
   /** An instruction that does nothing, and a convention that leaves it at its sites. */
-  private record Nop(byte[] code, AbiCard card) {}
+  private record Nop(ByteBuffer code, AbiCard card) {}
 
   /**
    * The nops from an entry of a table on: their lengths; none where something else stands there.
@@ -74,8 +75,8 @@ public final class SiteFinder {
             .flatMap(
                 card ->
                     Stream.concat(card.siteNops().stream(), Stream.of(card.nop()))
-                        .map(code -> new Nop(code, card)))
-            .sorted(Comparator.comparingInt((Nop nop) -> -nop.code.length))
+                        .map(code -> new Nop(ByteBuffer.wrap(code), card)))
+            .sorted(Comparator.comparingInt((Nop nop) -> -nop.code.remaining()))
             .toList();
   }
 
@@ -140,8 +141,8 @@ public final class SiteFinder {
     Optional<Nop> nop = nopAt(at);
     while (nop.isPresent() && at - entry < NOPS_MAX) {
       card = card == null ? nop.get().card : card;
-      lengths.add(nop.get().code.length);
-      at += nop.get().code.length;
+      lengths.add(nop.get().code.remaining());
+      at += nop.get().code.remaining();
       long next = at;
       boolean sameFunction = elf.functionAt(next).equals(within) || within.isEmpty();
       nop = entries.contains(next) || !sameFunction ? Optional.empty() : nopAt(next);
@@ -199,7 +200,7 @@ public final class SiteFinder {
             convention,
             state,
             form,
-            bytes,
+            ByteList.of(bytes),
             knowledge,
             entry));
   }
@@ -216,8 +217,8 @@ public final class SiteFinder {
 
   private Optional<Nop> nopAt(long address) {
     for (Nop nop : nops) {
-      Optional<ByteBuffer> there = elf.memory(address, nop.code.length);
-      if (there.isPresent() && there.get().equals(ByteBuffer.wrap(nop.code))) {
+      Optional<ByteBuffer> there = elf.memory(address, nop.code.remaining());
+      if (there.isPresent() && there.get().equals(nop.code)) {
         return Optional.of(nop);
       }
     }

@@ -111,12 +111,12 @@ class SiteFinderTest {
               assertThat(site.knowledge()).isEqualTo(knowledge);
               assertThat(image.conventions())
                   .anyMatch(c -> c.card().name().equals(site.convention()));
-              assertThat(bytes(image, site)).isEqualTo(site.bytes());
+              assertThat(site.bytes().toByteArray()).isEqualTo(bytes(image, site));
             });
   }
 
   private static byte[] bytes(LoadedImage image, FoundSite site) {
-    byte[] bytes = new byte[site.bytes().length];
+    byte[] bytes = new byte[site.bytes().size()];
     image.elf().memory(site.address(), bytes.length).orElseThrow().get(0, bytes);
     return bytes;
   }
@@ -138,7 +138,7 @@ class SiteFinderTest {
 
   private static Collection<String> forms(String image) {
     return SiteFinder.find(image(image)).stream()
-        .map(site -> site.bytes().length + " " + site.form())
+        .map(site -> site.bytes().size() + " " + site.form())
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
@@ -172,7 +172,7 @@ class SiteFinderTest {
     FoundSite site = changed("zoo-x86_64-fentry.elf", "0f 0b 0f 0b 0f");
     assertThat(site.state()).isEqualTo(State.UNKNOWN);
     assertThat(site.convention()).isEmpty();
-    assertThat(site.bytes()).startsWith(0x0f, 0x0b, 0x0f, 0x0b, 0x0f);
+    assertThat(site.bytes().toByteArray()).startsWith(0x0f, 0x0b, 0x0f, 0x0b, 0x0f);
   }
 
   /** A call that no table knows is found beside those that one knows. */
@@ -195,7 +195,7 @@ class SiteFinderTest {
     FoundSite site = changed(image, hex);
     assertThat(site.state()).as(image + " " + hex).isEqualTo(State.NOP);
     assertThat(site.form()).as(image + " " + hex).isEqualTo(form);
-    assertThat(HexFormat.ofDelimiter(" ").formatHex(site.bytes())).isEqualTo(hex);
+    assertThat(HexFormat.ofDelimiter(" ").formatHex(site.bytes().toByteArray())).isEqualTo(hex);
   }
 
   /** The first site of an image with other bytes there. */
@@ -206,7 +206,7 @@ class SiteFinderTest {
     byte[] around = new byte[64];
     image.elf().memory(site.address(), around.length).orElseThrow().get(0, around);
     byte[] bytes = HexFormat.of().parseHex(hex.replace(" ", ""));
-    assertThat(bytes).as("as long as what it replaces").hasSameSizeAs(site.bytes());
+    assertThat(bytes).as("as long as what it replaces").hasSize(site.bytes().size());
     System.arraycopy(bytes, 0, file, indexOf(file, around), bytes.length);
     LoadedImage other = LoadedImage.of(ElfFile.parse(file, name));
     List<FoundSite> all = new ArrayList<>(SiteFinder.find(other));
