@@ -30,6 +30,10 @@ final class Packed2DecoderLoop {
     final long[] retPs = batch.retP;
     final long[] fps = batch.fp;
     final long[] forks = source.forks;
+    final byte[] content = source.content;
+    final int[] lowAt = source.lowAt;
+    final int[] lowEnd = source.lowEnd;
+    final int highBehind = source.highBehind;
     final Packed2Model model = this.model;
     final Packed2Site back = model.back;
     int forksAtEntry = source.forksAt[RecordBatch.ENTRY];
@@ -57,8 +61,16 @@ final class Packed2DecoderLoop {
           delta = point.oneTime;
         }
       }
+      int timeOf = -1;
+      if (delta < 0) {
+        timeOf = timeContext(previous, site == back ? RecordBatch.EXIT : RecordBatch.ENTRY);
+        int low = lowAt[timeOf];
+        if (low < lowEnd[timeOf] && content[low + highBehind] != (byte) HIGH_LONG) {
+          delta = (content[low] & 0xff) | (content[low + highBehind] & 0xff) << 8;
+        }
+      }
       Packed2Frame to = site == back ? frame.caller : frame.callee;
-      if (site == null || to == null || !site.plain || !frame.known) {
+      if (site == null || to == null || delta < 0 || !site.plain || !frame.known) {
         source.forksAt[RecordBatch.ENTRY] = forksAtEntry;
         source.forksAt[RecordBatch.EXIT] = forksAtExit;
         model.forkAtDepth = forkAtDepth;
@@ -89,8 +101,8 @@ final class Packed2DecoderLoop {
           point.grow();
         }
       }
-      if (delta < 0) {
-        delta = source.time(timeContext(previous, site == back ? 1 : 0));
+      if (timeOf >= 0) {
+        lowAt[timeOf]++;
       }
       now += delta;
       times[i] = now;

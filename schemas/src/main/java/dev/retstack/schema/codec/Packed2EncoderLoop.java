@@ -29,110 +29,122 @@ final class Packed2EncoderLoop {
     final long[] fps = batch.fp;
     final BitSink entryForks = streams.forks[RecordBatch.ENTRY];
     final BitSink exitForks = streams.forks[RecordBatch.EXIT];
-    final Packed2Streams streams = this.streams;
+    final byte[] lows = streams.low;
+    final byte[] highs = streams.high;
+    final int[] timesAt = streams.timesAt;
     final Packed2Model model = this.model;
     final Packed2Site back = model.back;
     final int end = batch.size();
+    Packed2Site[] sites = model.sites;
     long forkAtDepth = model.forkAtDepth;
     Packed2Point point = model.point;
     Packed2Frame frame = model.frame;
     int previous = model.previous;
     int next = model.next;
-    int slowly = 0;
+    int handedOver = 0;
     long last = 0;
     for (int i = 0; i < end; i++) {
+      final Packed2Point here = point;
       final int kind = kinds[i];
-      final long selfPc = selfPcs[i];
-      final long fromPc = fromPcs[i];
-      final long retP = retPs[i];
-      final long fp = fps[i];
-      final long time = times[i];
-      final long delta = time - last;
-      last = time;
-      Packed2Site site = point.zero;
-      long foretold = point.zeroTime;
-      int bit = 0;
-      boolean foreseen = false;
+      final long delta = times[i] - last;
+      last = times[i];
+      Packed2Site site = here.zero;
+      long foretold = here.zeroTime;
+      int told = 0;
+      int depth = next;
+      boolean usual = false;
       if (kind == RecordBatch.EXIT) {
         if (site != back) {
-          site = point.one;
-          foretold = point.oneTime;
-          bit = 1;
+          site = here.one;
+          foretold = here.oneTime;
+          told = 1;
         }
-        foreseen =
-            site == back
-                && frame.caller != null
-                && (foretold == delta || foretold < 0)
-                && depths[i] == next - 1
-                && selfPc == frame.selfPc
-                && fromPc == frame.fromPc
-                && retP == frame.retP
-                && fp == frame.fp;
+        Packed2Frame caller = frame.caller;
+        if (site == back
+            && caller != null
+            && isUsual(delta, foretold)
+            && depths[i] == depth - 1
+            && selfPcs[i] == frame.selfPc
+            && fromPcs[i] == frame.fromPc
+            && retPs[i] == frame.retP
+            && fps[i] == frame.fp) {
+          point = sites[frame.site];
+          frame = caller;
+          next = depth - 1;
+          usual = true;
+        }
       } else if (kind == RecordBatch.ENTRY) {
-        if (site == null || site.address != fromPc || site == back) {
-          site = point.one;
-          foretold = point.oneTime;
-          bit = 1;
+        final long fromPc = fromPcs[i];
+        if (site == null || site.address != fromPc) {
+          site = here.one;
+          foretold = here.oneTime;
+          told = 1;
         }
-        foreseen =
-            site != null
-                && site.address == fromPc
-                && site != back
-                && site.plain
-                && frame.known
-                && frame.callee != null
-                && (foretold == delta || foretold < 0)
-                && depths[i] == next
-                && selfPc == site.callee.address
-                && retP == model.foretoldRetP(frame, site, site.callee)
-                && fp == Packed2Model.foretoldFp(frame, site);
+        Packed2Frame callee = frame.callee;
+        if (site != null
+            && site.address == fromPc
+            && site != back
+            && callee != null
+            && site.plain
+            && frame.known
+            && isUsual(delta, foretold)
+            && depths[i] == depth) {
+          final Packed2Function function = site.callee;
+          final long selfPc = function.address;
+          final long retP = model.foretoldRetP(frame, site, function);
+          final long fp = Packed2Model.foretoldFp(frame, site);
+          if (selfPcs[i] == selfPc && retPs[i] == retP && fps[i] == fp) {
+            callee.selfPc = selfPc;
+            callee.fromPc = fromPc;
+            callee.retP = retP;
+            callee.fp = fp;
+            callee.site = site.number;
+            point = function;
+            frame = callee;
+            next = depth + 1;
+            usual = true;
+          }
+        }
       }
-      if (!foreseen) {
+      if (!usual) {
         model.forkAtDepth = forkAtDepth;
         model.point = point;
         model.previous = previous;
         model.frame = frame;
         model.next = next;
-        slow.record(batch, i, i - slowly);
-        slowly = i + 1;
+        slow.record(batch, i, i - handedOver);
+        handedOver = i + 1;
         forkAtDepth = model.forkAtDepth;
         point = model.point;
         frame = model.frame;
         previous = model.previous;
         next = model.next;
+        sites = model.sites;
         continue;
       }
       if (foretold < 0) {
-        streams.time(timeContext(previous, kind), delta);
+        int low = timesAt[timeContext(previous, kind)]++;
+        lows[low] = (byte) delta;
+        highs[low] = (byte) (delta >>> 8);
       }
-      if (point.fork) {
+      if (here.fork) {
         if (previous == RecordBatch.ENTRY) {
-          bit ^= (int) (forkAtDepth >>> next) & 1;
-          forkAtDepth ^= (long) bit << next;
-          entryForks.put(bit);
+          int changed = told ^ ((int) (forkAtDepth >>> depth) & 1);
+          forkAtDepth ^= (long) changed << depth;
+          entryForks.put(changed);
         } else {
-          exitForks.put(bit);
+          exitForks.put(told);
         }
-        if (point.growing) {
-          point.grow();
+        if (here.growing) {
+          here.grow();
         }
       }
-      if (kind == RecordBatch.EXIT) {
-        point = model.sites[frame.site];
-        frame = frame.caller;
-        next--;
-        previous = RecordBatch.EXIT;
-      } else {
-        point = site.callee;
-        frame = frame.callee;
-        frame.selfPc = selfPc;
-        frame.fromPc = fromPc;
-        frame.retP = retP;
-        frame.fp = fp;
-        frame.site = site.number;
-        next++;
-        previous = RecordBatch.ENTRY;
-      }
+      previous = kind;
     }
+  }
+
+  /** True where the time is as foretold, or of the usual length where nothing foretells it. */
+  private static boolean isUsual(long delta, long foretold) {
+    return foretold >= 0 ? delta == foretold : delta >= 0 && delta >>> 8 < HIGH_LONG;
   }
 }

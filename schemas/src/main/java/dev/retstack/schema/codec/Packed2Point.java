@@ -23,7 +23,7 @@ class Packed2Point {
   /** The successor of a set bit, or null likewise. */
   Packed2Site one;
 
-  /** The time to that successor, or {@link Packed2Way#TIME_VARIES}. */
+  /** The time to that successor, as {@link Packed2Way#foretoldTime} says. */
   long zeroTime;
 
   long oneTime;
@@ -34,7 +34,7 @@ class Packed2Point {
   /** True where there is one successor yet, and trust in it rises. */
   boolean growing;
 
-  byte trust;
+  private byte trust;
 
   byte mode;
 
@@ -114,12 +114,12 @@ class Packed2Point {
   private void refresh() {
     fork = mode == FORK;
     growing = fork && second.site == null;
-    boolean late = growing && trust == TRUST_MAX - 1;
     Packed2Way byZero = flip == 0 ? first : second;
     Packed2Way byOne = flip == 0 ? second : first;
-    zero = late || !byZero.settled ? null : byZero.site;
-    zeroTime = byZero.time;
-    one = late || !byOne.settled ? null : byOne.site;
-    oneTime = byOne.time;
+    boolean grown = growing && trust == TRUST_MAX - 1;
+    zero = grown ? null : byZero.settledSite();
+    zeroTime = byZero.foretoldTime();
+    one = grown ? null : byOne.settledSite();
+    oneTime = byOne.foretoldTime();
   }
 }

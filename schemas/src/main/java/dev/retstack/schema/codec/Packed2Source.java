@@ -18,7 +18,9 @@ final class Packed2Source {
   final int[] lowAt = new int[4];
 
   final int[] lowEnd = new int[4];
-  final int[] highAt = new int[4];
+
+  /** How far behind its low byte a time's high byte stands. */
+  int highBehind;
 
   /** The bytes that hold all streams. */
   byte[] content;
@@ -48,15 +50,13 @@ final class Packed2Source {
       at += lengths[i];
     }
     openForks(count);
+    int lows = at;
     for (int context = 0; context < 4; context++) {
       lowAt[context] = at;
       at += lengths[TIMES_LOW + context];
       lowEnd[context] = at;
     }
-    for (int context = 0; context < 4; context++) {
-      highAt[context] = at;
-      at += lengths[TIMES_LOW + context];
-    }
+    highBehind = at - lows;
   }
 
   /**
@@ -109,7 +109,7 @@ final class Packed2Source {
       throw new CorruptChunkException("times end at byte " + at + " before the records do");
     }
     int low = content[at] & 0xff;
-    long high = content[highAt[context]++] & 0xff;
+    long high = content[at + highBehind] & 0xff;
     if (high == HIGH_LONG) {
       high = sources[LONG_TIMES].varint();
       if (high >>> 56 != 0 || (high += HIGH_LONG) >>> 56 != 0) {

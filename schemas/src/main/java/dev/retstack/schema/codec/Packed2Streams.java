@@ -25,7 +25,7 @@ final class Packed2Streams {
 
   Packed2Streams() {
     for (int i = 0; i < sinks.length; i++) {
-      sinks[i] = i == FORKS || i == FORKS + 1 ? null : new ByteSink(256);
+      sinks[i] = isForks(i) ? null : new ByteSink(256);
     }
   }
 
@@ -106,7 +106,11 @@ final class Packed2Streams {
       if (big && content.position() > lastCut) {
         cuts[cutCount++] = lastCut = content.position();
       }
-      content.put(bytes(i), offset(i), length(i));
+      if (isForks(i)) {
+        forks[i - FORKS].drainTo(content);
+      } else {
+        content.put(bytes(i), offset(i), length(i));
+      }
       if (big && content.position() < header.size() + total) {
         cuts[cutCount++] = lastCut = content.position();
       }
@@ -114,22 +118,22 @@ final class Packed2Streams {
     return writer.payload(cuts, cutCount);
   }
 
+  private static boolean isForks(int stream) {
+    return stream == FORKS || stream == FORKS + 1;
+  }
+
   private byte[] bytes(int stream) {
-    return stream >= TIMES_HIGH
-        ? high
-        : stream >= TIMES_LOW
-            ? low
-            : sinks[stream] == null ? forks[stream - FORKS].array() : sinks[stream].array();
+    return stream >= TIMES_HIGH ? high : stream >= TIMES_LOW ? low : sinks[stream].array();
   }
 
   private int offset(int stream) {
-    return stream < TIMES_LOW ? 0 : (stream - TIMES_LOW & 3) * records;
+    return stream < TIMES_LOW ? 0 : ((stream - TIMES_LOW) & 3) * records;
   }
 
   private int length(int stream) {
     if (stream >= TIMES_LOW) {
-      return timesAt[stream - TIMES_LOW & 3] - offset(stream);
+      return timesAt[(stream - TIMES_LOW) & 3] - offset(stream);
     }
-    return sinks[stream] == null ? forks[stream - FORKS].finish() : sinks[stream].size();
+    return isForks(stream) ? forks[stream - FORKS].size() : sinks[stream].size();
   }
 }

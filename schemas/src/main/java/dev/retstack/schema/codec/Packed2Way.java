@@ -4,25 +4,21 @@ import static dev.retstack.schema.codec.Packed2Sureness.*;
 
 /** A successor of a point, and what is known of the time to it. */
 final class Packed2Way {
-  /** Stands for the time where it varies. */
+  /** Stands for a time that is coded. */
   static final long TIME_VARIES = -1;
 
   /** Whose call comes by this way, or {@link Packed2Model#back} for the return; null: nothing. */
   Packed2Site site;
 
-  /** The time it took last; {@link #TIME_VARIES} where that tells nothing. */
+  /** The time it took last. */
   long time;
 
-  int timing;
-
-  /** True where the time is sure or varies: the loops need not teach it. */
-  boolean settled;
+  private int timing;
 
   void clear() {
     site = null;
     time = 0;
     timing = UNSURE;
-    settled = false;
   }
 
   void open(Packed2Site successor, long delta) {
@@ -35,9 +31,18 @@ final class Packed2Way {
     return timing == SURE;
   }
 
+  /** The time, or what stands for it where it is not sure. */
+  long foretoldTime() {
+    return timing == SURE ? time : TIME_VARIES;
+  }
+
+  /** The successor, once its time needs no more teaching, and is none to be mistaken. */
+  Packed2Site settledSite() {
+    return timing == VARIES || (timing == SURE && time >= 0) ? site : null;
+  }
+
   void learn(long delta) {
     timing = taught(timing, delta == time);
-    time = timing == VARIES ? TIME_VARIES : delta;
-    settled = timing == VARIES || (timing == SURE && delta >= 0);
+    time = delta;
   }
 }
