@@ -6,9 +6,12 @@
 #include "ret_stack.h"
 
 static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handler) {
-  int64_t frame = topmost(c, handler);
-  if (frame < 0 || frame >= (int64_t)c->handlers) { /* else it is the only one */
-    frame = find(c, handler, reg_read(uc, c, (int)c->stack_pointer) + c->slot_reach);
+  int64_t frame = topmost(c, handler), below = frame - (int64_t)c->handlers;
+  if (frame < 0 || below >= 0) { /* else it is the only one */
+    uint64_t above = reg_read(uc, c, (int)c->stack_pointer) + c->slot_reach;
+    if (frame < 0 || c->frames[below].ret_p < above) { /* else the one below is that of a caller */
+      frame = find(c, handler, above);
+    }
   }
   if (frame < 0) { /* Java knows how to say it */
     c->stop_value = (uint64_t)handler;

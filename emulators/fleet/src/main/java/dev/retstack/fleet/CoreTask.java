@@ -3,6 +3,7 @@ package dev.retstack.fleet;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreEnding;
 import dev.retstack.fleet.probe.Probe;
+import dev.retstack.fleet.probe.RecordBuffer;
 import dev.retstack.fleet.publish.ChunkPublisher;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.schema.ClockUnit;
@@ -10,6 +11,7 @@ import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.codec.RecordBatch;
 import java.io.IOException;
 import java.util.Collections;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -18,10 +20,19 @@ import java.util.TreeMap;
  * ends this core and no other.
  */
 final class CoreTask {
+  /**
+   * Most records that a core without a buffer of its own keeps between two slices; with more it
+   * sends a chunk that is not full.
+   */
+  private static final int KEPT_MOST = 2048;
+
+  private static final RecordBatch NOTHING = new RecordBatch(0);
   private final CoreSpec spec;
   private final FleetOptions options;
   private final ChunkPublisher publisher;
   private Core core;
+  private RecordBatch kept = NOTHING;
+  private long openingNanos;
   private CoreResult result;
   private long overruns;
   private long unhijackable;
@@ -51,13 +62,21 @@ final class CoreTask {
     };
   }
 
-  /** Runs a slice; true while the core has not ended. */
-  boolean slice() throws InterruptedException {
+  /**
+   * Runs a slice; true while the core has not ended.
+   *
+   * @param buffers of this thread, for all cores that take turns on it; empty: each has its own
+   */
+  boolean slice(Optional<RecordBuffers> buffers) throws InterruptedException {
     try {
       if (core == null) {
-        core = Core.open(spec.image(), spec.options());
+        open();
       }
+      buffers.ifPresent(this::borrow);
       runSlice();
+      if (result == null && buffers.isPresent()) {
+        giveBack();
+      }
     } catch (IOException e) {
       undelivered(e.getMessage());
     } catch (RuntimeException e) {
@@ -68,6 +87,32 @@ final class CoreTask {
     }
     tell();
     return result == null;
+  }
+
+  private void open() {
+    long start = System.nanoTime();
+    core = Core.open(spec.image(), spec.options());
+    openingNanos = System.nanoTime() - start;
+  }
+
+  private void borrow(RecordBuffers buffers) {
+    RecordBuffer buffer = buffers.of(spec.options().recordsPerChunk());
+    buffer.batch().clear();
+    buffer.batch().addAll(kept, 0, kept.size());
+    kept = NOTHING;
+    core.recordInto(buffer);
+  }
+
+  private void giveBack() throws IOException, InterruptedException {
+    if (core.probe().batch().size() > KEPT_MOST) {
+      flush();
+    }
+    RecordBatch rest = core.probe().batch();
+    if (rest.size() > 0) {
+      kept = new RecordBatch(rest.size());
+      kept.addAll(rest, 0, rest.size());
+    }
+    core.recordInto(new RecordBuffer(0));
   }
 
   /** A full batch does not end the slice, or cores that call often would get a smaller share. */
@@ -113,7 +158,7 @@ final class CoreTask {
   private void finish(CoreEnding ending) throws InterruptedException {
     String lost = "";
     try {
-      RecordBatch rest = core == null ? new RecordBatch(0) : core.probe().batch();
+      RecordBatch rest = core == null || kept.size() > 0 ? kept : core.probe().batch();
       ChunkPublisher.Refused refused = core == null ? new ChunkPublisher.Refused(0, 0) : count();
       long time = core == null ? 0 : core.clock().now();
       publisher.end(rest, refused, new ChunkPublisher.Ending(ending.end(), ending.detail(), time));
@@ -148,6 +193,11 @@ final class CoreTask {
     if (core != null) {
       core.close();
     }
+  }
+
+  /** How long it took to open it, in nanoseconds; 0 before. */
+  long openingNanos() {
+    return openingNanos;
   }
 
   /** What became of it; null while it runs. */

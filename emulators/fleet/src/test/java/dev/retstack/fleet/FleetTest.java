@@ -119,6 +119,31 @@ class FleetTest {
   }
 
   @Test
+  void moreCoresThanBuffersSendTheSameStreams() throws Exception {
+    LoadedImage image = Zoo.images().getFirst();
+    List<CoreSpec> cores = new ArrayList<>();
+    for (int i = 0; i < 130; i++) {
+      CoreOptions options = program("w200", i < 2 ? "200" : "4").withRecordsPerChunk(16_384);
+      cores.add(new CoreSpec("core-" + i, image, options));
+    }
+    MemorySink sink = new MemorySink();
+    FleetOptions options = FleetOptions.standard().withThreads(2).withSliceInstructions(60_000);
+    assertThat(Fleet.run(cores, options, sink, FleetListener.NONE)).allMatch(CoreResult::ok);
+
+    Run few = Run.of(image, "w200", "4");
+    Run many = Run.of(image, "w200", "200");
+    for (CoreSpec core : cores) {
+      boolean big =
+          core.name().length() == "core-0".length() && core.name().compareTo("core-2") < 0;
+      List<Chunk> chunks = sink.chunks.get(core.name());
+      assertThat(stream(chunks)).isEqualTo(big ? many.records() : few.records());
+      // what a core may keep for its next slice is not sent
+      assertThat(chunks.subList(0, chunks.size() - 1)).allMatch(c -> c.getRecordCount() > 2048);
+      assertThat(chunks.size() > 1).isEqualTo(big);
+    }
+  }
+
+  @Test
   void aRecordedTraceHoldsImagesAndWholeStreams() throws Exception {
     Path file = folder.resolve("trace.avro");
     try (FileChunkSink sink = FileChunkSink.open(file)) {

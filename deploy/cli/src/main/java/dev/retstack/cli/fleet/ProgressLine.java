@@ -36,6 +36,13 @@ public final class ProgressLine implements AutoCloseable {
     }
   }
 
+  /** Says something that stays on a line of its own. */
+  synchronized void tell(String text) {
+    close();
+    open = false;
+    terminal.note(text);
+  }
+
   /** Takes the line away. */
   @Override
   public synchronized void close() {

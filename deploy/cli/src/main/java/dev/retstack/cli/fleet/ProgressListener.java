@@ -3,9 +3,13 @@ package dev.retstack.cli.fleet;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.FleetListener;
 import dev.retstack.fleet.FleetProgress;
+import java.time.Duration;
 
 /** Shows how a fleet does on the progress line, and passes everything on. */
 class ProgressListener implements FleetListener {
+  /** So many that it is of interest how fast they start. */
+  private static final int MANY = 100;
+
   private final ProgressLine line;
   private final FleetListener next;
 
@@ -26,6 +30,16 @@ class ProgressListener implements FleetListener {
                 progress.chunks(),
                 standing(progress.waits().now())));
     next.progress(progress);
+  }
+
+  @Override
+  public void allOpened(int cores, Duration time) {
+    if (cores >= MANY) {
+      line.tell(
+          "%,d cores opened in %.1f s, %,.0f per second"
+              .formatted(cores, time.toNanos() / 1e9, cores * 1e9 / Math.max(1, time.toNanos())));
+    }
+    next.allOpened(cores, time);
   }
 
   private static String standing(int cores) {

@@ -11,6 +11,7 @@ import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.Segment;
 import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.Probe;
+import dev.retstack.fleet.probe.RecordBuffer;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.Unicorn;
@@ -55,9 +56,11 @@ public final class Core implements AutoCloseable {
   private final Pacer pacer;
   private final LinuxProcess process;
   private final Faults faults;
+  private final int recordsPerChunk;
   private final long instructionLimit;
   private final long firstStackPointer;
   private long pc;
+  private boolean recording;
   private CoreEnding pending;
   private CoreEnding ending;
 
@@ -90,6 +93,7 @@ public final class Core implements AutoCloseable {
             options.linux(),
             clock::now);
     process.reserve(landing.start(), LandingPage.BYTES);
+    recordsPerChunk = options.traced() ? options.recordsPerChunk() : 0;
     instructionLimit = options.instructionLimit();
     firstStackPointer = process.start();
     pc = elf.jumpTarget(options.entry().orElse(elf.entry()));
@@ -205,6 +209,9 @@ public final class Core implements AutoCloseable {
     if (ending != null) {
       throw new IllegalStateException("core has ended: " + ending.detail());
     }
+    if (!recording) {
+      recordInto(new RecordBuffer(recordsPerChunk));
+    }
     long now = pacer.instructions().now();
     boolean last = instructionCount >= instructionLimit - now;
     pacer.arm(last ? instructionLimit : now + instructionCount, last);
@@ -318,6 +325,15 @@ public final class Core implements AutoCloseable {
   /** Where records come from. */
   public Probe probe() {
     return pacer.probe();
+  }
+
+  /**
+   * Between two runs: where it records to from now on. A core that was not told makes a buffer of
+   * its own. What it has recorded must have been taken.
+   */
+  public void recordInto(RecordBuffer buffer) {
+    recording = true;
+    pacer.probe().recordInto(buffer);
   }
 
   /** What the times of records are. */

@@ -8,7 +8,6 @@ import dev.retstack.fleet.probe.NativeProbe;
 import dev.retstack.fleet.probe.NoProbe;
 import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.SkippedCalls;
-import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.unicorn.Unicorn;
 import java.util.List;
 import java.util.Optional;
@@ -55,8 +54,7 @@ final class Pacers {
           splitter,
           tlb::refill,
           host,
-          options.retStackLimit(),
-          options.traced() ? options.recordsPerChunk() : 0);
+          options.retStackLimit());
     }
     return new BlockClock(
         engine,
@@ -72,8 +70,7 @@ final class Pacers {
                     host.<TraceClock>map(clock -> clock).orElse(instructions),
                     image.isa(),
                     points,
-                    options.retStackLimit(),
-                    new RecordBatch(options.recordsPerChunk()))
+                    options.retStackLimit())
                 : new NoProbe(),
         splitter,
         tlb::refill);

@@ -42,7 +42,7 @@ public final class JavaProbe implements BlockProbe {
   private final int[][] candidates;
   private final RetStack stack;
   private final Long2ObjectOpenHashMap<Site> calls = new Long2ObjectOpenHashMap<>();
-  private final RecordBatch batch;
+  private RecordBatch batch = new RecordBatch(0);
   private long overruns;
   private long unhijackable;
 
@@ -58,7 +58,6 @@ public final class JavaProbe implements BlockProbe {
    *
    * @param points where the functions of the image are entered
    * @param retStackLimit most hijacked returns at a time
-   * @param batch where records go
    */
   public JavaProbe(
       Unicorn engine,
@@ -67,8 +66,7 @@ public final class JavaProbe implements BlockProbe {
       TraceClock clock,
       Isa isa,
       EntryPoints points,
-      int retStackLimit,
-      RecordBatch batch) {
+      int retStackLimit) {
     this.engine = engine;
     this.memory = memory;
     this.landing = landing;
@@ -85,7 +83,6 @@ public final class JavaProbe implements BlockProbe {
       candidates[i] = points.countingFunctions().get(countingFunctions[i]);
     }
     this.stack = new RetStack(retStackLimit, LandingPage.SLOTS);
-    this.batch = batch;
   }
 
   @Override
@@ -256,6 +253,11 @@ public final class JavaProbe implements BlockProbe {
   @Override
   public void codeChanged() {
     calls.clear();
+  }
+
+  @Override
+  public void recordInto(RecordBuffer buffer) {
+    batch = buffer.batch();
   }
 
   @Override

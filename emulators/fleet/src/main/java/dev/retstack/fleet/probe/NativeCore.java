@@ -11,10 +11,8 @@ import java.lang.foreign.MemorySegment;
 /** The {@code struct core} of one core, and the ring of records in it. */
 final class NativeCore {
   private static final String PREFIX = "core.";
-  private static final int CACHE_LINE = 64;
 
   private final NativeLibrary layout;
-  private final Arena arena;
   private final MemorySegment struct;
   private final long now;
   private final long deadline;
@@ -22,11 +20,9 @@ final class NativeCore {
   private final long stop;
   private final long stopAddress;
   private final long records;
-  private MemorySegment ring = MemorySegment.NULL;
 
   NativeCore(NativeLibrary layout, Arena arena) {
     this.layout = layout;
-    this.arena = arena;
     struct = arena.allocate(layout.at("core"), Long.BYTES);
     now = layout.at("core.now");
     deadline = layout.at("core.deadline");
@@ -83,31 +79,35 @@ final class NativeCore {
     set("last", nowhere);
   }
 
-  /** Makes the ring of records. */
-  void allocateRecords() {
-    ring = arena.allocate(layout.at("ring"), CACHE_LINE);
-    set("ring", ring);
+  /** Records go into the ring of a buffer, as many as its batch has room for. */
+  void recordInto(RecordBuffer buffer) {
+    RecordBatch batch = buffer.batch();
+    set("ring", buffer.ring(layout.at("ring")));
+    set("record_capacity", Math.min((int) layout.at("RING"), batch.capacity() - batch.size()));
   }
 
-  /** Moves the records to the end of a batch, and leaves room for as many as it can take yet. */
-  void moveRecords(RecordBatch to) {
+  /** Moves the records of the ring to the end of the batch. */
+  RecordBatch moveRecords(RecordBuffer buffer) {
+    RecordBatch to = buffer.batch();
     int count = (int) struct.get(JAVA_LONG, records);
-    int at = to.size();
     if (count > 0) {
+      MemorySegment ring = buffer.ring(layout.at("ring"));
+      int at = to.size();
       MemorySegment.copy(ring, JAVA_BYTE, layout.at("ring.kind"), to.kind, at, count);
       MemorySegment.copy(ring, JAVA_INT, layout.at("ring.depth"), to.depth, at, count);
-      longs("ring.time", to.time, at, count);
-      longs("ring.self_pc", to.selfPc, at, count);
-      longs("ring.from_pc", to.fromPc, at, count);
-      longs("ring.ret_p", to.retP, at, count);
-      longs("ring.fp", to.fp, at, count);
+      longs(ring, "ring.time", to.time, at, count);
+      longs(ring, "ring.self_pc", to.selfPc, at, count);
+      longs(ring, "ring.from_pc", to.fromPc, at, count);
+      longs(ring, "ring.ret_p", to.retP, at, count);
+      longs(ring, "ring.fp", to.fp, at, count);
       to.setSize(at + count);
       struct.set(JAVA_LONG, records, 0);
+      recordInto(buffer);
     }
-    set("record_capacity", Math.min((int) layout.at("RING"), to.capacity() - to.size()));
+    return to;
   }
 
-  private void longs(String column, long[] to, int at, int count) {
+  private void longs(MemorySegment ring, String column, long[] to, int at, int count) {
     MemorySegment.copy(ring, JAVA_LONG, layout.at(column), to, at, count);
   }
 }

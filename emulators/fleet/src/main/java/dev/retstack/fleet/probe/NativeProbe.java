@@ -58,7 +58,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   private final long askRegions;
   private MemorySegment frames;
   private MemorySegment regions = MemorySegment.NULL;
-  private final RecordBatch batch;
+  private RecordBuffer buffer = new RecordBuffer(0);
   private long lastTime;
   private boolean closed;
 
@@ -71,7 +71,6 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
    * @param resumed is run in the hook of the block that the core started again with
    * @param host what the times of records are; empty: virtual time
    * @param retStackLimit most hijacked returns at a time
-   * @param recordsPerBatch capacity of a batch
    */
   public NativeProbe(
       NativeLibrary library,
@@ -84,8 +83,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
       Function<BlockSplitter.Passage, BlockSplitter> splitter,
       Runnable resumed,
       Optional<HostClock> host,
-      int retStackLimit,
-      int recordsPerBatch) {
+      int retStackLimit) {
     this.library = library;
     this.engine = engine;
     this.memory = memory;
@@ -94,12 +92,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     this.splitter = splitter.apply(this);
     this.idleLoops = isa.stops().idleLoops();
     this.retStackLimit = retStackLimit;
-    this.batch = new RecordBatch(recordsPerBatch);
     core = new NativeCore(library, arena);
-    if (recordsPerBatch > 0) {
-      core.allocateRecords();
-    }
-    core.moveRecords(batch);
     blocks =
         new NativeTable(
             arena,
@@ -202,8 +195,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
 
   /** Takes the ring's records; true where the batch has room for more and the core can go on. */
   private boolean emptyRing() {
-    batch();
-    if (batch.isFull()) {
+    if (batch().isFull()) {
       return false;
     }
     core.clearStop();
@@ -339,17 +331,21 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   }
 
   @Override
+  public void recordInto(RecordBuffer next) {
+    buffer = next;
+    core.recordInto(next);
+  }
+
+  @Override
   public RecordBatch batch() {
     library.settle(core.struct());
-    core.moveRecords(batch);
-    return batch;
+    return core.moveRecords(buffer);
   }
 
   @Override
   public void clear() {
-    batch();
-    batch.clear();
-    core.moveRecords(batch);
+    batch().clear();
+    core.recordInto(buffer);
     core.set("overruns", 0);
     core.set("unhijackable", 0);
   }

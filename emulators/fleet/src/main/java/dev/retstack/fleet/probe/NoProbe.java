@@ -15,6 +15,9 @@ public final class NoProbe implements BlockProbe {
   public void codeChanged() {}
 
   @Override
+  public void recordInto(RecordBuffer buffer) {}
+
+  @Override
   public RecordBatch batch() {
     return none;
   }

@@ -7,6 +7,9 @@ import dev.retstack.schema.codec.RecordBatch;
  * probes give the same records for the same image.
  */
 public interface Probe {
+  /** Records go there from now on. What was recorded before must have been taken. */
+  void recordInto(RecordBuffer buffer);
+
   /** The records since the last {@link #clear}; the probe goes on filling it. */
   RecordBatch batch();
 

@@ -1,0 +1,39 @@
+package dev.retstack.fleet.probe;
+
+import dev.retstack.schema.codec.RecordBatch;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Where a core records to while it runs: a batch, and the ring in front of it that the probe in C
+ * fills. Cores that take turns on a thread may share one. Not safe for use by several threads at
+ * once.
+ */
+public final class RecordBuffer {
+  private static final int CACHE_LINE = 64;
+
+  private final RecordBatch batch;
+  private MemorySegment ring = MemorySegment.NULL;
+
+  /**
+   * An empty buffer.
+   *
+   * @param capacity records of a batch; 0 for a core that is not to run
+   */
+  public RecordBuffer(int capacity) {
+    batch = new RecordBatch(capacity);
+  }
+
+  /** The records, but for those in the ring. */
+  public RecordBatch batch() {
+    return batch;
+  }
+
+  /** The ring, made when it is first asked for; as long-lived as this buffer. */
+  MemorySegment ring(long bytes) {
+    if (ring.byteSize() == 0 && batch.capacity() > 0) {
+      ring = Arena.ofAuto().allocate(bytes, CACHE_LINE);
+    }
+    return ring;
+  }
+}
