@@ -88,11 +88,14 @@ public final class CaptureBench {
   /** What a program without -pg costs, but for the nops. */
   private void switchSitesOff(Core core) {
     for (ActiveConvention convention : image.conventions()) {
-      byte[] nop = convention.card().nop();
       for (CallSite site : convention.sites()) {
-        for (long at = site.address(); at + nop.length <= site.after(); at += nop.length) {
-          core.engine().mem_write(at, nop);
-        }
+        byte[] call = new byte[(int) (site.after() - site.address())];
+        core.engine().mem_read(site.address(), call);
+        convention
+            .card()
+            .nop(call)
+            .filter(nops -> nops.length > 0)
+            .ifPresent(nops -> core.engine().mem_write(site.address(), nops));
       }
     }
   }

@@ -52,7 +52,7 @@ public final class AbiCard {
   private final Prologue prologue;
   private final List<String> symbols;
   private final List<CallForm> callForms;
-  private final byte[] nop;
+  private final List<Filler> nops;
   private final byte[] entryStub;
   private final byte[] secondEntryStub;
   private final Optional<Operand> returnAddress;
@@ -74,7 +74,7 @@ public final class AbiCard {
     prologue = b.prologue;
     symbols = List.copyOf(b.symbols);
     callForms = List.copyOf(b.callForms);
-    nop = b.nop.clone();
+    nops = List.copyOf(b.nops);
     entryStub = b.entryStub.clone();
     secondEntryStub = b.secondEntryStub.clone();
     returnAddress = Optional.ofNullable(b.returnAddress);
@@ -132,9 +132,21 @@ public final class AbiCard {
     return callForms;
   }
 
-  /** The bytes of a call site that is switched off. */
+  /** The instruction that does what is left to do where the call is not made: mostly nothing. */
   public byte[] nop() {
-    return nop.clone();
+    return nops.getFirst().over(new byte[nops.getFirst().size()]);
+  }
+
+  /**
+   * What takes the place of a call, as long as it; empty where there is nothing of that length. A
+   * delay slot that works for the function stays.
+   */
+  public Optional<byte[]> nop(byte[] call) {
+    return nops.stream()
+        .filter(nop -> nop.size() == call.length)
+        .findFirst()
+        .or(() -> Optional.of(nops.getFirst()).filter(nop -> call.length % nop.size() == 0))
+        .map(nop -> nop.over(call));
   }
 
   /**
@@ -248,7 +260,7 @@ public final class AbiCard {
     private Prologue prologue = Prologue.ANY;
     private List<String> symbols = List.of();
     private List<CallForm> callForms = List.of();
-    private byte[] nop;
+    private List<Filler> nops = List.of();
     private byte[] entryStub = {};
     private byte[] secondEntryStub = {};
     private Operand returnAddress;
@@ -285,8 +297,9 @@ public final class AbiCard {
       return this;
     }
 
-    Builder nop(String hex) {
-      nop = bytes(hex);
+    /** What takes the place of a call: by length, or one that is repeated; see {@link Filler}. */
+    Builder nop(String... hex) {
+      nops = Stream.of(hex).map(Filler::of).toList();
       return this;
     }
 
@@ -310,7 +323,7 @@ public final class AbiCard {
     Builder sites(SiteTable table, String... nops) {
       siteTable = table;
       siteNops = Stream.of(nops).map(Builder::bytes).toList();
-      nop = siteNops.getFirst();
+      this.nops = Stream.of(nops).map(Filler::of).toList();
       return this;
     }
 

@@ -64,7 +64,7 @@ final class Arm {
           .moment(Moment.AFTER_PROLOGUE)
           .symbols(COUNTING)
           .callForms(ArmCode.CALLS)
-          .nop("00 f0 20 e3")
+          .nop("04 e0 9d e4") // pop {lr}: the site has pushed it
           .entryStub(RETURN)
           .secondEntryStub(THUMB_RETURN)
           .prologue(ArmCode.PROLOGUE.accepting(f -> f.keepsFrame() || f.where() != Where.SAVED))
@@ -83,7 +83,7 @@ final class Arm {
           .moment(Moment.AFTER_PROLOGUE)
           .symbols(COUNTING)
           .callForms(ArmCode.CALLS)
-          .nop("00 f0 20 e3")
+          .nop("04 e0 9d e4") // pop {lr}: the site has pushed it
           .entryStub(RETURN)
           .secondEntryStub(THUMB_RETURN)
           .prologue(ArmCode.PROLOGUE.accepting(f -> !f.keepsFrame() && f.where() == Where.SAVED))
@@ -99,7 +99,7 @@ final class Arm {
           .moment(Moment.AFTER_PROLOGUE)
           .symbols(COUNTING)
           .callForms(ThumbCode.CALLS)
-          .nop("00 bf")
+          .nop("5d f8 04 eb") // pop.w {lr}: the site has pushed it
           .entryStub(RETURN)
           .secondEntryStub(THUMB_RETURN)
           .prologue(ThumbCode.PROLOGUE.accepting(f -> f.where() == Where.SAVED))

@@ -164,6 +164,22 @@ public record CallForm(
         text, all.length, pattern, mask, indirect, Optional.empty(), target, Optional.empty());
   }
 
+  /**
+   * The same call, to another place; what the target does not depend on is left as it is.
+   *
+   * <p>An encoding is solved, not written a second time: each bit of an immediate adds its own
+   * power of two to the target, or takes it away.
+   *
+   * @param code an instruction of this form, the first byte lowest
+   * @param wordBytes of the ISA: addresses wrap there
+   * @return empty where the place is out of reach, or the call goes by a pointer
+   */
+  public OptionalLong encode(long address, long to, long code, int wordBytes) {
+    return indirect || base.isPresent()
+        ? OptionalLong.empty()
+        : new Immediate(this, address, code, wordBytes).solve(to);
+  }
+
   /** True where {@code code}, the first byte lowest, begins with such a call. */
   public boolean matches(long code) {
     return ((code ^ pattern) & mask) == 0;

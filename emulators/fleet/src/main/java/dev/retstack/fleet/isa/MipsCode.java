@@ -77,20 +77,26 @@ final class MipsCode {
             new Registers.Named("f2", UC_MIPS_REG_F2, 8)));
   }
 
+  /** o32: the delay slot makes the room that _mcount gives back. */
+  private static final String NOPS = "00 00 00 00 00 00 00 00";
+
+  /** n64: the delay slot works for the function. */
+  private static final String NOP_AND_SLOT = "00 00 00 00 .. .. .. ..";
+
   /** The conventions of o32. */
   static List<AbiCard> o32(ByteOrder order) {
     int[] stub = {0x27bd_0008, JR_31, MOVE_31_1}; // addiu $sp,$sp,8; jr $31; move $31,$1
-    return List.of(mcountRa(order, stub), mcount(order, stub));
+    return List.of(mcountRa(order, NOPS, stub), mcount(order, NOPS, stub));
   }
 
   /** The conventions of n64. */
   static List<AbiCard> n64(ByteOrder order) {
     int[] stub = {JR_31, MOVE_31_1};
-    return List.of(mcountRa(order, stub), mcount(order, stub));
+    return List.of(mcountRa(order, NOP_AND_SLOT, stub), mcount(order, NOP_AND_SLOT, stub));
   }
 
-  private static AbiCard mcount(ByteOrder order, int... stub) {
-    return common("mcount", order, stub)
+  private static AbiCard mcount(ByteOrder order, String nops, int... stub) {
+    return common("mcount", order, nops, stub)
         .flags("-pg -mno-abicalls")
         .prologue(toTheEndOfTheCall(savedByPrologue(order)))
         .slots(
@@ -101,8 +107,8 @@ final class MipsCode {
         .build();
   }
 
-  private static AbiCard mcountRa(ByteOrder order, int... stub) {
-    return common("mcount-ra", order, stub)
+  private static AbiCard mcountRa(ByteOrder order, String nops, int... stub) {
+    return common("mcount-ra", order, nops, stub)
         .flags("-pg -mmcount-ra-address -mno-abicalls")
         .prologue(toTheEndOfTheCall(toldInRegister(order)))
         .slots(
@@ -113,13 +119,13 @@ final class MipsCode {
         .build();
   }
 
-  private static AbiCard.Builder common(String name, ByteOrder order, int... stub) {
+  private static AbiCard.Builder common(String name, ByteOrder order, String nops, int... stub) {
     return AbiCard.named(name)
         .moment(Moment.AFTER_PROLOGUE)
         // a static link puts a stub in front of glibc's, which is position-independent
         .symbols("_mcount", ".pic._mcount")
         .callForms(jal(order))
-        .nop("00 00 00 00 00 00 00 00")
+        .nop(nops)
         .entryStub(HexFormat.of().formatHex(Encoding.words(order, stub)))
         .returnAddress(Operand.register(UC_MIPS_REG_RA))
         .parent(Operand.register(UC_MIPS_REG_1))

@@ -1,0 +1,229 @@
+package dev.retstack.fleet.isa;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.retstack.fleet.core.Core;
+import dev.retstack.fleet.isa.CodePatch.CodeMemory;
+import dev.retstack.fleet.isa.CodePatch.RefusedException;
+import dev.retstack.fleet.loader.ActiveConvention;
+import dev.retstack.fleet.loader.CallSite;
+import dev.retstack.fleet.loader.ElfFile;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.zoo.Run;
+import dev.retstack.fleet.zoo.Zoo;
+import it.unimi.dsi.fastutil.bytes.ByteList;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Calls to nops and back, at every site of every image. */
+class CodePatchTest {
+  static Stream<LoadedImage> images() {
+    return Zoo.images().stream();
+  }
+
+  /** A call with all that is known of it. */
+  @SuppressWarnings("ArrayRecordComponent") // never compared
+  private record Call(AbiCard card, CallSite site, CallForm form, byte[] bytes) {
+    long address() {
+      return site.address();
+    }
+
+    long code() {
+      long code = 0;
+      for (int i = bytes.length - 1; i >= 0; i--) {
+        code = (code << 8) | (bytes[i] & 0xff);
+      }
+      return code;
+    }
+  }
+
+  private static List<Call> calls(LoadedImage image) {
+    List<Call> calls = new ArrayList<>();
+    for (ActiveConvention convention : image.conventions()) {
+      for (CallSite site : convention.sites()) {
+        byte[] bytes = new byte[(int) (site.after() - site.address())];
+        if (bytes.length > 0) {
+          image.elf().memory(site.address(), bytes.length).orElseThrow().get(0, bytes);
+          long code = image.elf().codeReader().at(site.address());
+          CallForm form =
+              convention.card().callForms().stream()
+                  .filter(f -> f.size() == bytes.length && f.matches(code))
+                  .findFirst()
+                  .orElseThrow();
+          calls.add(new Call(convention.card(), site, form, bytes));
+        }
+      }
+    }
+    return calls;
+  }
+
+  /** The code of an image, that can be changed. */
+  private static final class Text implements CodeMemory {
+    private final List<ElfFile.CodeRange> ranges = new ArrayList<>();
+
+    Text(LoadedImage image) {
+      for (ElfFile.CodeRange range : image.elf().code()) {
+        byte[] copy = new byte[range.bytes().capacity()];
+        range.bytes().get(0, copy);
+        ranges.add(new ElfFile.CodeRange(range.address(), ByteBuffer.wrap(copy)));
+      }
+    }
+
+    private ElfFile.CodeRange holding(long address) {
+      return ranges.stream()
+          .filter(r -> address >= r.address() && address < r.address() + r.bytes().capacity())
+          .findFirst()
+          .orElseThrow();
+    }
+
+    @Override
+    public byte[] read(long address, int length) {
+      byte[] bytes = new byte[length];
+      ElfFile.CodeRange range = holding(address);
+      range.bytes().get((int) (address - range.address()), bytes);
+      return bytes;
+    }
+
+    @Override
+    public void write(long address, byte[] bytes) {
+      ElfFile.CodeRange range = holding(address);
+      range.bytes().put((int) (address - range.address()), bytes);
+    }
+
+    List<ByteBuffer> all() {
+      return ranges.stream().map(ElfFile.CodeRange::bytes).toList();
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("images")
+  void toNopsAndBackIsAsBefore(LoadedImage image) throws Exception {
+    Text text = new Text(image);
+    for (Call call : calls(image)) {
+      CodePatch off = CodePatch.makeNop(call.card, call.address(), call.bytes).orElseThrow();
+      off.apply(text);
+      assertThat(text.read(call.address(), call.bytes.length)).isNotEqualTo(call.bytes);
+      assertThatThrownBy(() -> off.apply(text)).isInstanceOf(RefusedException.class);
+      if (call.form.indirect()) {
+        off.inverse().apply(text);
+      } else {
+        long target = call.form.target().of(call.address(), call.code());
+        makeCall(image, call, target).orElseThrow().apply(text);
+      }
+    }
+    assertThat(text.all()).isEqualTo(new Text(image).all());
+  }
+
+  /** Also where the file's call goes by a pointer: a direct one takes its place. */
+  @ParameterizedTest
+  @MethodSource("images")
+  void aCallGoesWhereItIsToldTo(LoadedImage image) throws Exception {
+    SplittableRandom random = new SplittableRandom(image.elf().name().hashCode());
+    for (Call call : calls(image)) {
+      int reach = call.bytes.length == 2 ? 0x400 : 0x8_0000;
+      long target = call.address() + 4L * random.nextInt(-reach / 4, reach / 4);
+      CodePatch on = makeCall(image, call, target).orElseThrow();
+      long code = 0;
+      for (int i = on.replacement().size() - 1; i >= 0; i--) {
+        code = (code << 8) | (on.replacement().getByte(i) & 0xff);
+      }
+      long made = code;
+      CallForm form =
+          call.card.callForms().stream()
+              .filter(f -> f.size() == call.bytes.length && f.matches(made))
+              .findFirst()
+              .orElseThrow();
+      long mask = image.isa().wordBytes() == 8 ? -1 : 0xffff_ffffL;
+      assertThat(form.target().of(call.address(), made) & mask).isEqualTo(target & mask);
+    }
+  }
+
+  private static Optional<CodePatch> makeCall(LoadedImage image, Call call, long target) {
+    return CodePatch.makeCall(
+        call.card, call.address(), call.bytes, target, image.isa().wordBytes());
+  }
+
+  /** The nops are right: every program runs as it should with every call switched off. */
+  @ParameterizedTest
+  @MethodSource("images")
+  void programsRunAsBeforeWithEveryCallSwitchedOff(LoadedImage image) {
+    for (String program : Zoo.programs(image)) {
+      Run plain = Run.of(image, Run.options().withTraced(false), 1_000_000, core -> {}, program);
+      Run off =
+          Run.of(
+              image,
+              Run.options().withTraced(false),
+              1_000_000,
+              core -> switchOff(image, core),
+              program);
+      assertThat(off.output()).as(program).isEqualTo(plain.output());
+      assertThat(off.ending()).as(program).isEqualTo(plain.ending());
+      if (!calls(image).isEmpty()) {
+        assertThat(off.instructions()).as(program).isNotEqualTo(plain.instructions());
+      }
+    }
+  }
+
+  private static void switchOff(LoadedImage image, Core core) {
+    CodeMemory memory =
+        new CodeMemory() {
+          @Override
+          public byte[] read(long address, int length) {
+            byte[] bytes = new byte[length];
+            core.engine().mem_read(address, bytes);
+            return bytes;
+          }
+
+          @Override
+          public void write(long address, byte[] bytes) {
+            core.engine().mem_write(address, bytes);
+          }
+        };
+    for (Call call : calls(image)) {
+      try {
+        CodePatch.makeNop(call.card, call.address(), call.bytes).orElseThrow().apply(memory);
+      } catch (RefusedException e) {
+        throw new AssertionError(e);
+      }
+    }
+  }
+
+  @Test
+  void otherBytesAreRefusedWithBothAndNothingIsWritten() {
+    LoadedImage image = Zoo.images().getFirst();
+    Text text = new Text(image);
+    Call call = calls(image).getFirst();
+    byte[] other = call.bytes.clone();
+    other[1] ^= 1;
+    text.write(call.address(), other);
+    CodePatch off = CodePatch.makeNop(call.card, call.address(), call.bytes).orElseThrow();
+    assertThatThrownBy(() -> off.apply(text))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageMatching(
+            "0x[0-9a-f]+: expected e8( [0-9a-f]{2}){4}, found e8( [0-9a-f]{2}){4}: nothing was written");
+    assertThat(text.read(call.address(), other.length)).isEqualTo(other);
+  }
+
+  @Test
+  void aPlaceOutOfReachAndALengthWithoutNopsAreToldApart() {
+    LoadedImage image = Zoo.image(Isas.find("aarch64").orElseThrow(), aarch64());
+    Call call = calls(image).getFirst();
+    assertThat(makeCall(image, call, call.address() + (1L << 28))).isEmpty();
+    assertThat(CodePatch.makeNop(call.card, call.address(), new byte[6])).isEmpty();
+    assertThatThrownBy(
+            () -> new CodePatch(0, ByteList.of((byte) 1), ByteList.of((byte) 1, (byte) 2)))
+        .hasMessageContaining("2 bytes for 1 at 0x0");
+  }
+
+  private static AbiCard aarch64() {
+    return Isas.find("aarch64").orElseThrow().convention("mcount").orElseThrow();
+  }
+}
