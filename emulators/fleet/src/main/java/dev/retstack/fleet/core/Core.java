@@ -34,6 +34,10 @@ public final class Core implements AutoCloseable {
   private static final int TRANSLATED_PER_BYTE = 64;
 
   private static final int TRANSLATED_BYTES_MIN = 1 << 20;
+
+  /** A buffer of just this size would get one: 2 ms to clear, and all of it resident. */
+  private static final int HUGE_PAGE = 2 << 20;
+
   private static final int TRANSLATED_BYTES_MAX = 32 << 20;
 
   /** Why {@link #run} came back. */
@@ -133,7 +137,8 @@ public final class Core implements AutoCloseable {
         image.segments().stream().filter(Segment::executable).mapToLong(Segment::memoryBytes).sum();
     long most = TRANSLATED_BYTES_MAX / TRANSLATED_PER_BYTE;
     long wanted = Math.clamp(code, 1L, most) * TRANSLATED_PER_BYTE;
-    return (int) Math.max(Long.highestOneBit(wanted), TRANSLATED_BYTES_MIN);
+    int bytes = (int) Math.max(Long.highestOneBit(wanted), TRANSLATED_BYTES_MIN);
+    return bytes == HUGE_PAGE ? bytes - (bytes >> 4) : bytes;
   }
 
   private void addRam(Ram ram) {
