@@ -42,7 +42,7 @@ public record PipelineConfig(
   public static final String DEFAULT_GROUP = "retstack-pipeline";
 
   /** Calls kept per core: they are held in memory and in every checkpoint. */
-  public static final int TREE_CALLS_PER_CORE = 10_000;
+  public static final int TREE_CALLS_PER_CORE = 4_000;
 
   public PipelineConfig {
     if (groupId.isBlank()) {

@@ -76,29 +76,38 @@ public final class CallTreeLog {
     return Ending.of(endings.getByte(call));
   }
 
+  /** Writes differences to the call before, which are small: a tree is most of a snapshot. */
   void writeTo(DataOutput out) throws IOException {
     out.writeInt(size());
+    long selfPc = 0;
+    long enter = 0;
     for (int i = 0; i < size(); i++) {
-      out.writeLong(selfPc(i));
-      out.writeInt(parent(i));
-      out.writeLong(enter(i));
-      out.writeLong(exit(i));
+      long step = selfPc(i) - selfPc;
+      Fields.writeVarint(out, (step << 1) ^ (step >> 63));
+      Fields.writeVarint(out, i - 1 - parent(i));
+      Fields.writeVarint(out, enter(i) - enter);
+      Fields.writeVarint(out, exit(i) - enter(i));
       out.writeByte(endings.getByte(i));
+      selfPc = selfPc(i);
+      enter = enter(i);
     }
   }
 
   void readFrom(DataInput in) throws IOException {
     int count = Fields.readCount(in, limit, "calls in a tree");
+    long selfPc = 0;
+    long enter = 0;
     for (int i = 0; i < count; i++) {
-      long selfPc = in.readLong();
-      int parent = in.readInt();
-      enter(selfPc, parent, in.readLong());
-      long exit = in.readLong();
+      long step = Fields.readVarint(in);
+      selfPc += (step >>> 1) ^ -(step & 1);
+      long above = Fields.readVarint(in);
+      enter += Fields.readVarint(in);
+      long exit = enter + Fields.readVarint(in);
       int ending = in.readUnsignedByte();
-      if (parent < NONE || parent >= i || ending >= Ending.count()) {
+      if (above < 0 || above > i || enter < 0 || exit < enter || ending >= Ending.count()) {
         throw new IOException("corrupt snapshot: call " + i + " of a tree");
       }
-      finish(i, exit, Ending.of(ending));
+      finish(enter(selfPc, (int) (i - 1 - above), enter), exit, Ending.of(ending));
     }
   }
 }

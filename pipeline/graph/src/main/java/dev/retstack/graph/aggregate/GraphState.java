@@ -29,7 +29,7 @@ import java.util.Optional;
  * read back in between. Not safe for use by several threads at once.
  */
 public final class GraphState {
-  private static final int VERSION = 3;
+  private static final int VERSION = 4;
   private static final int MAX_IMAGES = 1 << 20;
 
   private final GraphLimits limits;

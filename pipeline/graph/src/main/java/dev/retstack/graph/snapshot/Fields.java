@@ -53,6 +53,29 @@ public final class Fields {
     return numbers;
   }
 
+  /** Writes 64 bits, unsigned, 7 to the byte and the lowest first: small numbers are short. */
+  public static void writeVarint(DataOutput out, long number) throws IOException {
+    long rest = number;
+    while (rest >>> 7 != 0) {
+      out.writeByte((int) rest | 0x80);
+      rest >>>= 7;
+    }
+    out.writeByte((int) rest);
+  }
+
+  /** Reads what {@link #writeVarint} wrote. */
+  public static long readVarint(DataInput in) throws IOException {
+    long number = 0;
+    for (int shift = 0; shift < Long.SIZE; shift += 7) {
+      int next = in.readUnsignedByte();
+      number |= (long) (next & 0x7f) << shift;
+      if (next < 0x80) {
+        return number;
+      }
+    }
+    throw new IOException("corrupt snapshot: a number of more than 64 bits");
+  }
+
   /**
    * Reads a count.
    *

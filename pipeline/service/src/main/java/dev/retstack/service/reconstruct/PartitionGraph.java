@@ -10,6 +10,7 @@ import dev.retstack.service.ingest.ImageRegistry;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.progress.CoreWatch;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -75,6 +76,10 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   /** A chunk whose image has not come yet. */
   private record Parked(Ingest ingest, Chunk chunk) {}
 
+  /** Longest wait for the checkpoint that holds the end of a core; key of its timer, too. */
+  private static final Duration CORE_ENDED = Duration.ofMillis(100);
+
+  private final TimerScheduler<Command> timers;
   private final int partition;
   private final PartitionSettings settings;
   private final ActorRef<ImageRegistry.Command> images;
@@ -121,6 +126,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       ActorRef<CoreWatch.Command> watch) {
     super(context);
     context.setLoggerName(PartitionGraph.class);
+    this.timers = timers;
     this.partition = partition;
     this.settings = settings;
     this.images = images;
@@ -239,8 +245,9 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     CoreGraph core = applier.state().core(ChunkApplier.key(chunk)).orElseThrow();
     CoreProgress progress = CoreProgress.of(partition, core);
     watch.tell(new CoreWatch.Advanced(progress));
-    if (progress.ended()) {
-      chunksSinceCheckpoint = settings.checkpointChunks(); // readers wait for what a core gave
+    if (progress.ended() && !timers.isTimerActive(CORE_ENDED)) {
+      // readers wait for what a core gave; cores that end together share a checkpoint
+      timers.startSingleTimer(CORE_ENDED, CheckpointDue.INSTANCE, CORE_ENDED);
     }
     advance(m);
   }
