@@ -34,8 +34,11 @@ final class Packed2Decoder implements ScratchPool.Scratch {
     int done = 0;
     while (done < count) {
       int end = done + gap(count - done);
-      loop.run(into, done, end);
-      done = end;
+      while (done < end) {
+        int from = done;
+        done = Math.min(end, from + SLICE_RECORDS);
+        loop.run(into, from, done);
+      }
       if (done < count) {
         int form = escapes.get();
         if (form == 0) {

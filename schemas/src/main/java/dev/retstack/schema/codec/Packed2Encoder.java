@@ -25,7 +25,10 @@ final class Packed2Encoder implements ScratchPool.Scratch {
     functionNumbers.clear();
     streams.reset(count);
     gap = 0;
-    loop.run(batch);
+    for (int from = 0; from < count; from += SLICE_RECORDS) {
+      int usual = loop.run(batch, from, Math.min(count, from + SLICE_RECORDS));
+      gap += usual;
+    }
     return streams.wrap(writer);
   }
 

@@ -18,8 +18,12 @@ final class Packed2EncoderLoop {
     this.slow = slow;
   }
 
-  /** Packs all records of a batch. */
-  void run(RecordBatch batch) {
+  /**
+   * Packs the records {@code from} up to {@code end}.
+   *
+   * @return how many were packed since the last one that was handed over, or since {@code from}
+   */
+  int run(RecordBatch batch, int from, int end) {
     final byte[] kinds = batch.kind;
     final int[] depths = batch.depth;
     final long[] times = batch.time;
@@ -34,16 +38,15 @@ final class Packed2EncoderLoop {
     final int[] timesAt = streams.timesAt;
     final Packed2Model model = this.model;
     final Packed2Site back = model.back;
-    final int end = batch.size();
     Packed2Site[] sites = model.sites;
     long forkAtDepth = model.forkAtDepth;
     Packed2Point point = model.point;
     Packed2Frame frame = model.frame;
     int previous = model.previous;
     int next = model.next;
-    int handedOver = 0;
-    long last = 0;
-    for (int i = 0; i < end; i++) {
+    int handedOver = from;
+    long last = from == 0 ? 0 : times[from - 1];
+    for (int i = from; i < end; i++) {
       final Packed2Point here = point;
       final int kind = kinds[i];
       final long delta = times[i] - last;
@@ -141,6 +144,12 @@ final class Packed2EncoderLoop {
       }
       previous = kind;
     }
+    model.forkAtDepth = forkAtDepth;
+    model.point = point;
+    model.previous = previous;
+    model.frame = frame;
+    model.next = next;
+    return end - handedOver;
   }
 
   /** True where the time is as foretold, or of the usual length where nothing foretells it. */

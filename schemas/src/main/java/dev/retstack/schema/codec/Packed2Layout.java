@@ -60,6 +60,11 @@ final class Packed2Layout {
   /** Lengths of the streams at most. */
   static final int HEADER_BYTES_MAX = 5 * LENGTHS;
 
+  /**
+   * The loops run for so many records at once: often enough that the JVM soon compiles them well.
+   */
+  static final int SLICE_RECORDS = 1024;
+
   /** Memory is kept from chunk to chunk for so many records, and not for more. */
   static final int KEPT_RECORDS_MAX = 1 << 17;
 
