@@ -4,6 +4,7 @@ import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.graph.aggregate.ApplyResult;
+import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.ImageInfo;
 import dev.retstack.graph.reconstruct.ImageTraits;
@@ -15,6 +16,7 @@ import dev.retstack.schema.codec.Chunks;
 import dev.retstack.schema.codec.Codecs;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.reconstruct.ChunkApplier;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +26,10 @@ public final class PathBench {
   private static final ImageInfo IMAGE =
       new ImageInfo(
           "bench", "bench", "", new ImageTraits(false, false, 0, 0), SymbolTable.of(List.of()));
+
+  /** As in the service. */
+  private static final GraphLimits LIMITS =
+      GraphLimits.DEFAULT.withTreeCallsPerCore(PipelineConfig.TREE_CALLS_PER_CORE);
 
   private final String subject;
   private final List<RecordBatch> batches = new ArrayList<>();
@@ -87,7 +93,7 @@ public final class PathBench {
     Rounds both = new Rounds(rounds);
     RecordBatch into = new RecordBatch(capacity());
     for (int round = -2; round < rounds; round++) { // the first two warm up
-      ChunkApplier applier = new ChunkApplier(new GraphState());
+      ChunkApplier applier = new ChunkApplier(new GraphState(LIMITS));
       applier.state().image(IMAGE);
       long unpacking = 0;
       long start = CpuTime.ofThisThread();
