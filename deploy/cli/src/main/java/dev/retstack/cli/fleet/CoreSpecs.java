@@ -10,7 +10,6 @@ import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.ElfFormatException;
 import dev.retstack.fleet.loader.LoadedImage;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -28,7 +27,7 @@ public final class CoreSpecs {
     List<CoreSpec> specs = new ArrayList<>();
     for (String named : options.images()) {
       Path file = GuestImages.resolve(named);
-      LoadedImage image = load(file);
+      LoadedImage image = GuestImages.load(file);
       String program = file.getFileName().toString();
       try {
         options.check(image);
@@ -50,7 +49,7 @@ public final class CoreSpecs {
     Map<String, Integer> numbers = new HashMap<>();
     List<CoreSpec> specs = new ArrayList<>();
     for (Path file : images) {
-      LoadedImage image = load(file);
+      LoadedImage image = GuestImages.load(file);
       for (int i = 0; i < coresPerImage; i++) {
         specs.add(
             new CoreSpec(
@@ -65,15 +64,5 @@ public final class CoreSpecs {
   private static String name(Path file, Map<String, Integer> numbers) {
     String image = GuestImages.name(file);
     return image + "-" + (numbers.merge(image, 1, Integer::sum) - 1);
-  }
-
-  private static LoadedImage load(Path file) {
-    try {
-      return LoadedImage.load(file);
-    } catch (ElfFormatException e) {
-      throw CommandException.badInput(e.getMessage(), e);
-    } catch (IOException e) {
-      throw CommandException.badInput("cannot read " + file + ": " + e, e);
-    }
   }
 }

@@ -1,6 +1,8 @@
 package dev.retstack.cli.option;
 
 import dev.retstack.cli.CommandException;
+import dev.retstack.fleet.loader.ElfFormatException;
+import dev.retstack.fleet.loader.LoadedImage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -63,5 +65,16 @@ public final class GuestImages {
   public static String name(Path image) {
     String file = image.getFileName().toString();
     return file.endsWith(SUFFIX) ? file.substring(0, file.length() - SUFFIX.length()) : file;
+  }
+
+  /** Loads an image; one that cannot be read, or is none, is bad input. */
+  public static LoadedImage load(Path file) {
+    try {
+      return LoadedImage.load(file);
+    } catch (ElfFormatException e) {
+      throw CommandException.badInput(e.getMessage(), e);
+    } catch (IOException e) {
+      throw CommandException.badInput("cannot read " + file + ": " + e, e);
+    }
   }
 }

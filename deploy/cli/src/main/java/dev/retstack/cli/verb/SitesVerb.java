@@ -12,7 +12,6 @@ import dev.retstack.fleet.loader.FoundSite;
 import dev.retstack.fleet.loader.FoundSite.State;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.SiteFinder;
-import java.io.IOException;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.nio.file.PathMatcher;
@@ -66,7 +65,7 @@ public final class SitesVerb extends Verb {
   @Override
   int run() throws Exception {
     Path file = GuestImages.resolve(image);
-    LoadedImage loaded = load(file);
+    LoadedImage loaded = GuestImages.load(file);
     List<FoundSite> sites = SiteFinder.find(loaded);
     if (sites.isEmpty()) {
       throw CommandException.badInput(none(loaded), null);
@@ -83,16 +82,6 @@ public final class SitesVerb extends Verb {
     }
     note(summary(loaded, wanted, sites.size()));
     return ExitCode.OK;
-  }
-
-  private static LoadedImage load(Path file) {
-    try {
-      return LoadedImage.load(file);
-    } catch (ElfFormatException e) {
-      throw CommandException.badInput(e.getMessage(), e);
-    } catch (IOException e) {
-      throw CommandException.badInput("cannot read " + file + ": " + e, e);
-    }
   }
 
   private static String none(LoadedImage image) {

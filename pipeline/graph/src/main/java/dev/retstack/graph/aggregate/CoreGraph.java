@@ -119,11 +119,6 @@ public final class CoreGraph {
     return events;
   }
 
-  void publish(
-      long selfPc, long callerPc, int level, long enter, long exit, long self, Ending ending) {
-    events.finished(key, image, selfPc, callerPc, level, enter, exit, self, ending);
-  }
-
   /** Hears the reconstruction and adds up. */
   private final class Accountant implements GraphListener {
     @Override
@@ -202,7 +197,8 @@ public final class CoreGraph {
       }
       digest = mix(digest, c.selfPc(slot), enter, time, c.level(slot), ending.code());
       if (events != null && ending.finished() && duration >= events.threshold()) {
-        publish(c.selfPc(slot), c.callerPc(slot), c.level(slot), enter, time, self, ending);
+        events.finished(
+            key, image, c.selfPc(slot), c.callerPc(slot), c.level(slot), enter, time, self, ending);
       }
     }
 
