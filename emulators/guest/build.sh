@@ -3,8 +3,10 @@
 #
 #   build.sh [VARIANT...]    rebuild images/*.elf, all committed variants of variants.sh or those named, realign/images,
 #                            and images/manifest.json
-#   build.sh --check         rebuild into a temporary directory where the compilers exist and compare hashes;
-#                            exit 1 on any difference, what could not be built is listed as skipped
+#   build.sh --check [VARIANT...]
+#                            compare sources and files with the manifest; rebuild all images, or those of the variants
+#                            named, into a temporary directory where the compilers exist and compare hashes; exit 1 on
+#                            any difference, what could not be built is listed as skipped
 #   build.sh --prepared DIR  build the prepared variants into DIR; absent compilers are skipped
 #   build.sh --realign DIR   build the images of realign/ into DIR; absent compilers are skipped
 #   build.sh --twins DIR     build the uninstrumented twins (zoo-<isa>-plain.elf) into DIR
@@ -192,22 +194,24 @@ recorded() {
   sed -n "/\"file\": \"$1\"/,/}/s/.*\"$2\": \"\(.*\)\".*/\1/p" images/manifest.json
 }
 
+# check VARIANT...: all files against the manifest, and the rebuilt images of the variants named; none: of all
 check() {
   local variant status=0
+  if [[ $# == 0 ]]; then set -- "${COMMITTED[@]}" "${REALIGN[@]}"; fi
   if ! grep -q "\"sourcesSha256\": \"$(sources_hash)\"" images/manifest.json; then
     echo "differs: the sources are not those of images/manifest.json: run emulators/guest/build.sh"
     status=1
   fi
   for variant in "${COMMITTED[@]}"; do
-    check_image programs "images/zoo-$variant.elf" "$variant" || status=1
+    check_image programs "images/zoo-$variant.elf" "$variant" "$@" || status=1
   done
   for variant in "${REALIGN[@]}"; do
-    check_image realign "realign/images/realign-$variant.elf" "$variant" || status=1
+    check_image realign "realign/images/realign-$variant.elf" "$variant" "$@" || status=1
   done
   return $status
 }
 
-# check_image FOLDER IMAGE VARIANT
+# check_image FOLDER IMAGE VARIANT WANTED...: rebuilds it where it is among those wanted
 check_image() {
   local file=$2 name rebuilt now tool same
   name=$(basename "$file")
@@ -215,6 +219,7 @@ check_image() {
     echo "differs: $file is not the file of images/manifest.json"
     return 1
   fi
+  [[ " ${*:4} " == *" $3 "* ]] || return 0
   buildable "$3" || return 0
   for tool in compiler linker; do
     [[ $tool == compiler ]] && now=$(version_of "$compiler") || now=$(version_of "${compiler%gcc}ld")
@@ -315,7 +320,13 @@ case ${1-} in
     write_manifest > images/manifest.json
     ls -l images
     ;;
-  --check) check ;;
+  --check)
+    shift
+    for variant in "$@"; do
+      [[ " ${COMMITTED[*]} ${REALIGN[*]} " == *" $variant "* ]] || fail "not a committed variant: $variant; see --list"
+    done
+    check "$@"
+    ;;
   --prepared)
     [[ $# == 2 ]] || fail "--prepared needs a directory"
     mkdir -p "$2"
