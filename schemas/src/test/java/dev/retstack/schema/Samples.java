@@ -69,12 +69,13 @@ public final class Samples {
   /** Any kind, any values, with the extremes of 64 bits often and repeats now and then. */
   public static RecordBatch garbage(SplittableRandom random, int count) {
     RecordBatch batch = new RecordBatch(count);
+    boolean others = random.nextBoolean();
     while (!batch.isFull()) {
       int from = batch.size();
       boolean again = from > 0 && random.nextInt(0, 4) == 0;
       int old = again ? random.nextInt(0, from) : 0;
       batch.add(
-          (byte) random.nextInt(0, RecordBatch.KINDS),
+          others ? kind(random) : (byte) random.nextInt(0, RecordBatch.FUNCTION - 1),
           word(random),
           again ? batch.depth[old] : (int) word(random),
           again ? batch.selfPc[old] : word(random),
@@ -85,19 +86,66 @@ public final class Samples {
     return batch;
   }
 
+  /** The same records with some of other kinds between them, before one in so many: as cores do. */
+  public static RecordBatch withOthers(RecordBatch graph, SplittableRandom random, int oneIn) {
+    RecordBatch batch = new RecordBatch(4 * graph.size());
+    for (int i = 0; i < graph.size(); i++) {
+      if (random.nextInt(0, oneIn) == 0) {
+        other(batch, graph.time[i], random);
+      }
+      batch.addAll(graph, i, i + 1);
+    }
+    return batch;
+  }
+
+  private static void other(RecordBatch batch, long time, SplittableRandom random) {
+    long number = random.nextInt(0, 400);
+    int depth = random.nextInt(0, 20);
+    switch (random.nextInt(0, 4)) {
+      case 0 -> {
+        batch.add(RecordBatch.SYS_ENTER, time, depth, number, TEXT + number, 0, 0);
+        batch.add(RecordBatch.VALUES, time, 0, 1, word(random), STACK + number, number);
+        batch.add(RecordBatch.VALUES, time, 4, word(random), word(random), 0, 0);
+      }
+      case 1 -> batch.add(RecordBatch.SYS_EXIT, time, depth, number, -number, 0, 0);
+      case 2 -> batch.add(RecordBatch.MARK, time, 0, TEXT, random.nextInt(1, 6), number, 0);
+      default -> batch.add(RecordBatch.VALUES, time, 0, word(random), number, STACK, 0);
+    }
+  }
+
+  /** What the tracer that hijacks no return makes of a call tree: its entries. */
+  public static RecordBatch functions(RecordBatch graph) {
+    RecordBatch batch = new RecordBatch(graph.size());
+    for (int i = 0; i < graph.size(); i++) {
+      if (graph.kind[i] == RecordBatch.ENTRY) {
+        batch.add(RecordBatch.FUNCTION, graph.time[i], 0, graph.selfPc[i], graph.fromPc[i], 0, 0);
+      }
+    }
+    return batch;
+  }
+
   /** Changes single fields of a batch, one in so many records: to small or to any other values. */
   public static void damage(RecordBatch batch, SplittableRandom random, int oneIn) {
     for (int i = random.nextInt(0, oneIn); i < batch.size(); i += random.nextInt(1, 2 * oneIn)) {
       long value = word(random);
       boolean near = random.nextBoolean();
       switch (random.nextInt(0, 7)) {
-        case 0 -> batch.kind[i] = (byte) random.nextInt(0, RecordBatch.KINDS);
+        case 0 -> batch.kind[i] = kind(random);
         case 1 -> batch.time[i] = near ? batch.time[i] + random.nextInt(0, 100_000) : value;
         case 2 -> batch.depth[i] = near ? batch.depth[i] + random.nextInt(-4, 5) : (int) value;
         case 3 -> batch.selfPc[i] = near ? batch.selfPc[random.nextInt(0, i + 1)] : value;
         case 4 -> batch.fromPc[i] = near ? batch.fromPc[random.nextInt(0, i + 1)] : value;
         case 5 -> batch.retP[i] = near ? batch.retP[i] + 16L * random.nextInt(-4, 5) : value;
         default -> batch.fp[i] = near ? batch.fp[i] + 16L * random.nextInt(-4, 5) : value;
+      }
+    }
+  }
+
+  private static byte kind(SplittableRandom random) {
+    while (true) {
+      int kind = random.nextInt(0, RecordBatch.KINDS);
+      if (RecordBatch.isKind(kind)) {
+        return (byte) kind;
       }
     }
   }

@@ -59,6 +59,9 @@ public final class Packed1Codec implements ChunkCodec {
     PayloadReader reader = readers.take();
     try {
       reader.open(payload, (long) count * Packed1Layout.RECORD_BYTES_MAX);
+      if (reader.isMarked()) {
+        throw new CorruptChunkException("payload is marked, as none of this codec is");
+      }
       ByteSource source = reader.source();
       if (source.remaining() < count) {
         throw new CorruptChunkException(

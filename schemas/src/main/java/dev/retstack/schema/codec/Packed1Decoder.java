@@ -59,7 +59,7 @@ final class Packed1Decoder {
         allow(form, FORM_OTHERS);
         lost(form, time);
       }
-      default -> throw refused(form);
+      default -> other(form, time);
     }
   }
 
@@ -135,6 +135,18 @@ final class Packed1Decoder {
       }
     }
     into.add(RecordBatch.LOST, time, depth, records, fromPc, retP, fp);
+  }
+
+  private void other(int form, long time) throws CorruptChunkException {
+    int kind = RecordBatch.FUNCTION + (form >> FORM_OTHER_SHIFT);
+    if (!RecordBatch.isKind(kind)) {
+      throw refused(form);
+    }
+    int depth = narrow(source.zigzag());
+    long selfPc = source.zigzag();
+    long fromPc = source.zigzag();
+    long retP = source.zigzag();
+    into.add((byte) kind, time, depth, selfPc, fromPc, retP, source.zigzag());
   }
 
   private int depth(int form, int foretold) throws CorruptChunkException {

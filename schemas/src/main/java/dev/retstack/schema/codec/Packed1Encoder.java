@@ -29,8 +29,7 @@ final class Packed1Encoder {
         case RecordBatch.ENTRY -> entry(batch, i, delta);
         case RecordBatch.EXIT -> exit(batch, i, delta);
         case RecordBatch.LOST -> lost(batch, i, delta);
-        default ->
-            throw new IllegalArgumentException("record " + i + " is of kind " + batch.kind[i]);
+        default -> other(batch, i, delta);
       }
     }
     return sink;
@@ -123,6 +122,20 @@ final class Packed1Encoder {
       sink.zigzag(batch.retP[i]);
       sink.zigzag(batch.fp[i]);
     }
+  }
+
+  private void other(RecordBatch batch, int i, long delta) {
+    int kind = batch.kind[i];
+    if (!RecordBatch.isKind(kind)) {
+      throw new IllegalArgumentException("record " + i + " is of kind " + kind);
+    }
+    sink.tagged(TAG_FORM, TAG_FORM_BITS, delta);
+    sink.put(FORM_OTHER_KIND | (kind - RecordBatch.FUNCTION) << FORM_OTHER_SHIFT);
+    sink.zigzag(batch.depth[i]);
+    sink.zigzag(batch.selfPc[i]);
+    sink.zigzag(batch.fromPc[i]);
+    sink.zigzag(batch.retP[i]);
+    sink.zigzag(batch.fp[i]);
   }
 
   private void putDepth(int form, int depth, int foretold) {

@@ -25,6 +25,12 @@ final class Packed1Layout {
   /** Exit only: frompc coded. */
   static final int FORM_FROM_PC = 1 << 6;
 
+  /** Kind of a record that is none of ENTRY, EXIT, LOST; the bits above are its number. */
+  static final int FORM_OTHER_KIND = 0b11;
+
+  /** Where the kind's number stands then, less that of FUNCTION. */
+  static final int FORM_OTHER_SHIFT = 2;
+
   /** Lost only: depth, frompc, retp and fp are not all 0 and are coded. */
   static final int FORM_OTHERS = 1 << 2;
 

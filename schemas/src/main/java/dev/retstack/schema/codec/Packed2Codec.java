@@ -10,8 +10,8 @@ package dev.retstack.schema.codec;
  * <p>Safe for several threads: each call has an encoder or decoder to itself.
  */
 public final class Packed2Codec implements ChunkCodec {
-  private final ScratchPool<Packed2Encoder> encoders = new ScratchPool<>(Packed2Encoder::new);
-  private final ScratchPool<Packed2Decoder> decoders = new ScratchPool<>(Packed2Decoder::new);
+  private final ScratchPool<Packed2Packer> packers = new ScratchPool<>(Packed2Packer::new);
+  private final ScratchPool<Packed2Unpacker> unpackers = new ScratchPool<>(Packed2Unpacker::new);
 
   @Override
   public String id() {
@@ -20,11 +20,11 @@ public final class Packed2Codec implements ChunkCodec {
 
   @Override
   public byte[] encode(RecordBatch batch) {
-    Packed2Encoder encoder = encoders.take();
+    Packed2Packer packer = packers.take();
     try {
-      return encoder.encode(batch);
+      return packer.pack(batch);
     } finally {
-      encoders.give(encoder);
+      packers.give(packer);
     }
   }
 
@@ -32,11 +32,11 @@ public final class Packed2Codec implements ChunkCodec {
   public void decode(byte[] payload, int count, RecordBatch into) throws CorruptChunkException {
     into.clear();
     Codecs.checkCount(count, into);
-    Packed2Decoder decoder = decoders.take();
+    Packed2Unpacker unpacker = unpackers.take();
     try {
-      decoder.decode(payload, count, into);
+      unpacker.unpack(payload, count, into);
     } finally {
-      decoders.give(decoder);
+      unpackers.give(unpacker);
     }
   }
 }

@@ -2,12 +2,14 @@ package dev.retstack.schema.codec;
 
 import static dev.retstack.schema.codec.Packed2Layout.*;
 
-/** Unpacks the records of one chunk after the other; mirror of {@link Packed2Encoder}. */
-final class Packed2Decoder implements ScratchPool.Scratch {
+/**
+ * Unpacks the ENTRY, EXIT and LOST records of one chunk after the other; mirror of {@link
+ * Packed2Encoder}.
+ */
+final class Packed2Decoder {
   private final Packed2Model model = new Packed2Model();
-  private final Packed2Source source = new Packed2Source();
-  private final PayloadReader reader = new PayloadReader();
-  private final Packed2DecoderLoop loop = new Packed2DecoderLoop(model, source, this);
+  private final Packed2Source source;
+  private final Packed2DecoderLoop loop;
   private ByteSource escapes;
   private RecordBatch into;
   private int[] links;
@@ -15,18 +17,14 @@ final class Packed2Decoder implements ScratchPool.Scratch {
   /** Slot in which the point held the successor; -1: none. */
   private int slot;
 
-  /** Unpacks the payload of a chunk of {@code count} records. */
-  void decode(byte[] payload, int count, RecordBatch batch) throws CorruptChunkException {
-    if (count == 0) {
-      if (payload.length != 1 || payload[0] != PayloadReader.PLAIN) {
-        throw new CorruptChunkException(
-            "payload of " + payload.length + " bytes, of a chunk without records");
-      }
-      return;
-    }
+  Packed2Decoder(Packed2Source source) {
+    this.source = source;
+    loop = new Packed2DecoderLoop(model, source, this);
+  }
+
+  /** Unpacks {@code count} records into a batch that is empty and has room for them. */
+  void decode(int count, RecordBatch batch) throws CorruptChunkException {
     model.reset();
-    reader.open(payload, HEADER_BYTES_MAX + (long) count * RECORD_BYTES_MAX);
-    source.open(reader.content(), reader.from(), reader.to(), count);
     escapes = source.stream(ESCAPES);
     into = batch;
     links = batch.links();
@@ -50,7 +48,6 @@ final class Packed2Decoder implements ScratchPool.Scratch {
         done++;
       }
     }
-    source.checkEnd();
     if (lost) {
       unlinkAcrossLoss(count);
     }
@@ -340,13 +337,7 @@ final class Packed2Decoder implements ScratchPool.Scratch {
             + " does not fit the records before it");
   }
 
-  @Override
-  public boolean isOutsized() {
-    return reader.isOutsized() || model.isOutsized();
-  }
-
-  @Override
-  public void release() {
-    reader.release();
+  boolean isOutsized() {
+    return model.isOutsized();
   }
 }

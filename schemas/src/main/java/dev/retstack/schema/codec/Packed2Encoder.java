@@ -2,34 +2,36 @@ package dev.retstack.schema.codec;
 
 import static dev.retstack.schema.codec.Packed2Layout.*;
 
-/** Packs the records of one chunk after the other; {@link Packed2Decoder} is its mirror. */
-final class Packed2Encoder implements ScratchPool.Scratch {
+/**
+ * Packs the ENTRY, EXIT and LOST records of one chunk after the other; {@link Packed2Decoder} is
+ * its mirror.
+ */
+final class Packed2Encoder {
   private final Packed2Model model = new Packed2Model();
   private final AddressIndex siteNumbers = new AddressIndex();
   private final AddressIndex functionNumbers = new AddressIndex();
-  private final Packed2Streams streams = new Packed2Streams();
-  private final PayloadWriter writer = new PayloadWriter();
-  private final Packed2EncoderLoop loop = new Packed2EncoderLoop(model, streams, this);
+  private final Packed2Streams streams;
+  private final Packed2EncoderLoop loop;
 
   /** Records since the last escape. */
   private long gap;
 
-  /** The payload of a chunk that holds the batch. */
-  byte[] encode(RecordBatch batch) {
+  Packed2Encoder(Packed2Streams streams) {
+    this.streams = streams;
+    loop = new Packed2EncoderLoop(model, streams, this);
+  }
+
+  /** Packs a batch into streams that are empty. */
+  void encode(RecordBatch batch) {
     int count = batch.size();
-    if (count == 0) {
-      return new byte[] {PayloadReader.PLAIN};
-    }
     model.reset();
     siteNumbers.clear();
     functionNumbers.clear();
-    streams.reset(count);
     gap = 0;
     for (int from = 0; from < count; from += SLICE_RECORDS) {
       int usual = loop.run(batch, from, Math.min(count, from + SLICE_RECORDS));
       gap += usual;
     }
-    return streams.wrap(writer);
   }
 
   /**
@@ -251,13 +253,7 @@ final class Packed2Encoder implements ScratchPool.Scratch {
     return function;
   }
 
-  @Override
-  public boolean isOutsized() {
-    return streams.isOutsized() || model.isOutsized();
-  }
-
-  @Override
-  public void release() {
-    writer.release();
+  boolean isOutsized() {
+    return model.isOutsized();
   }
 }

@@ -26,6 +26,16 @@ final class Packed2Layout {
   /** Streams whose length is written; the others follow from these. */
   static final int LENGTHS = TIMES_HIGH;
 
+  // streams of a marked chunk, which holds other kinds than ENTRY, EXIT and LOST; behind all others
+  static final int OTHER_RUNS = STREAMS;
+  static final int OTHER_FIELDS = STREAMS + 1;
+
+  /** Streams of a marked chunk. */
+  static final int MARKED_STREAMS = STREAMS + 2;
+
+  /** Lengths that a marked chunk has more. */
+  static final int MARKED_LENGTHS = MARKED_STREAMS - STREAMS;
+
   // what an escape byte says is coded although it should follow from the records before; 0: LOST
   static final int SUCCESSOR = 1;
   static final int CALLEE = 1 << 1;
@@ -58,7 +68,7 @@ final class Packed2Layout {
   static final int RECORD_BYTES_MAX = 128;
 
   /** Lengths of the streams at most. */
-  static final int HEADER_BYTES_MAX = 5 * LENGTHS;
+  static final int HEADER_BYTES_MAX = 5 * (LENGTHS + MARKED_LENGTHS);
 
   /**
    * The loops run for so many records at once: often enough that the JVM soon compiles them well.

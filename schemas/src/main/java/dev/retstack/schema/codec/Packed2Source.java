@@ -4,7 +4,7 @@ import static dev.retstack.schema.codec.Packed2Layout.*;
 
 /** The streams of a chunk that nobody vouches for. Strict: what they hold must be used up. */
 final class Packed2Source {
-  private final ByteSource[] sources = new ByteSource[TIMES_LOW];
+  private final ByteSource[] sources = new ByteSource[MARKED_STREAMS];
 
   /** The bits of both streams of forks. Where each of them ends there is room behind. */
   long[] forks = new long[0];
@@ -25,20 +25,26 @@ final class Packed2Source {
   /** The bytes that hold all streams. */
   byte[] content;
 
-  /** Finds the streams in {@code content[from, to)}. */
-  void open(byte[] bytes, int from, int to, int count) throws CorruptChunkException {
+  /**
+   * Finds the streams in {@code content[from, to)}.
+   *
+   * @param count records of the chunk
+   * @param marked whether streams for other kinds than those of the graph follow
+   */
+  void open(byte[] bytes, int from, int to, int count, boolean marked)
+      throws CorruptChunkException {
     content = bytes;
     ByteSource header = new ByteSource(bytes, from, to);
-    int[] lengths = new int[LENGTHS];
+    int[] lengths = new int[LENGTHS + MARKED_LENGTHS];
     long total = 0;
-    for (int i = 0; i < LENGTHS; i++) {
+    for (int i = 0; i < (marked ? lengths.length : LENGTHS); i++) {
       long length = header.varint();
       if (length < 0 || length > to - from) {
         throw new CorruptChunkException(
             "stream " + i + " of " + Long.toUnsignedString(length) + " bytes in " + (to - from));
       }
       lengths[i] = (int) length;
-      total += i < TIMES_LOW ? length : 2 * length;
+      total += i >= TIMES_LOW && i < LENGTHS ? 2 * length : length;
     }
     if (total != header.remaining()) {
       throw new CorruptChunkException(
@@ -57,6 +63,12 @@ final class Packed2Source {
       lowEnd[context] = at;
     }
     highBehind = at - lows;
+    at += highBehind;
+    for (int i = 0; i < MARKED_LENGTHS; i++) {
+      int length = lengths[LENGTHS + i];
+      sources[STREAMS + i] = new ByteSource(bytes, at, at + length);
+      at += length;
+    }
   }
 
   /**
@@ -122,8 +134,8 @@ final class Packed2Source {
 
   /** Refuses bytes that no record used. */
   void checkEnd() throws CorruptChunkException {
-    for (int i = 0; i < TIMES_LOW; i++) {
-      if (i != FORKS && i != FORKS + 1) {
+    for (int i = 0; i < MARKED_STREAMS; i++) {
+      if (sources[i] != null && i != FORKS && i != FORKS + 1) {
         Codecs.checkEnd(sources[i]);
       }
     }

@@ -10,7 +10,7 @@ final class Packed2Streams {
   private static final int OWN_BLOCK_BYTES_MIN = 2048;
 
   /** Streams of bytes, by number; null where the stream is of bits or times. */
-  final ByteSink[] sinks = new ByteSink[FUNCTIONS + 1];
+  final ByteSink[] sinks = new ByteSink[MARKED_STREAMS];
 
   final BitSink[] forks = {new BitSink(), new BitSink()};
 
@@ -19,13 +19,13 @@ final class Packed2Streams {
 
   byte[] high = new byte[0];
   final int[] timesAt = new int[4];
-  private final ByteSink header = new ByteSink(5 * LENGTHS);
-  private final int[] cuts = new int[2 * STREAMS];
+  private final ByteSink header = new ByteSink(HEADER_BYTES_MAX);
+  private final int[] cuts = new int[2 * MARKED_STREAMS];
   private int records;
 
   Packed2Streams() {
     for (int i = 0; i < sinks.length; i++) {
-      sinks[i] = isForks(i) ? null : new ByteSink(256);
+      sinks[i] = isForks(i) || isTimes(i) ? null : new ByteSink(256);
     }
   }
 
@@ -86,14 +86,17 @@ final class Packed2Streams {
   /**
    * The payload: all streams, in order, behind their lengths. Blocks of zstd end around the big
    * ones.
+   *
+   * @param marked whether the chunk holds other kinds than those of the graph
    */
-  byte[] wrap(PayloadWriter writer) {
+  byte[] wrap(PayloadWriter writer, boolean marked) {
+    int streams = marked ? MARKED_STREAMS : STREAMS;
     int total = 0;
     header.clear();
-    header.reserve(5 * LENGTHS);
-    for (int i = 0; i < STREAMS; i++) {
+    header.reserve(HEADER_BYTES_MAX);
+    for (int i = 0; i < streams; i++) {
       total += length(i);
-      if (i < LENGTHS) {
+      if (i < LENGTHS || i >= STREAMS) {
         header.varint(length(i));
       }
     }
@@ -101,7 +104,7 @@ final class Packed2Streams {
     content.put(header.array(), 0, header.size());
     int cutCount = 0;
     int lastCut = 0;
-    for (int i = 0; i < STREAMS; i++) {
+    for (int i = 0; i < streams; i++) {
       boolean big = length(i) >= OWN_BLOCK_BYTES_MIN;
       if (big && content.position() > lastCut) {
         cuts[cutCount++] = lastCut = content.position();
@@ -115,23 +118,27 @@ final class Packed2Streams {
         cuts[cutCount++] = lastCut = content.position();
       }
     }
-    return writer.payload(cuts, cutCount);
+    return writer.payload(marked ? PayloadReader.MARKED : 0, cuts, cutCount);
   }
 
   private static boolean isForks(int stream) {
     return stream == FORKS || stream == FORKS + 1;
   }
 
+  private static boolean isTimes(int stream) {
+    return stream >= TIMES_LOW && stream < STREAMS;
+  }
+
   private byte[] bytes(int stream) {
-    return stream >= TIMES_HIGH ? high : stream >= TIMES_LOW ? low : sinks[stream].array();
+    return !isTimes(stream) ? sinks[stream].array() : stream >= TIMES_HIGH ? high : low;
   }
 
   private int offset(int stream) {
-    return stream < TIMES_LOW ? 0 : ((stream - TIMES_LOW) & 3) * records;
+    return isTimes(stream) ? ((stream - TIMES_LOW) & 3) * records : 0;
   }
 
   private int length(int stream) {
-    if (stream >= TIMES_LOW) {
+    if (isTimes(stream)) {
       return timesAt[(stream - TIMES_LOW) & 3] - offset(stream);
     }
     return isForks(stream) ? forks[stream - FORKS].size() : sinks[stream].size();

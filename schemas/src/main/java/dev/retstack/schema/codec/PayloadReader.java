@@ -10,6 +10,8 @@ import com.github.luben.zstd.ZstdException;
  *  payload   00 | content
  *            01 | varint size | zstd frame    one frame without dictionary; size = bytes of content
  * </pre>
+ *
+ * The bit above may be set too, where the codec gives it a meaning.
  */
 final class PayloadReader implements ScratchPool.Scratch {
   /** First byte of the payload: the content follows as it is. */
@@ -18,6 +20,9 @@ final class PayloadReader implements ScratchPool.Scratch {
   /** First byte of the payload: its size as a varint and one zstd frame follow. */
   static final int ZSTD = 1;
 
+  /** Bit of the first byte that a codec may set for the payloads it wants to tell apart. */
+  static final int MARKED = 2;
+
   private static final int KEPT_BYTES_MAX = 1 << 20;
 
   private final ZstdDecompressCtx zstd = new ZstdDecompressCtx();
@@ -25,6 +30,7 @@ final class PayloadReader implements ScratchPool.Scratch {
   private byte[] content;
   private int from;
   private int to;
+  private boolean marked;
 
   /**
    * Finds the content of a payload; the payload must stay as it is while that is read.
@@ -34,7 +40,8 @@ final class PayloadReader implements ScratchPool.Scratch {
   void open(byte[] payload, long sizeMax) throws CorruptChunkException {
     ByteSource source = new ByteSource(payload, 0, payload.length);
     int flag = source.get();
-    switch (flag) {
+    marked = (flag & MARKED) != 0;
+    switch (flag & ~MARKED) {
       case PLAIN -> {
         content = payload;
         from = source.position();
@@ -74,6 +81,11 @@ final class PayloadReader implements ScratchPool.Scratch {
     content = inflated;
     from = 0;
     to = got;
+  }
+
+  /** Whether the codec set {@link #MARKED}; one that never does must ask. */
+  boolean isMarked() {
+    return marked;
   }
 
   /** The bytes among which the content stands, from {@link #from} to {@link #to}. */

@@ -40,20 +40,21 @@ final class PayloadWriter {
   /**
    * The payload of what stands in the buffer of {@link #content} up to its position.
    *
+   * @param mark 0 or {@link PayloadReader#MARKED}
    * @param cuts offsets at which a block ends, rising
    * @param cutCount how many of them
    */
-  byte[] payload(int[] cuts, int cutCount) {
+  byte[] payload(int mark, int[] cuts, int cutCount) {
     int size = content.position();
     content.flip();
     if (size >= ZSTD_BYTES_MIN) {
-      squeeze(size, cuts, cutCount);
+      squeeze(mark, size, cuts, cutCount);
       if (payload.position() <= size) {
         return bytes(payload.flip(), new byte[payload.limit()], 0);
       }
     }
     byte[] plain = new byte[1 + size];
-    plain[0] = PayloadReader.PLAIN;
+    plain[0] = (byte) (mark | PayloadReader.PLAIN);
     return bytes(content.position(0).limit(size), plain, 1);
   }
 
@@ -62,13 +63,13 @@ final class PayloadWriter {
     return to;
   }
 
-  private void squeeze(int size, int[] cuts, int cutCount) {
+  private void squeeze(int mark, int size, int[] cuts, int cutCount) {
     int sizeMax =
         HEADER_BYTES_MAX + (int) Zstd.compressBound(size) + BLOCK_BYTES_MAX * (cutCount + 1);
     if (payload.capacity() < sizeMax) {
       payload = ByteBuffer.allocateDirect(sizeMax);
     }
-    payload.clear().put((byte) PayloadReader.ZSTD);
+    payload.clear().put((byte) (mark | PayloadReader.ZSTD));
     int rest = size;
     while (rest > 0x7f) {
       payload.put((byte) (rest | 0x80));

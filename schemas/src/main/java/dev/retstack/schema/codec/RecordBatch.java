@@ -20,8 +20,39 @@ public final class RecordBatch {
   /** Records were dropped here; {@code selfPc} holds how many. All other fields but time are 0. */
   public static final byte LOST = 2;
 
-  /** Number of record kinds; a kind outside {@code [0, KINDS)} is corrupt. */
-  public static final int KINDS = 3;
+  /**
+   * A function was called and its return not hijacked: {@code selfPc}, {@code fromPc} and time; all
+   * other fields are 0.
+   */
+  public static final byte FUNCTION = 4;
+
+  /**
+   * Up to four values of the record ahead (ENTRY: arguments; EXIT: what it returned; SYS_ENTER: the
+   * call's arguments), raw from registers, in {@code selfPc, fromPc, retP, fp}; what is not used is
+   * 0. {@code depth} is the index of the first of them, the time is that of the record ahead.
+   */
+  public static final byte VALUES = 5;
+
+  /**
+   * A system call begins: {@code selfPc} its number, {@code fromPc} where it was made, {@code
+   * depth} the size of ret_stack. VALUES with its arguments follow.
+   */
+  public static final byte SYS_ENTER = 6;
+
+  /** A system call ends: {@code selfPc} its number, {@code fromPc} the result, {@code depth}. */
+  public static final byte SYS_EXIT = 7;
+
+  /**
+   * The tracing itself changed: {@code fromPc} says what happened, {@code selfPc} in which function
+   * (0: in none), {@code retP} by which command.
+   */
+  public static final byte MARK = 8;
+
+  /** A kind is below this. Kinds are numbered as in {@code TraceRecord.avsc}. */
+  public static final int KINDS = 9;
+
+  /** The number of UNKNOWN there, which no batch holds. */
+  private static final int UNKNOWN = 3;
 
   /** Bits of a linked entry that hold the number of its call site; its function's lie above. */
   public static final int LINK_SITE_BITS = 12;
@@ -51,6 +82,25 @@ public final class RecordBatch {
     fp = new long[capacity];
   }
 
+  /** Whether there is a record kind of this number. */
+  public static boolean isKind(long number) {
+    return number >= 0 && number < KINDS && number != UNKNOWN;
+  }
+
+  /** Whether records of this kind tell of the ret_stack: ENTRY, EXIT and LOST. */
+  public static boolean isOfGraph(int kind) {
+    return kind <= LOST;
+  }
+
+  /** Whether all records here tell of the ret_stack. */
+  public boolean isOfGraph() {
+    int bits = 0;
+    for (int i = 0; i < size; i++) {
+      bits |= kind[i];
+    }
+    return bits <= UNKNOWN;
+  }
+
   public int size() {
     return size;
   }
@@ -61,6 +111,15 @@ public final class RecordBatch {
 
   public boolean isFull() {
     return size == kind.length;
+  }
+
+  /** This batch without its records, or where it has no room for so many a new one. */
+  RecordBatch cleared(int records) {
+    if (records > kind.length) {
+      return new RecordBatch(records);
+    }
+    clear();
+    return this;
   }
 
   /** Forgets the records; the capacity stays. */

@@ -26,6 +26,9 @@ public final class RecordLinks {
   /** Entries before this index are not linked to: records were lost since. */
   private int floor;
 
+  /** True until a record tells where the program is: at first, and after a loss. */
+  private boolean blind;
+
   /** Links all records of a batch. */
   public void fill(RecordBatch batch) {
     sites.clear();
@@ -35,16 +38,19 @@ public final class RecordLinks {
     top = 0;
     next = 0;
     floor = 0;
+    blind = true;
     int[] links = batch.links();
     for (int i = 0; i < batch.size(); i++) {
       links[i] =
           switch (batch.kind[i]) {
             case RecordBatch.ENTRY -> entry(batch, i);
             case RecordBatch.EXIT -> exit(batch, i);
-            default -> {
+            case RecordBatch.LOST -> {
               floor = i + 1;
+              blind = true;
               yield RecordBatch.UNLINKED;
             }
+            default -> RecordBatch.UNLINKED;
           };
     }
     batch.setLinked();
@@ -63,7 +69,8 @@ public final class RecordLinks {
     }
     frames[top++] = i;
     next = depth + 1;
-    boolean known = i > floor && dead == 0 && site != 0 && function != 0;
+    boolean known = !blind && dead == 0 && site != 0 && function != 0;
+    blind = false;
     return known ? function << RecordBatch.LINK_SITE_BITS | site : RecordBatch.UNLINKED;
   }
 
@@ -74,6 +81,7 @@ public final class RecordLinks {
       top = dead > 0 && dead < top ? top - dead : 0;
     }
     next = depth;
+    blind = false;
     if (top == 0) {
       function(batch.selfPc[i]);
       site(batch.fromPc[i]);

@@ -57,7 +57,7 @@ public final class RecordsCodec implements ChunkCodec {
     }
     for (int i = 0; i < count; i++) {
       long kind = source.zigzag();
-      if (kind < 0 || kind >= RecordBatch.KINDS) {
+      if (!RecordBatch.isKind(kind)) {
         throw new CorruptChunkException("record " + i + " is of unknown kind " + kind);
       }
       long time = source.zigzag();

@@ -85,6 +85,9 @@ class CodecFuzzTest {
     int taken = 0;
     for (int round = 0; round < rounds; round++) {
       RecordBatch records = Samples.callTree(random, random.nextInt(1, 60), 10);
+      if (round % 8 < 3) {
+        records = Samples.withOthers(records, random, random.nextInt(1, 20));
+      }
       if (round % 4 == 0) {
         Samples.damage(records, random, 20);
         inOrder(records);
@@ -127,9 +130,13 @@ class CodecFuzzTest {
 
   private static RecordBatch sample(SplittableRandom random) {
     int count = random.nextInt(0, 100);
-    return random.nextInt(0, 4) == 0
-        ? Samples.garbage(random, count)
-        : Samples.callTree(random, count, 10);
+    RecordBatch calls = Samples.callTree(random, count, 10);
+    return switch (random.nextInt(0, 6)) {
+      case 0 -> Samples.garbage(random, count);
+      case 1 -> Samples.withOthers(calls, random, random.nextInt(1, 20));
+      case 2 -> Samples.withOthers(Samples.functions(calls), random, 50);
+      default -> calls;
+    };
   }
 
   private static boolean decodes(ChunkCodec codec, byte[] payload, int count, RecordBatch into) {

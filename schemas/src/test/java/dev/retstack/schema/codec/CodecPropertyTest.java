@@ -23,9 +23,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every codec gives back every batch, whatever is in it. */
 class CodecPropertyTest {
-  private static final List<RecordKind> KINDS =
-      List.of(RecordKind.ENTRY, RecordKind.EXIT, RecordKind.LOST);
-
   @ParameterizedTest
   @MethodSource("dev.retstack.schema.codec.Codecs#ids")
   void callTreesComeBack(String id) throws CorruptChunkException {
@@ -71,6 +68,24 @@ class CodecPropertyTest {
     }
   }
 
+  /** Calls with values, system calls and marks among them. */
+  @ParameterizedTest
+  @MethodSource("dev.retstack.schema.codec.Codecs#ids")
+  void otherKindsComeBack(String id) throws CorruptChunkException {
+    SplittableRandom random = new SplittableRandom(Seeds.fresh("otherKindsComeBack " + id));
+    for (int round = 0; round < 300; round++) {
+      RecordBatch graph = Samples.callTree(random, random.nextInt(1, 2000), random.nextInt(1, 300));
+      roundTrip(id, Samples.withOthers(graph, random, random.nextInt(1, 100)));
+      RecordBatch functions = Samples.functions(graph);
+      roundTrip(id, functions);
+      roundTrip(id, Samples.withOthers(functions, random, random.nextInt(1, 100)));
+      if (functions.size() > 0) {
+        Samples.damage(functions, random, random.nextInt(1, 100));
+        roundTrip(id, functions);
+      }
+    }
+  }
+
   private static void roundTrip(String id, RecordBatch batch) throws CorruptChunkException {
     ChunkCodec codec = Codecs.byId(id);
     byte[] payload = codec.encode(batch);
@@ -91,7 +106,7 @@ class CodecPropertyTest {
       for (int i = 0; i < count; i++) {
         records.add(
             new TraceRecord(
-                KINDS.get(batch.kind[i]),
+                RecordKind.values()[batch.kind[i]],
                 batch.time[i],
                 batch.depth[i],
                 batch.selfPc[i],

@@ -29,6 +29,9 @@ class LinksPropertyTest {
       if (random.nextBoolean()) {
         Samples.damage(batch, random, random.nextInt(2, 200));
       }
+      if (random.nextBoolean()) {
+        batch = Samples.withOthers(batch, random, random.nextInt(1, 50));
+      }
       for (int link : agreedLinks(batch)) {
         linked += link >= 0 ? 1 : 0;
         unlinked += link >= 0 ? 0 : 1;

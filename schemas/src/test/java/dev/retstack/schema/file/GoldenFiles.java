@@ -38,8 +38,6 @@ import org.apache.avro.specific.SpecificRecord;
 
 /** What this version writes, for {@code golden/}: see the README there. */
 final class GoldenFiles {
-  static final List<RecordKind> KINDS = List.of(RecordKind.ENTRY, RecordKind.EXIT, RecordKind.LOST);
-
   private GoldenFiles() {}
 
   /** Name and bytes of every golden file. */
@@ -74,7 +72,7 @@ final class GoldenFiles {
     for (int i = 0; i < batch.size(); i++) {
       records.add(
           new TraceRecord(
-              KINDS.get(batch.kind[i]),
+              RecordKind.values()[batch.kind[i]],
               batch.time[i],
               batch.depth[i],
               batch.selfPc[i],
@@ -92,6 +90,9 @@ final class GoldenFiles {
     payloads.put("small", Samples.callTree(random, 8, 3));
     payloads.put("tree", Samples.callTree(random, 300, 5));
     payloads.put("garbage", Samples.garbage(random, 60));
+    RecordBatch calls = Samples.callTree(random, 300, 5);
+    payloads.put("others", Samples.withOthers(calls, random, 10));
+    payloads.put("functions", Samples.withOthers(Samples.functions(calls), random, 50));
     return payloads;
   }
 

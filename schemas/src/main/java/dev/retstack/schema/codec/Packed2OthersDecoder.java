@@ -1,0 +1,108 @@
+package dev.retstack.schema.codec;
+
+import static dev.retstack.schema.codec.Packed2Layout.*;
+
+import java.util.Arrays;
+
+/**
+ * Unpacks the records of a chunk that are not of the graph, and puts them between those that are;
+ * mirror of {@link Packed2OthersEncoder}.
+ */
+final class Packed2OthersDecoder {
+  private final Packed2Source source;
+
+  /** Where the records of the graph stand in the chunk, by their number. */
+  private int[] places = new int[0];
+
+  Packed2OthersDecoder(Packed2Source source) {
+    this.source = source;
+  }
+
+  /**
+   * Finds out how many there are, without reading them.
+   *
+   * @param count records of the chunk
+   * @return 1 to {@code count}
+   */
+  int open(int count) throws CorruptChunkException {
+    ByteSource runs = source.stream(OTHER_RUNS);
+    final int from = runs.position();
+    long total = 0;
+    long others = 0;
+    int kindBefore = -1;
+    while (runs.remaining() > 0) {
+      long gap = runs.varint();
+      int kind = runs.get();
+      long length = runs.varint();
+      boolean fits = gap >= 0 && gap < count && length >= 0 && length < count;
+      total += gap + length + 1;
+      if (!fits || total > count) {
+        throw new CorruptChunkException(
+            "run before byte " + runs.position() + " is not among " + count + " records");
+      }
+      if (kind < RecordBatch.FUNCTION || !RecordBatch.isKind(kind)) {
+        throw new CorruptChunkException("run of unknown kind " + kind);
+      }
+      if (gap == 0 && kind == kindBefore) {
+        throw new CorruptChunkException("two runs in place of one");
+      }
+      kindBefore = kind;
+      others += length + 1;
+    }
+    if (others == 0) {
+      throw new CorruptChunkException("payload is marked, and no record is of another kind");
+    }
+    runs.moveTo(from);
+    return (int) others;
+  }
+
+  /** Makes the chunk's records of those of the graph and the others. */
+  void decode(RecordBatch graph, RecordBatch into) throws CorruptChunkException {
+    if (places.length < graph.size()) {
+      places = new int[graph.capacity()];
+    }
+    ByteSource runs = source.stream(OTHER_RUNS);
+    int at = 0;
+    while (runs.remaining() > 0) {
+      int end = at + (int) runs.varint();
+      copy(graph, at, end, into);
+      at = end;
+      byte kind = (byte) runs.get();
+      int length = (int) runs.varint() + 1;
+      Arrays.fill(into.links(), into.size(), into.size() + length, RecordBatch.UNLINKED);
+      fields(kind, length, into);
+    }
+    copy(graph, at, graph.size(), into);
+    into.setLinked();
+  }
+
+  /** Copies records of the graph; an exit is linked to where its entry stands now. */
+  private void copy(RecordBatch graph, int from, int end, RecordBatch into) {
+    int[] links = graph.links();
+    int[] to = into.links();
+    int moved = into.size() - from;
+    for (int i = from; i < end; i++) {
+      places[i] = i + moved;
+      boolean ofExit = graph.kind[i] == RecordBatch.EXIT && links[i] >= 0;
+      to[i + moved] = ofExit ? places[links[i]] : links[i];
+    }
+    into.addAll(graph, from, end);
+  }
+
+  private void fields(byte kind, int length, RecordBatch into) throws CorruptChunkException {
+    ByteSource fields = source.stream(OTHER_FIELDS);
+    long time = into.size() == 0 ? 0 : into.time[into.size() - 1];
+    for (int i = 0; i < length; i++) {
+      time += fields.varint();
+      long depth = fields.zigzag();
+      if (depth != (int) depth) {
+        throw new CorruptChunkException(
+            "depth " + depth + " beyond 32 bits at byte " + fields.position());
+      }
+      long selfPc = fields.zigzag();
+      long fromPc = fields.zigzag();
+      long retP = fields.zigzag();
+      into.add(kind, time, (int) depth, selfPc, fromPc, retP, fields.zigzag());
+    }
+  }
+}
