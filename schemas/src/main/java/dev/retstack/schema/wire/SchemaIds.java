@@ -2,6 +2,8 @@ package dev.retstack.schema.wire;
 
 import dev.retstack.schema.Anomaly;
 import dev.retstack.schema.Chunk;
+import dev.retstack.schema.Control;
+import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.Profile;
@@ -32,6 +34,8 @@ public final class SchemaIds {
       List.of(
           Chunk.getClassSchema(),
           Image.getClassSchema(),
+          Control.getClassSchema(),
+          ControlResult.getClassSchema(),
           Span.getClassSchema(),
           Anomaly.getClassSchema(),
           Profile.getClassSchema(),

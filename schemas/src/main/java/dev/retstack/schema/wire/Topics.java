@@ -2,6 +2,8 @@ package dev.retstack.schema.wire;
 
 import dev.retstack.schema.Anomaly;
 import dev.retstack.schema.Chunk;
+import dev.retstack.schema.Control;
+import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.Profile;
@@ -46,12 +48,12 @@ public record Topics(String prefix) {
     return name("images");
   }
 
-  /** Commands to fleets. */
+  /** Commands to fleets; key = target. */
   public String control() {
     return name("control");
   }
 
-  /** Answers to commands. */
+  /** Answers to commands; key = command. */
   public String controlResults() {
     return name("control-results");
   }
@@ -100,6 +102,8 @@ public record Topics(String prefix) {
     Map<String, Schema> schemas = new LinkedHashMap<>();
     schemas.put(events(), Chunk.getClassSchema());
     schemas.put(images(), Image.getClassSchema());
+    schemas.put(control(), Control.getClassSchema());
+    schemas.put(controlResults(), ControlResult.getClassSchema());
     schemas.put(spans(), Span.getClassSchema());
     schemas.put(anomalies(), Anomaly.getClassSchema());
     schemas.put(profiles(), Profile.getClassSchema());

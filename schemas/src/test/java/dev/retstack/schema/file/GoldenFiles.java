@@ -3,6 +3,9 @@ package dev.retstack.schema.file;
 import dev.retstack.schema.Anomaly;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.ClockUnit;
+import dev.retstack.schema.Control;
+import dev.retstack.schema.ControlResult;
+import dev.retstack.schema.ControlStatus;
 import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.Profile;
 import dev.retstack.schema.RecordKind;
@@ -130,6 +133,34 @@ final class GoldenFiles {
     return List.of(
         Samples.image(),
         Samples.chunk("core-0", 0, Codecs.standard(), batch),
+        Control.newBuilder()
+            .setId("7b1c")
+            .setIssuer("ada@lab")
+            .setIssuedAt(1_795_343_400_000L)
+            .setDeadline(1_795_343_410_000L)
+            .setTarget("isa=riscv64,label=rack:7")
+            .setName("set-filter")
+            .setArguments(List.of("vfs_*", "0x8000-0x8fff"))
+            .build(),
+        ControlResult.newBuilder()
+            .setCommand("7b1c")
+            .setNumber(12)
+            .setSession("session-1")
+            .setCore("core-0")
+            .setIsa("riscv64")
+            .setImage("00ff00ff")
+            .setImageName("fw.elf")
+            .setStatus(ControlStatus.APPLIED)
+            .setReasons(List.of("no function is named '0x8000-0x8fff'"))
+            .setSitesOn(1)
+            .setSitesOff(40)
+            .setSites(3)
+            .setSitesAll(43)
+            .setTime(1_000_000)
+            .setClockUnit(ClockUnit.INSTRUCTIONS)
+            .setAnsweredAt(1_795_343_400_017L)
+            .setSettings(List.of("set-filter vfs_* 0x8000-0x8fff"))
+            .build(),
         Span.newBuilder()
             .setSession("session-1")
             .setCore("core-0")

@@ -10,7 +10,7 @@ class SchemaIdsTest {
   @Test
   void everyTopicsSchemaHasItsOwnId() {
     var subjects = SchemaIds.subjects(Topics.standard());
-    assertThat(subjects).containsKey("retstack.events.v1-value").hasSize(6);
+    assertThat(subjects).containsKey("retstack.events.v1-value").hasSize(8);
     assertThat(subjects.values().stream().map(SchemaIds::idOf))
         .doesNotHaveDuplicates()
         .allMatch(id -> id > 0);

@@ -3,6 +3,7 @@ package dev.retstack.service.ingest;
 import dev.retstack.schema.wire.Topics;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -83,7 +84,7 @@ public final class TopicAdmin implements AutoCloseable {
   /** Offset after the last record of each partition, open transactions included. */
   public Map<TopicPartition, Long> endOffsets(String topic)
       throws KafkaUnavailableException, InterruptedException {
-    Map<TopicPartition, OffsetSpec> asked = new java.util.HashMap<>();
+    Map<TopicPartition, OffsetSpec> asked = new HashMap<>();
     for (int p = 0; p < partitions(topic); p++) {
       asked.put(new TopicPartition(topic, p), OffsetSpec.latest());
     }
@@ -92,7 +93,7 @@ public final class TopicAdmin implements AutoCloseable {
         ask(
             "read the end of topic " + topic,
             () -> admin.listOffsets(asked, options).all().get(5, SECONDS));
-    Map<TopicPartition, Long> ends = new java.util.HashMap<>();
+    Map<TopicPartition, Long> ends = new HashMap<>();
     found.forEach((partition, info) -> ends.put(partition, info.offset()));
     return ends;
   }
@@ -102,20 +103,31 @@ public final class TopicAdmin implements AutoCloseable {
     admin.close(Duration.ofSeconds(5));
   }
 
-  /** Every topic of the product: a log, or a table of last values ("compacted"). */
+  /**
+   * Every topic of the product: a log, or a table of last values ("compacted"). Commands and their
+   * answers are a log that is kept for ever: it says what cores that join later are to trace, and
+   * who said so. A table by target would forget who, and what else the target was told.
+   */
   private static List<NewTopic> wanted(Topics topics, int partitions) {
     String log = TopicConfig.CLEANUP_POLICY_DELETE;
     String table = TopicConfig.CLEANUP_POLICY_COMPACT;
     return List.of(
         topic(topics.events(), partitions, log),
         topic(topics.images(), 1, table),
-        topic(topics.control(), 1, log),
-        topic(topics.controlResults(), 1, log),
+        keptForEver(topic(topics.control(), 1, log)),
+        keptForEver(topic(topics.controlResults(), 1, log)),
         topic(topics.spans(), partitions, log),
         topic(topics.anomalies(), partitions, log),
         topic(topics.profiles(), partitions, table),
         topic(topics.deadLetters(), 1, log),
         topic(topics.state(), partitions, table));
+  }
+
+  private static NewTopic keptForEver(NewTopic log) {
+    Map<String, String> config = new HashMap<>(log.configs());
+    config.put(TopicConfig.RETENTION_MS_CONFIG, "-1");
+    config.put(TopicConfig.RETENTION_BYTES_CONFIG, "-1");
+    return log.configs(config);
   }
 
   private static NewTopic topic(String name, int partitions, String cleanup) {
