@@ -2,7 +2,7 @@
 # Builds the zoo images reproducibly: same sources and same compiler give the same bytes in any directory.
 #
 #   build.sh [VARIANT...]    rebuild images/*.elf, all committed variants of variants.sh or those named, realign/images,
-#                            and images/manifest.json
+#                            hot/images, and images/manifest.json
 #   build.sh --check [VARIANT...]
 #                            compare sources and files with the manifest; rebuild all images, or those of the variants
 #                            named, into a temporary directory where the compilers exist and compare hashes; exit 1 on
@@ -48,7 +48,7 @@ fail() {
 version_of() { "$1" --version | head -n 1; }
 
 # Bytes of every source that can change an image, in a fixed order.
-sources() { printf '%s\n' build.sh variants.sh programs/*.c realign/*.c runtime/*; }
+sources() { printf '%s\n' build.sh variants.sh programs/*.c realign/*.c hot/*.[ch] runtime/*; }
 
 sources_hash() {
   local file
@@ -146,6 +146,13 @@ write_manifest() {
     entry "realign/images/realign-$variant.elf" "$variant"
     separator=','
   done
+  printf '\n  ],\n  "hot": ['
+  separator=''
+  for variant in "${HOT[@]}"; do
+    printf '%s\n' "$separator"
+    entry "hot/images/hot-$variant.elf" "$variant"
+    separator=','
+  done
   printf '\n  ]\n}\n'
 }
 
@@ -207,6 +214,9 @@ check() {
   done
   for variant in "${REALIGN[@]}"; do
     check_image realign "realign/images/realign-$variant.elf" "$variant" "$@" || status=1
+  done
+  for variant in "${HOT[@]}"; do
+    check_image hot "hot/images/hot-$variant.elf" "$variant" "$@" || status=1
   done
   return $status
 }
@@ -317,6 +327,8 @@ case ${1-} in
     for variant in "$@"; do build programs "$variant" "images/zoo-$variant.elf"; done
     mkdir -p realign/images
     for variant in "${REALIGN[@]}"; do build realign "$variant" "realign/images/realign-$variant.elf"; done
+    mkdir -p hot/images
+    for variant in "${HOT[@]}"; do build hot "$variant" "hot/images/hot-$variant.elf"; done
     write_manifest > images/manifest.json
     ls -l images
     ;;

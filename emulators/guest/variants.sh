@@ -28,6 +28,9 @@ readonly PREPARED=(
 readonly VARIANTS=("${COMMITTED[@]}" "${PREPARED[@]}")
 # Where gcc copies the return address (realign/), and the twins that are right: realign/images/.
 readonly REALIGN=(i386-mcount i386-mcount-accumulate i386-fentry x86_64-mcount x86_64-fentry)
+# Images with a counting function of their own that keeps tables (hot/): hot/images/. Without compressed instructions a
+# call has one size, so that it can tell its address by the return address.
+readonly HOT=(riscv64-mcount-g riscv32-mcount-g)
 
 # describe VARIANT sets
 #   isa convention      the two halves of the name
@@ -151,6 +154,10 @@ describe() {
       ;;
     arm-thumb-mcount) counting=__gnu_mcount_nc fp_check=false ;;
     riscv*-mcount) frames=required ;;
+    riscv*-mcount-g) # calls of 4 bytes only
+      frames=required
+      isa_flags=("${isa_flags[@]/gc/g}")
+      ;;
     riscv*-mcount-far) frames=required instrument_flags=(-pg -mno-relax) link_flags=("-Wl,--no-relax") ;;
     riscv*-mcount-nofp) frames=none frame_flags=() fp_check=false ;;
     ppc64*-mcount) fp_check=false ;;

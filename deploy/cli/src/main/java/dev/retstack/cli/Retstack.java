@@ -9,6 +9,7 @@ import dev.retstack.cli.verb.DoctorVerb;
 import dev.retstack.cli.verb.EmulateVerb;
 import dev.retstack.cli.verb.ExportVerb;
 import dev.retstack.cli.verb.GraphVerb;
+import dev.retstack.cli.verb.HotVerb;
 import dev.retstack.cli.verb.IsaVerb;
 import dev.retstack.cli.verb.PipelineVerb;
 import dev.retstack.cli.verb.RecordVerb;
@@ -48,6 +49,7 @@ import picocli.CommandLine.Spec;
       ReplayVerb.class,
       GraphVerb.class,
       ReportVerb.class,
+      HotVerb.class,
       AnomaliesVerb.class,
       ExportVerb.class,
       BrokerVerb.class,

@@ -42,6 +42,11 @@ public final class SourceOptions {
     return live;
   }
 
+  /** The trace that the user named; null for a running pipeline. */
+  public Path trace() {
+    return trace;
+  }
+
   /** What is wrong with what the user gave; null where nothing is. */
   public String problem() {
     if (live && trace != null) {

@@ -72,7 +72,8 @@ public final class ChunkApplier {
     return new CoreKey(chunk.getSession(), chunk.getCore());
   }
 
-  private static ChunkMeta meta(Chunk chunk) {
+  /** What a chunk says about its records. */
+  public static ChunkMeta meta(Chunk chunk) {
     return new ChunkMeta(
         chunk.getSequence(),
         chunk.getRecordsBefore(),
@@ -86,7 +87,8 @@ public final class ChunkApplier {
         chunk.getEndDetail());
   }
 
-  private static ImageInfo info(Image image) {
+  /** What reconstruction and reports need of an image. */
+  public static ImageInfo info(Image image) {
     return new ImageInfo(
         image.getBuildId(),
         image.getName(),

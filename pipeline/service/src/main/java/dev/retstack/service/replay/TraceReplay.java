@@ -87,10 +87,7 @@ public final class TraceReplay {
     try {
       ApplyResult result = applier.apply(chunk);
       if (result == ApplyResult.NEEDS_IMAGE) {
-        throw new InvalidTraceException(
-            "%s: chunk %d of core %s names image %s, which does not stand before it"
-                .formatted(file, chunk.getSequence(), chunk.getCore(), chunk.getImage()),
-            null);
+        throw InvalidTraceException.withoutImage(file, chunk);
       }
     } catch (CorruptChunkException e) {
       throw new InvalidTraceException(file + ": " + e.getMessage(), e);

@@ -1,0 +1,161 @@
+package dev.retstack.cli.verb;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.retstack.cli.CommandException;
+import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.option.Format;
+import dev.retstack.cli.option.FormatOption;
+import dev.retstack.cli.option.Tables;
+import dev.retstack.cli.source.SourceOptions;
+import dev.retstack.graph.hot.HotCores;
+import dev.retstack.graph.hot.HotCount;
+import dev.retstack.graph.hot.HotCounter;
+import dev.retstack.graph.hot.HotProfile;
+import dev.retstack.graph.hot.HotRow;
+import dev.retstack.graph.hot.SketchedCounts;
+import dev.retstack.service.export.HotCsv;
+import dev.retstack.service.export.HotJson;
+import dev.retstack.service.export.HotText;
+import dev.retstack.service.replay.HotReplay;
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code retstack hot}: the most-called addresses. */
+@Command(
+    name = "hot",
+    description = {
+      "Show which functions are called most, with hits and how much of all that is (of 1024):",
+      "  --seed-table  the small table that firmware keeps in its own counting function: so many",
+      "                entries, hits that decay, the last entry replaced (the default)",
+      "  --exact       every call counted",
+      "  --sketch      fixed memory however many functions there are, with bounds (DataSketches)",
+      "All cores together; --per-core shows each. A table of all cores is the sum of theirs."
+    },
+    footer = {
+      "  retstack record --image zoo-riscv64-mcount -o hot.avro",
+      "  retstack hot hot.avro --top 5",
+      "  retstack hot hot.avro --exact --per-core --ignore 0x100000-0x1000ff --format csv"
+    })
+public final class HotVerb extends Verb {
+  @Mixin private SourceOptions source;
+
+  @Option(names = "--seed-table", description = "The table of the firmware (default).")
+  private boolean seedTable;
+
+  @Option(names = "--exact", description = "Count every call.")
+  private boolean exact;
+
+  @Option(names = "--sketch", description = "Estimate with bounds, in fixed memory.")
+  private boolean sketch;
+
+  @Option(
+      names = "--top",
+      defaultValue = "30",
+      paramLabel = "N",
+      description = "Addresses shown (default: ${DEFAULT-VALUE}).")
+  private int top;
+
+  @Option(names = "--per-core", description = "Each core for itself.")
+  private boolean perCore;
+
+  @Option(
+      names = "--sketch-size",
+      defaultValue = "" + SketchedCounts.DEFAULT_SIZE,
+      paramLabel = "N",
+      description = "Places of the sketch, a power of two (default: ${DEFAULT-VALUE}).")
+  private int sketchSize;
+
+  @Mixin private HotTableOptions table;
+  @Mixin private FormatOption format;
+
+  @Override
+  int run() throws Exception {
+    if (source.problem() != null) {
+      throw usage(source.problem());
+    }
+    if (Stream.of(seedTable, exact, sketch).filter(chosen -> chosen).count() > 1) {
+      throw usage("--seed-table, --exact and --sketch exclude each other");
+    }
+    if (top < 1) {
+      throw usage("--top " + top + ": use 1 or more");
+    }
+    show(source.live() ? live() : recorded());
+    return ExitCode.OK;
+  }
+
+  private List<HotProfile> recorded() {
+    HotCounter.Kind kind =
+        sketch
+            ? HotCounter.Kind.SKETCH
+            : exact ? HotCounter.Kind.EXACT : HotCounter.Kind.SEED_TABLE;
+    HotCores cores;
+    try {
+      cores = new HotCores(kind, table.settings(), sketchSize);
+      kind.create(table.settings(), sketchSize);
+    } catch (IllegalArgumentException e) {
+      throw usage(e.getMessage());
+    }
+    Path trace = source.trace();
+    try {
+      String truncation = HotReplay.read(trace, cores);
+      if (!truncation.isEmpty()) {
+        note(truncation);
+      }
+    } catch (NoSuchFileException e) {
+      throw CommandException.badInput("no such trace: " + trace, e);
+    } catch (IOException e) {
+      throw CommandException.badInput(e.getMessage() == null ? e.toString() : e.getMessage(), e);
+    }
+    return perCore ? cores.cores() : List.of(cores.merged());
+  }
+
+  /** The running pipeline counts every call per function: no table, no bounds, no cores. */
+  private List<HotProfile> live() throws IOException, InterruptedException {
+    if (seedTable || sketch || perCore) {
+      throw usage(
+          "a running pipeline has the exact counts of all cores only: use --exact, or a trace");
+    }
+    JsonNode report = Tables.JSON.readTree(source.ask("report", Map.of("format", "json")));
+    long calls = 0;
+    for (JsonNode function : report.path("functions")) {
+      calls += function.path("calls").asLong();
+    }
+    List<HotRow> rows = new ArrayList<>();
+    for (JsonNode function : report.path("functions")) {
+      long hits = function.path("calls").asLong();
+      long address =
+          Long.parseUnsignedLong(function.path("address").asText("0x0").substring(2), 16);
+      rows.add(
+          new HotRow(
+              function.path("name").asText(),
+              function.path("image").asText(),
+              function.path("isa").asText(),
+              HotCount.exact(address, hits, HotCount.ratio(hits, calls))));
+    }
+    rows.sort(Comparator.<HotRow>comparingLong(row -> row.count().hits()).reversed());
+    return List.of(new HotProfile("", "", calls, report.path("lost").asLong(), calls, 0, 0, rows));
+  }
+
+  private void show(List<HotProfile> all) throws IOException {
+    List<HotProfile> profiles = all.stream().map(profile -> profile.top(top)).toList();
+    Format shape = format.format();
+    Output.write(
+        out(),
+        out -> {
+          switch (shape) {
+            case TEXT -> HotText.write(profiles, sketch, out);
+            case JSON -> HotJson.write(profiles, out);
+            case CSV -> HotCsv.write(profiles, out);
+          }
+        });
+  }
+}

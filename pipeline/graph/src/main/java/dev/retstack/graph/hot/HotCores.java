@@ -1,0 +1,173 @@
+package dev.retstack.graph.hot;
+
+import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.aggregate.ImageInfo;
+import dev.retstack.graph.reconstruct.ChunkMeta;
+import dev.retstack.graph.symbol.SymbolTable;
+import dev.retstack.schema.codec.RecordBatch;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * Hot addresses of many cores, straight from their records: a pass of its own, so that nobody pays
+ * for it who does not ask. Chunks of a core come in order; one that comes again is ignored.
+ */
+public final class HotCores {
+  private static final int MAX_CORES = 100_000;
+
+  private final HotSettings settings;
+  private final HotCounter.Kind kind;
+  private final int sketchSize;
+  private final Map<CoreKey, Core> cores = new HashMap<>();
+
+  private static final class Core {
+    final ImageInfo image;
+    final HotCounter counter;
+    long nextSequence;
+    long recordsExpected;
+    long calls;
+    long lost;
+
+    Core(ImageInfo image, HotCounter counter) {
+      this.image = image;
+      this.counter = counter;
+    }
+
+    void apply(ChunkMeta meta, RecordBatch batch) {
+      if (meta.sequence() < nextSequence) {
+        return;
+      }
+      lost += Math.max(0, meta.recordsBefore() - recordsExpected) + meta.lostBefore();
+      nextSequence = meta.sequence() + 1;
+      recordsExpected = meta.recordsBefore() + batch.size();
+      for (int i = 0; i < batch.size(); i++) {
+        byte record = batch.kind[i];
+        if (record == RecordBatch.ENTRY || record == RecordBatch.FUNCTION) {
+          calls++;
+          counter.hit(batch.selfPc[i]);
+        } else if (record == RecordBatch.LOST) {
+          lost += Math.max(0, batch.selfPc[i]);
+        }
+      }
+    }
+  }
+
+  /**
+   * No cores yet.
+   *
+   * @param sketchSize see {@link SketchedCounts}; of no meaning to the other kinds
+   */
+  public HotCores(HotCounter.Kind kind, HotSettings settings, int sketchSize) {
+    this.kind = kind;
+    this.settings = settings;
+    this.sketchSize = sketchSize;
+  }
+
+  /**
+   * Takes a chunk of a core.
+   *
+   * @return false where there are too many cores to keep this one
+   */
+  public boolean apply(ChunkMeta meta, CoreKey key, ImageInfo image, RecordBatch batch) {
+    Core core = cores.get(key);
+    if (core == null) {
+      if (cores.size() == MAX_CORES) {
+        return false;
+      }
+      core = new Core(image, counter());
+      cores.put(key, core);
+    }
+    core.apply(meta, batch);
+    return true;
+  }
+
+  private HotCounter counter() {
+    return kind.create(settings, sketchSize);
+  }
+
+  /** What each core called most, by core. */
+  public List<HotProfile> cores() {
+    return cores.entrySet().stream()
+        .sorted(Map.Entry.comparingByKey())
+        .map(
+            entry -> {
+              Core core = entry.getValue();
+              return new HotProfile(
+                  entry.getKey().session(),
+                  entry.getKey().core(),
+                  core.calls,
+                  core.lost,
+                  core.counter.total(),
+                  core.counter.error(),
+                  core.counter.notKept(),
+                  rows(core.image, core.counter));
+            })
+        .toList();
+  }
+
+  /**
+   * What all cores together called most. Addresses of different images are different rows; ratios
+   * are of the whole.
+   */
+  public HotProfile merged() {
+    Map<String, List<Core>> images =
+        cores.values().stream()
+            .collect(
+                Collectors.groupingBy(core -> core.image.id(), TreeMap::new, Collectors.toList()));
+    List<HotCounter> merged = new ArrayList<>();
+    List<HotRow> rows = new ArrayList<>();
+    images.forEach(
+        (_, ofImage) -> {
+          HotCounter counter = counter().merge(ofImage.stream().map(core -> core.counter).toList());
+          merged.add(counter);
+          rows.addAll(rows(ofImage.getFirst().image, counter));
+        });
+    long total = merged.stream().mapToLong(HotCounter::total).sum();
+    return new HotProfile(
+        "",
+        "",
+        cores.values().stream().mapToLong(core -> core.calls).sum(),
+        cores.values().stream().mapToLong(core -> core.lost).sum(),
+        total,
+        merged.stream().mapToLong(HotCounter::error).max().orElse(0),
+        merged.stream().mapToLong(HotCounter::notKept).sum(),
+        rows.stream().map(row -> ofWhole(row, total)).sorted(ORDER).toList());
+  }
+
+  private static final Comparator<HotRow> ORDER =
+      Comparator.<HotRow>comparingLong(row -> row.count().hits())
+          .reversed()
+          .thenComparing(HotRow::function)
+          .thenComparing(HotRow::image)
+          .thenComparing(row -> row.count().address(), Long::compareUnsigned);
+
+  private static HotRow ofWhole(HotRow row, long total) {
+    HotCount c = row.count();
+    return new HotRow(
+        row.function(),
+        row.image(),
+        row.isa(),
+        new HotCount(
+            c.address(), c.hits(), c.atLeast(), c.atMost(), HotCount.ratio(c.hits(), total)));
+  }
+
+  private List<HotRow> rows(ImageInfo image, HotCounter counter) {
+    SymbolTable symbols = image.symbols();
+    return counter.counts().stream()
+        .map(
+            count ->
+                new HotRow(
+                    settings.width() == 1
+                        ? symbols.name(count.address())
+                        : symbols.symbolPlusOffset(count.address()),
+                    image.name(),
+                    image.isa(),
+                    count))
+        .toList();
+  }
+}

@@ -1,0 +1,54 @@
+package dev.retstack.graph.hot;
+
+import java.util.List;
+
+/**
+ * Counts calls by address, in bounded memory. A pure state machine: the same addresses in the same
+ * order give the same counts. Not safe for use by several threads at once.
+ */
+public sealed interface HotCounter permits SeedTable, ExactCounts, SketchedCounts {
+  /** Counts a call. */
+  void hit(long address);
+
+  /** The addresses, most hits first. */
+  List<HotCount> counts();
+
+  /** What all hits add up to: the whole of which the ratios tell the part. */
+  long total();
+
+  /** How far hits may lie from the true number of calls: 0 where they are counted one by one. */
+  long error();
+
+  /** Calls counted under no address of their own, because there are too many. */
+  long notKept();
+
+  /**
+   * What the counters of several cores of one image add up to; they are not changed.
+   *
+   * @param others of this kind, with these settings
+   */
+  HotCounter merge(List<HotCounter> others);
+
+  /** How to make counters of a kind. */
+  enum Kind {
+    /** {@link SeedTable}. */
+    SEED_TABLE,
+    /** {@link ExactCounts}. */
+    EXACT,
+    /** {@link SketchedCounts}. */
+    SKETCH;
+
+    /**
+     * An empty counter.
+     *
+     * @param sketchSize see {@link SketchedCounts}; of no meaning to the others
+     */
+    public HotCounter create(HotSettings settings, int sketchSize) {
+      return switch (this) {
+        case SEED_TABLE -> new SeedTable(settings);
+        case EXACT -> new ExactCounts(settings);
+        case SKETCH -> new SketchedCounts(settings, sketchSize);
+      };
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** Which functions are called most: the table of the bare-metal seed, exact counts, a sketch. */
+package dev.retstack.graph.hot;

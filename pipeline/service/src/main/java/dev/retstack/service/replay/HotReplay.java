@@ -1,0 +1,59 @@
+package dev.retstack.service.replay;
+
+import dev.retstack.graph.aggregate.ImageInfo;
+import dev.retstack.graph.hot.HotCores;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.TraceEntry;
+import dev.retstack.schema.codec.Chunks;
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.file.TraceFileReader;
+import dev.retstack.service.reconstruct.ChunkApplier;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+
+/** The records of a trace into tables of hot addresses, without rebuilding the calls. */
+public final class HotReplay {
+  private HotReplay() {}
+
+  /**
+   * Reads a whole trace.
+   *
+   * @param cores filled
+   * @return one sentence that says where the file was cut off; empty = it is whole
+   * @throws dev.retstack.schema.file.CorruptTraceException when the file is not a trace, or changed
+   * @throws InvalidTraceException when its entries do not fit together
+   */
+  public static String read(Path file, HotCores cores) throws IOException {
+    Map<String, ImageInfo> images = new HashMap<>();
+    RecordBatch batch = new RecordBatch(0);
+    try (TraceFileReader reader = TraceFileReader.open(file)) {
+      for (TraceEntry entry = reader.next(); entry != null; entry = reader.next()) {
+        if (entry.getImage() != null) {
+          images.putIfAbsent(entry.getImage().getBuildId(), ChunkApplier.info(entry.getImage()));
+        } else if (entry.getChunk() != null) {
+          batch = apply(file, entry.getChunk(), images, batch, cores);
+        }
+      }
+      return reader.truncation();
+    }
+  }
+
+  private static RecordBatch apply(
+      Path file, Chunk chunk, Map<String, ImageInfo> images, RecordBatch reuse, HotCores cores)
+      throws InvalidTraceException {
+    ImageInfo image = images.get(chunk.getImage());
+    if (image == null) {
+      throw InvalidTraceException.withoutImage(file, chunk);
+    }
+    try {
+      RecordBatch batch = Chunks.decode(chunk, reuse);
+      cores.apply(ChunkApplier.meta(chunk), ChunkApplier.key(chunk), image, batch);
+      return batch;
+    } catch (CorruptChunkException e) {
+      throw new InvalidTraceException(file + ": " + e.getMessage(), e);
+    }
+  }
+}
