@@ -1,0 +1,89 @@
+package dev.retstack.fleet.control;
+
+import dev.retstack.fleet.loader.CallSite;
+import dev.retstack.fleet.loader.ElfFile;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.Section;
+import dev.retstack.fleet.loader.Symbol;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** The functions of an image that can be traced, for who names some of them. Immutable. */
+public final class SiteCatalog {
+  /** Most names that a refusal offers. */
+  private static final int OFFERED_MAX = 3;
+
+  private final String image;
+  private final List<PatternSubject> subjects;
+
+  private SiteCatalog(String image, List<PatternSubject> subjects) {
+    this.image = image;
+    this.subjects = subjects;
+  }
+
+  /** Those of an image. */
+  public static SiteCatalog of(LoadedImage image) {
+    return of(
+        image.elf().name(),
+        image.conventions().stream()
+            .flatMap(convention -> convention.sites().stream())
+            .map(site -> subject(image.elf(), site))
+            .toList());
+  }
+
+  /** Those that are listed. */
+  public static SiteCatalog of(String image, List<PatternSubject> subjects) {
+    return new SiteCatalog(image, List.copyOf(subjects));
+  }
+
+  private static PatternSubject subject(ElfFile elf, CallSite site) {
+    return new PatternSubject(
+        elf.functionAt(site.address())
+            .or(() -> elf.functionAt(site.function()))
+            .map(Symbol::name)
+            .orElse(""),
+        site.address(),
+        elf.sections().stream()
+            .filter(section -> section.contains(site.address()))
+            .findFirst()
+            .map(Section::name)
+            .orElse(""),
+        elf.name());
+  }
+
+  /** Call sites. */
+  public List<PatternSubject> subjects() {
+    return subjects;
+  }
+
+  /** True where at least one function is meant. */
+  public boolean has(FunctionPattern pattern) {
+    return subjects.stream().anyMatch(pattern::matches);
+  }
+
+  /** Says that no function is meant by a pattern, and which there are instead. */
+  public String whyNone(FunctionPattern pattern) {
+    List<String> names =
+        subjects.stream().map(PatternSubject::function).distinct().sorted().toList();
+    List<String> near =
+        pattern.name().map(name -> NearNames.of(name, names, OFFERED_MAX)).orElse(List.of());
+    if (!near.isEmpty()) {
+      return "no function of %s is '%s': did you mean %s?"
+          .formatted(image, pattern, String.join(", ", near));
+    }
+    return "no function of %s is '%s': it has %d functions with a call site%s"
+        .formatted(
+            image,
+            pattern,
+            names.size(),
+            names.stream()
+                .filter(name -> !name.isEmpty())
+                .limit(OFFERED_MAX)
+                .collect(
+                    Collectors.collectingAndThen(Collectors.joining(", "), SiteCatalog::suchAs)));
+  }
+
+  private static String suchAs(String names) {
+    return names.isEmpty() ? "" : ", such as " + names;
+  }
+}
