@@ -311,7 +311,7 @@ class PipelineTest {
     }
   }
 
-  private static final Duration WAIT = Duration.ofSeconds(60);
+  private static final Duration WAIT = Duration.ofMinutes(3);
 
   private static <T> T await(CompletionStage<T> stage) throws Exception {
     return stage.toCompletableFuture().get(WAIT.toSeconds(), TimeUnit.SECONDS);

@@ -8,7 +8,6 @@ import dev.retstack.fleet.linux.LinuxEnd;
 import dev.retstack.fleet.linux.LinuxProcess;
 import dev.retstack.fleet.loader.ElfFile;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.Segment;
 import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.probe.RecordBuffer;
@@ -26,20 +25,6 @@ import java.util.OptionalLong;
  * with a sentence, never the process.
  */
 public final class Core implements AutoCloseable {
-  /**
-   * Bytes of translated code per byte of guest code, hooks included. When the buffer is too small
-   * for what a program runs, all of it is translated again and again: measured 10 times slower. A
-   * bigger one costs address space only, but above 2 MiB the host may give it huge pages.
-   */
-  private static final int TRANSLATED_PER_BYTE = 64;
-
-  private static final int TRANSLATED_BYTES_MIN = 1 << 20;
-
-  /** A buffer of just this size would get one: 2 ms to clear, and all of it resident. */
-  private static final int HUGE_PAGE = 2 << 20;
-
-  private static final int TRANSLATED_BYTES_MAX = 32 << 20;
-
   /** Why {@link #run} came back. */
   public enum Slice {
     /** The instructions are used up. */
@@ -123,22 +108,13 @@ public final class Core implements AutoCloseable {
     Unicorn engine = Unicorn.open(how.arch(), how.mode());
     try {
       how.cpuModel().ifPresent(engine::ctl_set_cpu_model);
-      engine.ctl_set_tcg_buffer_size(translatedBytes(image.elf()));
+      engine.ctl_set_tcg_buffer_size(TranslationBuffer.bytesFor(image.elf()));
       engine.ctl_tlb_mode(UcConst.UC_TLB_VIRTUAL);
       return new Core(image, options, engine);
     } catch (Throwable t) {
       engine.close();
       throw t;
     }
-  }
-
-  private static int translatedBytes(ElfFile image) {
-    long code =
-        image.segments().stream().filter(Segment::executable).mapToLong(Segment::memoryBytes).sum();
-    long most = TRANSLATED_BYTES_MAX / TRANSLATED_PER_BYTE;
-    long wanted = Math.clamp(code, 1L, most) * TRANSLATED_PER_BYTE;
-    int bytes = (int) Math.max(Long.highestOneBit(wanted), TRANSLATED_BYTES_MIN);
-    return bytes == HUGE_PAGE ? bytes - (bytes >> 4) : bytes;
   }
 
   private void addRam(Ram ram) {
@@ -272,6 +248,11 @@ public final class Core implements AutoCloseable {
     }
     pc = isa.addresses().target(pacer.stopAddress(), engine::reg_read);
     return true;
+  }
+
+  /** How often the engine asked for a page that it did not know. */
+  long pageLookUps() {
+    return tlb.fills();
   }
 
   private long currentPc() {

@@ -43,6 +43,10 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
   private boolean lookedUp;
 
   private int fills;
+  private long allFills;
+
+  /** True where the slice that runs began with an empty TLB. */
+  private boolean flushed;
 
   /** True where the last look-up was refused only to leave the block. */
   private boolean left;
@@ -95,12 +99,23 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
     return refusedAccess;
   }
 
-  /** Between two slices: lets the engine's TLB grow where it was crowded. */
+  /**
+   * Between two slices: lets the engine's TLB grow where it was crowded. The fills of a slice that
+   * began with an empty TLB say nothing: each page in use takes one.
+   */
   void endOfSlice() {
-    if (fills > CROWDED) {
+    boolean crowded = fills > CROWDED && !flushed;
+    if (crowded) {
       engine.ctl_flush_tlb();
     }
+    flushed = crowded;
+    allFills += fills;
     fills = 0;
+  }
+
+  /** How often the engine asked for a page, in all slices that have ended. */
+  long fills() {
+    return allFills;
   }
 
   @Override
