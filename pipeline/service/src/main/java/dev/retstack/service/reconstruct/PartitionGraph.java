@@ -10,7 +10,6 @@ import dev.retstack.service.ingest.ImageRegistry;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.progress.CoreWatch;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -76,10 +75,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   /** A chunk whose image has not come yet. */
   private record Parked(Ingest ingest, Chunk chunk) {}
 
-  /** Longest wait for the checkpoint that holds the end of a core; key of its timer, too. */
-  private static final Duration CORE_ENDED = Duration.ofMillis(100);
-
-  private final TimerScheduler<Command> timers;
+  private final CheckpointPace<Command> pace;
   private final int partition;
   private final PartitionSettings settings;
   private final ActorRef<ImageRegistry.Command> images;
@@ -126,7 +122,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       ActorRef<CoreWatch.Command> watch) {
     super(context);
     context.setLoggerName(PartitionGraph.class);
-    this.timers = timers;
+    this.pace = new CheckpointPace<>(timers, CheckpointDue.INSTANCE);
     this.partition = partition;
     this.settings = settings;
     this.images = images;
@@ -245,9 +241,8 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     CoreGraph core = applier.state().core(ChunkApplier.key(chunk)).orElseThrow();
     CoreProgress progress = CoreProgress.of(partition, core);
     watch.tell(new CoreWatch.Advanced(progress));
-    if (progress.ended() && !timers.isTimerActive(CORE_ENDED)) {
-      // readers wait for what a core gave; cores that end together share a checkpoint
-      timers.startSingleTimer(CORE_ENDED, CheckpointDue.INSTANCE, CORE_ENDED);
+    if (progress.ended()) {
+      pace.coreEnded();
     }
     advance(m);
   }
@@ -313,17 +308,22 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     return this;
   }
 
-  /** Takes a checkpoint, or another one after the one that is being written. */
+  /** Takes a checkpoint, or another one after the one that is being written, or a little later. */
   private void checkpoint() {
     if (checkpointInFlight) {
       checkpointAgain = true;
       return;
     }
+    if (!releasing && pace.tooEarly()) {
+      return;
+    }
     checkpointInFlight = true;
     chunksSinceCheckpoint = 0;
     long offset = nextOffset;
+    long start = System.nanoTime();
     byte[] state = StateCopy.bytes(applier.state());
     List<ProducerRecord<byte[], byte[]>> profiles = derived.profiles(applier.state(), offset);
+    pace.took(System.nanoTime() - start);
     onLedger(
         target -> {
           target.publish(profiles);
