@@ -21,13 +21,38 @@ enum stop {
   ASK_BLOCK,   /* classify the block at stop_address: stop_size, stop_count */
   ASK_SITE,    /* resolve the call that returns to stop_value, of the counting function in stop_count */
   ASK_FRAMES,  /* ret_stack is to grow */
-  ASK_REGIONS  /* the guest's mappings have changed */
+  ASK_REGIONS, /* the guest's mappings have changed */
+  ASK_TRIGGER  /* the function at stop_value is entered, and something is to be done */
 };
+
+/* Whether an entry ahead of its time waits at a deadline: no; yes; yes, and its time has passed when the core ends. */
+enum deadline_kind { DEADLINE_ROUGH, DEADLINE_EXACT, DEADLINE_END };
 
 /* What a block is; most are of the program, which is 0. BLOCK_SKIP ends with a skipped call. */
 enum block_kind { BLOCK_PROGRAM, BLOCK_IDLE, BLOCK_COUNTING, BLOCK_HANDLER, BLOCK_SITE, BLOCK_SKIP, BLOCK_STOP,
                   BLOCK_LANDING };
 enum { KIND_BITS = 4, KINDS = 1 << KIND_BITS };
+
+/* What becomes of entries, where it is not a hijack and a record each: see rules.h. */
+enum mode {
+  MODE_PAUSED = 1,   /* nothing */
+  MODE_FUNCTION = 2, /* a record without a hijack */
+  MODE_GRAPH = 4,    /* what it ever was, below the functions that were asked for */
+  MODE_HIDDEN = 8,   /* nothing, while a frame without records is open */
+  MODE_LATE = 16,    /* records are written when a call has lasted long enough */
+  MODE_DEPTH = 32    /* nothing, from max_depth on */
+};
+
+/* What a site is for, beside being recorded. */
+enum special {
+  SPECIAL_MUTE = 1,   /* it is not recorded */
+  SPECIAL_GRAPH = 2,  /* its function opens the graph under MODE_GRAPH */
+  SPECIAL_HIDE = 4,   /* its function and all below leave no records */
+  SPECIAL_TRIGGER = 8 /* Java is asked first */
+};
+
+/* What a frame is for, beside its exit. */
+enum frame_special { FRAME_HIDDEN = 1 };
 
 enum attention { ATTENTION_BEHIND = 1, ATTENTION_RARE = 2 };
 
@@ -89,7 +114,8 @@ struct site {
   int64_t frame_bytes;
   uint32_t behind; /* as in struct core, for a block that begins with this site */
   uint16_t used; /* 0: empty */
-  uint16_t ahead; /* instructions of the block up to and with a call that was switched off */
+  uint8_t special; /* SPECIAL_.. */
+  uint8_t ahead; /* instructions of the block up to and with a call that was switched off */
   int32_t card;
   int16_t where;
   int16_t keeps_frame;
@@ -100,8 +126,15 @@ struct frame {
   uint64_t from_pc;
   uint64_t ret_p;
   int32_t card;
-  int16_t tail;
-  int16_t framed;
+  int16_t special; /* FRAME_.. */
+  int8_t tail;
+  int8_t framed;
+};
+
+/* What the record of an entry will say, should it be written. */
+struct late {
+  int64_t time;
+  uint64_t fp;
 };
 
 struct region {
@@ -140,7 +173,7 @@ struct core {
 
   uint64_t now; /* guest instructions executed, the tracer's own excluded */
   uint64_t deadline;
-  uint64_t deadline_is_end; /* 1: the core ends there */
+  uint64_t deadline_kind; /* DEADLINE_.. */
   uint64_t attention; /* ATTENTION_..: the next block is not just one more of the program */
   struct block *blocks;
   uint64_t block_mask;
@@ -188,6 +221,14 @@ struct core {
   const struct card *unsettled; /* of the last record, an exit whose registers are not known yet; or NULL */
   uint64_t record_count;
   uint64_t record_capacity;
+
+  uint64_t mode; /* MODE_.. */
+  int64_t graph_base; /* index of the frame that opened the graph; NONE */
+  uint64_t max_depth;
+  int64_t min_duration;
+  struct late *late; /* by index of the frame */
+  uint64_t written; /* frames from here on have no record of their entry yet */
+  uint64_t triggered; /* 1: the next entry was asked about */
 
   uint64_t overruns;
   uint64_t unhijackable;

@@ -4,6 +4,25 @@
 
 #include "records.h"
 #include "ret_stack.h"
+#include "rules.h"
+
+static inline void record_exit(uc_engine *uc, struct core *c, uint64_t frame) {
+  const struct frame *f = &c->frames[frame];
+  const struct card *card = &c->cards[f->card];
+  uint64_t slot = f->ret_p, fp = 0;
+  if (card->settles_later) {
+    c->unsettled = card;
+  } else {
+    int failed = 0;
+    uint64_t values[FORETOLD];
+    for (int i = 0; i < card->foretold; i++) {
+      values[i] = value(uc, c, &card->retp_at_exit[i], &failed);
+    }
+    slot = foretold(card, values, f->ret_p);
+    fp = value(uc, c, &card->fp_at_exit, &failed);
+  }
+  record(c, RECORD_EXIT, frame, f->self_pc, f->from_pc & c->code_mask, slot, fp);
+}
 
 static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handler) {
   int64_t frame = topmost(c, handler), below = frame - (int64_t)c->handlers;
@@ -19,20 +38,18 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handl
     return;
   }
   const struct frame *f = &c->frames[frame];
-  const struct card *card = &c->cards[f->card];
-  uint64_t slot = f->ret_p, fp = 0;
-  if (card->settles_later) {
-    c->unsettled = card;
-  } else {
-    int failed = 0;
-    uint64_t values[FORETOLD];
-    for (int i = 0; i < card->foretold; i++) {
-      values[i] = value(uc, c, &card->retp_at_exit[i], &failed);
+  if (__builtin_expect(c->mode | (uint64_t)f->special, 0)) {
+    int asked = leave_by_rules(c, (uint64_t)frame);
+    if (asked == STOP_BATCH_FULL) {
+      stop_before(uc, c, address, asked);
+      return;
     }
-    slot = foretold(card, values, f->ret_p);
-    fp = value(uc, c, &card->fp_at_exit, &failed);
+    if (asked == EXIT_RECORDED) {
+      record_exit(uc, c, (uint64_t)frame);
+    }
+  } else {
+    record_exit(uc, c, (uint64_t)frame);
   }
-  record(c, RECORD_EXIT, (uint64_t)frame, f->self_pc, f->from_pc & c->code_mask, slot, fp);
   if ((uint64_t)frame < c->frame_count) {
     c->frame_count = (uint64_t)frame;
   }

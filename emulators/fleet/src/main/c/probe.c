@@ -57,18 +57,19 @@ static __attribute__((noinline)) int enter_at(uc_engine *uc, struct core *c, uin
   if (!ready(uc, c, address)) {
     return 0;
   }
-  if (!enter(uc, c, site)) {
-    stop_before(uc, c, address, ASK_FRAMES);
-    return 0;
+  int asked = enter(uc, c, site);
+  if (asked != STOP_NONE) {
+    stop_before(uc, c, address, asked);
   }
-  return 1;
+  return asked == STOP_NONE;
 }
 
 /* At a site without a call. What stands in front of the entry runs later, but its time has passed by then. */
 static inline int enter_ahead(uc_engine *uc, struct core *c, uint64_t address, const struct site *site) {
   uint64_t ahead = site->ahead;
   c->now += ahead;
-  if (__builtin_expect(c->now >= c->deadline, 0) && c->deadline_is_end && ahead > 0) {
+  if (__builtin_expect(c->now >= c->deadline, 0) && c->deadline_kind != DEADLINE_ROUGH && ahead > 0) {
+    c->now -= c->deadline_kind == DEADLINE_EXACT ? ahead : 0;
     stop_before(uc, c, address, STOP_DEADLINE);
     return 0;
   }

@@ -6,7 +6,7 @@
 
 #include "guest.h"
 
-enum record_kind { RECORD_ENTRY, RECORD_EXIT };
+enum record_kind { RECORD_ENTRY, RECORD_EXIT, RECORD_FUNCTION = 4, RECORD_VALUES };
 
 static __attribute__((noinline)) int64_t host_now(const struct core *c) {
   struct timespec t;
@@ -14,17 +14,26 @@ static __attribute__((noinline)) int64_t host_now(const struct core *c) {
   return (int64_t)((uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec - c->host_origin);
 }
 
-static inline void record(struct core *c, int kind, uint64_t frame, uint64_t self, uint64_t from, uint64_t slot,
-                          uint64_t fp) {
+static inline int64_t time_now(const struct core *c) {
+  return __builtin_expect(c->host_clock != 0, 0) ? host_now(c) : (int64_t)c->now;
+}
+
+static inline void record_at(struct core *c, int64_t time, int kind, uint64_t frame, uint64_t self, uint64_t from,
+                             uint64_t slot, uint64_t fp) {
   struct ring *to = c->ring;
   uint64_t i = c->record_count++;
-  to->time[i] = __builtin_expect(c->host_clock != 0, 0) ? host_now(c) : (int64_t)c->now;
+  to->time[i] = time;
   to->self_pc[i] = (int64_t)self;
   to->from_pc[i] = (int64_t)from;
   to->ret_p[i] = (int64_t)slot;
   to->fp[i] = (int64_t)fp;
   to->depth[i] = (int32_t)frame;
   to->kind[i] = (uint8_t)kind;
+}
+
+static inline void record(struct core *c, int kind, uint64_t frame, uint64_t self, uint64_t from, uint64_t slot,
+                          uint64_t fp) {
+  record_at(c, time_now(c), kind, frame, self, from, slot, fp);
 }
 
 /* retp of an exit: as the card foretells it, that of the entry where it may be. */

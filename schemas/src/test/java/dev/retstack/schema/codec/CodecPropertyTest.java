@@ -97,6 +97,7 @@ class CodecPropertyTest {
 
   /** The plain codec is what Avro's own writer makes of the schema. */
   @Test
+  @SuppressWarnings("EnumOrdinal") // a batch numbers kinds as the schema does
   void recordsAreAvro() throws IOException {
     AvroGuard.trustOwnClasses();
     SplittableRandom random = new SplittableRandom(Seeds.fresh("recordsAreAvro"));

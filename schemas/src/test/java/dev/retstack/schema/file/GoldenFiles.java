@@ -70,6 +70,7 @@ final class GoldenFiles {
     return files;
   }
 
+  @SuppressWarnings("EnumOrdinal") // a batch numbers kinds as the schema does
   static TraceRecords records(RecordBatch batch) {
     List<TraceRecord> records = new ArrayList<>();
     for (int i = 0; i < batch.size(); i++) {

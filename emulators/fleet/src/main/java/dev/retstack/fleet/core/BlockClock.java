@@ -79,7 +79,7 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
   }
 
   @Override
-  public void arm(long untilTime, boolean end) {
+  public void arm(long untilTime, Deadline kind) {
     deadline = untilTime;
     stop = Stop.NONE;
   }

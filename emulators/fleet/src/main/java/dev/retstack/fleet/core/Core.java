@@ -1,9 +1,10 @@
 package dev.retstack.fleet.core;
 
+import dev.retstack.fleet.control.TraceChange;
+import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.isa.BringUp;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.SyscallAbi;
-import dev.retstack.fleet.linux.Cpu;
 import dev.retstack.fleet.linux.LinuxEnd;
 import dev.retstack.fleet.linux.LinuxProcess;
 import dev.retstack.fleet.loader.ElfFile;
@@ -42,6 +43,7 @@ public final class Core implements AutoCloseable {
   private final VirtualTlb tlb;
   private final LandingPage landing;
   private final TraceClock clock;
+  private final Tracing tracing;
   private final Pacer pacer;
   private final LinuxProcess process;
   private final Faults faults;
@@ -66,11 +68,9 @@ public final class Core implements AutoCloseable {
     options.ram().forEach(this::addRam);
     Optional<HostClock> host =
         options.clock() == CoreOptions.Clock.HOST ? Optional.of(new HostClock()) : Optional.empty();
-    pacer = Pacers.of(image, options, engine, memory, landing, host, tlb);
+    tracing = new Tracing(image, options, engine, memory, landing, host, tlb);
+    pacer = tracing.pacer();
     clock = host.<TraceClock>map(c -> c).orElseGet(pacer::instructions);
-    if (options.traced()) {
-      returnAtOnce();
-    }
     faults = new Faults(elf, tlb);
     process =
         new LinuxProcess(
@@ -126,21 +126,6 @@ public final class Core implements AutoCloseable {
     memory.map(ram.base(), ram.size(), GuestMemory.READ | GuestMemory.WRITE | GuestMemory.EXECUTE);
   }
 
-  /** The counting functions do nothing any more: the probe counts. */
-  private void returnAtOnce() {
-    image
-        .conventions()
-        .forEach(
-            c ->
-                c.countingFunctions()
-                    .forEach(
-                        f ->
-                            memory.write(
-                                f.address(),
-                                c.card()
-                                    .entryStub(image.elf().secondInstructionSet(f.address())))));
-  }
-
   private void hook() {
     engine.hook_add_tlb_fill(tlb);
     pacer.hook();
@@ -187,15 +172,20 @@ public final class Core implements AutoCloseable {
    * @throws IllegalStateException when the core has ended
    */
   public Slice run(long instructionCount) {
-    if (ending != null) {
-      throw new IllegalStateException("core has ended: " + ending.detail());
-    }
+    requireAlive();
     if (!recording) {
       recordInto(new RecordBuffer(recordsPerChunk));
     }
+    tracing.goOn(isa.addresses().instruction(pc));
     long now = pacer.instructions().now();
     boolean last = instructionCount >= instructionLimit - now;
-    pacer.arm(last ? instructionLimit : now + instructionCount, last);
+    if (last) {
+      pacer.arm(instructionLimit, Pacer.Deadline.END);
+    } else {
+      pacer.arm(
+          now + instructionCount,
+          instructionCount > 1 ? Pacer.Deadline.EXACT : Pacer.Deadline.ROUGH);
+    }
     UnicornException error;
     try {
       do {
@@ -285,7 +275,9 @@ public final class Core implements AutoCloseable {
    */
   private void repeat() {
     engine.hook_add_mem(UcConst.UC_HOOK_MEM_INVALID, faults::onInvalidAccess, 1, 0);
-    pacer.arm(pacer.instructions().now(), false); // where it does not fail, not beyond its block
+    pacer.arm(
+        pacer.instructions().now(),
+        Pacer.Deadline.ROUGH); // where it does not fail, not beyond its block
     pacer.resume();
     pc = isa.addresses().target(pc, engine::reg_read);
     start();
@@ -306,6 +298,24 @@ public final class Core implements AutoCloseable {
   /** How it ended; empty while it can run. */
   public Optional<CoreEnding> ending() {
     return Optional.ofNullable(ending);
+  }
+
+  /**
+   * Between two runs: from here on the settings count. Frames that are hijacked already exit as
+   * ever, so that every call that was recorded ends. Virtual time does not depend on it.
+   *
+   * @return what became of the call sites
+   * @throws IllegalStateException when the core has ended
+   */
+  public TraceChange trace(TraceSettings settings) {
+    requireAlive();
+    return tracing.follow(settings, isa.addresses().instruction(pc));
+  }
+
+  private void requireAlive() {
+    if (ending != null) {
+      throw new IllegalStateException("core has ended: " + ending.detail());
+    }
   }
 
   /** Where records come from. */
@@ -361,18 +371,5 @@ public final class Core implements AutoCloseable {
     pacer.close();
     memory.close();
     process.close();
-  }
-
-  /** The registers, for the operating system. */
-  private record EngineRegisters(Unicorn engine) implements Cpu {
-    @Override
-    public long read(int register) {
-      return engine.reg_read(register);
-    }
-
-    @Override
-    public void write(int register, long value) {
-      engine.reg_write(register, value);
-    }
   }
 }

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.core;
 
+import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.schema.codec.Chunks;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.OptionalLong;
  * @param traced false runs the image with its own counting function, and makes no records
  * @param clock what the times of records are
  * @param probe which probe makes them
+ * @param trace what is traced from the beginning on
  * @param retStackLimit most hijacked returns at a time; entries beyond it are counted as overruns
  * @param recordsPerChunk capacity of a batch
  * @param instructionLimit the core is stopped at the first block after so many instructions
@@ -22,6 +24,7 @@ public record CoreOptions(
     boolean traced,
     Clock clock,
     ProbeKind probe,
+    TraceSettings trace,
     int retStackLimit,
     int recordsPerChunk,
     long instructionLimit,
@@ -73,6 +76,7 @@ public record CoreOptions(
         true,
         Clock.VIRTUAL,
         ProbeKind.AUTO,
+        TraceSettings.standard(),
         RET_STACK_LIMIT,
         RECORDS_PER_CHUNK,
         UNLIMITED,
@@ -83,32 +87,73 @@ public record CoreOptions(
 
   public CoreOptions withTraced(boolean value) {
     return new CoreOptions(
-        value, clock, probe, retStackLimit, recordsPerChunk, instructionLimit, entry, ram, linux);
+        value,
+        clock,
+        probe,
+        trace,
+        retStackLimit,
+        recordsPerChunk,
+        instructionLimit,
+        entry,
+        ram,
+        linux);
   }
 
   public CoreOptions withClock(Clock value) {
     return new CoreOptions(
-        traced, value, probe, retStackLimit, recordsPerChunk, instructionLimit, entry, ram, linux);
+        traced,
+        value,
+        probe,
+        trace,
+        retStackLimit,
+        recordsPerChunk,
+        instructionLimit,
+        entry,
+        ram,
+        linux);
   }
 
   public CoreOptions withProbe(ProbeKind value) {
     return new CoreOptions(
-        traced, clock, value, retStackLimit, recordsPerChunk, instructionLimit, entry, ram, linux);
+        traced,
+        clock,
+        value,
+        trace,
+        retStackLimit,
+        recordsPerChunk,
+        instructionLimit,
+        entry,
+        ram,
+        linux);
+  }
+
+  public CoreOptions withTrace(TraceSettings value) {
+    return new CoreOptions(
+        traced,
+        clock,
+        probe,
+        value,
+        retStackLimit,
+        recordsPerChunk,
+        instructionLimit,
+        entry,
+        ram,
+        linux);
   }
 
   public CoreOptions withRetStackLimit(int value) {
     return new CoreOptions(
-        traced, clock, probe, value, recordsPerChunk, instructionLimit, entry, ram, linux);
+        traced, clock, probe, trace, value, recordsPerChunk, instructionLimit, entry, ram, linux);
   }
 
   public CoreOptions withRecordsPerChunk(int value) {
     return new CoreOptions(
-        traced, clock, probe, retStackLimit, value, instructionLimit, entry, ram, linux);
+        traced, clock, probe, trace, retStackLimit, value, instructionLimit, entry, ram, linux);
   }
 
   public CoreOptions withInstructionLimit(long value) {
     return new CoreOptions(
-        traced, clock, probe, retStackLimit, recordsPerChunk, value, entry, ram, linux);
+        traced, clock, probe, trace, retStackLimit, recordsPerChunk, value, entry, ram, linux);
   }
 
   /** Begins at that address instead of the image's entry point. */
@@ -117,6 +162,7 @@ public record CoreOptions(
         traced,
         clock,
         probe,
+        trace,
         retStackLimit,
         recordsPerChunk,
         instructionLimit,
@@ -130,6 +176,7 @@ public record CoreOptions(
         traced,
         clock,
         probe,
+        trace,
         retStackLimit,
         recordsPerChunk,
         instructionLimit,
@@ -140,6 +187,15 @@ public record CoreOptions(
 
   public CoreOptions withLinux(LinuxOptions value) {
     return new CoreOptions(
-        traced, clock, probe, retStackLimit, recordsPerChunk, instructionLimit, entry, ram, value);
+        traced,
+        clock,
+        probe,
+        trace,
+        retStackLimit,
+        recordsPerChunk,
+        instructionLimit,
+        entry,
+        ram,
+        value);
   }
 }

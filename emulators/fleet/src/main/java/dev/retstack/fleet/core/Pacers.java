@@ -7,9 +7,8 @@ import dev.retstack.fleet.probe.NativeLibrary;
 import dev.retstack.fleet.probe.NativeProbe;
 import dev.retstack.fleet.probe.NoProbe;
 import dev.retstack.fleet.probe.Pacer;
-import dev.retstack.fleet.probe.SkippedCalls;
+import dev.retstack.fleet.probe.SitePatcher;
 import dev.retstack.unicorn.Unicorn;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -20,6 +19,7 @@ final class Pacers {
   /**
    * The block hook of a core, not yet added to its engine.
    *
+   * @param patcher has the calls that the probe in C goes without
    * @param host what the times of records are; empty: virtual time
    * @param tlb of the engine
    * @throws IllegalStateException where the probe in C is wanted and there is none
@@ -30,14 +30,12 @@ final class Pacers {
       Unicorn engine,
       GuestMemory memory,
       LandingPage landing,
+      SitePatcher patcher,
       Optional<HostClock> host,
       VirtualTlb tlb) {
     Optional<NativeLibrary> library = library(options.probe());
-    SkippedCalls skipped =
-        new SkippedCalls(
-            library.isPresent() && options.traced() ? image.conventions() : List.of(), memory);
     EntryPoints points =
-        options.traced() ? EntryPoints.of(image, skipped) : EntryPoints.none(image);
+        options.traced() ? EntryPoints.of(image, patcher) : EntryPoints.none(image);
     Function<BlockSplitter.Passage, BlockSplitter> splitter =
         passage ->
             new BlockSplitter(
@@ -50,7 +48,7 @@ final class Pacers {
           landing,
           image.isa(),
           points,
-          skipped,
+          patcher,
           splitter,
           tlb::refill,
           host,
@@ -76,7 +74,12 @@ final class Pacers {
         tlb::refill);
   }
 
-  private static Optional<NativeLibrary> library(CoreOptions.ProbeKind wanted) {
+  /**
+   * The probe in C, where it is wanted and there is one.
+   *
+   * @throws IllegalStateException where it must be and is not
+   */
+  static Optional<NativeLibrary> library(CoreOptions.ProbeKind wanted) {
     Optional<NativeLibrary> library = NativeLibrary.find();
     if (wanted == CoreOptions.ProbeKind.NATIVE && library.isEmpty()) {
       throw new IllegalStateException(NativeLibrary.whyNot());

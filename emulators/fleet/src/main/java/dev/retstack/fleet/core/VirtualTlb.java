@@ -42,6 +42,10 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
   /** True when it was told of a page as code that is not. */
   private boolean lookedUp;
 
+  /** True while several changes are made, of which the listener is told at the end. */
+  private boolean together;
+
+  private boolean changed;
   private int fills;
   private long allFills;
 
@@ -267,6 +271,24 @@ final class VirtualTlb implements TlbFillHook, MemoryListener {
       lookedUp = false;
       engine.ctl_flush_tlb();
     }
-    codeChanged.run();
+    if (together) {
+      changed = true;
+    } else {
+      codeChanged.run();
+    }
+  }
+
+  /** Makes several changes of code, of which the listener is told once. */
+  void together(Runnable changes) {
+    together = true;
+    try {
+      changes.run();
+    } finally {
+      together = false;
+      if (changed) {
+        changed = false;
+        codeChanged.run();
+      }
+    }
   }
 }

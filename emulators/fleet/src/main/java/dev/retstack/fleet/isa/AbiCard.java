@@ -1,10 +1,8 @@
 package dev.retstack.fleet.isa;
 
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.stream.Stream;
 
 /**
  * One convention of instrumenting function entries, as data: all that a probe must know.
@@ -53,6 +51,7 @@ public final class AbiCard {
   private final List<String> symbols;
   private final List<CallForm> callForms;
   private final List<Filler> nops;
+  private final List<Lead> leads;
   private final byte[] entryStub;
   private final byte[] secondEntryStub;
   private final Optional<Operand> returnAddress;
@@ -65,7 +64,7 @@ public final class AbiCard {
   private final boolean framesEverywhere;
   private final String remark;
 
-  private AbiCard(Builder b) {
+  AbiCard(AbiCardBuilder b) {
     name = b.name;
     flags = b.flags;
     moment = b.moment;
@@ -75,6 +74,7 @@ public final class AbiCard {
     symbols = List.copyOf(b.symbols);
     callForms = List.copyOf(b.callForms);
     nops = List.copyOf(b.nops);
+    leads = List.copyOf(b.leads);
     entryStub = b.entryStub.clone();
     secondEntryStub = b.secondEntryStub.clone();
     returnAddress = Optional.ofNullable(b.returnAddress);
@@ -138,15 +138,43 @@ public final class AbiCard {
   }
 
   /**
-   * What takes the place of a call, as long as it; empty where there is nothing of that length. A
-   * delay slot that works for the function stays.
+   * What takes the place of a call site, as long as it and of as many instructions; empty where
+   * there is nothing of that length. A delay slot that works for the function stays.
+   *
+   * @param site the call, or the call with what stands in front of it for it alone
    */
-  public Optional<byte[]> nop(byte[] call) {
-    return nops.stream()
-        .filter(nop -> nop.size() == call.length)
+  public Optional<byte[]> nop(byte[] site) {
+    return leads.stream()
+        .filter(lead -> lead.begins(site))
+        .map(Lead::nop)
         .findFirst()
-        .or(() -> Optional.of(nops.getFirst()).filter(nop -> call.length % nop.size() == 0))
-        .map(nop -> nop.over(call));
+        .or(() -> nops.stream().filter(nop -> nop.size() == site.length).findFirst())
+        .or(() -> Optional.of(nops.getFirst()).filter(nop -> site.length % nop.size() == 0))
+        .map(nop -> nop.over(site));
+  }
+
+  /**
+   * call_adjust: from a call to the first byte of its site. Instructions in front of a call that
+   * serve it alone are patched with it.
+   *
+   * @param code the program, as its file has it
+   * @param call address of the call
+   */
+  public long callAdjust(Code code, long call) {
+    return leads.stream()
+        .filter(lead -> lead.precedes(code, call))
+        .findFirst()
+        .map(lead -> call - lead.code().size())
+        .orElse(call);
+  }
+
+  /** Bytes in front of the call in a site of {@link #callAdjust}. */
+  int leadBytes(byte[] site) {
+    return leads.stream()
+        .filter(lead -> lead.begins(site))
+        .findFirst()
+        .map(lead -> lead.code().size())
+        .orElse(0);
   }
 
   /**
@@ -246,142 +274,7 @@ public final class AbiCard {
     return name;
   }
 
-  static Builder named(String name) {
-    return new Builder(name);
-  }
-
-  /** Collects a card; every setter is one line of it. */
-  static final class Builder {
-    private final String name;
-    private String flags;
-    private Moment moment;
-    private SiteTable siteTable = SiteTable.NONE;
-    private List<byte[]> siteNops = List.of();
-    private Prologue prologue = Prologue.ANY;
-    private List<String> symbols = List.of();
-    private List<CallForm> callForms = List.of();
-    private List<Filler> nops = List.of();
-    private byte[] entryStub = {};
-    private byte[] secondEntryStub = {};
-    private Operand returnAddress;
-    private List<Slot> slots = List.of();
-    private Operand parent;
-    private Operand fpAtEntry;
-    private Operand fpAtExit;
-    private List<Operand> retpAtExit = List.of();
-    private OptionalLong slotFromFp = OptionalLong.empty();
-    private boolean framesEverywhere = true;
-    private String remark = "";
-
-    private Builder(String name) {
-      this.name = name;
-    }
-
-    Builder flags(String value) {
-      flags = value;
-      return this;
-    }
-
-    Builder moment(Moment value) {
-      moment = value;
-      return this;
-    }
-
-    Builder symbols(String... values) {
-      symbols = List.of(values);
-      return this;
-    }
-
-    Builder callForms(CallForm... values) {
-      callForms = List.of(values);
-      return this;
-    }
-
-    /** What takes the place of a call: by length, or one that is repeated; see {@link Filler}. */
-    Builder nop(String... hex) {
-      nops = Stream.of(hex).map(Filler::of).toList();
-      return this;
-    }
-
-    Builder entryStub(String hex) {
-      entryStub = bytes(hex);
-      return this;
-    }
-
-    /** The stub where the counting function is of the ISA's second instruction set. */
-    Builder secondEntryStub(String hex) {
-      secondEntryStub = bytes(hex);
-      return this;
-    }
-
-    Builder returnAddress(Operand value) {
-      returnAddress = value;
-      return this;
-    }
-
-    /** Instead of calls: sites of a table, which begin with one of these nops (hex). */
-    Builder sites(SiteTable table, String... nops) {
-      siteTable = table;
-      siteNops = Stream.of(nops).map(Builder::bytes).toList();
-      this.nops = Stream.of(nops).map(Filler::of).toList();
-      return this;
-    }
-
-    Builder prologue(Prologue value) {
-      prologue = value;
-      return this;
-    }
-
-    /** Where the return address is; of several the first that applies. */
-    Builder slots(Slot... values) {
-      slots = List.of(values);
-      return this;
-    }
-
-    /** The slot is a word in memory. */
-    Builder slot(Operand address) {
-      return slots(Slot.memory(address));
-    }
-
-    Builder parent(Operand value) {
-      parent = value;
-      return this;
-    }
-
-    /** The frame pointer to note at entry and to find again at exit. */
-    Builder fpMustAgree(Operand atEntry, Operand atExit) {
-      fpAtEntry = atEntry;
-      fpAtExit = atExit;
-      return this;
-    }
-
-    Builder retpAtExit(Operand... oneOf) {
-      retpAtExit = List.of(oneOf);
-      return this;
-    }
-
-    Builder slotFromFp(long value) {
-      slotFromFp = OptionalLong.of(value);
-      return this;
-    }
-
-    /** {@link #slotFromFp} holds only for functions whose site says that they keep a frame. */
-    Builder slotFromFpBySite(long value) {
-      framesEverywhere = false;
-      return slotFromFp(value);
-    }
-
-    Builder remark(String value) {
-      remark = value;
-      return this;
-    }
-
-    AbiCard build() {
-      return new AbiCard(this);
-    }
-
-    private static byte[] bytes(String hex) {
-      return HexFormat.of().parseHex(hex.replace(" ", ""));
-    }
+  static AbiCardBuilder named(String name) {
+    return new AbiCardBuilder(name);
   }
 }

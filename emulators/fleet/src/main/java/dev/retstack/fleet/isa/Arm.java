@@ -54,6 +54,9 @@ final class Arm {
 
   private static final String THUMB_RETURN = "f4 46  5d f8 04 eb  60 47";
 
+  /** {@code push {lr}}, in front of each call. */
+  private static final String PUSH_LR = "04 e0 2d e5";
+
   /** Where the prologue pushed lr; retp is the sp of the call. */
   private static final Slot SAVED =
       Slot.saved(Operand.register(UC_ARM_REG_SP)).retpByFrame(Operand.register(UC_ARM_REG_SP));
@@ -65,6 +68,7 @@ final class Arm {
           .symbols(COUNTING)
           .callForms(ArmCode.CALLS)
           .nop("04 e0 9d e4") // pop {lr}: the site has pushed it
+          .lead(PUSH_LR, "00 00 a0 e1") // mov r0,r0: of every version, as nop is not
           .entryStub(RETURN)
           .secondEntryStub(THUMB_RETURN)
           .prologue(ArmCode.PROLOGUE.accepting(f -> f.keepsFrame() || f.where() != Where.SAVED))
@@ -84,6 +88,7 @@ final class Arm {
           .symbols(COUNTING)
           .callForms(ArmCode.CALLS)
           .nop("04 e0 9d e4") // pop {lr}: the site has pushed it
+          .lead(PUSH_LR, "00 00 a0 e1") // mov r0,r0: of every version, as nop is not
           .entryStub(RETURN)
           .secondEntryStub(THUMB_RETURN)
           .prologue(ArmCode.PROLOGUE.accepting(f -> !f.keepsFrame() && f.where() == Where.SAVED))
@@ -100,6 +105,7 @@ final class Arm {
           .symbols(COUNTING)
           .callForms(ThumbCode.CALLS)
           .nop("5d f8 04 eb") // pop.w {lr}: the site has pushed it
+          .lead("00 b5", "00 bf af f3 00 80") // push {lr}; nop, nop.w
           .entryStub(RETURN)
           .secondEntryStub(THUMB_RETURN)
           .prologue(ThumbCode.PROLOGUE.accepting(f -> f.where() == Where.SAVED))

@@ -1,6 +1,7 @@
 package dev.retstack.fleet.isa;
 
 import it.unimi.dsi.fastutil.bytes.ByteList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -46,37 +47,42 @@ public record CodePatch(long address, ByteList expected, ByteList replacement) {
   }
 
   /**
-   * Switches a call off.
+   * make_nop: switches a call off.
    *
-   * @param call the bytes of the call, as they stand in the file
+   * @param address of the site, as {@link AbiCard#callAdjust} says
+   * @param site its bytes, as they stand in the file
    * @return empty where the convention has no nops of that length
    */
-  public static Optional<CodePatch> makeNop(AbiCard card, long address, byte[] call) {
-    return card.nop(call).map(nops -> new CodePatch(address, ByteList.of(call), ByteList.of(nops)));
+  public static Optional<CodePatch> makeNop(AbiCard card, long address, byte[] site) {
+    return card.nop(site).map(nops -> new CodePatch(address, ByteList.of(site), ByteList.of(nops)));
   }
 
   /**
-   * Puts a call back, to where it went or to another place.
+   * make_call: puts a call back, to where it went or to another place.
    *
-   * @param call the bytes of the call, as they stand in the file; where it goes by a pointer, a
-   *     direct call of the same length takes its place
+   * @param address of the site, as for {@link #makeNop}
+   * @param site its bytes, as they stand in the file; where the call goes by a pointer, a direct
+   *     call of the same length takes its place
    * @param target what is called
    * @param wordBytes of the ISA
    * @return empty where no call of that length reaches the target
    */
   public static Optional<CodePatch> makeCall(
-      AbiCard card, long address, byte[] call, long target, int wordBytes) {
-    Optional<byte[]> nops = card.nop(call);
-    if (nops.isEmpty()) {
+      AbiCard card, long address, byte[] site, long target, int wordBytes) {
+    Optional<byte[]> nops = card.nop(site);
+    int lead = card.leadBytes(site);
+    byte[] call = Arrays.copyOfRange(site, lead, site.length);
+    if (nops.isEmpty() || call.length > Long.BYTES) {
       return Optional.empty();
     }
     long old = number(call);
     for (CallForm form : card.callForms()) {
       if (form.size() == call.length && !form.indirect()) {
         long code = form.matches(old) ? old : form.pattern();
-        OptionalLong encoded = form.encode(address, target, code, wordBytes);
+        OptionalLong encoded = form.encode(address + lead, target, code, wordBytes);
         if (encoded.isPresent()) {
-          byte[] bytes = bytes(encoded.getAsLong(), call.length);
+          byte[] bytes = site.clone();
+          System.arraycopy(bytes(encoded.getAsLong(), call.length), 0, bytes, lead, call.length);
           return Optional.of(new CodePatch(address, ByteList.of(nops.get()), ByteList.of(bytes)));
         }
       }

@@ -54,7 +54,8 @@ final class M68k {
                   (at, code) -> at + 2 + (int) code),
               CallForm.big(
                   "jsr", 6, 0x4eb9_0000_0000L, 0xffff_0000_0000L, (at, code) -> (int) code))
-          .nop("4e 71 4e 71 4e 71")
+          .nop("0c 80 00 00 00 00") // cmpi.l #0,%d0: one instruction; flags are anyone's after a
+          // call
           .entryStub("4e 75") // rts
           .returnAddress(Operand.word(UC_M68K_REG_A7, 0))
           .slot(Operand.sum(UC_M68K_REG_A6, 4))

@@ -119,7 +119,7 @@ final class MipsCode {
         .build();
   }
 
-  private static AbiCard.Builder common(String name, ByteOrder order, String nops, int... stub) {
+  private static AbiCardBuilder common(String name, ByteOrder order, String nops, int... stub) {
     return AbiCard.named(name)
         .moment(Moment.AFTER_PROLOGUE)
         // a static link puts a stub in front of glibc's, which is position-independent

@@ -90,6 +90,7 @@ record Power64(Power power) {
 
   private AbiCard profileKernel() {
     return counting("profile-kernel", "-pg -mprofile-kernel")
+        .lead(power.hex(Power.MFLR_R0), power.hex(Power.NOP))
         .moment(Moment.BEFORE_PROLOGUE)
         .prologue(this::twoInstructions)
         .slots(Slot.register(UC_PPC_REG_0, SAVE_WORD))
@@ -101,6 +102,7 @@ record Power64(Power power) {
 
   private AbiCard profileKernel3() {
     return counting("profile-kernel-3", "-pg -mprofile-kernel")
+        .lead(power.hex(Power.MFLR_R0, STD_R0_16_R1), power.hex(Power.NOP))
         .moment(Moment.BEFORE_PROLOGUE)
         .prologue(this::threeInstructions)
         .slots(Slot.register(UC_PPC_REG_0, SAVE_WORD))
@@ -122,7 +124,7 @@ record Power64(Power power) {
         .build();
   }
 
-  private AbiCard.Builder counting(String name, String flags) {
+  private AbiCardBuilder counting(String name, String flags) {
     return AbiCard.named(name)
         .flags(flags)
         .symbols("_mcount")

@@ -165,7 +165,7 @@ final class S390x {
   private S390x() {}
 
   /** What all functions share that begin with nops. */
-  private static AbiCard.Builder nops(String name, String flags) {
+  private static AbiCardBuilder nops(String name, String flags) {
     return AbiCard.named(name)
         .flags(flags)
         .moment(Moment.BEFORE_PROLOGUE)

@@ -24,6 +24,7 @@ public final class LoadedImage {
   private final Isa isa;
   private final List<ActiveConvention> conventions;
   private final List<Long> callSites;
+  private final PatchSites patchSites;
 
   private LoadedImage(ElfFile elf, Isa isa) {
     this.elf = elf;
@@ -32,6 +33,7 @@ public final class LoadedImage {
     LongArrayList sites = new LongArrayList();
     conventions.forEach(c -> sites.addAll(c.callSites()));
     sites.addAll(elf.mcountLoc());
+    this.patchSites = PatchSites.of(this);
     this.callSites = sites.longStream().sorted().distinct().boxed().toList();
   }
 
@@ -185,6 +187,11 @@ public final class LoadedImage {
   /** Addresses of all call sites, those that are switched off included; sorted. */
   public List<Long> callSites() {
     return callSites;
+  }
+
+  /** The call sites that can be patched. */
+  public PatchSites patchSites() {
+    return patchSites;
   }
 
   /** Address of a symbol by name: what bring-up of a core asks for. */

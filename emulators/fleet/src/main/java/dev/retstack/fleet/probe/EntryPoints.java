@@ -1,5 +1,6 @@
 package dev.retstack.fleet.probe;
 
+import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.CallForm;
 import dev.retstack.fleet.isa.Code;
@@ -16,8 +17,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Where the functions of an image tell that they are entered: its counting functions, and the
- * blocks that hold a site without a call. Immutable, one for all cores that run the image.
+ * Where the functions of a core tell that they are entered: its counting functions, and the blocks
+ * that hold a site without a call. Sites that the rules switch off are none.
  */
 public final class EntryPoints {
 
@@ -44,9 +45,12 @@ public final class EntryPoints {
   /** Addresses of the sites without a call, sorted. */
   private final long[] sites;
 
+  private SiteRules rules;
+
   private EntryPoints(
       LoadedImage image, List<ActiveConvention> conventions, List<Site> switchedOff) {
     this.image = image;
+    rules = new SiteRules(image, TraceSettings.standard());
     cards = conventions.stream().map(ActiveConvention::card).toArray(AbiCard[]::new);
     for (int i = 0; i < cards.length; i++) {
       for (Symbol function : conventions.get(i).countingFunctions()) {
@@ -78,7 +82,7 @@ public final class EntryPoints {
   public long siteInside(long address, int size) {
     Site own = ofBlock(address, size);
     for (int i = firstAbove(address); i < sites.length && sites[i] - address < size; i++) {
-      if (own == null || own.selfPc() != sites[i]) {
+      if ((own == null || own.selfPc() != sites[i]) && !rules.off(sites[i])) {
         return sites[i];
       }
     }
@@ -96,13 +100,23 @@ public final class EntryPoints {
   }
 
   /** Those of an image whose calls at the beginning of a function were switched off. */
-  public static EntryPoints of(LoadedImage image, SkippedCalls skipped) {
+  public static EntryPoints of(LoadedImage image, SitePatcher skipped) {
     return new EntryPoints(image, image.conventions(), skipped.atStart());
   }
 
   /** None: functions are not watched. */
   public static EntryPoints none(LoadedImage image) {
     return new EntryPoints(image, List.of(), List.of());
+  }
+
+  /** From here on other sites are switched on or off. */
+  void follow(SiteRules next) {
+    rules = next;
+  }
+
+  /** What is to be done at each site. */
+  SiteRules rules() {
+    return rules;
   }
 
   /** The conventions in use; their indexes are those of {@link Site#convention}. */
@@ -133,11 +147,13 @@ public final class EntryPoints {
    * The site that a block passes: it begins at the function, or at the site itself, and reaches it;
    * or at a local entry behind it.
    *
-   * @return null where there is none
+   * @return null where there is none, or it is switched off
    */
   public Site ofBlock(long address, int size) {
     Site site = blocks.get(address);
-    return site != null && site.selfPc() - address < size ? site : null;
+    return site != null && site.selfPc() - address < size && !rules.off(site.selfPc())
+        ? site
+        : null;
   }
 
   /**

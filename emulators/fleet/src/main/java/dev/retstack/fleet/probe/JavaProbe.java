@@ -1,5 +1,7 @@
 package dev.retstack.fleet.probe;
 
+import dev.retstack.fleet.control.TraceSettings;
+import dev.retstack.fleet.control.Tracer;
 import dev.retstack.fleet.core.AstrayException;
 import dev.retstack.fleet.core.GuestAccessException;
 import dev.retstack.fleet.core.GuestMemory;
@@ -9,7 +11,6 @@ import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.CodeAddresses;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Operand;
-import dev.retstack.fleet.isa.Slot;
 import dev.retstack.fleet.probe.EntryPoints.Site;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.unicorn.Unicorn;
@@ -25,6 +26,8 @@ import java.util.List;
  * landing code goes on at the saved address through the mailbox.
  */
 public final class JavaProbe implements BlockProbe {
+  private static final int NONE = -1;
+
   private final Unicorn engine;
   private final GuestMemory memory;
   private final LandingPage landing;
@@ -46,12 +49,17 @@ public final class JavaProbe implements BlockProbe {
   private long overruns;
   private long unhijackable;
 
-  /** The slot of the entry at hand, where {@link #takeSlot} found one. */
-  private Slot slot;
+  private final EntrySlot slot;
+  private final LateEntries late;
 
-  private long slotAddress;
-  private long retp;
-  private long from;
+  /** True where returns are hijacked. */
+  private boolean graphCaller = true;
+
+  /** True where no entry is recorded. */
+  private boolean paused;
+
+  /** Index of the frame of a graph function below which all is recorded. */
+  private int graphBase = NONE;
 
   /**
    * A probe of one core.
@@ -83,6 +91,8 @@ public final class JavaProbe implements BlockProbe {
       candidates[i] = points.countingFunctions().get(countingFunctions[i]);
     }
     this.stack = new RetStack(retStackLimit, LandingPage.SLOTS);
+    this.slot = new EntrySlot(engine, memory, wordMask);
+    this.late = new LateEntries(stack);
   }
 
   @Override
@@ -98,11 +108,7 @@ public final class JavaProbe implements BlockProbe {
     }
     int handler = landing.slotAt(address);
     if (handler >= 0) {
-      if (batch.isFull()) {
-        return Block.FULL;
-      }
-      exit(handler, address);
-      return Block.TRACER;
+      return !batch.isFull() && exit(handler, address) ? Block.TRACER : Block.FULL;
     }
     Site site = points.hasBlocks() ? points.ofBlock(address, size) : null;
     if (site != null) {
@@ -117,7 +123,7 @@ public final class JavaProbe implements BlockProbe {
   private void called(int[] among) {
     try {
       long returnAddress =
-          addresses.instruction(value(cards[among[0]].returnAddress().orElseThrow()));
+          addresses.instruction(slot.value(cards[among[0]].returnAddress().orElseThrow()));
       Site site = calls.get(returnAddress);
       if (site == null) {
         site = points.ofCall(returnAddress, among, memory::code);
@@ -130,10 +136,14 @@ public final class JavaProbe implements BlockProbe {
   }
 
   private void entry(Site site) {
+    int flags = points.rules().of(site.selfPc());
+    if ((flags & SiteRules.MUTE) != 0 || paused) {
+      return;
+    }
     AbiCard card = cards[site.convention()];
     try {
-      if (takeSlot(card, site)) {
-        enter(card, site, card.fpAtEntry().isPresent() ? value(card.fpAtEntry().get()) : 0);
+      if (slot.find(card, site)) {
+        enter(card, site, flags);
         return;
       }
     } catch (GuestAccessException noFrameThere) {
@@ -142,67 +152,74 @@ public final class JavaProbe implements BlockProbe {
     unhijackable++;
   }
 
-  /** Finds the slot that holds the function's return address. */
-  private boolean takeSlot(AbiCard card, Site site) {
-    List<Slot> slots = card.slots();
-    for (int i = 0; i < slots.size(); i++) {
-      slot = slots.get(i);
-      if (slot.appliesTo(site.facts()) && holdsReturnAddress(card, site)) {
-        return true;
-      }
+  /** Records an entry, and hijacks the return where the tracer does. */
+  private void enter(AbiCard card, Site site, int flags) {
+    if (!graphCaller) {
+      long parent = addresses.instruction(original(slot.from()));
+      batch.add(RecordBatch.FUNCTION, clock.now(), 0, site.selfPc(), parent, 0, 0);
+      return;
     }
-    return false;
-  }
-
-  private boolean holdsReturnAddress(AbiCard card, Site site) {
-    slotAddress = value(slot.address());
-    if (slot.place() == Slot.Place.SAVED) {
-      slotAddress = (slotAddress + site.facts().savedAt()) & wordMask;
-    }
-    retp =
-        slot.frame().isPresent()
-            ? (value(slot.frame().get()) + site.facts().frameBytes()) & wordMask
-            : slotAddress;
-    if (slot.place() == Slot.Place.REGISTER) {
-      from = (engine.reg_read(slot.register()) - slot.addend()) & wordMask;
-      return true;
-    }
-    if (slotAddress == 0) {
-      return false;
-    }
-    from = memory.readWord(slotAddress);
-    return card.parent().isEmpty() || value(card.parent().get()) == from;
-  }
-
-  private void enter(AbiCard card, Site site, long fp) {
-    int tailCaller = landing.slotAt(addresses.instruction(from));
+    long fp = card.fpAtEntry().isPresent() ? slot.value(card.fpAtEntry().get()) : 0;
+    int tailCaller = landing.slotAt(addresses.instruction(slot.from()));
     dropDeadFrames(card, tailCaller, fp);
+    if (ignored(flags)) {
+      return;
+    }
     if (stack.isFull()) {
       overruns++;
       return;
     }
     boolean frame = card.framesEverywhere() || site.facts().keepsFrame();
-    int index = stack.push(site.selfPc(), from, retp, tailCaller >= 0, site.convention(), frame);
-    long handler = landing.slot(stack.handlerOf(index));
-    if (slot.place() == Slot.Place.REGISTER) {
-      engine.reg_write(slot.register(), (handler + slot.addend()) & wordMask);
-    } else {
-      memory.writeWord(slotAddress, handler);
+    int index =
+        stack.push(
+            site.selfPc(), slot.from(), slot.retP(), tailCaller >= 0, site.convention(), frame);
+    slot.hijack(landing.slot(stack.handlerOf(index)));
+    if ((flags & SiteRules.HIDE) != 0) {
+      stack.hide(index);
+      return;
     }
-    batch.add(
-        RecordBatch.ENTRY,
-        clock.now(),
-        index,
-        site.selfPc(),
-        addresses.instruction(from),
-        retp,
-        fp);
+    if (graphBase == NONE && !settings().graphFunctions().isEmpty()) {
+      graphBase = index;
+    }
+    if (!late.keep(index, clock.now(), fp)) {
+      long from = addresses.instruction(slot.from());
+      batch.add(RecordBatch.ENTRY, clock.now(), index, site.selfPc(), from, slot.retP(), fp);
+    }
+  }
+
+  /** True where the settings say that the new frame is none. */
+  private boolean ignored(int flags) {
+    int index = stack.size();
+    if (graphBase >= index) {
+      graphBase = NONE;
+    }
+    boolean outside =
+        graphBase == NONE
+            && !settings().graphFunctions().isEmpty()
+            // what is hidden is hidden outside of the graph as well
+            && (flags & (SiteRules.GRAPH | SiteRules.HIDE)) == 0;
+    int deepest = settings().maxDepth();
+    return (index > 0 && stack.isHidden(index - 1)) || outside || (deepest > 0 && index >= deepest);
+  }
+
+  /** What the slot would hold without any hijack. */
+  private long original(long from) {
+    long to = from;
+    for (int i = 0; i < LandingPage.SLOTS; i++) {
+      int handler = landing.slotAt(addresses.instruction(to));
+      int frame = handler < 0 ? NONE : stack.topmost(handler);
+      if (frame < 0) {
+        break;
+      }
+      to = stack.fromPc(frame);
+    }
+    return to;
   }
 
   /** What a longjmp left on ret_stack must go before the new frame is put there. */
   private void dropDeadFrames(AbiCard card, int tailCaller, long fp) {
     if (tailCaller >= 0) {
-      int frame = stack.find(tailCaller, retp + 1);
+      int frame = stack.find(tailCaller, slot.retP() + 1);
       if (frame >= 0 && frame < stack.size()) {
         stack.truncate(frame + 1);
         return;
@@ -210,44 +227,85 @@ public final class JavaProbe implements BlockProbe {
     }
     if (card.slotFromFp().isEmpty()
         || !stack.dropAbove((fp + card.slotFromFp().getAsLong()) & wordMask)) {
-      stack.dropDead(retp);
+      stack.dropDead(slot.retP());
     }
   }
 
-  private void exit(int handler, long address) {
+  /** False where the batch is full: it comes again. */
+  private boolean exit(int handler, long address) {
     int frame = stack.find(handler, engine.reg_read(stackPointer) + slotReach);
     if (frame < 0) {
       throw new AstrayException(address);
     }
-    AbiCard card = cards[stack.convention(frame)];
     long to = stack.fromPc(frame);
+    if (!stack.isHidden(frame)) {
+      switch (late.exit(frame, clock.now(), batch, addresses.instruction(-1))) {
+        case RECORDED -> recordExit(frame);
+        case SILENT -> {}
+        case FULL -> {
+          return false;
+        }
+      }
+    }
+    stack.truncate(Math.min(frame, stack.size()));
+    // a function may return some bytes further on (SPARC, struct results)
+    landing.goOnAt((to + (address - landing.slot(handler))) & wordMask);
+    return true;
+  }
+
+  private void recordExit(int frame) {
+    AbiCard card = cards[stack.convention(frame)];
     batch.add(
         RecordBatch.EXIT,
         clock.now(),
         frame,
         stack.selfPc(frame),
-        addresses.instruction(to),
+        addresses.instruction(stack.fromPc(frame)),
         retpAtExit(card, stack.retP(frame)),
-        card.fpAtExit().isPresent() ? value(card.fpAtExit().get()) : 0);
-    stack.truncate(Math.min(frame, stack.size()));
-    // a function may return some bytes further on (SPARC, struct results)
-    landing.goOnAt((to + (address - landing.slot(handler))) & wordMask);
+        card.fpAtExit().isPresent() ? slot.value(card.fpAtExit().get()) : 0);
   }
 
   /** The slot as the stack pointer foretells it; that of the entry where it cannot. */
   private long retpAtExit(AbiCard card, long atEntry) {
     List<Operand> foretold = card.retpAtExit();
     for (int i = 0; i < foretold.size(); i++) {
-      if (value(foretold.get(i)) == atEntry) {
+      if (slot.value(foretold.get(i)) == atEntry) {
         return atEntry;
       }
     }
-    return foretold.isEmpty() ? atEntry : value(foretold.getFirst());
+    return foretold.isEmpty() ? atEntry : slot.value(foretold.getFirst());
   }
 
-  private long value(Operand operand) {
-    long sum = (engine.reg_read(operand.register()) + operand.offset()) & wordMask;
-    return operand.inMemory() ? (memory.readWord(sum) + operand.addend()) & wordMask : sum;
+  @Override
+  public void updateFtraceFunc(SiteRules rules) {
+    points.follow(rules);
+    paused = !settings().on();
+    if (settings().tracer() == Tracer.FUNCTION_GRAPH) {
+      enableFtraceGraphCaller();
+    } else {
+      disableFtraceGraphCaller();
+    }
+    late.follow(settings().minDuration());
+    graphBase = NONE;
+    for (int i = 0; i < stack.size() && graphBase == NONE; i++) {
+      if ((rules.of(stack.selfPc(i)) & SiteRules.GRAPH) != 0 && !stack.isHidden(i)) {
+        graphBase = i;
+      }
+    }
+  }
+
+  private TraceSettings settings() {
+    return points.rules().settings();
+  }
+
+  @Override
+  public void enableFtraceGraphCaller() {
+    graphCaller = true;
+  }
+
+  @Override
+  public void disableFtraceGraphCaller() {
+    graphCaller = false;
   }
 
   @Override

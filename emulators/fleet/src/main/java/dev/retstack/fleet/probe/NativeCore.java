@@ -16,7 +16,7 @@ final class NativeCore {
   private final MemorySegment struct;
   private final long now;
   private final long deadline;
-  private final long deadlineIsEnd;
+  private final long deadlineKind;
   private final long stop;
   private final long stopAddress;
   private final long records;
@@ -26,7 +26,7 @@ final class NativeCore {
     struct = arena.allocate(layout.at("core"), Long.BYTES);
     now = layout.at("core.now");
     deadline = layout.at("core.deadline");
-    deadlineIsEnd = layout.at("core.deadline_is_end");
+    deadlineKind = layout.at("core.deadline_kind");
     stop = layout.at("core.stop");
     stopAddress = layout.at("core.stop_address");
     records = layout.at("core.record_count");
@@ -54,9 +54,9 @@ final class NativeCore {
   }
 
   /** The core shall stop at this virtual time; why it stopped last is forgotten. */
-  void arm(long until, boolean end) {
+  void arm(long until, long kind) {
     struct.set(JAVA_LONG, deadline, until);
-    struct.set(JAVA_LONG, deadlineIsEnd, end ? 1 : 0);
+    struct.set(JAVA_LONG, deadlineKind, kind);
     struct.set(JAVA_LONG, stop, 0);
   }
 

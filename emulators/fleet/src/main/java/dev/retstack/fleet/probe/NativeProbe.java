@@ -50,6 +50,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   private final NativeCore core;
   private final NativeTable blocks;
   private final NativeSites sites;
+  private final NativeRules rules;
   private final Map<Long, Stop> stops;
   private final long batchFull;
   private final long askBlock;
@@ -66,7 +67,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
    * The probe of one core.
    *
    * @param points where the functions of the image are entered; nowhere in an untraced run
-   * @param skipped the calls that the core goes without
+   * @param patcher has the calls that the core goes without
    * @param splitter sees to it that a block begins at each site
    * @param resumed is run in the hook of the block that the core started again with
    * @param host what the times of records are; empty: virtual time
@@ -79,7 +80,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
       LandingPage landing,
       Isa isa,
       EntryPoints points,
-      SkippedCalls skipped,
+      SitePatcher patcher,
       Function<BlockSplitter.Passage, BlockSplitter> splitter,
       Runnable resumed,
       Optional<HostClock> host,
@@ -100,7 +101,8 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
             library.at("block.address"),
             library.at("block.size"),
             FIRST_BLOCKS);
-    sites = new NativeSites(library, arena, skipped, points.cards().size());
+    sites = new NativeSites(library, arena, patcher, points);
+    rules = new NativeRules(library, core, arena);
     frames =
         arena.allocate(Math.min(retStackLimit, FIRST_FRAMES) * library.at("frame"), Long.BYTES);
     stops =
@@ -163,8 +165,8 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   }
 
   @Override
-  public void arm(long untilTime, boolean end) {
-    core.arm(untilTime, end);
+  public void arm(long untilTime, Deadline kind) {
+    core.arm(untilTime, library.at("DEADLINE_" + kind));
   }
 
   @Override
@@ -268,6 +270,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     more.copyFrom(frames);
     frames = more;
     core.set("frame_capacity", capacity);
+    rules.makeRoom();
   }
 
   private void describeRegions() {
@@ -303,6 +306,25 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     library.keepLastBlock(core.struct());
     blocks.clear();
     sites.clear();
+  }
+
+  @Override
+  public void updateFtraceFunc(SiteRules next) {
+    points.follow(next);
+    codeChanged(); // blocks are told apart by their sites
+    core.set("behind", sites.forget((int) core.get("behind") - 1) + 1);
+    rules.follow(next, frames);
+    pointToTables();
+  }
+
+  @Override
+  public void enableFtraceGraphCaller() {
+    rules.set("FUNCTION", false);
+  }
+
+  @Override
+  public void disableFtraceGraphCaller() {
+    rules.set("FUNCTION", true);
   }
 
   @Override

@@ -1,12 +1,16 @@
 package dev.retstack.fleet.probe;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
+import dev.retstack.fleet.loader.PatchSite;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /** The sites as the probe in C looks them up: calls by return address, all others by index. */
@@ -15,13 +19,20 @@ final class NativeSites {
 
   private final NativeLibrary layout;
   private final Arena arena;
-  private final SkippedCalls skipped;
+  private final SitePatcher patcher;
+  private final EntryPoints points;
+
+  /** So many, behind which those for skipped calls stand. */
   private final int cards;
+
   private final long bytes;
   private final NativeTable calls;
 
   /** Index of each site in {@link #blocks}. */
   private final Map<Key, Integer> indexes = new HashMap<>();
+
+  /** The sites in {@link #blocks}. */
+  private final List<EntryPoints.Site> listed = new ArrayList<>();
 
   private MemorySegment blocks;
 
@@ -33,16 +44,13 @@ final class NativeSites {
    */
   private record Key(long address, int behind) {}
 
-  /**
-   * No sites yet.
-   *
-   * @param cards so many, behind which those for skipped calls stand
-   */
-  NativeSites(NativeLibrary layout, Arena arena, SkippedCalls skipped, int cards) {
+  /** No sites yet. */
+  NativeSites(NativeLibrary layout, Arena arena, SitePatcher patcher, EntryPoints points) {
     this.layout = layout;
     this.arena = arena;
-    this.skipped = skipped;
-    this.cards = cards;
+    this.patcher = patcher;
+    this.points = points;
+    cards = points.cards().size();
     bytes = layout.at("site");
     calls = new NativeTable(arena, bytes, layout.at("site.key"), layout.at("site.used"), FIRST);
     blocks = arena.allocate(bytes, Long.BYTES);
@@ -63,6 +71,21 @@ final class NativeSites {
     calls.clear();
   }
 
+  /**
+   * Forgets all, for other rules.
+   *
+   * @param behind index of the site that is behind the last block; -1 for none
+   * @return the new index, also where the site is off now: it may be on again when the core goes on
+   */
+  int forget(int behind) {
+    EntryPoints.Site site = behind < 0 ? null : listed.get(behind);
+    long after = behind < 0 ? 0 : blocks.get(JAVA_LONG, behind * bytes + layout.at("site.key"));
+    clear();
+    indexes.clear();
+    listed.clear();
+    return site == null ? -1 : behind(after, site);
+  }
+
   void addCall(long returnAddress, EntryPoints.Site site) {
     fill(calls.put(returnAddress, (short) 1), site);
   }
@@ -78,16 +101,19 @@ final class NativeSites {
 
   /** Index of the skipped call that a block ends with; -1: with none. */
   int behind(long end) {
-    long after = skipped.after(end);
-    if (after == 0) {
-      return -1;
-    }
-    EntryPoints.Site site = skipped.site(after);
+    PatchSite site = patcher.jumpingTo(end);
+    return site == null || points.rules().off(site.site().address())
+        ? -1
+        : behind(site.site().after(), SitePatcher.entry(site));
+  }
+
+  private int behind(long after, EntryPoints.Site site) {
     return indexes.computeIfAbsent(new Key(after, -1), key -> add(key, site));
   }
 
   private int add(Key key, EntryPoints.Site site) {
-    int index = indexes.size();
+    int index = listed.size();
+    listed.add(site);
     if (index * bytes == blocks.byteSize()) {
       MemorySegment more = arena.allocate(2 * blocks.byteSize(), Long.BYTES);
       more.copyFrom(blocks);
@@ -106,7 +132,9 @@ final class NativeSites {
     entry.set(JAVA_LONG, layout.at("site.frame_bytes"), site.facts().frameBytes());
     int card = site.convention() + (site.switchedOff() ? cards : 0);
     entry.set(JAVA_INT, layout.at("site.card"), card);
-    entry.set(JAVA_SHORT, layout.at("site.ahead"), (short) (site.switchedOff() ? 1 : 0));
+    entry.set(JAVA_BYTE, layout.at("site.ahead"), (byte) (site.switchedOff() ? 1 : 0));
+    byte special = (byte) points.rules().of(site.selfPc());
+    entry.set(JAVA_BYTE, layout.at("site.special"), special);
     long where = layout.at("WHERE_" + site.facts().where());
     entry.set(JAVA_SHORT, layout.at("site.where"), (short) where);
     int keeps = site.facts().keepsFrame() ? 1 : 0;

@@ -26,6 +26,15 @@ public final class NoProbe implements BlockProbe {
   public void clear() {}
 
   @Override
+  public void updateFtraceFunc(SiteRules rules) {}
+
+  @Override
+  public void enableFtraceGraphCaller() {}
+
+  @Override
+  public void disableFtraceGraphCaller() {}
+
+  @Override
   public long overruns() {
     return 0;
   }

@@ -19,15 +19,28 @@ public interface Pacer extends AutoCloseable {
     ASTRAY
   }
 
+  /** How exactly a deadline is kept. */
+  enum Deadline {
+    /** It may be one block late. */
+    ROUGH,
+    /**
+     * Exactly, so that all probes stop at the same place. Not for a single instruction: that may be
+     * the nop in place of a call before which the core stands for lack of time.
+     */
+    EXACT,
+    /** Exactly, and the core ends there. */
+    END
+  }
+
   /** Adds the block hook to the engine. */
   void hook();
 
   /**
    * Before a start: the core shall stop at the first block at or after this virtual time.
    *
-   * @param end true where it is the time at which the core ends; else it may be one block late
+   * @param kind how exactly
    */
-  void arm(long untilTime, boolean end);
+  void arm(long untilTime, Deadline kind);
 
   /** Most instructions of a jump to itself: it may have a delay slot. */
   int IDLE_LOOP = 2;

@@ -16,6 +16,18 @@ public interface Probe {
   /** Forgets the records of the batch, which were taken; its counters start again at 0. */
   void clear();
 
+  /**
+   * update_ftrace_func: what becomes of entries from here on. Between two starts of the engine.
+   * What is hijacked already exits as ever.
+   */
+  void updateFtraceFunc(SiteRules rules);
+
+  /** enable_ftrace_graph_caller: entries are hijacked, exits recorded. */
+  void enableFtraceGraphCaller();
+
+  /** disable_ftrace_graph_caller: entries are recorded only. */
+  void disableFtraceGraphCaller();
+
   /** Entries in this batch that were refused because ret_stack was full. */
   long overruns();
 

@@ -19,6 +19,7 @@ public final class RetStack {
   private boolean[] tail;
   private byte[] convention;
   private boolean[] framed;
+  private boolean[] hidden;
   private int size;
 
   /** One past the highest frame ever pushed: frames beyond {@link #size} are dead, not gone. */
@@ -40,6 +41,7 @@ public final class RetStack {
     tail = new boolean[capacity];
     convention = new byte[capacity];
     framed = new boolean[capacity];
+    hidden = new boolean[capacity];
   }
 
   public int size() {
@@ -65,6 +67,20 @@ public final class RetStack {
   /** Index of the convention that the frame was entered by. */
   public int convention(int frame) {
     return convention[frame];
+  }
+
+  /** The frame leaves no records. */
+  public void hide(int frame) {
+    hidden[frame] = true;
+  }
+
+  public boolean isHidden(int frame) {
+    return hidden[frame];
+  }
+
+  /** The topmost live frame that returns through a handler slot; negative where there is none. */
+  public int topmost(int slot) {
+    return size - 1 - Math.floorMod(size - 1 - slot, handlers);
   }
 
   /** Index of the handler slot that the frame at an index returns to. */
@@ -95,6 +111,7 @@ public final class RetStack {
       tail = Arrays.copyOf(tail, capacity);
       convention = Arrays.copyOf(convention, capacity);
       framed = Arrays.copyOf(framed, capacity);
+      hidden = Arrays.copyOf(hidden, capacity);
     }
     int frame = size++;
     selfPc[frame] = self;
@@ -103,6 +120,7 @@ public final class RetStack {
     tail[frame] = tailCalled;
     convention[frame] = (byte) conventionIndex;
     framed[frame] = keepsFrame;
+    hidden[frame] = false;
     used = Math.max(used, size);
     return frame;
   }
@@ -148,7 +166,7 @@ public final class RetStack {
    * @return its index; where no live frame fits a dead one, at or above {@link #size()}; or -1
    */
   public int find(int slot, long above) {
-    int top = size - 1 - Math.floorMod(size - 1 - slot, handlers);
+    int top = topmost(slot);
     if (top < 0) {
       return findDead(slot, above);
     }

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -46,6 +47,27 @@ public record Run(
       long slice,
       Consumer<Core> beforeStart,
       String... arguments) {
+    boolean[] started = {false};
+    return of(
+        image,
+        options,
+        core -> {
+          if (!started[0]) {
+            started[0] = true;
+            beforeStart.accept(core);
+          }
+          return slice;
+        },
+        arguments);
+  }
+
+  /**
+   * Runs a program.
+   *
+   * @param slices says before each run how many instructions it shall take
+   */
+  public static Run of(
+      LoadedImage image, CoreOptions options, ToLongFunction<Core> slices, String... arguments) {
     ByteArrayOutputStream output = new ByteArrayOutputStream();
     String[] argv = new String[arguments.length + 1];
     argv[0] = "zoo";
@@ -56,18 +78,17 @@ public record Run(
             .withStreams(InputStream.nullInputStream(), output, output);
     Collected all = new Collected();
     try (Core core = Core.open(image, options.withLinux(linux))) {
-      beforeStart.accept(core);
-      Core.Slice slices;
+      Core.Slice how;
       do {
-        slices = core.run(slice);
-        if (slices != Core.Slice.DEADLINE) {
+        how = core.run(slices.applyAsLong(core));
+        if (how != Core.Slice.DEADLINE) {
           all.overruns += core.probe().overruns();
           all.unhijackable += core.probe().unhijackable();
           all.batches++;
           all.append(core.probe().batch());
           core.probe().clear();
         }
-      } while (slices != Core.Slice.ENDED);
+      } while (how != Core.Slice.ENDED);
       return new Run(
           image,
           core.ending().orElseThrow(),

@@ -29,17 +29,23 @@ class CodePatchTest {
     return Zoo.images().stream();
   }
 
-  /** A call with all that is known of it. */
+  /**
+   * A call with all that is known of it.
+   *
+   * @param address of its site
+   * @param bytes of its site
+   */
   @SuppressWarnings("ArrayRecordComponent") // never compared
-  private record Call(AbiCard card, CallSite site, CallForm form, byte[] bytes) {
-    long address() {
-      return site.address();
+  private record Call(AbiCard card, CallSite site, CallForm form, long address, byte[] bytes) {
+    int lead() {
+      return (int) (site.address() - address);
     }
 
-    long code() {
+    /** The call alone, in a site of this one's length. */
+    long code(ByteList of) {
       long code = 0;
-      for (int i = bytes.length - 1; i >= 0; i--) {
-        code = (code << 8) | (bytes[i] & 0xff);
+      for (int i = of.size() - 1; i >= lead(); i--) {
+        code = (code << 8) | (of.getByte(i) & 0xff);
       }
       return code;
     }
@@ -49,16 +55,19 @@ class CodePatchTest {
     List<Call> calls = new ArrayList<>();
     for (ActiveConvention convention : image.conventions()) {
       for (CallSite site : convention.sites()) {
-        byte[] bytes = new byte[(int) (site.after() - site.address())];
-        if (bytes.length > 0) {
-          image.elf().memory(site.address(), bytes.length).orElseThrow().get(0, bytes);
+        int size = (int) (site.after() - site.address());
+        if (size > 0) {
+          AbiCard card = convention.card();
+          long start = card.callAdjust(image.elf().codeReader(), site.address());
+          byte[] bytes = new byte[(int) (site.after() - start)];
+          image.elf().memory(start, bytes.length).orElseThrow().get(0, bytes);
           long code = image.elf().codeReader().at(site.address());
           CallForm form =
-              convention.card().callForms().stream()
-                  .filter(f -> f.size() == bytes.length && f.matches(code))
+              card.callForms().stream()
+                  .filter(f -> f.size() == size && f.matches(code))
                   .findFirst()
                   .orElseThrow();
-          calls.add(new Call(convention.card(), site, form, bytes));
+          calls.add(new Call(card, site, form, start, bytes));
         }
       }
     }
@@ -115,7 +124,8 @@ class CodePatchTest {
       if (call.form.indirect()) {
         off.inverse().apply(text);
       } else {
-        long target = call.form.target().of(call.address(), call.code());
+        long target =
+            call.form.target().of(call.site.address(), call.code(ByteList.of(call.bytes)));
         makeCall(image, call, target).orElseThrow().apply(text);
       }
     }
@@ -128,21 +138,18 @@ class CodePatchTest {
   void aCallGoesWhereItIsToldTo(LoadedImage image) throws Exception {
     SplittableRandom random = new SplittableRandom(image.elf().name().hashCode());
     for (Call call : calls(image)) {
-      int reach = call.bytes.length == 2 ? 0x400 : 0x8_0000;
-      long target = call.address() + 4L * random.nextInt(-reach / 4, reach / 4);
+      int size = call.bytes.length - call.lead();
+      int reach = size == 2 ? 0x400 : 0x8_0000;
+      long target = call.site.address() + 4L * random.nextInt(-reach / 4, reach / 4);
       CodePatch on = makeCall(image, call, target).orElseThrow();
-      long code = 0;
-      for (int i = on.replacement().size() - 1; i >= 0; i--) {
-        code = (code << 8) | (on.replacement().getByte(i) & 0xff);
-      }
-      long made = code;
+      long made = call.code(on.replacement());
       CallForm form =
           call.card.callForms().stream()
-              .filter(f -> f.size() == call.bytes.length && f.matches(made))
+              .filter(f -> f.size() == size && f.matches(made))
               .findFirst()
               .orElseThrow();
       long mask = image.isa().wordBytes() == 8 ? -1 : 0xffff_ffffL;
-      assertThat(form.target().of(call.address(), made) & mask).isEqualTo(target & mask);
+      assertThat(form.target().of(call.site.address(), made) & mask).isEqualTo(target & mask);
     }
   }
 
@@ -210,6 +217,24 @@ class CodePatchTest {
         .hasMessageMatching(
             "0x[0-9a-f]+: expected e8( [0-9a-f]{2}){4}, found e8( [0-9a-f]{2}){4}: nothing was written");
     assertThat(text.read(call.address(), other.length)).isEqualTo(other);
+  }
+
+  /** Instructions that serve the call alone go with it: mflr and std, push. */
+  @Test
+  void aSiteOfSeveralInstructionsIsOne() {
+    // a static chain is saved in between: then the call goes alone
+    assertThat(sizes("ppc64", "profile-kernel")).contains(8).isSubsetOf(8, 4);
+    assertThat(sizes("ppc64le", "profile-kernel-3")).contains(12).isSubsetOf(12, 4);
+    assertThat(sizes("arm", "mcount")).containsOnly(8);
+    assertThat(sizes("arm", "thumb-mcount")).containsOnly(6);
+    assertThat(sizes("ppc64", "mcount")).containsOnly(4);
+  }
+
+  private static Stream<Integer> sizes(String isa, String card) {
+    Isa of = Isas.find(isa).orElseThrow();
+    return calls(Zoo.image(of, of.convention(card).orElseThrow())).stream()
+        .filter(call -> call.card.name().equals(card))
+        .map(call -> call.bytes.length);
   }
 
   @Test

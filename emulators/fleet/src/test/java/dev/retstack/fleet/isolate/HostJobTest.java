@@ -5,6 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.FleetOptions;
+import dev.retstack.fleet.control.EventRequest;
+import dev.retstack.fleet.control.FunctionPattern;
+import dev.retstack.fleet.control.TraceSettings;
+import dev.retstack.fleet.control.Tracer;
+import dev.retstack.fleet.control.Trigger;
+import dev.retstack.fleet.control.ValueRequest;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.Ram;
 import dev.retstack.fleet.linux.LinuxOptions;
@@ -30,6 +36,22 @@ class HostJobTest {
     return Frame.json(Frame.Kind.JOB, job).read(HostJob.class);
   }
 
+  private static final TraceSettings TRACE =
+      new TraceSettings(
+          false,
+          Tracer.FUNCTION,
+          FunctionPattern.parseAll("a* 0x10-0x20"),
+          FunctionPattern.parseAll("/x|y/"),
+          FunctionPattern.parseAll("section:.init*"),
+          FunctionPattern.parseAll("image:f?.elf"),
+          7,
+          -1L >>> 1,
+          List.of(Trigger.parse("f:traceoff:3")),
+          List.of(ValueRequest.parseArguments("g@arg1,arg3/x")),
+          List.of(ValueRequest.parseReturn("h/d")),
+          List.of(EventRequest.parse("syscalls:open*,read")),
+          1000);
+
   @Test
   void everyOptionArrives() throws Exception {
     LoadedImage image = Zoo.images().getFirst();
@@ -52,6 +74,7 @@ class HostJobTest {
             false,
             CoreOptions.Clock.HOST,
             CoreOptions.ProbeKind.JAVA,
+            TRACE,
             77,
             88,
             99,

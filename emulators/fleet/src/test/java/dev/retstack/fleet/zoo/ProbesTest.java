@@ -7,7 +7,6 @@ import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.probe.NativeLibrary;
 import dev.retstack.schema.codec.RecordBatch;
 import java.util.SplittableRandom;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -71,14 +70,14 @@ class ProbesTest {
         case 4 -> other.fromPc[at] ^= bit;
         default -> other.fp[at] ^= bit;
       }
-      assertThat(firstDifference(records, other)).isEqualTo(at);
+      assertThat(Records.firstDifference(records, other)).isEqualTo(at);
     }
   }
 
   private static void same(Zoo.Case zoo, CoreOptions options, long slice) {
     Run java = run(zoo, options.withProbe(ProbeKind.JAVA), slice);
     Run inC = run(zoo, options.withProbe(ProbeKind.NATIVE), slice);
-    int differs = firstDifference(java.records(), inC.records());
+    int differs = Records.firstDifference(java.records(), inC.records());
     assertThat(differs)
         .as("first difference; Java:\n%s\nC:\n%s", java.around(differs), inC.around(differs))
         .isEqualTo(-1);
@@ -91,23 +90,5 @@ class ProbesTest {
 
   private static Run run(Zoo.Case zoo, CoreOptions options, long slice) {
     return Run.of(zoo.image(), options, slice, core -> {}, zoo.program());
-  }
-
-  /** Index of the first record that is not the same in both; -1 where all are. */
-  private static int firstDifference(RecordBatch a, RecordBatch b) {
-    return IntStream.range(0, Math.max(a.size(), b.size()))
-        .filter(i -> i >= a.size() || i >= b.size() || !same(a, b, i))
-        .findFirst()
-        .orElse(-1);
-  }
-
-  private static boolean same(RecordBatch a, RecordBatch b, int i) {
-    return a.kind[i] == b.kind[i]
-        && a.time[i] == b.time[i]
-        && a.depth[i] == b.depth[i]
-        && a.selfPc[i] == b.selfPc[i]
-        && a.fromPc[i] == b.fromPc[i]
-        && a.retP[i] == b.retP[i]
-        && a.fp[i] == b.fp[i];
   }
 }

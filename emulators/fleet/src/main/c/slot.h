@@ -1,0 +1,91 @@
+/* The slot that holds the return address of a function, and its hijack. */
+#ifndef RETSTACK_SLOT_H
+#define RETSTACK_SLOT_H
+
+#include "records.h"
+#include "ret_stack.h"
+
+/* A slot that holds the function's return address. */
+struct taken {
+  const struct slot *slot;
+  uint64_t address;
+  uint64_t ret_p;
+  uint64_t from;
+  uint8_t *host;
+};
+
+static int holds_return_address(uc_engine *uc, struct core *c, const struct card *card, const struct site *site,
+                                const struct slot *slot, struct taken *t, int *failed) {
+  t->slot = slot;
+  t->address = value(uc, c, &slot->address, failed);
+  if (slot->place == PLACE_SAVED) {
+    t->address = (t->address + (uint64_t)site->saved_at) & c->word_mask;
+  }
+  t->ret_p = t->address;
+  if (slot->frame.reg != NONE) {
+    t->ret_p = (value(uc, c, &slot->frame, failed) + (uint64_t)site->frame_bytes) & c->word_mask;
+  }
+  if (*failed) {
+    return 0;
+  }
+  if (slot->place == PLACE_REGISTER) {
+    t->from = (reg_read(uc, c, slot->reg) - (uint64_t)slot->addend) & c->word_mask;
+    return 1;
+  }
+  if (t->address == 0) {
+    return 0;
+  }
+  t->host = word_at(c, t->address);
+  if (t->host == NULL) {
+    *failed = 1;
+    return 0;
+  }
+  t->from = load(c, t->host);
+  return card->parent.reg == NONE || (value(uc, c, &card->parent, failed) == t->from && !*failed);
+}
+
+/* False where none holds it: then the entry is counted. */
+static inline __attribute__((always_inline)) int take_slot(uc_engine *uc, struct core *c, const struct card *card,
+                                                           const struct site *site, struct taken *t, uint64_t *fp) {
+  int failed = 0, found = 0;
+  for (int i = 0; i < card->slot_count && !found && !failed; i++) {
+    const struct slot *slot = &card->slots[i];
+    if (slot->only == WHERE_UNKNOWN || slot->only == site->where) {
+      found = holds_return_address(uc, c, card, site, slot, t, &failed);
+    }
+  }
+  *fp = found && !failed ? value(uc, c, &card->fp_at_entry, &failed) : 0;
+  c->unhijackable += !found || failed;
+  return found && !failed;
+}
+
+static inline int ret_stack_is_small(const struct core *c) {
+  return c->frame_count == c->frame_capacity && c->frame_capacity < c->frame_limit;
+}
+
+/* The new frame's index; the function will return to its handler slot. */
+static inline __attribute__((always_inline)) uint64_t hijack(uc_engine *uc, struct core *c, const struct site *site,
+                                                             const struct taken *t, int tail_called, int special) {
+  uint64_t index = c->frame_count++;
+  struct frame *f = &c->frames[index];
+  f->self_pc = site->self_pc;
+  f->from_pc = t->from;
+  f->ret_p = t->ret_p;
+  f->card = site->card;
+  f->special = (int16_t)special;
+  f->tail = (int8_t)tail_called;
+  f->framed = (int8_t)(c->cards[site->card].frames_everywhere || site->keeps_frame);
+  if (c->frames_used < c->frame_count) {
+    c->frames_used = c->frame_count;
+  }
+  uint64_t handler = c->landing_start + ((index & (c->handlers - 1)) << c->landing_shift);
+  if (t->slot->place == PLACE_REGISTER) {
+    uint64_t hijacked = (handler + (uint64_t)t->slot->addend) & c->word_mask;
+    c->reg_write(uc, t->slot->reg, &hijacked);
+  } else {
+    store(c, t->host, handler);
+  }
+  return index;
+}
+
+#endif

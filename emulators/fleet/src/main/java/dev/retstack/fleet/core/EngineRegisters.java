@@ -1,0 +1,17 @@
+package dev.retstack.fleet.core;
+
+import dev.retstack.fleet.linux.Cpu;
+import dev.retstack.unicorn.Unicorn;
+
+/** The registers, for the operating system. */
+record EngineRegisters(Unicorn engine) implements Cpu {
+  @Override
+  public long read(int register) {
+    return engine.reg_read(register);
+  }
+
+  @Override
+  public void write(int register, long value) {
+    engine.reg_write(register, value);
+  }
+}

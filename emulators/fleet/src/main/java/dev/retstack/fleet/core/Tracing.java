@@ -1,0 +1,95 @@
+package dev.retstack.fleet.core;
+
+import dev.retstack.fleet.control.TraceChange;
+import dev.retstack.fleet.control.TraceSettings;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.probe.Pacer;
+import dev.retstack.fleet.probe.SitePatcher;
+import dev.retstack.fleet.probe.SiteRules;
+import dev.retstack.unicorn.Unicorn;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Dynamic ftrace of one core: which of its call sites count, and what becomes of an entry. Changed
+ * while the core stands still.
+ */
+final class Tracing {
+  /** Before the first instruction. */
+  private static final long NOWHERE = 0;
+
+  private final LoadedImage image;
+  private final VirtualTlb tlb;
+  private final SitePatcher patcher;
+  private final Pacer pacer;
+  private final boolean traced;
+
+  /** A core that traces what its options say, its block hook not yet added to the engine. */
+  Tracing(
+      LoadedImage image,
+      CoreOptions options,
+      Unicorn engine,
+      GuestMemory memory,
+      LandingPage landing,
+      Optional<HostClock> host,
+      VirtualTlb tlb) {
+    this.image = image;
+    this.tlb = tlb;
+    traced = options.traced();
+    patcher =
+        new SitePatcher(image.patchSites(), memory, Pacers.library(options.probe()).isPresent());
+    pacer = Pacers.of(image, options, engine, memory, landing, patcher, host, tlb);
+    if (traced) {
+      returnAtOnce(memory);
+      follow(options.trace(), NOWHERE);
+    }
+  }
+
+  /** The counting functions do nothing any more: the probe counts. */
+  private void returnAtOnce(GuestMemory memory) {
+    image
+        .conventions()
+        .forEach(
+            c ->
+                c.countingFunctions()
+                    .forEach(
+                        f ->
+                            memory.write(
+                                f.address(),
+                                c.card()
+                                    .entryStub(image.elf().secondInstructionSet(f.address())))));
+  }
+
+  /** The block hook. */
+  Pacer pacer() {
+    return pacer;
+  }
+
+  /**
+   * From here on the settings count.
+   *
+   * @param pc the instruction before which the core stands
+   */
+  TraceChange follow(TraceSettings settings, long pc) {
+    if (!traced) {
+      return new TraceChange(
+          0, 0, List.of("the core runs untraced: open it with a tracer, if only nop"));
+    }
+    SiteRules rules = new SiteRules(image, settings);
+    TraceChange[] change = new TraceChange[1];
+    tlb.together(() -> change[0] = patcher.follow(rules, pc));
+    pacer.probe().updateFtraceFunc(rules);
+    return change[0];
+  }
+
+  /**
+   * Before the core runs on: changes sites that it stood in the middle of.
+   *
+   * @param pc the instruction before which it stands now
+   */
+  void goOn(long pc) {
+    if (patcher.isWaiting()) {
+      tlb.together(() -> patcher.goOn(pc));
+    }
+  }
+}

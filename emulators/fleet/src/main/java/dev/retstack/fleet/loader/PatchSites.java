@@ -1,0 +1,104 @@
+package dev.retstack.fleet.loader;
+
+import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.CallForm;
+import dev.retstack.fleet.isa.Code;
+import it.unimi.dsi.fastutil.bytes.ByteArrayList;
+import it.unimi.dsi.fastutil.bytes.ByteList;
+import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The calls of counting functions in an image, as sites that can be patched, by index. Immutable,
+ * one for all cores that run the image.
+ */
+public final class PatchSites {
+  /** No such site. */
+  public static final int NONE = -1;
+
+  private final List<PatchSite> all;
+  private final Long2IntOpenHashMap jumpEnds = new Long2IntOpenHashMap();
+
+  private PatchSites(List<PatchSite> all) {
+    this.all = List.copyOf(all);
+    jumpEnds.defaultReturnValue(NONE);
+    for (int i = 0; i < all.size(); i++) {
+      if (all.get(i).jumpEnd() != 0) {
+        jumpEnds.put(all.get(i).jumpEnd(), i);
+      }
+    }
+  }
+
+  /** Those of an image; sites without a call are not among them: there is nothing to patch. */
+  static PatchSites of(LoadedImage image) {
+    Code code = image.elf().codeReader();
+    List<PatchSite> sites = new ArrayList<>();
+    for (int i = 0; i < image.conventions().size(); i++) {
+      ActiveConvention convention = image.conventions().get(i);
+      for (CallSite site : convention.sites()) {
+        if (site.after() != site.address()) {
+          sites.add(site(i, convention.card(), site, code));
+        }
+      }
+    }
+    return new PatchSites(sites);
+  }
+
+  private static PatchSite site(int convention, AbiCard card, CallSite site, Code code) {
+    long start = card.callAdjust(code, site.address());
+    byte[] bytes = new byte[(int) (site.after() - start)];
+    for (int i = 0; i < bytes.length; i++) {
+      bytes[i] = (byte) code.at(start + i);
+    }
+    long size = site.after() - site.address();
+    long there = code.at(site.address());
+    Optional<CallForm.Skip> skip =
+        card.callForms().stream()
+            .filter(form -> form.size() == size && form.matches(there))
+            .findFirst()
+            .flatMap(CallForm::skip);
+    boolean atStart = start == site.function() && skip.isPresent() && skip.get().nop().isPresent();
+    int lead = (int) (site.address() - start);
+    return new PatchSite(
+        convention,
+        site,
+        start,
+        ByteList.of(bytes),
+        card.nop(bytes).map(ByteList::of),
+        skip.map(s -> skipped(bytes, lead, s, atStart)),
+        skip.isEmpty() || atStart ? 0 : site.address() + jumpBytes(skip.get()));
+  }
+
+  private static ByteList skipped(byte[] call, int lead, CallForm.Skip skip, boolean atStart) {
+    byte[] bytes = call.clone();
+    for (int i = lead; i < bytes.length; i++) {
+      int shift = Byte.SIZE * (i - lead);
+      if (atStart) {
+        bytes[i] = (byte) (skip.nop().orElseThrow() >>> shift);
+      } else if ((byte) (skip.mask() >>> shift) != 0) {
+        bytes[i] = (byte) (skip.code() >>> shift);
+      }
+    }
+    return new ByteArrayList(bytes);
+  }
+
+  /** Bytes of the call up to the end of the jump in it. */
+  private static int jumpBytes(CallForm.Skip skip) {
+    return (Long.SIZE - Long.numberOfLeadingZeros(skip.mask()) + Byte.SIZE - 1) / Byte.SIZE;
+  }
+
+  public int size() {
+    return all.size();
+  }
+
+  public PatchSite get(int index) {
+    return all.get(index);
+  }
+
+  /** The site whose jump ends at an address, or {@link #NONE}. */
+  public int jumpingTo(long end) {
+    return jumpEnds.get(end);
+  }
+}

@@ -1,0 +1,89 @@
+package dev.retstack.fleet.probe;
+
+import dev.retstack.fleet.core.GuestAccessException;
+import dev.retstack.fleet.core.GuestMemory;
+import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.Operand;
+import dev.retstack.fleet.isa.Slot;
+import dev.retstack.fleet.probe.EntryPoints.Site;
+import dev.retstack.unicorn.Unicorn;
+import java.util.List;
+
+/** The slot that holds the return address of the function that is being entered. */
+final class EntrySlot {
+  private final Unicorn engine;
+  private final GuestMemory memory;
+  private final long wordMask;
+  private Slot slot;
+  private long address;
+  private long retP;
+  private long from;
+
+  EntrySlot(Unicorn engine, GuestMemory memory, long wordMask) {
+    this.engine = engine;
+    this.memory = memory;
+    this.wordMask = wordMask;
+  }
+
+  /**
+   * Finds the slot.
+   *
+   * @return false where none of the card's places holds the return address
+   * @throws GuestAccessException where one is in memory that is not there
+   */
+  boolean find(AbiCard card, Site site) {
+    List<Slot> slots = card.slots();
+    for (int i = 0; i < slots.size(); i++) {
+      slot = slots.get(i);
+      if (slot.appliesTo(site.facts()) && holdsReturnAddress(card, site)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean holdsReturnAddress(AbiCard card, Site site) {
+    address = value(slot.address());
+    if (slot.place() == Slot.Place.SAVED) {
+      address = (address + site.facts().savedAt()) & wordMask;
+    }
+    retP =
+        slot.frame().isPresent()
+            ? (value(slot.frame().get()) + site.facts().frameBytes()) & wordMask
+            : address;
+    if (slot.place() == Slot.Place.REGISTER) {
+      from = (engine.reg_read(slot.register()) - slot.addend()) & wordMask;
+      return true;
+    }
+    if (address == 0) {
+      return false;
+    }
+    from = memory.readWord(address);
+    return card.parent().isEmpty() || value(card.parent().get()) == from;
+  }
+
+  /** Where the slot is, as records say it. */
+  long retP() {
+    return retP;
+  }
+
+  /** What it holds. */
+  long from() {
+    return from;
+  }
+
+  /** Puts the address of a handler slot there. */
+  void hijack(long handler) {
+    if (slot.place() == Slot.Place.REGISTER) {
+      engine.reg_write(slot.register(), (handler + slot.addend()) & wordMask);
+    } else {
+      memory.writeWord(address, handler);
+    }
+  }
+
+  /** The value of an operand now. */
+  long value(Operand operand) {
+    long sum = (engine.reg_read(operand.register()) + operand.offset()) & wordMask;
+    return operand.inMemory() ? (memory.readWord(sum) + operand.addend()) & wordMask : sum;
+  }
+}

@@ -1,0 +1,114 @@
+package dev.retstack.fleet.probe;
+
+import dev.retstack.fleet.control.FunctionPattern;
+import dev.retstack.fleet.control.PatternSubject;
+import dev.retstack.fleet.control.TraceSettings;
+import dev.retstack.fleet.control.Tracer;
+import dev.retstack.fleet.control.Trigger;
+import dev.retstack.fleet.loader.ElfFile;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.Section;
+import dev.retstack.fleet.loader.Symbol;
+import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
+import java.util.List;
+
+/** What the settings of a core say of each call site. The flags are those of the probe in C. */
+public final class SiteRules {
+  /** The entry is recorded, and nothing else. */
+  static final int PLAIN = 0;
+
+  /** The entry is not recorded. */
+  static final int MUTE = 1;
+
+  /** The function is one of those below which all is recorded. */
+  static final int GRAPH = 2;
+
+  /** Neither the function nor what is called below it leaves records. */
+  static final int HIDE = 4;
+
+  /** Something is done when the function is entered. */
+  static final int TRIGGER = 8;
+
+  private static final int UNKNOWN = -1;
+
+  private final LoadedImage image;
+  private final TraceSettings settings;
+  private final boolean uniform;
+  private final boolean live;
+  private final Long2IntOpenHashMap known = new Long2IntOpenHashMap();
+
+  /** The rules for an image. */
+  public SiteRules(LoadedImage image, TraceSettings settings) {
+    this.image = image;
+    this.settings = settings;
+    // where a function may switch recording on, the sites must be there
+    live =
+        settings.tracer() != Tracer.NOP
+            && (settings.on()
+                || settings.triggers().stream()
+                    .anyMatch(t -> t.action() == Trigger.Action.TRACEON));
+    uniform =
+        settings.filters().isEmpty()
+            && settings.notraces().isEmpty()
+            && settings.graphFunctions().isEmpty()
+            && settings.graphNotraces().isEmpty()
+            && settings.triggers().isEmpty();
+    known.defaultReturnValue(UNKNOWN);
+  }
+
+  /** The settings that they are made from. */
+  TraceSettings settings() {
+    return settings;
+  }
+
+  /** True where a site is no entry point and is to be a nop: nothing is to be done there. */
+  public boolean off(long selfPc) {
+    return isOff(of(selfPc));
+  }
+
+  /** The same, by its flags. */
+  static boolean isOff(int flags) {
+    return (flags & (MUTE | TRIGGER)) == MUTE;
+  }
+
+  /** The flags of the site at an address. */
+  int of(long selfPc) {
+    if (uniform) {
+      return live ? PLAIN : MUTE;
+    }
+    int flags = known.get(selfPc);
+    if (flags == UNKNOWN) {
+      flags = flags(subject(selfPc));
+      known.put(selfPc, flags);
+    }
+    return flags;
+  }
+
+  private int flags(PatternSubject function) {
+    int flags = live && settings.selects(function) ? PLAIN : MUTE;
+    if (flags == PLAIN && settings.tracer() == Tracer.FUNCTION_GRAPH) {
+      flags |= any(settings.graphFunctions(), function) ? GRAPH : 0;
+      flags |= any(settings.graphNotraces(), function) ? HIDE : 0;
+    }
+    boolean triggers = settings.triggers().stream().anyMatch(t -> t.pattern().matches(function));
+    return flags | (triggers ? TRIGGER : 0);
+  }
+
+  private static boolean any(List<FunctionPattern> patterns, PatternSubject function) {
+    return patterns.stream().anyMatch(pattern -> pattern.matches(function));
+  }
+
+  /** The site at an address, as patterns see it. */
+  PatternSubject subject(long selfPc) {
+    ElfFile elf = image.elf();
+    return new PatternSubject(
+        elf.functionAt(selfPc).map(Symbol::name).orElse(""),
+        selfPc,
+        elf.sections().stream()
+            .filter(section -> section.contains(selfPc))
+            .findFirst()
+            .map(Section::name)
+            .orElse(""),
+        elf.name());
+  }
+}

@@ -1,0 +1,156 @@
+package dev.retstack.fleet.zoo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.control.FunctionPattern;
+import dev.retstack.fleet.control.PatternSubject;
+import dev.retstack.fleet.control.TraceSettings;
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.loader.ActiveConvention;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.schema.codec.RecordBatch;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Sites of a running core are patched at random times: the program does what it does untraced, and
+ * the records are those of the full trace, but for calls whose site was off when they were made.
+ */
+class PatchingTest {
+  /** Programs per image and seed: the whole of them takes minutes. */
+  private static final int PROGRAMS = 3;
+
+  private static final int CHANGES = 40;
+
+  static Stream<LoadedImage> images() {
+    return Zoo.images().stream();
+  }
+
+  /** When the settings change, and to what: the same for every probe. */
+  private record Change(long time, TraceSettings settings) {}
+
+  /** A seed stands for programs, times and sites; {@code -Dretstack.seed=S} chooses it. */
+  @ParameterizedTest
+  @MethodSource("images")
+  void aProgramIsRightWheneverItsSitesArePatched(LoadedImage image) {
+    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    SplittableRandom random = new SplittableRandom(seed);
+    List<String> programs = new ArrayList<>(Zoo.programs(image));
+    for (int i = 0; i < PROGRAMS; i++) {
+      String program = programs.remove(random.nextInt(programs.size()));
+      try {
+        check(image, program, random);
+      } catch (AssertionError e) {
+        throw new AssertionError(
+            "%s %s: reproduce with -Dretstack.seed=%d".formatted(image.elf().name(), program, seed),
+            e);
+      }
+    }
+  }
+
+  private static void check(LoadedImage image, String program, SplittableRandom random) {
+    Run full = Run.of(image, program);
+    Run untraced = Run.of(image, Run.options().withTraced(false), 1_000_000, core -> {}, program);
+    List<Change> planned = changes(image, full.instructions(), random);
+    List<Change> changes = new ArrayList<>();
+    Run java = run(image, ProbeKind.JAVA, planned, changes, program);
+    Run inC = run(image, ProbeKind.NATIVE, changes, new ArrayList<>(), program);
+    for (Run run : List.of(java, inC)) {
+      assertThat(run.output()).isEqualTo(untraced.output());
+      assertThat(run.ending()).isEqualTo(untraced.ending());
+      assertThat(run.instructions()).as("virtual time").isEqualTo(full.instructions());
+      assertThat(run.unhijackable()).isZero();
+    }
+    same("Java", java, "C", inC);
+    Oracle oracle = new Oracle(image, full.records());
+    if (oracle.isBalanced()) {
+      oracle.calls().forEach(call -> call.kept = selected(image, call, changes));
+      RecordBatch expected = oracle.graph(_ -> true);
+      int differs = Records.firstDifference(expected, inC.records());
+      assertThat(differs)
+          .as("%s\nfirst difference with the oracle:\n%s", changes, inC.around(differs))
+          .isEqualTo(-1);
+    }
+  }
+
+  private static void same(String name, Run one, String otherName, Run other) {
+    int differs = Records.firstDifference(one.records(), other.records());
+    assertThat(differs)
+        .as(
+            "first difference; %s:\n%s\n%s:\n%s",
+            name, one.around(differs), otherName, other.around(differs))
+        .isEqualTo(-1);
+  }
+
+  /** True where its site was on when the call was made. */
+  private static boolean selected(LoadedImage image, Oracle.Call call, List<Change> changes) {
+    TraceSettings then = changes.getFirst().settings();
+    for (Change change : changes) {
+      then = change.time() <= call.time ? change.settings() : then;
+    }
+    return then.on() && then.selects(new PatternSubject("", call.selfPc, "", image.elf().name()));
+  }
+
+  private static List<Change> changes(
+      LoadedImage image, long instructions, SplittableRandom random) {
+    List<Change> changes = new ArrayList<>();
+    long step = Math.max(4, 2 * instructions / CHANGES);
+    for (long time = 0; time < instructions; time += 1 + random.nextLong(step)) {
+      changes.add(new Change(time, someSites(image, random)));
+    }
+    return changes;
+  }
+
+  /** Each site is on or off by the toss of a coin; or all of them. */
+  private static TraceSettings someSites(LoadedImage image, SplittableRandom random) {
+    TraceSettings standard = TraceSettings.standard();
+    int dice = random.nextInt(6);
+    if (dice < 2) {
+      return dice == 0 ? standard : standard.withOn(false);
+    }
+    List<FunctionPattern> sites = new ArrayList<>();
+    for (ActiveConvention convention : image.conventions()) {
+      for (long site : convention.callSites()) {
+        if (random.nextBoolean()) {
+          sites.add(FunctionPattern.parse("0x%x".formatted(site)));
+        }
+      }
+    }
+    return dice < 4 ? standard.withFilters(sites) : standard.withNotraces(sites);
+  }
+
+  /**
+   * Runs a program with changes.
+   *
+   * @param changes wanted; the core stops at the next block, and at most once in three instructions
+   * @param made with the times at which it stopped: another probe, told these, stops there too
+   */
+  private static Run run(
+      LoadedImage image, ProbeKind probe, List<Change> changes, List<Change> made, String program) {
+    made.add(changes.getFirst());
+    CoreOptions options = Run.options().withProbe(probe).withTrace(changes.getFirst().settings());
+    int[] next = {1};
+    // the probe in C may stand before the nop in place of a call whose time has come
+    int early = probe == ProbeKind.NATIVE ? 1 : 0;
+    return Run.of(
+        image,
+        options,
+        core -> {
+          long now = core.instructions();
+          while (next[0] < changes.size() && changes.get(next[0]).time() <= now + early) {
+            TraceSettings settings = changes.get(next[0]++).settings();
+            assertThat(core.trace(settings).refused()).isEmpty();
+            made.add(new Change(now, settings));
+          }
+          return next[0] < changes.size()
+              ? Math.max(3, changes.get(next[0]).time() - now)
+              : 1_000_000;
+        },
+        program);
+  }
+}
