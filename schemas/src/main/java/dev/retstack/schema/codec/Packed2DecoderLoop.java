@@ -46,20 +46,18 @@ final class Packed2DecoderLoop {
     long now = from == 0 ? 0 : times[from - 1];
     for (int i = from; i < end; i++) {
       Packed2Site site = point.zero;
+      Packed2Site one = point.one;
       long delta = point.zeroTime;
-      boolean fork = point.fork;
-      int bit = 0;
-      if (fork) {
-        if (previous == RecordBatch.ENTRY) {
-          bit = (int) (forks[forksAtEntry >>> 6] >>> forksAtEntry) & 1;
-          if ((bit ^ ((int) (forkAtDepth >>> next) & 1)) != 0) {
-            site = point.one;
-            delta = point.oneTime;
-          }
-        } else if (((forks[forksAtExit >>> 6] >>> forksAtExit) & 1) != 0) {
-          site = point.one;
-          delta = point.oneTime;
-        }
+      long oneTime = point.oneTime;
+      final int visits = point.visits;
+      final int fork = point.fork;
+      final int entered = previous - 1; // all ones after an ENTRY
+      final int forksAt = forksAtExit ^ ((forksAtExit ^ forksAtEntry) & entered);
+      final int bit = (int) (forks[forksAt >>> 6] >>> forksAt) & fork;
+      final int told = bit ^ ((int) (forkAtDepth >>> next) & fork & entered);
+      if (told != 0) {
+        site = one;
+        delta = oneTime;
       }
       int timeOf = -1;
       if (delta < 0) {
@@ -70,7 +68,7 @@ final class Packed2DecoderLoop {
         }
       }
       Packed2Frame to = site == back ? frame.caller : frame.callee;
-      if (site == null || to == null || delta < 0 || !site.plain || !frame.known) {
+      if (site == null || to == null || delta < 0 || !site.plain || !frame.known || visits <= 0) {
         source.forksAt[RecordBatch.ENTRY] = forksAtEntry;
         source.forksAt[RecordBatch.EXIT] = forksAtExit;
         model.forkAtDepth = forkAtDepth;
@@ -90,17 +88,10 @@ final class Packed2DecoderLoop {
         now = times[i];
         continue;
       }
-      if (fork) {
-        if (previous == RecordBatch.ENTRY) {
-          forkAtDepth ^= (long) bit << next;
-          forksAtEntry++;
-        } else {
-          forksAtExit++;
-        }
-        if (point.growing) {
-          point.grow();
-        }
-      }
+      forkAtDepth ^= (long) (bit & entered) << next;
+      forksAtEntry += fork & entered;
+      forksAtExit += fork & ~entered;
+      point.visits = visits - 1;
       if (timeOf >= 0) {
         lowAt[timeOf]++;
       }

@@ -211,7 +211,7 @@ final class Packed2Encoder {
           bit ^= model.forkAtDepth();
           model.forkAtDepth(bit);
         }
-        streams.forks[model.previous].put(bit);
+        streams.fork(model.previous, bit);
         if (slot >= 0) {
           return;
         }

@@ -31,14 +31,15 @@ final class Packed2EncoderLoop {
     final long[] fromPcs = batch.fromPc;
     final long[] retPs = batch.retP;
     final long[] fps = batch.fp;
-    final BitSink entryForks = streams.forks[RecordBatch.ENTRY];
-    final BitSink exitForks = streams.forks[RecordBatch.EXIT];
+    final byte[] forks = streams.forks;
     final byte[] lows = streams.low;
     final byte[] highs = streams.high;
     final int[] timesAt = streams.timesAt;
     final Packed2Model model = this.model;
     final Packed2Site back = model.back;
     Packed2Site[] sites = model.sites;
+    int forksAtEntry = streams.forksAt[RecordBatch.ENTRY];
+    int forksAtExit = streams.forksAt[RecordBatch.EXIT];
     long forkAtDepth = model.forkAtDepth;
     Packed2Point point = model.point;
     Packed2Frame frame = model.frame;
@@ -65,6 +66,7 @@ final class Packed2EncoderLoop {
         Packed2Frame caller = frame.caller;
         if (site == back
             && caller != null
+            && here.visits > 0
             && isUsual(delta, foretold)
             && depths[i] == depth - 1
             && selfPcs[i] == frame.selfPc
@@ -89,6 +91,7 @@ final class Packed2EncoderLoop {
             && site != back
             && callee != null
             && site.plain
+            && here.visits > 0
             && frame.known
             && isUsual(delta, foretold)
             && depths[i] == depth) {
@@ -110,6 +113,8 @@ final class Packed2EncoderLoop {
         }
       }
       if (!usual) {
+        streams.forksAt[RecordBatch.ENTRY] = forksAtEntry;
+        streams.forksAt[RecordBatch.EXIT] = forksAtExit;
         model.forkAtDepth = forkAtDepth;
         model.point = point;
         model.previous = previous;
@@ -117,6 +122,8 @@ final class Packed2EncoderLoop {
         model.next = next;
         slow.record(batch, i, i - handedOver);
         handedOver = i + 1;
+        forksAtEntry = streams.forksAt[RecordBatch.ENTRY];
+        forksAtExit = streams.forksAt[RecordBatch.EXIT];
         forkAtDepth = model.forkAtDepth;
         point = model.point;
         frame = model.frame;
@@ -130,20 +137,18 @@ final class Packed2EncoderLoop {
         lows[low] = (byte) delta;
         highs[low] = (byte) (delta >>> 8);
       }
-      if (here.fork) {
-        if (previous == RecordBatch.ENTRY) {
-          int changed = told ^ ((int) (forkAtDepth >>> depth) & 1);
-          forkAtDepth ^= (long) changed << depth;
-          entryForks.put(changed);
-        } else {
-          exitForks.put(told);
-        }
-        if (here.growing) {
-          here.grow();
-        }
-      }
+      final int fork = here.fork;
+      final int entered = previous - 1; // all ones after an ENTRY
+      final int changed = told ^ ((int) (forkAtDepth >>> depth) & fork & entered);
+      forks[forksAtExit ^ ((forksAtExit ^ forksAtEntry) & entered)] = (byte) changed;
+      forksAtEntry += fork & entered;
+      forksAtExit += fork & ~entered;
+      forkAtDepth ^= (long) (changed & fork & entered) << depth;
+      here.visits--;
       previous = kind;
     }
+    streams.forksAt[RecordBatch.ENTRY] = forksAtEntry;
+    streams.forksAt[RecordBatch.EXIT] = forksAtExit;
     model.forkAtDepth = forkAtDepth;
     model.point = point;
     model.previous = previous;

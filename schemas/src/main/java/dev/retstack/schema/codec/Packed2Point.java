@@ -28,13 +28,14 @@ class Packed2Point {
 
   long oneTime;
 
-  /** True where a bit says which. */
-  boolean fork;
+  /** 1 where a bit says which, else 0. */
+  int fork;
 
-  /** True where there is one successor yet, and trust in it rises. */
-  boolean growing;
-
-  private byte trust;
+  /**
+   * How often the loops may come by: while trust in the only successor rises, all but one of the
+   * times that it takes, and the last one is left to {@link #learn}.
+   */
+  int visits;
 
   byte mode;
 
@@ -47,7 +48,7 @@ class Packed2Point {
   /** Knows nothing. */
   final void forget() {
     mode = FRESH;
-    trust = 0;
+    visits = TRUST_MAX - 1;
     flip = 0;
     first.clear();
     second.clear();
@@ -77,7 +78,7 @@ class Packed2Point {
   final void learn(int slot, Packed2Site successor, long delta) {
     if (slot >= 0) {
       way(slot).learn(delta);
-      if (slot == 0 && growing && ++trust == TRUST_MAX) {
+      if (slot == 0 && mode == FORK && second.site == null && visits-- == 0) {
         mode = CERTAIN;
         flip = 0;
       }
@@ -102,24 +103,15 @@ class Packed2Point {
     }
   }
 
-  /** The only successor has come again in a loop, which leaves the last time to {@link #learn}. */
-  final void grow() {
-    if (++trust == TRUST_MAX - 1) {
-      zero = null;
-      one = null;
-    }
-  }
-
   /** Says anew what the loops may know. */
   private void refresh() {
-    fork = mode == FORK;
-    growing = fork && second.site == null;
+    fork = mode == FORK ? 1 : 0;
     Packed2Way byZero = flip == 0 ? first : second;
     Packed2Way byOne = flip == 0 ? second : first;
-    boolean grown = growing && trust == TRUST_MAX - 1;
-    zero = grown ? null : byZero.settledSite();
+    zero = byZero.settledSite();
     zeroTime = byZero.foretoldTime();
-    one = grown ? null : byOne.settledSite();
+    one = byOne.settledSite();
     oneTime = byOne.foretoldTime();
+    visits = mode == CERTAIN || second.site != null ? Integer.MAX_VALUE : visits;
   }
 }

@@ -2,17 +2,30 @@ package dev.retstack.schema.codec;
 
 import static dev.retstack.schema.codec.Packed2Layout.*;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /** The streams of a chunk while it is packed. */
 final class Packed2Streams {
+  private static final VarHandle EIGHT =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
   /** A stream as long as this has a block of zstd for itself. */
   private static final int OWN_BLOCK_BYTES_MIN = 2048;
 
   /** Streams of bytes, by number; null where the stream is of bits or times. */
   final ByteSink[] sinks = new ByteSink[MARKED_STREAMS];
 
-  final BitSink[] forks = {new BitSink(), new BitSink()};
+  /**
+   * Bits of the forks, a byte each, by kind of the record before: a region for all records each.
+   */
+  byte[] forks = new byte[0];
+
+  /** Where the next bit stands, by kind of the record before. */
+  final int[] forksAt = new int[2];
 
   /** Times by context: a region of as many bytes as there are records for each. */
   byte[] low = new byte[0];
@@ -22,6 +35,7 @@ final class Packed2Streams {
   private final ByteSink header = new ByteSink(HEADER_BYTES_MAX);
   private final int[] cuts = new int[2 * MARKED_STREAMS];
   private int records;
+  private int forkRegion;
 
   Packed2Streams() {
     for (int i = 0; i < sinks.length; i++) {
@@ -39,8 +53,12 @@ final class Packed2Streams {
     sinks[SUCCESSORS].reserve(2 * count);
     sinks[SUCCESSORS + 1].reserve(2 * count);
     sinks[FUNCTIONS].reserve(2 * count);
-    forks[0].reset(count);
-    forks[1].reset(count);
+    forkRegion = (count + 8) & -8; // a bit that nobody counts may stand behind the last one
+    if (forks.length < 2 * forkRegion) {
+      forks = new byte[2 * forkRegion];
+    }
+    forksAt[0] = 0;
+    forksAt[1] = forkRegion;
     if (low.length < 4 * count) {
       low = new byte[4 * count];
       high = new byte[4 * count];
@@ -64,6 +82,10 @@ final class Packed2Streams {
     ByteSink sink = sinks[stream];
     sink.reserve(10);
     sink.zigzag(value);
+  }
+
+  void fork(int previous, int bit) {
+    forks[forksAt[previous]++] = (byte) bit;
   }
 
   void time(int context, long delta) {
@@ -110,7 +132,7 @@ final class Packed2Streams {
         cuts[cutCount++] = lastCut = content.position();
       }
       if (isForks(i)) {
-        forks[i - FORKS].drainTo(content);
+        drainForks(i - FORKS, content);
       } else {
         content.put(bytes(i), offset(i), length(i));
       }
@@ -141,6 +163,18 @@ final class Packed2Streams {
     if (isTimes(stream)) {
       return timesAt[(stream - TIMES_LOW) & 3] - offset(stream);
     }
-    return isForks(stream) ? forks[stream - FORKS].size() : sinks[stream].size();
+    return isForks(stream)
+        ? (forksAt[stream - FORKS] - (stream - FORKS) * forkRegion + 7) >>> 3
+        : sinks[stream].size();
+  }
+
+  /** Packs eight bytes, each 0 or 1, into one: each meets the product's upper byte at its bit. */
+  private void drainForks(int previous, ByteBuffer to) {
+    int from = previous * forkRegion;
+    int end = forksAt[previous];
+    Arrays.fill(forks, end, from + ((end - from + 7) & -8), (byte) 0);
+    for (int at = from; at < end; at += 8) {
+      to.put((byte) (((long) EIGHT.get(forks, at) * 0x0102_0408_1020_4080L) >>> 56));
+    }
   }
 }

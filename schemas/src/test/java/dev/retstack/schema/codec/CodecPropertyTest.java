@@ -23,6 +23,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every codec gives back every batch, whatever is in it. */
 class CodecPropertyTest {
+  private static final List<RecordKind> KINDS = List.of(RecordKind.values());
+
   @ParameterizedTest
   @MethodSource("dev.retstack.schema.codec.Codecs#ids")
   void callTreesComeBack(String id) throws CorruptChunkException {
@@ -107,7 +109,7 @@ class CodecPropertyTest {
       for (int i = 0; i < count; i++) {
         records.add(
             new TraceRecord(
-                RecordKind.values()[batch.kind[i]],
+                KINDS.get(batch.kind[i]),
                 batch.time[i],
                 batch.depth[i],
                 batch.selfPc[i],

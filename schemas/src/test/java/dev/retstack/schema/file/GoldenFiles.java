@@ -41,6 +41,8 @@ import org.apache.avro.specific.SpecificRecord;
 
 /** What this version writes, for {@code golden/}: see the README there. */
 final class GoldenFiles {
+  private static final List<RecordKind> KINDS = List.of(RecordKind.values());
+
   private GoldenFiles() {}
 
   /** Name and bytes of every golden file. */
@@ -76,7 +78,7 @@ final class GoldenFiles {
     for (int i = 0; i < batch.size(); i++) {
       records.add(
           new TraceRecord(
-              RecordKind.values()[batch.kind[i]],
+              KINDS.get(batch.kind[i]),
               batch.time[i],
               batch.depth[i],
               batch.selfPc[i],
