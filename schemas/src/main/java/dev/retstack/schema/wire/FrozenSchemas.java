@@ -17,7 +17,7 @@ import org.apache.avro.Schema;
  */
 public final class FrozenSchemas {
   /** Versions whose schema is kept as a resource, oldest first. */
-  public static final List<String> VERSIONS = List.of("v1", "v2", "v3", "v4", "v5");
+  public static final List<String> VERSIONS = List.of("v1", "v2", "v3", "v4", "v5", "v6");
 
   private FrozenSchemas() {}
 

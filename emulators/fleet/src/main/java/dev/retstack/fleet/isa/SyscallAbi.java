@@ -2,6 +2,7 @@ package dev.retstack.fleet.isa;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -59,7 +60,12 @@ public final class SyscallAbi {
     /** m68k. */
     M68K,
     /** sparc, 32-bit. */
-    SPARC
+    SPARC;
+
+    /** Name of the table, as {@code dev.retstack.schema.linux.SystemCallNames} has it. */
+    public String table() {
+      return name().toLowerCase(Locale.ROOT);
+    }
   }
 
   /**

@@ -5,6 +5,7 @@ import dev.retstack.fleet.core.GuestMemory;
 import dev.retstack.fleet.isa.Registers;
 import dev.retstack.fleet.isa.SyscallAbi;
 import dev.retstack.fleet.loader.ElfFile;
+import dev.retstack.schema.linux.SystemCallNames;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.HashMap;
@@ -68,7 +69,7 @@ public final class LinuxProcess implements AutoCloseable {
         new AddressSpace(memory, image.segments().getLast().end(), options.memoryBytesMax());
     this.files = new FileTable(options);
     this.random = new SplittableRandom(options.seed());
-    this.names = SystemCallNames.of(abi.numbers());
+    this.names = SystemCallNames.of(abi.numbers().table());
     Dialect dialect = Dialect.of(abi.numbers());
     this.registers = new CallRegisters(abi, registers, memory, cpu, dialect);
     ArgumentRules rules = new ArgumentRules(memory.wordBytes(), memory.order(), abi.pairsAligned());

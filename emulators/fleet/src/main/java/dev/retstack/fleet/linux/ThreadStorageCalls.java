@@ -2,6 +2,7 @@ package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.core.GuestMemory;
 import dev.retstack.fleet.isa.Registers;
+import dev.retstack.schema.linux.SystemCallNames;
 import java.util.Map;
 import java.util.OptionalLong;
 

@@ -232,6 +232,7 @@ public final class LoadedImage {
                 .toList())
         .setMcountLoc(callSites)
         .setCopiedReturns(copiedReturns())
+        .setSystemCalls(isa.syscalls().numbers().table())
         .build();
   }
 

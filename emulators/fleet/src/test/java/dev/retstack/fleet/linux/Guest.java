@@ -8,6 +8,7 @@ import dev.retstack.fleet.isa.Registers;
 import dev.retstack.fleet.isa.SyscallAbi;
 import dev.retstack.fleet.loader.ElfBuilder;
 import dev.retstack.fleet.loader.ElfFile;
+import dev.retstack.schema.linux.SystemCallNames;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -71,7 +72,7 @@ final class Guest implements AutoCloseable {
   /** Makes a system call; the result, which is a negated error number on failure. */
   long call(String name, long... arguments) {
     int number =
-        SystemCallNames.of(isa.syscalls().numbers())
+        SystemCallNames.of(isa.syscalls().numbers().table())
             .number(name)
             .orElseThrow(() -> new AssertionError(isa.name() + " has no " + name));
     return callNumber(number, arguments);

@@ -3,6 +3,7 @@ package dev.retstack.fleet.linux;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.isa.SyscallAbi.Numbers;
+import dev.retstack.schema.linux.SystemCallNames;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -47,21 +48,28 @@ final class SystemCallNamesTest {
     "SPARC,1,exit"
   })
   void knownNumbers(Numbers numbers, int number, String name) {
-    assertThat(SystemCallNames.of(numbers).name(number)).contains(name);
-    assertThat(SystemCallNames.of(numbers).number(name)).contains(number);
+    assertThat(SystemCallNames.of(numbers.table()).name(number)).contains(name);
+    assertThat(SystemCallNames.of(numbers.table()).number(name)).contains(number);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void everyTableHasNames(Numbers numbers) {
+    assertThat(SystemCallNames.tables()).contains(numbers.table());
   }
 
   @Test
   void otherNumbersHaveNoName() {
-    assertThat(SystemCallNames.of(Numbers.GENERIC).name(-1)).isEmpty();
-    assertThat(SystemCallNames.of(Numbers.GENERIC).name((1L << 32) + 64)).isEmpty();
+    assertThat(SystemCallNames.of("").name(1)).isEmpty();
+    assertThat(SystemCallNames.of(Numbers.GENERIC.table()).name(-1)).isEmpty();
+    assertThat(SystemCallNames.of(Numbers.GENERIC.table()).name((1L << 32) + 64)).isEmpty();
   }
 
   /** The tables agree with the kernel headers of the compilers of this host. */
   @ParameterizedTest
   @EnumSource
   void tablesAgreeWithTheHeaders(CrossCompilers compiler) throws Exception {
-    SystemCallNames names = SystemCallNames.of(compiler.numbers);
+    SystemCallNames names = SystemCallNames.of(compiler.numbers.table());
     StringBuilder source = new StringBuilder("#include <asm/unistd.h>\n");
     Map<String, Integer> table = new HashMap<>();
     for (int number = 0; number < 6000; number++) {

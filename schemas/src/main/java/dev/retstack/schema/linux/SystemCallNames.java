@@ -1,34 +1,35 @@
-package dev.retstack.fleet.linux;
+package dev.retstack.schema.linux;
 
-import dev.retstack.fleet.isa.SyscallAbi;
-import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.util.EnumMap;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Names of system calls by number, from {@code system-calls.txt} beside this class: a line for each
- * name, a column for each table of {@link SyscallAbi.Numbers}.
+ * name, a column for each table of numbers. An image says by which table its calls are numbered
+ * ({@code Image.systemCalls}).
  */
-final class SystemCallNames {
+public final class SystemCallNames {
   private static final String RESOURCE = "system-calls.txt";
   private static final String ABSENT = "-";
 
-  private static final Map<SyscallAbi.Numbers, SystemCallNames> TABLES = read();
+  private static final Map<String, SystemCallNames> TABLES = read();
+  private static final SystemCallNames NONE = new SystemCallNames();
 
-  private final Int2ObjectOpenHashMap<String> names = new Int2ObjectOpenHashMap<>();
+  private final Map<Integer, String> names = new HashMap<>();
 
   private SystemCallNames() {}
 
-  private static Map<SyscallAbi.Numbers, SystemCallNames> read() {
+  private static Map<String, SystemCallNames> read() {
     try (InputStream resource = SystemCallNames.class.getResourceAsStream(RESOURCE)) {
       if (resource == null) {
         throw new IllegalStateException("no table of system calls " + RESOURCE);
@@ -45,9 +46,9 @@ final class SystemCallNames {
     }
   }
 
-  private static Map<SyscallAbi.Numbers, SystemCallNames> columns(
+  private static Map<String, SystemCallNames> columns(
       String[] heading, List<String[]> rows) {
-    Map<SyscallAbi.Numbers, SystemCallNames> tables = new EnumMap<>(SyscallAbi.Numbers.class);
+    Map<String, SystemCallNames> tables = new HashMap<>();
     for (int column = 1; column < heading.length; column++) {
       SystemCallNames table = new SystemCallNames();
       for (String[] row : rows) {
@@ -55,24 +56,29 @@ final class SystemCallNames {
           table.names.put(Integer.parseInt(row[column]), row[0]);
         }
       }
-      tables.put(SyscallAbi.Numbers.valueOf(heading[column].toUpperCase(Locale.ROOT)), table);
+      tables.put(heading[column], table);
     }
     return tables;
   }
 
-  /** The table that an architecture numbers its calls by. */
-  static SystemCallNames of(SyscallAbi.Numbers numbers) {
-    return TABLES.get(numbers);
+  /** A table by its name; one without names where there is none of that name. */
+  public static SystemCallNames of(String table) {
+    return TABLES.getOrDefault(table, NONE);
+  }
+
+  /** Names of all tables. */
+  public static Set<String> tables() {
+    return Collections.unmodifiableSet(TABLES.keySet());
   }
 
   /** Name of a call; empty for a number that Linux does not give. */
-  Optional<String> name(long number) {
+  public Optional<String> name(long number) {
     return number == (int) number ? Optional.ofNullable(names.get((int) number)) : Optional.empty();
   }
 
-  /** Number of a call by its name: for tests and messages. */
-  Optional<Integer> number(String name) {
-    return names.int2ObjectEntrySet().stream()
+  /** Number of a call by its name. */
+  public Optional<Integer> number(String name) {
+    return names.entrySet().stream()
         .filter(e -> e.getValue().equals(name))
         .map(Map.Entry::getKey)
         .findFirst();

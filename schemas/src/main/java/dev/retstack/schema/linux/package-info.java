@@ -1,0 +1,2 @@
+/** What both sides know of Linux: names of system calls. */
+package dev.retstack.schema.linux;
