@@ -20,6 +20,7 @@ import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.service.reconstruct.ChunkApplier;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -133,6 +134,24 @@ public class GraphBenchmark {
     public int linked(RecordBatch batch, int first, int parent, int room, IntArrayList opened) {
       return first;
     }
+
+    @Override
+    public void called(int parent, int caller, long selfPc, long fromPc, long time) {}
+
+    @Override
+    public void systemCall(int parent, long number, long time) {}
+
+    @Override
+    public void systemCallEnded(long result, long time, Ending ending) {}
+
+    @Override
+    public void mark(int parent, long what, long selfPc, long command, long time, LongList stack) {}
+
+    @Override
+    public void values(int depth, long... values) {}
+
+    @Override
+    public void next() {}
 
     @Override
     public boolean wants(AnomalyKind kind) {

@@ -11,6 +11,7 @@ import dev.retstack.graph.reconstruct.ImageTraits;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.graph.symbol.SymbolTable.Symbol;
 import dev.retstack.schema.codec.RecordBatch;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
 
@@ -39,7 +40,10 @@ public final class Stream {
                   new Symbol("main", 0x1000, 0x100),
                   new Symbol("a", 0x1100, 0x100),
                   new Symbol("b", 0x1200, 0x100),
-                  new Symbol("c", 0x1300, 0x100))));
+                  new Symbol("c", 0x1300, 0x100))),
+          Long.BYTES,
+          LongList.of(),
+          "generic");
 
   public static final CoreKey CORE = new CoreKey("s", "core0");
 
@@ -55,6 +59,21 @@ public final class Stream {
 
   public Stream(GraphState state) {
     this(state, IMAGE);
+  }
+
+  /** Records of an image that tells where its call sites are. */
+  public Stream(GraphState state, List<Long> sites) {
+    this(
+        state,
+        new ImageInfo(
+            IMAGE_ID,
+            IMAGE.name(),
+            IMAGE.isa(),
+            IMAGE.traits(),
+            IMAGE.symbols(),
+            IMAGE.wordBytes(),
+            new LongArrayList(sites),
+            IMAGE.systemCalls()));
   }
 
   private Stream(GraphState state, ImageInfo image) {
@@ -112,6 +131,32 @@ public final class Stream {
   public Stream lost(long at, long count) {
     time = at;
     batch.add(RecordBatch.LOST, at, 0, count, 0, 0, 0);
+    return this;
+  }
+
+  public Stream function(long at, long self, long from) {
+    return add(RecordBatch.FUNCTION, at, 0, self, from, 0, 0);
+  }
+
+  public Stream values(long at, int depth, long a, long b, long c, long d) {
+    return add(RecordBatch.VALUES, at, depth, a, b, c, d);
+  }
+
+  public Stream systemCall(long at, int depth, long number) {
+    return add(RecordBatch.SYS_ENTER, at, depth, number, MAIN + 0x40, 0, 0);
+  }
+
+  public Stream systemCallEnd(long at, int depth, long number, long result) {
+    return add(RecordBatch.SYS_EXIT, at, depth, number, result, 0, 0);
+  }
+
+  public Stream mark(long at, long self, long what, long command) {
+    return add(RecordBatch.MARK, at, 0, self, what, command, 0);
+  }
+
+  private Stream add(byte kind, long at, int depth, long a, long b, long c, long d) {
+    time = at;
+    batch.add(kind, at, depth, a, b, c, d);
     return this;
   }
 

@@ -29,8 +29,8 @@ public final class RecordBatch {
   /**
    * Up to four values of the record ahead (ENTRY: arguments; EXIT: what it returned; SYS_ENTER: the
    * call's arguments), raw from registers, in {@code selfPc, fromPc, retP, fp}; what is not used is
-   * 0. {@code depth} tells which and how many they are ({@link ValuesDepth}), the time is that of the
-   * record ahead.
+   * 0. {@code depth} tells which and how many they are ({@link ValuesDepth}), the time is that of
+   * the record ahead.
    */
   public static final byte VALUES = 5;
 

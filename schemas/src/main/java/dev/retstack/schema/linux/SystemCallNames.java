@@ -46,8 +46,7 @@ public final class SystemCallNames {
     }
   }
 
-  private static Map<String, SystemCallNames> columns(
-      String[] heading, List<String[]> rows) {
+  private static Map<String, SystemCallNames> columns(String[] heading, List<String[]> rows) {
     Map<String, SystemCallNames> tables = new HashMap<>();
     for (int column = 1; column < heading.length; column++) {
       SystemCallNames table = new SystemCallNames();

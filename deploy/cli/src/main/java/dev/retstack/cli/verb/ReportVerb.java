@@ -61,7 +61,8 @@ public final class ReportVerb extends ResultVerb {
         all.functions(),
         all.edges(),
         stats,
-        all.cores());
+        all.cores(),
+        all.systemCalls());
   }
 
   @Override

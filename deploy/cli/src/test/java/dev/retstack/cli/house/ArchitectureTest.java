@@ -30,6 +30,7 @@ class ArchitectureTest {
           .resideInAnyPackage(
               GRAPH,
               "dev.retstack.schema.codec",
+              "dev.retstack.schema.linux",
               "java..",
               "it.unimi.dsi.fastutil..",
               "org.apache.datasketches.frequencies..");

@@ -117,6 +117,19 @@ public final class CallProfile {
     return arcs;
   }
 
+  /**
+   * Counts a call of which nothing but its beginning is known, under an arc of its own.
+   *
+   * @return false where the function is not kept
+   */
+  boolean call(int caller, int function) {
+    if (function == NOT_KEPT) {
+      return false;
+    }
+    arcs.entered(arcOf(caller == NOT_KEPT ? NO_CALLER : caller, function));
+    return true;
+  }
+
   /** Adds to the total time of a function: a call that no other call of it encloses. */
   void addTotal(int function, long duration) {
     totals[function] = CallTotals.sum(totals[function], duration);

@@ -11,18 +11,27 @@ import java.io.IOException;
 
 /**
  * The first calls of a core in the order of their entries, as primitive columns; a call knows its
- * parent. A call whose parent is not kept is not kept either, since parents enter first.
+ * parent. A call whose parent is not kept is not kept either, since parents enter first. What else
+ * happens inside of calls stands among them as rows of another {@link TreeKind}.
  */
 public final class CallTreeLog {
   /** Not kept, or no parent. */
   public static final int NONE = -1;
+
+  private static final int KIND_SHIFT = 4;
+  private static final int ENDING_MASK = (1 << KIND_SHIFT) - 1;
 
   private final int limit;
   private final LongArrayList selfPcs = new LongArrayList(0);
   private final IntArrayList parents = new IntArrayList(0);
   private final LongArrayList enters = new LongArrayList(0);
   private final LongArrayList exits = new LongArrayList(0);
+
+  /** {@code kind << KIND_SHIFT | ending}. */
   private final ByteArrayList endings = new ByteArrayList(0);
+
+  private final ValueLog arguments = new ValueLog();
+  private final ValueLog results = new ValueLog();
 
   CallTreeLog(int limit) {
     this.limit = limit;
@@ -35,18 +44,23 @@ public final class CallTreeLog {
 
   /** Number of the new call; the log is not full. */
   int enter(long selfPc, int parent, long time) {
+    return enter(TreeKind.CALL, selfPc, parent, time);
+  }
+
+  /** Number of the new row; the log is not full. */
+  int enter(TreeKind kind, long selfPc, int parent, long time) {
     final int call = selfPcs.size();
     selfPcs.add(selfPc);
     parents.add(parent);
     enters.add(time);
     exits.add(time);
-    endings.add((byte) Ending.OPEN.code());
+    endings.add((byte) (kind.code() << KIND_SHIFT | Ending.OPEN.code()));
     return call;
   }
 
   void finish(int call, long time, Ending ending) {
     exits.set(call, time);
-    endings.set(call, (byte) ending.code());
+    endings.set(call, (byte) (endings.getByte(call) & ~ENDING_MASK | ending.code()));
   }
 
   /** Calls kept. */
@@ -54,6 +68,7 @@ public final class CallTreeLog {
     return selfPcs.size();
   }
 
+  /** selfPc of the function; of a system call its number; of a mark the function, 0 for none. */
   public long selfPc(int call) {
     return selfPcs.getLong(call);
   }
@@ -73,7 +88,30 @@ public final class CallTreeLog {
   }
 
   public Ending ending(int call) {
-    return Ending.of(endings.getByte(call));
+    return Ending.of(endings.getByte(call) & ENDING_MASK);
+  }
+
+  /** What the row is. */
+  public TreeKind kind(int call) {
+    return TreeKind.of(endings.getByte(call) >> KIND_SHIFT);
+  }
+
+  /** What was recorded when it began; see {@link TreeKind}. */
+  public RecordedValues arguments(int call) {
+    return arguments.get(call);
+  }
+
+  /** What was recorded when it ended. */
+  public RecordedValues results(int call) {
+    return results.get(call);
+  }
+
+  ValueLog argumentLog() {
+    return arguments;
+  }
+
+  ValueLog resultLog() {
+    return results;
   }
 
   /** Writes differences to the call before, which are small: a tree is most of a snapshot. */
@@ -91,6 +129,8 @@ public final class CallTreeLog {
       selfPc = selfPc(i);
       enter = enter(i);
     }
+    arguments.writeTo(out);
+    results.writeTo(out);
   }
 
   void readFrom(DataInput in) throws IOException {
@@ -103,11 +143,21 @@ public final class CallTreeLog {
       long above = Fields.readVarint(in);
       enter += Fields.readVarint(in);
       long exit = enter + Fields.readVarint(in);
-      int ending = in.readUnsignedByte();
-      if (above < 0 || above > i || enter < 0 || exit < enter || ending >= Ending.count()) {
+      int byteOfEnding = in.readUnsignedByte();
+      int kind = byteOfEnding >> KIND_SHIFT;
+      int ending = byteOfEnding & ENDING_MASK;
+      if (above < 0
+          || above > i
+          || enter < 0
+          || exit < enter
+          || ending >= Ending.count()
+          || kind >= TreeKind.count()) {
         throw new IOException("corrupt snapshot: call " + i + " of a tree");
       }
-      finish(enter(selfPc, (int) (i - 1 - above), enter), exit, Ending.of(ending));
+      int parent = (int) (i - 1 - above);
+      finish(enter(TreeKind.of(kind), selfPc, parent, enter), exit, Ending.of(ending));
     }
+    arguments.readFrom(in, count);
+    results.readFrom(in, count);
   }
 }

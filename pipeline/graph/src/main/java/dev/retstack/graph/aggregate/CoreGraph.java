@@ -12,6 +12,7 @@ import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.schema.codec.RecordBatch;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -32,24 +33,32 @@ public final class CoreGraph {
   private final OpenCalls calls = new OpenCalls();
 
   private final OpenCounts open = new OpenCounts();
+  private final CoreEvents other;
+  private final CallerPcs callers;
   private final LinkedCalls linked;
   private long digest;
   private GraphEvents events;
 
-  /** A core of which nothing was seen; {@code linked} serves all cores of the state. */
+  /**
+   * A core of which nothing was seen; {@code linked} serves all cores of the state, {@code callers}
+   * those of the image.
+   */
   CoreGraph(
       CoreKey key,
       ImageInfo image,
       ClockUnit unit,
       CallProfile profile,
       LinkedCalls linked,
+      CallerPcs callers,
       GraphLimits limits) {
     this.key = key;
     this.image = image;
     this.unit = unit;
     this.profile = profile;
     this.linked = linked;
+    this.callers = callers;
     this.tree = new CallTreeLog(limits.treeCallsPerCore());
+    this.other = new CoreEvents(tree);
     this.anomalies = new AnomalyLog(limits.anomaliesPerKind());
     this.reconstructor = new CoreReconstructor(image.traits(), limits.maxDepth(), new Accountant());
   }
@@ -83,6 +92,11 @@ public final class CoreGraph {
 
   public CallTreeLog tree() {
     return tree;
+  }
+
+  /** What happened besides calls with a frame. */
+  public CoreEvents other() {
+    return other;
   }
 
   public AnomalyLog anomalies() {
@@ -134,6 +148,8 @@ public final class CoreGraph {
         function = profile.arcs().entered(arc);
         open.open(arc, function);
       }
+      int row = enterTree(parent, selfPc, time);
+      other.begun(row);
       c.enter(
           slot,
           selfPc,
@@ -142,7 +158,7 @@ public final class CoreGraph {
           arc,
           function,
           parent < 0 ? 0 : c.level(parent) + 1,
-          enterTree(parent, selfPc, time));
+          row);
     }
 
     @Override
@@ -150,6 +166,7 @@ public final class CoreGraph {
       if (!tree.isFull()) {
         return first;
       }
+      other.next();
       int end = linked.run(CoreGraph.this, batch, first, parent, room);
       stats.add(Stat.TREE_CALLS_NOT_KEPT, (end - first + linked.frames()) / 2);
       linked.handOver(calls, parent, batch, first, end, opened);
@@ -176,7 +193,12 @@ public final class CoreGraph {
         stats.add(Stat.TREE_CALLS_NOT_KEPT, 1);
         return CallTreeLog.NONE;
       }
-      return tree.enter(selfPc, parent < 0 ? CallTreeLog.NONE : calls.treeCall(parent), time);
+      return tree.enter(selfPc, row(parent), time);
+    }
+
+    /** Row of the tree of the call in a slot, or none. */
+    private int row(int slot) {
+      return slot < 0 ? CallTreeLog.NONE : calls.treeCall(slot);
     }
 
     @Override
@@ -192,8 +214,10 @@ public final class CoreGraph {
       if (parent >= 0) {
         c.addChild(parent, duration);
       }
-      if (c.treeCall(slot) >= 0) {
-        tree.finish(c.treeCall(slot), time, ending);
+      int row = c.treeCall(slot);
+      other.ended(row);
+      if (row >= 0) {
+        tree.finish(row, time, ending);
       }
       digest = mix(digest, c.selfPc(slot), enter, time, c.level(slot), ending.code());
       if (events != null && ending.finished() && duration >= events.threshold()) {
@@ -211,6 +235,50 @@ public final class CoreGraph {
           profile.addTotal(function, duration);
         }
       }
+    }
+
+    @Override
+    public void called(int parent, int caller, long selfPc, long fromPc, long time) {
+      int callerFunction =
+          caller < 0 ? profile.function(callers.of(fromPc)) : calls.function(caller);
+      if (!profile.call(callerFunction, profile.function(selfPc))) {
+        stats.add(Stat.FUNCTIONS_NOT_KEPT, 1);
+      }
+      countNotKept();
+      other.function(row(parent), selfPc, fromPc, time);
+    }
+
+    @Override
+    public void systemCall(int parent, long number, long time) {
+      countNotKept();
+      other.systemCall(row(parent), number, time);
+    }
+
+    @Override
+    public void systemCallEnded(long result, long time, Ending ending) {
+      other.systemCallEnded(result, time, ending);
+    }
+
+    @Override
+    public void mark(int parent, long what, long selfPc, long command, long time, LongList stack) {
+      countNotKept();
+      other.mark(row(parent), what, selfPc, command, time, stack);
+    }
+
+    private void countNotKept() {
+      if (tree.isFull()) {
+        stats.add(Stat.TREE_CALLS_NOT_KEPT, 1);
+      }
+    }
+
+    @Override
+    public void values(int depth, long... values) {
+      other.values(depth, values);
+    }
+
+    @Override
+    public void next() {
+      other.next();
     }
 
     @Override
@@ -245,6 +313,7 @@ public final class CoreGraph {
     anomalies.writeTo(out);
     stats.writeTo(out);
     out.writeLong(digest);
+    other.writeTo(out);
   }
 
   /** Reads what {@link #writeTo} wrote into this new core; the profile is complete already. */
@@ -265,6 +334,7 @@ public final class CoreGraph {
     anomalies.readFrom(in);
     stats.readFrom(in);
     digest = in.readLong();
+    other.readFrom(in);
   }
 
   void writeIdentity(DataOutput out) throws IOException {

@@ -17,6 +17,7 @@ import java.io.DataOutput;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,13 +30,14 @@ import java.util.Optional;
  * read back in between. Not safe for use by several threads at once.
  */
 public final class GraphState {
-  private static final int VERSION = 4;
+  private static final int VERSION = 5;
   private static final int MAX_IMAGES = 1 << 20;
 
   private final GraphLimits limits;
   private final Map<String, ImageInfo> images = new LinkedHashMap<>();
   private final Map<ProfileKey, CallProfile> profiles = new LinkedHashMap<>();
   private final Map<CoreKey, CoreGraph> cores = new LinkedHashMap<>();
+  private final Map<String, CallerPcs> callers = new HashMap<>();
   private final StatCounts stats = new StatCounts();
   private final RecordLinks links = new RecordLinks();
   private final LinkedCalls linked = new LinkedCalls();
@@ -109,9 +111,13 @@ public final class GraphState {
         profiles.computeIfAbsent(
             new ProfileKey(key.session(), image.id(), unit),
             _ -> new CallProfile(limits.functions(), limits.edges()));
-    CoreGraph core = new CoreGraph(key, image, unit, profile, linked, limits);
+    CoreGraph core = new CoreGraph(key, image, unit, profile, linked, callers(image), limits);
     cores.put(key, core);
     return core;
+  }
+
+  private CallerPcs callers(ImageInfo image) {
+    return callers.computeIfAbsent(image.id(), _ -> new CallerPcs(image.symbols(), image.sites()));
   }
 
   /** Adds to a stat that is seen outside of the chunks, such as refused or cut input. */

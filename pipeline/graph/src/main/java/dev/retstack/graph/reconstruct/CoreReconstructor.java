@@ -84,7 +84,7 @@ public final class CoreReconstructor {
       listener.count(Stat.GAP_RECORDS, missing);
       listener.count(Stat.GAP_CHUNKS, meta.sequence() - nextSequence);
       report(Anomaly.ofGap(at, nextSequence, meta.sequence(), missing));
-      task.truncate(at);
+      truncate(at);
     }
     if (meta.lostBefore() > 0) {
       lose(advance(meta.firstTime()), meta.lostBefore());
@@ -139,20 +139,38 @@ public final class CoreReconstructor {
   }
 
   private void record(byte kind, long at, int depth, long selfPc, long fromPc, long retP, long fp) {
-    if (kind == RecordBatch.LOST) {
-      lose(advance(at), Math.max(selfPc, 0));
-      return;
-    }
-    if ((kind != RecordBatch.ENTRY && kind != RecordBatch.EXIT) || !task.possible(depth)) {
-      listener.count(Stat.BAD_RECORDS, 1);
-      return;
+    switch (kind) {
+      case RecordBatch.ENTRY, RecordBatch.EXIT, RecordBatch.SYS_ENTER, RecordBatch.SYS_EXIT -> {
+        if (!task.possible(depth)) {
+          listener.count(Stat.BAD_RECORDS, 1);
+          return;
+        }
+      }
+      case RecordBatch.LOST -> {
+        lose(advance(at), Math.max(selfPc, 0));
+        return;
+      }
+      case RecordBatch.VALUES -> {
+        records++;
+        listener.values(depth, selfPc, fromPc, retP, fp);
+        return;
+      }
+      case RecordBatch.FUNCTION, RecordBatch.MARK -> {}
+      default -> {
+        listener.count(Stat.BAD_RECORDS, 1);
+        return;
+      }
     }
     records++;
+    listener.next();
     long now = advance(at);
-    if (kind == RecordBatch.ENTRY) {
-      task.entry(now, depth, selfPc, fromPc, retP, fp);
-    } else {
-      task.exit(now, depth, selfPc, fromPc, retP, fp);
+    switch (kind) {
+      case RecordBatch.ENTRY -> task.entry(now, depth, selfPc, fromPc, retP, fp);
+      case RecordBatch.EXIT -> task.exit(now, depth, selfPc, fromPc, retP, fp);
+      case RecordBatch.FUNCTION -> task.called(now, selfPc, fromPc);
+      case RecordBatch.SYS_ENTER -> task.systemCall(now, selfPc);
+      case RecordBatch.SYS_EXIT -> task.systemCallEnded(now, selfPc, fromPc);
+      default -> task.mark(now, fromPc, selfPc, retP);
     }
   }
 
@@ -160,7 +178,12 @@ public final class CoreReconstructor {
     lost = sum(lost, count);
     listener.count(Stat.LOST_RECORDS, count);
     report(Anomaly.ofRecords(AnomalyKind.LOST, at, count));
+    truncate(at);
+  }
+
+  private void truncate(long at) {
     task.truncate(at);
+    listener.next();
   }
 
   private long advance(long to) {
@@ -191,7 +214,7 @@ public final class CoreReconstructor {
     return nextSequence;
   }
 
-  /** Entry and exit records taken. */
+  /** Records taken, of any kind but LOST. */
   public long records() {
     return records;
   }

@@ -5,6 +5,7 @@ import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.schema.codec.RecordBatch;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.longs.LongList;
 
 /**
  * Hears what reconstruction decides, in the order in which it happened. A {@code slot} names a call
@@ -43,6 +44,53 @@ public interface GraphListener {
    * @return index of the first record not taken
    */
   int linked(RecordBatch batch, int first, int parent, int room, IntArrayList opened);
+
+  /**
+   * A function was called whose return is not seen: no frame, no duration.
+   *
+   * @param parent slot of the innermost open call, or {@link #NONE}
+   * @param caller slot of the function that jumped here, or {@link #NONE} where {@code fromPc}
+   *     tells
+   * @param fromPc address that it will return to
+   */
+  void called(int parent, int caller, long selfPc, long fromPc, long time);
+
+  /**
+   * A system call begins, made by the innermost open call.
+   *
+   * @param parent slot of that call, or {@link #NONE}
+   * @param number as the architecture numbers it
+   */
+  void systemCall(int parent, long number, long time);
+
+  /**
+   * The system call that began last ends.
+   *
+   * @param result what it returned; of no meaning unless it {@link Ending#RETURNED}
+   */
+  void systemCallEnded(long result, long time, Ending ending);
+
+  /**
+   * Tracing changed, or somebody asked for a stack trace.
+   *
+   * @param parent slot of the innermost open call, or {@link #NONE}
+   * @param what a number of {@link Mark}
+   * @param selfPc the function where it happened, 0 for none
+   * @param command number of the command that did it, 0 for none
+   * @param stack selfPc of the open calls, innermost first
+   */
+  void mark(int parent, long what, long selfPc, long command, long time, LongList stack);
+
+  /**
+   * Values of what was told of last: arguments of a call or system call, or what a call returned.
+   *
+   * @param depth which, how many, how to show them: {@link dev.retstack.schema.codec.ValuesDepth}
+   * @param values four of them
+   */
+  void values(int depth, long... values);
+
+  /** A record comes that is not ordinary: values that follow belong to what it tells, if to any. */
+  void next();
 
   /** Whether rows of this kind are still wanted; what is not wanted is only counted. */
   boolean wants(AnomalyKind kind);

@@ -32,11 +32,14 @@ final class TaskReconstructor {
   /** Frames in the guest's ret_stack as far as the records tell, known or not. */
   private int guestSize;
 
+  private final TaskEvents events;
+
   TaskReconstructor(ImageTraits traits, int maxDepth, GraphListener listener) {
     this.traits = traits;
     this.maxDepth = maxDepth;
     this.listener = listener;
     this.anomalies = new TaskAnomalies(stack, listener);
+    this.events = new TaskEvents(stack, traits, listener);
   }
 
   /** Whether a record may have this depth. */
@@ -186,8 +189,25 @@ final class TaskReconstructor {
     stack.popTo(slot);
   }
 
+  void called(long time, long selfPc, long fromPc) {
+    events.called(time, selfPc, fromPc);
+  }
+
+  void systemCall(long time, long number) {
+    events.systemCall(time, number);
+  }
+
+  void systemCallEnded(long time, long number, long result) {
+    events.systemCallEnded(time, number, result);
+  }
+
+  void mark(long time, long what, long selfPc, long command) {
+    events.mark(time, what, selfPc, command);
+  }
+
   /** Records are missing here: what was open may have ended, and nothing below is known. */
   void truncate(long time) {
+    events.cut(time, Ending.TRUNCATED);
     if (open > 0) {
       anomalies.truncated(time, open);
       closeFrom(0, time, Ending.TRUNCATED);
@@ -198,6 +218,7 @@ final class TaskReconstructor {
 
   /** The core ended. */
   void end(long time) {
+    events.cut(time, Ending.ENDED);
     if (open > 0) {
       listener.count(Stat.ENDED_CALLS, open);
       closeFrom(0, time, Ending.ENDED);
@@ -308,6 +329,7 @@ final class TaskReconstructor {
     for (long n : endings) {
       out.writeLong(n);
     }
+    events.writeTo(out);
   }
 
   void readFrom(DataInput in) throws IOException {
@@ -320,6 +342,7 @@ final class TaskReconstructor {
     for (int i = 0; i < endings.length; i++) {
       endings[i] = in.readLong();
     }
+    events.readFrom(in);
     for (int i = 0; i < stack.size(); i++) {
       open += stack.tailCalled(i) ? 0 : 1;
     }

@@ -4,7 +4,6 @@ import dev.retstack.graph.aggregate.CallTreeLog;
 import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.ClockUnit;
-import dev.retstack.graph.reconstruct.Ending;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -12,7 +11,8 @@ import java.util.List;
  * The calls of one task of one core as they were nested. After a tail call the new function stands
  * beside the one that called it, since that one had ended.
  *
- * @param kept calls in the tree
+ * @param roots outermost calls, and what happened beside them
+ * @param kept rows in the tree
  * @param notKept further calls, beyond the limit per core
  */
 public record CallTree(
@@ -30,15 +30,9 @@ public record CallTree(
     CallTreeLog log = core.tree();
     List<CallNode> roots = new ArrayList<>();
     CallNode[] nodes = new CallNode[log.size()];
+    CallNodes names = new CallNodes(core);
     for (int i = 0; i < nodes.length; i++) {
-      Ending ending = log.ending(i);
-      nodes[i] =
-          new CallNode(
-              core.image().symbols().name(log.selfPc(i)),
-              log.selfPc(i),
-              log.enter(i),
-              ending == Ending.OPEN ? core.progress().time() : log.exit(i),
-              ending);
+      nodes[i] = names.node(i);
       if (log.parent(i) < 0) {
         roots.add(nodes[i]);
       } else {

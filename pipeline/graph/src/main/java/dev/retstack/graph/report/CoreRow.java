@@ -8,7 +8,7 @@ import dev.retstack.graph.reconstruct.Ending;
 /**
  * Where a core stands.
  *
- * @param records entry and exit records received
+ * @param records records received, of any kind
  * @param lost records known to be missing
  * @param entries calls seen; the sum of the following six
  * @param time its clock as last seen

@@ -7,13 +7,14 @@ import java.util.List;
  * What the calls of some cores add up to.
  *
  * @param unit unit of all durations
- * @param records entry and exit records received
+ * @param records records received, of any kind
  * @param lost records known to be missing
  * @param resultHash SHA-256 in hex over the canonical text of the result; README.md has its form
  * @param functions by total, largest first; then by name, image and address
  * @param edges by total, largest first; then by caller, callee, image and addresses
  * @param stats what is not zero, in the order of {@link dev.retstack.graph.check.Stat}
  * @param cores by name, then session
+ * @param systemCalls by calls, most first; then by name and ISA
  */
 public record Report(
     ClockUnit unit,
@@ -23,7 +24,8 @@ public record Report(
     List<FunctionRow> functions,
     List<EdgeRow> edges,
     List<StatRow> stats,
-    List<CoreRow> cores) {
+    List<CoreRow> cores,
+    List<SystemCallRow> systemCalls) {
 
   /** Received of all known records, in percent; 100 where nothing is known to be missing. */
   public double completeness() {

@@ -58,6 +58,7 @@ public final class ReportBuilder {
     ResultText text = new ResultText(unit);
     StatCounts stats = new StatCounts();
     List<CoreRow> coreRows = new ArrayList<>();
+    SystemCallRows systemCalls = new SystemCallRows();
     long records = 0;
     long lost = 0;
     for (GraphState state : states) {
@@ -66,6 +67,7 @@ public final class ReportBuilder {
     for (CoreGraph core : cores()) {
       if (core.unit() == unit) {
         coreRows.add(CoreRow.of(core));
+        systemCalls.add(core);
         text.core(core);
         records += core.progress().records();
         lost = lost + core.progress().lost() < 0 ? Long.MAX_VALUE : lost + core.progress().lost();
@@ -95,7 +97,8 @@ public final class ReportBuilder {
         Collections.unmodifiableList(functions),
         Collections.unmodifiableList(edges),
         rows(stats),
-        Collections.unmodifiableList(coreRows));
+        Collections.unmodifiableList(coreRows),
+        systemCalls.rows());
   }
 
   /** Call trees of all cores, by core. */
@@ -162,6 +165,9 @@ public final class ReportBuilder {
   private static void addFunctions(List<FunctionRow> rows, ImageInfo image, CallProfile profile) {
     CallTotals t = profile.functions();
     for (int i = 0; i < profile.functionCount(); i++) {
+      if (t.calls(i) == 0) {
+        continue; // a caller that has no call site of its own
+      }
       long selfPc = profile.selfPc(i);
       rows.add(
           new FunctionRow(

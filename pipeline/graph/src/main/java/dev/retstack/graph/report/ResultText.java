@@ -2,6 +2,7 @@ package dev.retstack.graph.report;
 
 import dev.retstack.graph.aggregate.CallProfile;
 import dev.retstack.graph.aggregate.CallTotals;
+import dev.retstack.graph.aggregate.CoreEvents;
 import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.ImageInfo;
 import dev.retstack.graph.aggregate.StatCounts;
@@ -48,12 +49,28 @@ final class ResultText {
                 p.end().name(),
                 quote(p.endDetail()),
                 core.digest()));
+    CoreEvents other = core.other();
+    if (other.functions() + other.systemCalls() + other.marks() + other.values() > 0) {
+      lines.add(
+          "other %s %s %d %d %d %d %016x"
+              .formatted(
+                  quote(core.key().core()),
+                  quote(core.image().id()),
+                  other.functions(),
+                  other.systemCalls(),
+                  other.marks(),
+                  other.values(),
+                  other.digest()));
+    }
   }
 
   void profile(ImageInfo image, CallProfile profile) {
     String where = quote(image.id()) + " " + quote(image.isa());
     CallTotals functions = profile.functions();
     for (int i = 0; i < profile.functionCount(); i++) {
+      if (functions.calls(i) == 0) {
+        continue; // a caller that has no call site of its own
+      }
       lines.add("function %s %x %s".formatted(where, profile.selfPc(i), row(functions, i)));
     }
     CallTotals edges = profile.edges();

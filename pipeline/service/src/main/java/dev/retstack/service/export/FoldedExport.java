@@ -1,5 +1,6 @@
 package dev.retstack.service.export;
 
+import dev.retstack.graph.aggregate.TreeKind;
 import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
@@ -52,11 +53,25 @@ public final class FoldedExport {
 
     @Override
     public void enter(CallNode call, int depth) {
-      open.push(open.element().below(call.function()));
+      if (!hasTime(call)) {
+        return;
+      }
+      open.push(open.element().below(frame(call)));
+    }
+
+    private static String frame(CallNode call) {
+      return call.isCall() ? call.function() : "sys_" + call.function();
+    }
+
+    private static boolean hasTime(CallNode node) {
+      return node.kind() == TreeKind.CALL || node.kind() == TreeKind.SYSTEM_CALL;
     }
 
     @Override
     public void exit(CallNode call, int depth) {
+      if (!hasTime(call)) {
+        return;
+      }
       Stack stack = open.pop();
       if (call.ending() != Ending.TRUNCATED) {
         long below = 0;

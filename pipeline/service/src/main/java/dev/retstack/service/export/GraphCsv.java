@@ -17,7 +17,17 @@ public final class GraphCsv {
    */
   public static void write(List<CallTree> trees, int maxDepth, Appendable out) throws IOException {
     Csv csv = new Csv(out);
-    csv.line("core", "task", "depth", "function", "enter", "exit", "ending");
+    csv.line(
+        "core",
+        "task",
+        "depth",
+        "function",
+        "enter",
+        "exit",
+        "ending",
+        "kind",
+        "arguments",
+        "results");
     for (CallTree tree : trees) {
       TreeWalk.walk(tree, List.of(), maxDepth, new Lines(tree, csv));
     }
@@ -33,7 +43,10 @@ public final class GraphCsv {
           call.function(),
           call.enter(),
           call.ending().finished() ? call.exit() : "",
-          call.ending());
+          call.ending(),
+          call.kind(),
+          ValueText.list(call.recorded().arguments(), call.recorded().wordBytes()),
+          ValueText.list(call.recorded().results(), call.recorded().wordBytes()));
     }
 
     @Override

@@ -1,6 +1,8 @@
 package dev.retstack.service.export;
 
 import com.fasterxml.jackson.core.JsonGenerator;
+import dev.retstack.graph.aggregate.RecordedValues;
+import dev.retstack.graph.aggregate.TreeKind;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
@@ -11,7 +13,9 @@ import java.util.List;
 /**
  * Call trees as JSON, a contract kept stable: one object {@code {core, session, task, image, isa,
  * unit, calls}} per core and task, whose calls are nested {@code {function, enter, exit,
- * children}}. The exit of a call whose end is unknown is null.
+ * children}}. The exit of a call whose end is unknown is null. Where there are any: {@code
+ * arguments} and {@code returns}, raw, in hex. What is no call with a frame has a {@code kind}:
+ * FUNCTION (with {@code caller}), SYSTEM_CALL, or MARK (with {@code command} and {@code stack}).
  */
 public final class GraphJson {
   private GraphJson() {}
@@ -58,7 +62,37 @@ public final class GraphJson {
       } else {
         json.writeNullField("exit");
       }
+      if (!call.isCall()) {
+        other(call);
+      }
+      values("arguments", call.recorded().arguments());
+      values("returns", call.recorded().results());
       json.writeArrayFieldStart("children");
+    }
+
+    private void other(CallNode call) throws IOException {
+      json.writeStringField("kind", call.kind().name());
+      if (!call.recorded().caller().isEmpty()) {
+        json.writeStringField("caller", call.recorded().caller());
+      }
+      if (call.kind() == TreeKind.MARK) {
+        json.writeNumberField("command", call.recorded().command());
+        json.writeArrayFieldStart("stack");
+        for (String frame : call.recorded().stack()) {
+          json.writeString(frame);
+        }
+        json.writeEndArray();
+      }
+    }
+
+    private void values(String field, RecordedValues values) throws IOException {
+      if (!values.isEmpty()) {
+        json.writeArrayFieldStart(field);
+        for (long value : values.values().toLongArray()) {
+          json.writeString(Units.hex(value));
+        }
+        json.writeEndArray();
+      }
     }
 
     @Override

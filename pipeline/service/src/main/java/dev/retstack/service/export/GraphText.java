@@ -1,6 +1,7 @@
 package dev.retstack.service.export;
 
 import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.reconstruct.Mark;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
@@ -10,9 +11,14 @@ import java.util.List;
 /**
  * The call tree in the shape of the kernel's function_graph tracer: time, duration, nested calls. A
  * call that did not simply return says so in a comment; anomalies and losses stand where they were
- * found. A call whose end is unknown has no duration.
+ * found. A call whose end is unknown has no duration. Arguments stand in the brackets, what was
+ * returned behind {@code =}; a function whose return was not seen names its caller behind {@code
+ * <-}.
  */
 public final class GraphText {
+  /** The mark that shows the open calls. */
+  private static final long STACKTRACE = 4;
+
   private GraphText() {}
 
   /** Writes all trees, whole. */
@@ -57,22 +63,64 @@ public final class GraphText {
   private record Lines(int maxDepth, Appendable out) implements TreeWalk.Visitor {
     @Override
     public void enter(CallNode call, int depth) throws IOException {
-      if (isLeaf(call, depth)) {
-        line(call.enter(), duration(call), depth, call.function() + "();" + mark(call, "/* %s */"));
-      } else {
-        line(call.enter(), "", depth, call.function() + "() {");
+      switch (call.kind()) {
+        case CALL -> {
+          if (isLeaf(call, depth)) {
+            line(call.enter(), duration(call), depth, head(call) + ";" + comment("", call));
+          } else {
+            line(call.enter(), "", depth, head(call) + " {");
+          }
+        }
+        case FUNCTION ->
+            line(
+                call.enter(), "", depth, head(call) + "; /* <-" + call.recorded().caller() + " */");
+        case SYSTEM_CALL ->
+            line(
+                call.enter(), duration(call), depth, "sys_" + head(call) + ";" + comment("", call));
+        case MARK -> mark(call, depth);
       }
     }
 
     @Override
     public void exit(CallNode call, int depth) throws IOException {
-      if (!isLeaf(call, depth)) {
-        line(
-            call.exit(),
-            duration(call),
-            depth,
-            "}" + mark(call, "/* " + call.function() + ": %s */"));
+      if (call.isCall() && !isLeaf(call, depth)) {
+        line(call.exit(), duration(call), depth, "}" + comment(call.function(), call));
       }
+    }
+
+    private void mark(CallNode mark, int depth) throws IOException {
+      CallNode.Recorded more = mark.recorded();
+      String where = more.caller().isEmpty() ? "" : " in " + more.caller();
+      String why = more.command() == 0 ? "" : ", command " + more.command();
+      line(mark.enter(), "", depth, "/* " + mark.function() + where + why + " */");
+      if (mark.function().equals(Mark.name(STACKTRACE))) {
+        for (String frame : more.stack()) {
+          line(mark.enter(), "", depth, "/*  => " + frame + " */");
+        }
+      }
+    }
+
+    private static String head(CallNode call) {
+      return call.function()
+          + "("
+          + ValueText.list(call.recorded().arguments(), call.recorded().wordBytes())
+          + ")";
+    }
+
+    /** What there is to say of the end: how, where not by a return, and what was returned. */
+    private static String comment(String name, CallNode call) {
+      String how = call.ending() == Ending.RETURNED ? "" : name(call.ending());
+      CallNode.Recorded more = call.recorded();
+      String value =
+          call.isCall()
+              ? ValueText.list(more.results(), more.wordBytes())
+              : ValueText.result(more.results(), more.wordBytes());
+      if (how.isEmpty() && value.isEmpty()) {
+        return "";
+      }
+      String ending = name.isEmpty() || how.isEmpty() ? name + how : name + ": " + how;
+      String result = value.isEmpty() ? "" : "= " + value;
+      return " /* " + ending + (ending.isEmpty() || result.isEmpty() ? "" : " ") + result + " */";
     }
 
     @Override
@@ -88,10 +136,6 @@ public final class GraphText {
 
     private static String duration(CallNode call) {
       return call.ending().finished() ? String.valueOf(call.exit() - call.enter()) : "";
-    }
-
-    private static String mark(CallNode call, String form) {
-      return call.ending() == Ending.RETURNED ? "" : " " + form.formatted(name(call.ending()));
     }
 
     /** The word of the anomaly that a call ended by, as in the anomalies. */

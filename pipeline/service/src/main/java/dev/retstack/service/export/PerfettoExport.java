@@ -1,22 +1,27 @@
 package dev.retstack.service.export;
 
 import com.google.protobuf.CodedOutputStream;
+import dev.retstack.graph.aggregate.TreeKind;
 import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
- * A Perfetto protobuf trace: one process per core, one track per task, a slice per call, an instant
- * per anomaly. Times are the trace's own: where they are instructions, one shows as a nanosecond. A
- * call whose end is unknown has no end here either, unless a loss cut it off: then its slice ends
- * at the loss, and says so.
+ * A Perfetto protobuf trace: one process per core, one track per task, a slice per call and system
+ * call, an instant per anomaly, mark, and function whose return was not seen. Times are the trace's
+ * own: where they are instructions, one shows as a nanosecond. A call whose end is unknown has no
+ * end here either, unless a loss cut it off: then its slice ends at the loss, and says so.
  */
 public final class PerfettoExport {
   private static final PerfettoSequence.Fields NOTHING = _ -> {};
+  private static final int SLICE_BEGIN = PerfettoFields.TYPE_SLICE_BEGIN;
+  private static final int INSTANT = PerfettoFields.TYPE_INSTANT;
 
   private PerfettoExport() {}
 
@@ -77,12 +82,18 @@ public final class PerfettoExport {
 
     @Override
     public void enter(CallNode call, int depth) throws IOException {
-      event(call.enter(), PerfettoFields.TYPE_SLICE_BEGIN, call.function(), ending(call));
+      switch (call.kind()) {
+        case CALL -> event(call.enter(), SLICE_BEGIN, call.function(), details(call));
+        case SYSTEM_CALL ->
+            event(call.enter(), SLICE_BEGIN, "sys_" + call.function(), details(call));
+        case FUNCTION, MARK -> event(call.enter(), INSTANT, call.function(), details(call));
+      }
     }
 
     @Override
     public void exit(CallNode call, int depth) throws IOException {
-      if (call.ending() != Ending.OPEN) {
+      boolean slice = call.isCall() || call.kind() == TreeKind.SYSTEM_CALL;
+      if (slice && call.ending() != Ending.OPEN) {
         event(call.exit(), PerfettoFields.TYPE_SLICE_END, null, NOTHING);
       }
     }
@@ -90,11 +101,7 @@ public final class PerfettoExport {
     @Override
     public void anomaly(AnomalyRow row, int depth) throws IOException {
       dropped |= TreeWalk.isLoss(row.kind());
-      event(
-          row.time(),
-          PerfettoFields.TYPE_INSTANT,
-          row.kind().name(),
-          annotation("message", row.message()));
+      event(row.time(), INSTANT, row.kind().name(), annotation("message", row.message()));
     }
 
     private void event(long time, int type, String name, PerfettoSequence.Fields more)
@@ -103,8 +110,26 @@ public final class PerfettoExport {
       dropped = false;
     }
 
-    private static PerfettoSequence.Fields ending(CallNode call) {
-      return call.ending() == Ending.RETURNED ? NOTHING : annotation("end", call.ending().name());
+    /** How a call ended, where not by a return, and what was recorded with it. */
+    private static PerfettoSequence.Fields details(CallNode call) {
+      CallNode.Recorded more = call.recorded();
+      Map<String, String> details = new LinkedHashMap<>();
+      details.put("end", call.ending() == Ending.RETURNED ? "" : call.ending().name());
+      details.put("arguments", ValueText.list(more.arguments(), more.wordBytes()));
+      details.put(
+          "returns",
+          call.isCall()
+              ? ValueText.list(more.results(), more.wordBytes())
+              : ValueText.result(more.results(), more.wordBytes()));
+      details.put("caller", more.caller());
+      details.put("command", more.command() == 0 ? "" : String.valueOf(more.command()));
+      details.put("stack", String.join(";", more.stack()));
+      details.values().removeIf(String::isEmpty);
+      return event -> {
+        for (Map.Entry<String, String> detail : details.entrySet()) {
+          annotation(detail.getKey(), detail.getValue()).writeTo(event);
+        }
+      };
     }
 
     private static PerfettoSequence.Fields annotation(String name, String value) {

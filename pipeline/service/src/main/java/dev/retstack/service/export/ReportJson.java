@@ -5,6 +5,7 @@ import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.StatRow;
+import dev.retstack.graph.report.SystemCallRow;
 import java.io.IOException;
 import java.io.Writer;
 import java.util.List;
@@ -57,6 +58,13 @@ public final class ReportJson {
       edge(row, json);
     }
     json.writeEndArray();
+    if (!report.systemCalls().isEmpty()) {
+      json.writeArrayFieldStart("systemCalls");
+      for (SystemCallRow row : report.systemCalls()) {
+        systemCall(row, json);
+      }
+      json.writeEndArray();
+    }
     json.writeFieldName("stats");
     stats(report.stats(), json);
   }
@@ -81,6 +89,16 @@ public final class ReportJson {
     json.writeStringField("caller", row.caller());
     json.writeStringField("callee", row.callee());
     json.writeNumberField("calls", row.calls());
+    json.writeNumberField("total", row.total());
+    json.writeEndObject();
+  }
+
+  private static void systemCall(SystemCallRow row, JsonGenerator json) throws IOException {
+    json.writeStartObject();
+    json.writeStringField("name", row.name());
+    json.writeStringField("isa", row.isa());
+    json.writeNumberField("calls", row.calls());
+    json.writeNumberField("errors", row.errors());
     json.writeNumberField("total", row.total());
     json.writeEndObject();
   }

@@ -3,6 +3,7 @@ package dev.retstack.service.export;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.StatRow;
+import dev.retstack.graph.report.SystemCallRow;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
@@ -24,6 +25,7 @@ public final class ReportText {
   public static void write(Report report, int maxFunctions, Appendable out) throws IOException {
     head(report, out);
     functions(report, maxFunctions, out);
+    systemCalls(report.systemCalls(), out);
     stats(report.stats(), out);
   }
 
@@ -62,6 +64,23 @@ public final class ReportText {
     if (rows.size() > maxFunctions) {
       out.append("# and %d more functions\n".formatted(rows.size() - maxFunctions));
     }
+  }
+
+  private static void systemCalls(List<SystemCallRow> rows, Appendable out) throws IOException {
+    if (rows.isEmpty()) {
+      return;
+    }
+    out.append('\n');
+    TextTable table = new TextTable("CALLS>", "ERRORS>", "TOTAL>", "SYSTEM CALL", "ISA");
+    for (SystemCallRow row : rows) {
+      table.row(
+          String.valueOf(row.calls()),
+          String.valueOf(row.errors()),
+          String.valueOf(row.total()),
+          row.name(),
+          row.isa());
+    }
+    table.write(out);
   }
 
   private static void stats(List<StatRow> rows, Appendable out) throws IOException {

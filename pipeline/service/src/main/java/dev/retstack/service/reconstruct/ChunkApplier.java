@@ -102,6 +102,9 @@ public final class ChunkApplier {
         SymbolTable.of(
             image.getSymbols().stream()
                 .map(s -> new SymbolTable.Symbol(s.getName(), s.getAddress(), s.getSize()))
-                .toList()));
+                .toList()),
+        image.getWordBytes(),
+        new LongArrayList(image.getMcountLoc()),
+        image.getSystemCalls());
   }
 }

@@ -1,0 +1,36 @@
+package dev.retstack.graph.aggregate;
+
+/** What a row of the call tree is. */
+public enum TreeKind {
+  /** A call with its frame: when it began, when and how it ended. */
+  CALL(0),
+  /** A function was called, its end not seen. The value is the address it returns to. */
+  FUNCTION(1),
+  /** A system call. */
+  SYSTEM_CALL(2),
+  /**
+   * Tracing changed. The values are a number of {@link dev.retstack.graph.reconstruct.Mark}, that
+   * of the command, and selfPc of the open calls, innermost first.
+   */
+  MARK(3);
+
+  private static final TreeKind[] ALL = values();
+  private final int code;
+
+  TreeKind(int code) {
+    this.code = code;
+  }
+
+  /** Its number in snapshots, below {@link #count()}, never changed. */
+  int code() {
+    return code;
+  }
+
+  static int count() {
+    return ALL.length;
+  }
+
+  static TreeKind of(int code) {
+    return ALL[code];
+  }
+}

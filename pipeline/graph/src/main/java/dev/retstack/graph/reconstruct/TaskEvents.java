@@ -1,0 +1,77 @@
+package dev.retstack.graph.reconstruct;
+
+import dev.retstack.graph.check.Anomaly;
+import dev.retstack.graph.check.Stat;
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+
+/**
+ * What happens inside the calls of a task without a frame of its own: functions whose return is not
+ * seen, system calls, marks. Of system calls one is open at a time.
+ */
+final class TaskEvents {
+  private final TaskStack stack;
+  private final ImageTraits traits;
+  private final GraphListener listener;
+  private boolean inSystemCall;
+  private long number;
+
+  TaskEvents(TaskStack stack, ImageTraits traits, GraphListener listener) {
+    this.stack = stack;
+    this.traits = traits;
+    this.listener = listener;
+  }
+
+  /** A hijacked return address as fromPc: the innermost hijacked call jumped here. */
+  void called(long time, long selfPc, long fromPc) {
+    int caller = traits.isHandler(fromPc) ? stack.size() - 1 : GraphListener.NONE;
+    listener.called(innermost(), caller, selfPc, fromPc, time);
+  }
+
+  void systemCall(long time, long called) {
+    cut(time, Ending.UNWOUND);
+    inSystemCall = true;
+    number = called;
+    listener.systemCall(innermost(), called, time);
+  }
+
+  void systemCallEnded(long time, long ended, long result) {
+    if (inSystemCall && number == ended) {
+      inSystemCall = false;
+      listener.systemCallEnded(result, time, Ending.RETURNED);
+    } else {
+      listener.count(Stat.UNKNOWN_EXITS, 1);
+    }
+  }
+
+  void mark(long time, long what, long selfPc, long command) {
+    long[] open = stack.open(Anomaly.MAX_STACK);
+    listener.mark(innermost(), what, selfPc, command, time, LongImmutableList.of(open));
+  }
+
+  /** A system call that is open has no end of its own. */
+  void cut(long time, Ending ending) {
+    if (inSystemCall) {
+      inSystemCall = false;
+      listener.systemCallEnded(0, time, ending);
+    }
+  }
+
+  /** Slot of the innermost open call. */
+  private int innermost() {
+    int top = stack.size() - 1;
+    return top >= 0 && stack.tailCalled(top) ? stack.parent(top) : top;
+  }
+
+  void writeTo(DataOutput out) throws IOException {
+    out.writeBoolean(inSystemCall);
+    out.writeLong(number);
+  }
+
+  void readFrom(DataInput in) throws IOException {
+    inSystemCall = in.readBoolean();
+    number = in.readLong();
+  }
+}

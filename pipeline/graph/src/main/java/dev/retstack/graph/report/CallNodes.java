@@ -1,0 +1,77 @@
+package dev.retstack.graph.report;
+
+import dev.retstack.graph.aggregate.CallTreeLog;
+import dev.retstack.graph.aggregate.CoreGraph;
+import dev.retstack.graph.aggregate.ImageInfo;
+import dev.retstack.graph.aggregate.RecordedValues;
+import dev.retstack.graph.aggregate.TreeKind;
+import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.reconstruct.Mark;
+import dev.retstack.graph.report.CallNode.Recorded;
+import it.unimi.dsi.fastutil.longs.LongList;
+import java.util.List;
+
+/** Makes the nodes of a call tree of its rows: finds names, and says what the values mean. */
+final class CallNodes {
+  private final CallTreeLog log;
+  private final ImageInfo image;
+  private final long now;
+
+  CallNodes(CoreGraph core) {
+    this.log = core.tree();
+    this.image = core.image();
+    this.now = core.progress().time();
+  }
+
+  CallNode node(int row) {
+    Ending ending = log.ending(row);
+    return new CallNode(
+        log.kind(row),
+        name(row),
+        log.selfPc(row),
+        log.enter(row),
+        ending == Ending.OPEN ? now : log.exit(row),
+        ending,
+        recorded(row));
+  }
+
+  private String name(int row) {
+    return switch (log.kind(row)) {
+      case CALL, FUNCTION -> image.symbols().name(log.selfPc(row));
+      case SYSTEM_CALL -> SystemCallRows.name(image.systemCalls(), log.selfPc(row));
+      case MARK -> Mark.name(at(log.arguments(row).values(), 0));
+    };
+  }
+
+  private Recorded recorded(int row) {
+    RecordedValues arguments = log.arguments(row);
+    RecordedValues results = log.results(row);
+    TreeKind kind = log.kind(row);
+    if (kind == TreeKind.MARK) {
+      LongList all = arguments.values();
+      return new Recorded(
+          RecordedValues.NONE,
+          RecordedValues.NONE,
+          image.wordBytes(),
+          log.selfPc(row) == 0 ? "" : image.symbols().name(log.selfPc(row)),
+          at(all, 1),
+          names(all.subList(Math.min(2, all.size()), all.size())));
+    }
+    if (kind == TreeKind.FUNCTION) {
+      String caller = image.symbols().name(at(results.values(), 0));
+      return new Recorded(arguments, RecordedValues.NONE, image.wordBytes(), caller, 0, List.of());
+    }
+    if (arguments.isEmpty() && results.isEmpty()) {
+      return Recorded.NOTHING;
+    }
+    return new Recorded(arguments, results, image.wordBytes(), "", 0, List.of());
+  }
+
+  private static long at(LongList values, int index) {
+    return index < values.size() ? values.getLong(index) : 0;
+  }
+
+  private List<String> names(LongList stack) {
+    return stack.longStream().mapToObj(image.symbols()::name).toList();
+  }
+}
