@@ -4,6 +4,7 @@ import dev.retstack.cli.verb.AnomaliesVerb;
 import dev.retstack.cli.verb.BenchVerb;
 import dev.retstack.cli.verb.BrokerVerb;
 import dev.retstack.cli.verb.CompletionVerb;
+import dev.retstack.cli.verb.CoverageVerb;
 import dev.retstack.cli.verb.DemoVerb;
 import dev.retstack.cli.verb.DoctorVerb;
 import dev.retstack.cli.verb.EmulateVerb;
@@ -50,6 +51,7 @@ import picocli.CommandLine.Spec;
       GraphVerb.class,
       ReportVerb.class,
       HotVerb.class,
+      CoverageVerb.class,
       AnomaliesVerb.class,
       ExportVerb.class,
       BrokerVerb.class,

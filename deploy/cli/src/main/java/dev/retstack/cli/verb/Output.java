@@ -6,6 +6,8 @@ import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 
 /** Writes text into a stream that stays open. */
 final class Output {
@@ -15,6 +17,17 @@ final class Output {
   }
 
   private Output() {}
+
+  /** Writes into a file, or into the stream where the file is {@code -}. */
+  static void to(Path file, OutputStream stream, Body body) throws IOException {
+    if (file.toString().equals("-")) {
+      write(stream, body);
+      return;
+    }
+    try (OutputStream out = Files.newOutputStream(file)) {
+      write(out, body);
+    }
+  }
 
   static void write(OutputStream stream, Body body) throws IOException {
     Writer writer = new BufferedWriter(new OutputStreamWriter(stream, StandardCharsets.UTF_8));

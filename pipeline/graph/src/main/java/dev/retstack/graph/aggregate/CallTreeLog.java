@@ -54,13 +54,13 @@ public final class CallTreeLog {
     parents.add(parent);
     enters.add(time);
     exits.add(time);
-    endings.add((byte) (kind.code() << KIND_SHIFT | Ending.OPEN.code()));
+    endings.add((byte) ((kind.code() << KIND_SHIFT) | Ending.OPEN.code()));
     return call;
   }
 
   void finish(int call, long time, Ending ending) {
     exits.set(call, time);
-    endings.set(call, (byte) (endings.getByte(call) & ~ENDING_MASK | ending.code()));
+    endings.set(call, (byte) ((endings.getByte(call) & ~ENDING_MASK) | ending.code()));
   }
 
   /** Calls kept. */

@@ -1,0 +1,33 @@
+package dev.retstack.graph.coverage;
+
+import java.util.List;
+
+/**
+ * Which functions of an image were entered.
+ *
+ * @param image file name
+ * @param imageId build-id
+ * @param cores that ran it
+ * @param functions with a call site, by address
+ */
+public record ImageCoverage(
+    String image, String imageId, String isa, int cores, List<FunctionCoverage> functions) {
+  public ImageCoverage {
+    functions = List.copyOf(functions);
+  }
+
+  /** Functions that were entered. */
+  public long hit() {
+    return functions.stream().filter(FunctionCoverage::hit).count();
+  }
+
+  /** Of all functions with a call site, in percent; 100 where there are none. */
+  public double percent() {
+    return percent(hit(), functions.size());
+  }
+
+  /** Part of a whole in percent; 100 where the whole is 0. */
+  public static double percent(long part, long whole) {
+    return whole == 0 ? 100 : 100.0 * part / whole;
+  }
+}
