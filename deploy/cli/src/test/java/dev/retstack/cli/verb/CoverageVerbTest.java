@@ -100,6 +100,11 @@ class CoverageVerbTest {
       assertThat(counted).isEqualTo(declared);
       assertThat(lines.get(at++)).isEqualTo("FNF:" + declared.size());
       assertThat(lines.get(at++)).isEqualTo("FNH:" + hit);
+      for (int line = 1; line <= declared.size(); line++) {
+        assertThat(lines.get(at++)).matches("DA:" + line + ",\\d+");
+      }
+      assertThat(lines.get(at++)).isEqualTo("LF:" + declared.size());
+      assertThat(lines.get(at++)).isEqualTo("LH:" + hit);
       assertThat(lines.get(at++)).isEqualTo("end_of_record");
     }
     assertThat(images).containsExactly("zoo-riscv64-mcount.elf", "zoo-s390x-mcount.elf");

@@ -25,6 +25,7 @@ public final class CoverageLcov {
   private static void section(ImageCoverage image, Appendable out) throws IOException {
     out.append("TN:\nSF:").append(image.image()).append('\n');
     StringBuilder data = new StringBuilder();
+    StringBuilder lines = new StringBuilder();
     Set<String> names = new HashSet<>();
     int line = 0;
     for (FunctionCoverage function : image.functions()) {
@@ -33,9 +34,12 @@ public final class CoverageLcov {
       String name = names.add(plain) ? plain : plain + "@" + Units.hex(function.address());
       out.append("FN:%d,%s\n".formatted(line, name));
       data.append("FNDA:%d,%s\n".formatted(function.calls(), name));
+      lines.append("DA:%d,%d\n".formatted(line, function.calls()));
     }
     out.append(data);
     out.append("FNF:%d\nFNH:%d\n".formatted(image.functions().size(), image.hit()));
+    out.append(lines);
+    out.append("LF:%d\nLH:%d\n".formatted(image.functions().size(), image.hit()));
     out.append("end_of_record\n");
   }
 }
