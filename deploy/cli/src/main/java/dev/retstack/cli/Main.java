@@ -34,6 +34,7 @@ public final class Main {
     line.setErr(new PrintWriter(terminal.err(), true, StandardCharsets.UTF_8));
     line.setUsageHelpAutoWidth(true);
     line.setAbbreviatedOptionsAllowed(false);
+    line.setExpandAtFiles(false); // where @FILE means something, it means names
     line.setCaseInsensitiveEnumValuesAllowed(true);
     line.setParameterExceptionHandler((thrown, _) -> misuse(terminal, thrown));
     line.setExecutionExceptionHandler(

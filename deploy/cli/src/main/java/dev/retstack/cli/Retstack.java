@@ -17,6 +17,7 @@ import dev.retstack.cli.verb.RecordVerb;
 import dev.retstack.cli.verb.ReplayVerb;
 import dev.retstack.cli.verb.ReportVerb;
 import dev.retstack.cli.verb.SitesVerb;
+import dev.retstack.cli.verb.TraceVerb;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -57,6 +58,7 @@ import picocli.CommandLine.Spec;
       BrokerVerb.class,
       EmulateVerb.class,
       PipelineVerb.class,
+      TraceVerb.class,
       IsaVerb.class,
       SitesVerb.class,
       DoctorVerb.class,

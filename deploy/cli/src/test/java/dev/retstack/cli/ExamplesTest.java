@@ -29,7 +29,7 @@ class ExamplesTest {
   private static final Set<String> FOREGROUND = Set.of("broker", "pipeline");
 
   /** Verbs whose example needs a cluster, which the user names in the environment. */
-  private static final Set<String> NEED_KAFKA = Set.of("emulate", "pipeline");
+  private static final Set<String> NEED_KAFKA = Set.of("emulate", "pipeline", "trace");
 
   private Path folder;
   private Path script;

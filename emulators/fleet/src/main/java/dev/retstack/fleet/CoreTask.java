@@ -1,5 +1,9 @@
 package dev.retstack.fleet;
 
+import dev.retstack.fleet.control.Command;
+import dev.retstack.fleet.control.CoreIdentity;
+import dev.retstack.fleet.control.FleetControl;
+import dev.retstack.fleet.control.Order;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreEnding;
 import dev.retstack.fleet.probe.Probe;
@@ -7,17 +11,26 @@ import dev.retstack.fleet.probe.RecordBuffer;
 import dev.retstack.fleet.publish.ChunkPublisher;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.schema.ClockUnit;
+import dev.retstack.schema.ControlResult;
+import dev.retstack.schema.ControlStatus;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.codec.RecordBatch;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 /**
  * One core of a fleet from its opening to its last chunk, a slice at a time. Whatever goes wrong
  * ends this core and no other.
+ *
+ * <p>Commands are followed between two slices, by whoever comes first: the thread that runs the
+ * core, or, while the core waits for its turn, the thread that brings the command.
  */
 final class CoreTask {
   /**
@@ -26,33 +39,49 @@ final class CoreTask {
    */
   private static final int KEPT_MOST = 2048;
 
+  /** {@code fromPc} of a MARK: new settings, {@code retP} says by which command. */
+  private static final long MARK_SETTINGS = 5;
+
   private static final RecordBatch NOTHING = new RecordBatch(0);
+
+  /** A command on its way to the core, and who hears what became of it. */
+  private record Pending(Command command, Consumer<ControlResult.Builder> answer) {}
+
   private final CoreSpec spec;
   private final FleetOptions options;
-  private final ChunkPublisher publisher;
+  private final CoreSettings settings;
+  private final CoreOutput output;
+  private final ReentrantLock stopped = new ReentrantLock();
+  private final Queue<Pending> commands = new ConcurrentLinkedQueue<>();
   private Core core;
   private RecordBatch kept = NOTHING;
+  private boolean changed = true;
+  private boolean flushSoon;
+  private boolean snapshotSoon;
   private long openingNanos;
-  private CoreResult result;
+  private volatile CoreResult result;
   private long overruns;
   private long unhijackable;
   private long flushedAt = System.nanoTime();
   private volatile Progress progress = Progress.NOTHING;
 
-  CoreTask(CoreSpec spec, FleetOptions options, ChunkSink sink) {
+  CoreTask(CoreSpec spec, FleetOptions options, ChunkSink sink, CoreSettings settings) {
     this.spec = spec;
     this.options = options;
-    this.publisher =
-        new ChunkPublisher(
-            sink,
-            new ChunkPublisher.Stream(
-                options.session(),
-                spec.name(),
-                spec.image().isa().name(),
-                spec.image().elf().buildId(),
-                unit(spec)),
-            options.codec(),
-            options.payloadBytesMax());
+    this.settings = settings;
+    this.output =
+        new CoreOutput(
+            new ChunkPublisher(
+                sink,
+                new ChunkPublisher.Stream(
+                    options.session(),
+                    spec.name(),
+                    spec.image().isa().name(),
+                    spec.image().elf().buildId(),
+                    unit(spec)),
+                options.codec(),
+                options.payloadBytesMax()),
+            spec.options().recordsPerChunk());
   }
 
   private static ClockUnit unit(CoreSpec spec) {
@@ -62,16 +91,116 @@ final class CoreTask {
     };
   }
 
+  /** What the core is, for who selects cores. */
+  CoreIdentity identity() {
+    return settings.identity();
+  }
+
+  /** Before the first slice: traces what was commanded so far. */
+  void join(FleetControl control) {
+    settings.join(control);
+  }
+
+  /**
+   * Brings a command. The answer comes at once where the core waits for its turn, else at the end
+   * of its slice. From any thread.
+   */
+  void command(Command command, Consumer<ControlResult.Builder> answer) {
+    commands.add(new Pending(command, answer));
+    followWaiting();
+  }
+
+  /** No command stays behind: who adds one after this looked finds the lock free. */
+  private void followWaiting() {
+    while (!commands.isEmpty() && stopped.tryLock()) {
+      try {
+        if (core == null && result == null) {
+          return; // its first slice follows them
+        }
+        follow();
+      } finally {
+        stopped.unlock();
+      }
+    }
+  }
+
+  private void follow() {
+    for (Pending next = commands.poll(); next != null; next = commands.poll()) {
+      next.answer().accept(answer(next.command()));
+    }
+  }
+
+  private ControlResult.Builder answer(Command command) {
+    ControlResult.Builder answer;
+    if (result != null) {
+      answer = CoreSettings.refused("the core has ended: " + result.ending().detail());
+    } else {
+      try {
+        answer = settings.follow(command, core);
+        followed(command, answer);
+      } catch (RuntimeException e) {
+        answer = CoreSettings.refused("the core cannot be changed: " + e.getMessage());
+      }
+    }
+    return answer
+        .setSession(options.session())
+        .setCore(spec.name())
+        .setIsa(spec.image().isa().name())
+        .setImage(spec.image().elf().buildId())
+        .setImageName(spec.image().elf().name())
+        .setClockUnit(unit(spec));
+  }
+
+  private void followed(Command command, ControlResult.Builder answer) {
+    if (answer.getStatus() != ControlStatus.APPLIED) {
+      return;
+    }
+    if (command.order().lasts()) {
+      mark(command.number());
+      changed = true;
+    }
+    if (command.order().equals(Order.SNAPSHOT)) {
+      snapshotSoon = true;
+      changed = true;
+    }
+  }
+
+  /** Notes in the records, behind all there are so far, that a command was followed. */
+  private void mark(long number) {
+    boolean aside = kept.size() > 0;
+    RecordBatch before = aside ? kept : core.probe().batch();
+    RecordBatch marked = new RecordBatch(before.size() + 1);
+    marked.addAll(before, 0, before.size());
+    marked.add(RecordBatch.MARK, core.clock().now(), 0, 0, MARK_SETTINGS, number, 0);
+    if (!aside) {
+      take();
+    }
+    kept = marked;
+  }
+
   /**
    * Runs a slice; true while the core has not ended.
    *
    * @param buffers of this thread, for all cores that take turns on it; empty: each has its own
    */
   boolean slice(Optional<RecordBuffers> buffers) throws InterruptedException {
+    stopped.lockInterruptibly();
+    try {
+      advance(buffers);
+    } finally {
+      stopped.unlock();
+    }
+    followWaiting();
+    return result == null;
+  }
+
+  private void advance(Optional<RecordBuffers> buffers) throws InterruptedException {
     try {
       if (core == null) {
         open();
       }
+      follow();
+      settle();
       buffers.ifPresent(this::borrow);
       runSlice();
       if (result == null && buffers.isPresent()) {
@@ -86,13 +215,31 @@ final class CoreTask {
       throw e;
     }
     tell();
-    return result == null;
   }
 
   private void open() {
     long start = System.nanoTime();
-    core = Core.open(spec.image(), spec.options());
+    core = Core.open(spec.image(), spec.options().withTrace(settings.now()));
     openingNanos = System.nanoTime() - start;
+  }
+
+  /** Before the core goes on after a command: nothing from before it is held back. */
+  private void settle() throws IOException, InterruptedException {
+    if (!changed) {
+      return;
+    }
+    changed = false;
+    if (kept.size() > 0) {
+      output.add(kept);
+      kept = NOTHING;
+    }
+    flush();
+    output.keep(settings.now().flightRecorder());
+    if (snapshotSoon) {
+      snapshotSoon = false;
+      output.snapshot();
+    }
+    flushSoon = true;
   }
 
   private void borrow(RecordBuffers buffers) {
@@ -129,39 +276,55 @@ final class CoreTask {
 
   /** Ends the core from outside, between two slices, with its last chunk. */
   void stop(String why) throws InterruptedException {
-    if (core != null) {
-      core.stop(why);
+    stopped.lockInterruptibly();
+    try {
+      if (core != null) {
+        core.stop(why);
+      }
+      finish(new CoreEnding(CoreEnd.STOPPED, 0, why));
+    } finally {
+      stopped.unlock();
     }
-    finish(new CoreEnding(CoreEnd.STOPPED, 0, why));
+    followWaiting();
   }
 
   private void flushIfDue() throws IOException, InterruptedException {
     long interval = options.flushInterval().toNanos();
-    if (interval > 0 && System.nanoTime() - flushedAt >= interval) {
+    if (flushSoon || (interval > 0 && System.nanoTime() - flushedAt >= interval)) {
       flush();
     }
   }
 
   private void flush() throws IOException, InterruptedException {
-    publisher.publish(core.probe().batch(), count());
+    count();
+    output.add(core.probe().batch());
     core.probe().clear();
     flushedAt = System.nanoTime();
+    flushSoon = false;
   }
 
-  private ChunkPublisher.Refused count() {
+  /** The records of the batch were taken; its counters are kept. */
+  private void take() {
+    count();
+    core.probe().clear();
+  }
+
+  private void count() {
     Probe probe = core.probe();
     overruns += probe.overruns();
     unhijackable += probe.unhijackable();
-    return new ChunkPublisher.Refused(probe.overruns(), probe.unhijackable());
+    output.refused(probe.overruns(), probe.unhijackable());
   }
 
   private void finish(CoreEnding ending) throws InterruptedException {
     String lost = "";
     try {
       RecordBatch rest = core == null || kept.size() > 0 ? kept : core.probe().batch();
-      ChunkPublisher.Refused refused = core == null ? new ChunkPublisher.Refused(0, 0) : count();
+      if (core != null) {
+        count();
+      }
       long time = core == null ? 0 : core.clock().now();
-      publisher.end(rest, refused, new ChunkPublisher.Ending(ending.end(), ending.detail(), time));
+      output.end(rest, new ChunkPublisher.Ending(ending.end(), ending.detail(), time));
     } catch (IOException e) {
       lost = e.getMessage();
     } catch (InterruptedException e) {
@@ -185,7 +348,7 @@ final class CoreTask {
             spec.name(),
             ending,
             progress.instructions(),
-            publisher.records(),
+            output.records(),
             overruns,
             unhijackable,
             new TreeMap<>(unsupported),
@@ -214,8 +377,8 @@ final class CoreTask {
     progress =
         new Progress(
             core == null ? 0 : core.instructions(),
-            publisher.records(),
-            publisher.chunks(),
+            output.records(),
+            output.chunks(),
             overruns,
             unhijackable);
   }

@@ -1,14 +1,19 @@
 package dev.retstack.fleet;
 
+import dev.retstack.fleet.control.ControlChannel;
+import dev.retstack.fleet.control.SiteCatalog;
 import dev.retstack.fleet.core.ImageLayout;
+import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.publish.ChunkSink;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -36,6 +41,8 @@ public final class Fleet {
   private final ChunkSink sink;
   private final FleetListener listener;
   private final List<CoreTask> tasks;
+  private final ControlDesk desk;
+  private final Map<LoadedImage, SiteCatalog> catalogs = new ConcurrentHashMap<>();
   private final ConcurrentLinkedQueue<CoreTask> waiting = new ConcurrentLinkedQueue<>();
   private final List<CoreResult> results = new ArrayList<>();
   private final CountDownLatch left;
@@ -45,13 +52,33 @@ public final class Fleet {
   private volatile boolean stopping;
 
   private Fleet(
-      List<CoreSpec> cores, FleetOptions options, ChunkSink sink, FleetListener listener) {
+      List<CoreSpec> cores,
+      FleetOptions options,
+      ChunkSink sink,
+      FleetListener listener,
+      ControlChannel channel) {
     this.options = options;
     this.sink = sink;
     this.listener = listener;
-    this.tasks = cores.stream().map(core -> new CoreTask(core, options, sink)).toList();
+    this.tasks = cores.stream().map(this::task).toList();
+    this.desk = new ControlDesk(options.session(), tasks, channel);
     this.left = new CountDownLatch(options.threads());
     waiting.addAll(tasks);
+  }
+
+  private CoreTask task(CoreSpec core) {
+    return new CoreTask(
+        core,
+        options,
+        sink,
+        new CoreSettings(core, () -> catalogs.computeIfAbsent(core.image(), SiteCatalog::of)));
+  }
+
+  /** Runs cores that take no commands; see the other. */
+  public static List<CoreResult> run(
+      List<CoreSpec> cores, FleetOptions options, ChunkSink sink, FleetListener listener)
+      throws IOException, InterruptedException {
+    return run(cores, options, sink, listener, ControlChannel.NONE);
   }
 
   /**
@@ -60,27 +87,42 @@ public final class Fleet {
    * <p>When the calling thread is interrupted, every core ends in order, STOPPED, with its last
    * chunk; then this method throws.
    *
+   * @param channel commands that the cores follow, those of the past included; closed at the end
    * @return what became of each core, in the order in which they ended
-   * @throws IOException when the sink does not take the images
+   * @throws IOException when the sink does not take the images, or past commands cannot be read
    * @throws IllegalArgumentException when two cores have one name
    */
   public static List<CoreResult> run(
-      List<CoreSpec> cores, FleetOptions options, ChunkSink sink, FleetListener listener)
+      List<CoreSpec> cores,
+      FleetOptions options,
+      ChunkSink sink,
+      FleetListener listener,
+      ControlChannel channel)
       throws IOException, InterruptedException {
-    Set<String> names = new HashSet<>();
-    Set<String> images = new HashSet<>();
-    for (CoreSpec core : cores) {
-      if (!names.add(core.name())) {
-        throw new IllegalArgumentException("two cores are named " + core.name());
+    try {
+      Set<String> names = new HashSet<>();
+      Set<String> images = new HashSet<>();
+      for (CoreSpec core : cores) {
+        if (!names.add(core.name())) {
+          throw new IllegalArgumentException("two cores are named " + core.name());
+        }
+        if (images.add(core.image().elf().buildId())) {
+          sink.image(ImageLayout.describe(core.image()));
+        }
       }
-      if (images.add(core.image().elf().buildId())) {
-        sink.image(ImageLayout.describe(core.image()));
-      }
+      return new Fleet(cores, options, sink, listener, channel).run();
+    } finally {
+      channel.close();
     }
-    return new Fleet(cores, options, sink, listener).run();
   }
 
-  private List<CoreResult> run() throws InterruptedException {
+  private List<CoreResult> run() throws IOException, InterruptedException {
+    desk.replay();
+    desk.listen();
+    return runAll();
+  }
+
+  private List<CoreResult> runAll() throws InterruptedException {
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < options.threads(); i++) {
       threads.add(Thread.ofPlatform().name("fleet-" + i).daemon().start(this::work));

@@ -8,6 +8,7 @@ import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.Fleet;
 import dev.retstack.fleet.FleetListener;
 import dev.retstack.fleet.FleetOptions;
+import dev.retstack.fleet.control.ControlChannel;
 import dev.retstack.fleet.isolate.IsolateListener;
 import dev.retstack.fleet.isolate.IsolatedFleet;
 import dev.retstack.fleet.isolate.ProcessDeath;
@@ -46,7 +47,25 @@ public final class FleetRun {
   public List<CoreResult> run(
       List<CoreSpec> cores, FleetOptions options, ChunkSink sink, FleetListener listener)
       throws IOException, InterruptedException {
-    return run(sink, line -> Fleet.run(cores, options, sink, new ProgressListener(line, listener)));
+    return run(cores, options, sink, listener, ControlChannel.NONE);
+  }
+
+  /**
+   * Runs the cores into the sink until all have ended. The sink is not closed.
+   *
+   * @param listener is told beside the progress line
+   * @param channel commands that they follow
+   */
+  public List<CoreResult> run(
+      List<CoreSpec> cores,
+      FleetOptions options,
+      ChunkSink sink,
+      FleetListener listener,
+      ControlChannel channel)
+      throws IOException, InterruptedException {
+    return run(
+        sink,
+        line -> Fleet.run(cores, options, sink, new ProgressListener(line, listener), channel));
   }
 
   /** Runs the cores into the sink, in this process or isolated, until all have ended. */

@@ -1,6 +1,7 @@
 package dev.retstack.cli.kafka;
 
 import dev.retstack.cli.CommandException;
+import dev.retstack.fleet.control.KafkaControlChannel;
 import dev.retstack.fleet.publish.KafkaChunkSink;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.ingest.KafkaSettings;
@@ -34,12 +35,25 @@ public record KafkaLink(KafkaSettings settings, Topics topics) {
 
   /** Opens the way in for images and chunks. */
   public KafkaChunkSink openSink() {
-    Map<String, Object> all = new HashMap<>(settings.properties());
-    all.put("bootstrap.servers", settings.bootstrap());
     try {
-      return KafkaChunkSink.open(all, topics);
+      return KafkaChunkSink.open(all(), topics);
     } catch (IOException e) {
       throw CommandException.environment(e.getMessage(), e);
     }
+  }
+
+  /** Opens the way in for commands, and the way out for answers. */
+  public KafkaControlChannel openControl() {
+    try {
+      return KafkaControlChannel.open(all(), topics);
+    } catch (IOException e) {
+      throw CommandException.environment(e.getMessage(), e);
+    }
+  }
+
+  private Map<String, Object> all() {
+    Map<String, Object> all = new HashMap<>(settings.properties());
+    all.put("bootstrap.servers", settings.bootstrap());
+    return all;
   }
 }

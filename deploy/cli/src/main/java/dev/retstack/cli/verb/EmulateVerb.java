@@ -12,6 +12,7 @@ import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.option.ProgramOptions;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
+import dev.retstack.fleet.FleetListener;
 import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.publish.ChunkSink;
 import java.io.IOException;
@@ -72,7 +73,10 @@ public final class EmulateVerb extends Verb {
       ChunkSink sink = shutdown.add(link.openSink());
       note("session " + options.session() + " into " + link.settings().bootstrap());
       FleetRun fleet = new FleetRun(terminal(), shutdown);
-      results = fleet.run(cores, options, sink, isolation);
+      results =
+          isolation.isolate()
+              ? fleet.run(cores, options, sink, isolation)
+              : fleet.run(cores, options, sink, FleetListener.NONE, link.openControl());
       fleet.explain(results);
       close(sink);
     }

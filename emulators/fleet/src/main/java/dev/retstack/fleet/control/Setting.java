@@ -2,7 +2,9 @@ package dev.retstack.fleet.control;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -150,15 +152,35 @@ public enum Setting {
     };
   }
 
-  /** What differs from {@link TraceSettings#standard}, as commands: {@code set-filter vfs_*}. */
-  public static List<String> lines(TraceSettings settings) {
-    List<String> lines = new ArrayList<>();
+  /** All parts that differ from {@link TraceSettings#standard}: the command and its texts. */
+  public static Map<String, List<String>> allTexts(TraceSettings settings) {
+    Map<String, List<String>> all = new LinkedHashMap<>();
     for (Setting setting : values()) {
       List<String> texts = setting.texts(settings);
       if (!texts.isEmpty()) {
-        lines.add(setting.command + " " + String.join(" ", texts));
+        all.put(setting.command, texts);
       }
     }
+    return all;
+  }
+
+  /**
+   * The settings that {@link #allTexts} told, which are on.
+   *
+   * @throws IllegalArgumentException with fact, value and cure
+   */
+  public static TraceSettings settings(Map<String, List<String>> texts) {
+    TraceSettings settings = TraceSettings.standard();
+    for (Map.Entry<String, List<String>> part : texts.entrySet()) {
+      settings = Order.parse(part.getKey(), part.getValue()).apply(settings, settings);
+    }
+    return settings;
+  }
+
+  /** What differs from {@link TraceSettings#standard}, as commands: {@code set-filter vfs_*}. */
+  public static List<String> lines(TraceSettings settings) {
+    List<String> lines = new ArrayList<>();
+    allTexts(settings).forEach((name, texts) -> lines.add(name + " " + String.join(" ", texts)));
     if (!settings.on()) {
       lines.add(Order.OFF.name());
     }

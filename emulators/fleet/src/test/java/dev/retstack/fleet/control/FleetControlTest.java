@@ -76,7 +76,7 @@ final class FleetControlTest {
   void aLateJoinerTracesWhatAnEarlyOneDoes() {
     long seed = System.nanoTime();
     Random random = new Random(seed);
-    for (int round = 0; round < 2_000; round++) {
+    for (int round = 0; round < 150; round++) {
       TraceSettings start =
           random.nextBoolean()
               ? TraceSettings.standard()
@@ -106,7 +106,7 @@ final class FleetControlTest {
     long seed = System.nanoTime();
     Random random = new Random(seed);
     TraceSettings start = TraceSettings.standard();
-    for (int round = 0; round < 2_000; round++) {
+    for (int round = 0; round < 150; round++) {
       List<Command> log = draw(random);
       FleetControl control = new FleetControl();
       log.forEach(command -> control.add(command, NOW));

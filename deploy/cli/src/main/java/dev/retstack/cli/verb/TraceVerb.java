@@ -1,0 +1,162 @@
+package dev.retstack.cli.verb;
+
+import dev.retstack.cli.CommandException;
+import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.cli.option.FormatOption;
+import dev.retstack.cli.option.KafkaOptions;
+import dev.retstack.cli.option.NameFiles;
+import dev.retstack.cli.option.Tables;
+import dev.retstack.cli.trace.AnswerSheet;
+import dev.retstack.cli.trace.AnswerTable;
+import dev.retstack.cli.trace.ControlClient;
+import dev.retstack.cli.trace.ControlLog;
+import dev.retstack.fleet.control.Order;
+import dev.retstack.fleet.control.Selector;
+import dev.retstack.schema.Control;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code retstack trace}: says what running fleets trace, while they run. */
+@Command(
+    name = "trace",
+    description = {
+      "Say what the cores of running fleets trace, through Kafka, and show what each of them did:",
+      "  set-filter PATTERN...           only these functions; none = all",
+      "  set-notrace PATTERN...          not these",
+      "  set-graph-function PATTERN...   only these and what they call",
+      "  set-graph-notrace PATTERN...    neither these nor what they call",
+      "  set-max-depth N, set-min-duration N, set-tracer nop|function|function_graph",
+      "  set-trigger FUNCTION:ACTION[:LIMIT]..., set-arguments NAME@arg1,arg2/x...,",
+      "  set-returns NAME/d..., set-events syscalls[:NAME,...], set-flight-recorder RECORDS",
+      "  on, off, reset, snapshot, status, log",
+      "A set-command replaces what was set before. PATTERN: a name, 'vfs_*', '/regex/',",
+      "0x8000-0x8fff, section:NAME, image:NAME, @FILE. log shows every command ever given.",
+      "What was commanded also counts for cores that start later, until a reset.",
+      "Exit codes: 0 all of them did it, 1 one refused or did not answer in time, 3 no such command,",
+      "4 nobody answered. Such as: retstack trace set-filter 'vfs_*' --target isa=riscv64"
+    },
+    footer = "  retstack trace log --format csv")
+public final class TraceVerb extends Verb {
+  private static final String LOG = "log";
+
+  @Parameters(index = "0", paramLabel = "COMMAND", description = "What to do; see above.")
+  private String name;
+
+  @Parameters(
+      index = "1..*",
+      arity = "0..*",
+      paramLabel = "ARG",
+      description = "What to set; @FILE: the words of a file, # begins a comment.")
+  private final List<String> arguments = new ArrayList<>();
+
+  @Option(
+      names = "--target",
+      defaultValue = "all",
+      paramLabel = "SELECTOR",
+      description = {
+        "Which cores: all (default), core=NAME, isa=NAME, image=NAME, label=KEY:VALUE;",
+        "names by wildcards, isa=arm|mips for one of several, commas where all must hold."
+      })
+  private String target;
+
+  @Option(
+      names = "--deadline-ms",
+      defaultValue = "10000",
+      paramLabel = "MS",
+      description = "A core that cannot do it by then refuses (default: ${DEFAULT-VALUE}).")
+  private long deadlineMs;
+
+  @Option(
+      names = "--issuer",
+      paramLabel = "NAME",
+      description = "Who says so, for the log (default: user@host).")
+  private String issuer;
+
+  @Mixin private FormatOption format;
+
+  @Mixin private KafkaOptions kafka;
+
+  @Override
+  int run() throws IOException, InterruptedException {
+    return name.equals(LOG) ? log() : give();
+  }
+
+  private int log() throws IOException, InterruptedException {
+    if (!arguments.isEmpty()) {
+      throw usage("log takes no arguments: leave %s out".formatted(arguments));
+    }
+    ControlLog log = ControlClient.log(link());
+    switch (format.format()) {
+      case TEXT -> Tables.text(out(), ControlLog.HEADER, log.rows());
+      case CSV -> Tables.csv(out(), ControlLog.HEADER, log.rows());
+      case JSON -> Tables.json(out(), log.json());
+    }
+    return ExitCode.OK;
+  }
+
+  private KafkaLink link() throws InterruptedException {
+    KafkaLink link = kafka.link(terminal());
+    link.ensureTopics();
+    return link;
+  }
+
+  private int give() throws IOException, InterruptedException {
+    if (deadlineMs < 1) {
+      throw usage("--deadline-ms %d: give 1 or more".formatted(deadlineMs));
+    }
+    Control control = control();
+    try (ControlClient client = ControlClient.open(link())) {
+      long now = System.currentTimeMillis();
+      control.setIssuedAt(now);
+      control.setDeadline(now + deadlineMs);
+      client.send(control);
+      return show(control, client.await(control.getId(), Duration.ofMillis(deadlineMs)));
+    }
+  }
+
+  /** The command, found to make sense. */
+  private Control control() {
+    try {
+      Order order = Order.parse(name, NameFiles.expand(arguments));
+      return Control.newBuilder()
+          .setId(UUID.randomUUID().toString())
+          .setIssuer(issuer == null ? userAtHost() : issuer)
+          .setTarget(Selector.parse(target).toString())
+          .setName(order.name())
+          .setArguments(order.arguments())
+          .build();
+    } catch (IllegalArgumentException e) {
+      throw CommandException.badInput(e.getMessage(), e);
+    }
+  }
+
+  private String userAtHost() {
+    String host = terminal().variable("HOSTNAME");
+    return System.getProperty("user.name") + (host == null ? "" : "@" + host);
+  }
+
+  private int show(Control control, AnswerSheet sheet) throws IOException {
+    if (sheet.fleets() == 0) {
+      throw CommandException.environment(
+          "nobody answered within %d ms: is a fleet running on this cluster, under prefix %s?"
+              .formatted(deadlineMs, kafka.link(terminal()).topics().prefix()));
+    }
+    AnswerTable.write(
+        sheet.cores(), control.getName().equals(Order.STATUS.name()), format.format(), out());
+    if (sheet.cores().isEmpty()) {
+      sheet.refusals().forEach(this::note);
+    }
+    if (sheet.missing() > 0) {
+      note("%d cores did not answer within %d ms".formatted(sheet.missing(), deadlineMs));
+    }
+    return sheet.isAllApplied() ? ExitCode.OK : ExitCode.FINDINGS;
+  }
+}

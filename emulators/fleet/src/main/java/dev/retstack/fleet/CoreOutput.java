@@ -1,0 +1,99 @@
+package dev.retstack.fleet;
+
+import dev.retstack.fleet.publish.ChunkPublisher;
+import dev.retstack.schema.codec.RecordBatch;
+import java.io.IOException;
+
+/** Where the records of a core go: to the sink, or into its flight recorder until asked for. */
+final class CoreOutput {
+  /** {@code fromPc} of a MARK: a trigger asks for the flight recorder's records. */
+  private static final long MARK_SNAPSHOT = 3;
+
+  private final ChunkPublisher publisher;
+  private final int recordsPerChunk;
+  private FlightRecorder recorder;
+  private int kept;
+  private long overruns;
+  private long unhijackable;
+
+  CoreOutput(ChunkPublisher publisher, int recordsPerChunk) {
+    this.publisher = publisher;
+    this.recordsPerChunk = recordsPerChunk;
+  }
+
+  /** From now on keeps so many of the latest records; 0: sends all. What it held is sent. */
+  void keep(int records) throws IOException, InterruptedException {
+    if (records != kept) {
+      snapshot();
+      kept = records;
+      recorder = records == 0 ? null : new FlightRecorder(records);
+    }
+  }
+
+  /** Counts entries that left no records; sent with the next ones. */
+  void refused(long moreOverruns, long moreUnhijackable) {
+    overruns += moreOverruns;
+    unhijackable += moreUnhijackable;
+  }
+
+  /** Takes records, which are the caller's again after. */
+  void add(RecordBatch batch) throws IOException, InterruptedException {
+    if (recorder == null) {
+      publisher.publish(batch, takeRefused());
+      return;
+    }
+    int from = 0;
+    for (int i = 0; i < batch.size(); i++) {
+      if (batch.kind[i] == RecordBatch.MARK && batch.fromPc[i] == MARK_SNAPSHOT) {
+        recorder.add(batch, from, i + 1);
+        from = i + 1;
+        snapshot();
+      }
+    }
+    recorder.add(batch, from, batch.size());
+  }
+
+  private ChunkPublisher.Refused takeRefused() {
+    ChunkPublisher.Refused refused = new ChunkPublisher.Refused(overruns, unhijackable);
+    overruns = 0;
+    unhijackable = 0;
+    return refused;
+  }
+
+  /** Sends what the flight recorder holds; without one there is nothing to do. */
+  void snapshot() throws IOException, InterruptedException {
+    if (recorder == null) {
+      return;
+    }
+    RecordBatch all = recorder.take();
+    ChunkPublisher.Refused refused = takeRefused();
+    for (int from = 0; from < all.size(); from += recordsPerChunk) {
+      int end = Math.min(all.size(), from + recordsPerChunk);
+      RecordBatch part = new RecordBatch(end - from);
+      part.addAll(all, from, end);
+      publisher.publish(part, from == 0 ? refused : new ChunkPublisher.Refused(0, 0));
+    }
+  }
+
+  /** Sends the last records, those of the flight recorder before them, and how the core ended. */
+  void end(RecordBatch rest, ChunkPublisher.Ending ending)
+      throws IOException, InterruptedException {
+    if (recorder == null) {
+      publisher.end(rest, takeRefused(), ending);
+      return;
+    }
+    add(rest);
+    snapshot();
+    publisher.end(new RecordBatch(0), takeRefused(), ending);
+  }
+
+  /** Records sent. */
+  long records() {
+    return publisher.records();
+  }
+
+  /** Chunks sent. */
+  long chunks() {
+    return publisher.chunks();
+  }
+}

@@ -1,0 +1,108 @@
+package dev.retstack.fleet;
+
+import dev.retstack.fleet.control.Command;
+import dev.retstack.fleet.control.CoreIdentity;
+import dev.retstack.fleet.control.FleetControl;
+import dev.retstack.fleet.control.Order;
+import dev.retstack.fleet.control.PatternSubject;
+import dev.retstack.fleet.control.Ruling;
+import dev.retstack.fleet.control.Setting;
+import dev.retstack.fleet.control.SiteCatalog;
+import dev.retstack.fleet.control.TraceChange;
+import dev.retstack.fleet.control.TraceSettings;
+import dev.retstack.fleet.control.Tracer;
+import dev.retstack.fleet.core.Core;
+import dev.retstack.schema.ControlResult;
+import dev.retstack.schema.ControlStatus;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** What a core traces now, and how it follows commands. */
+final class CoreSettings {
+  private final CoreSpec spec;
+  private final Supplier<SiteCatalog> sites;
+  private TraceSettings now;
+
+  /**
+   * @param sites of its image, made when they are first asked for
+   */
+  CoreSettings(CoreSpec spec, Supplier<SiteCatalog> sites) {
+    this.spec = spec;
+    this.sites = sites;
+    this.now = start();
+  }
+
+  private TraceSettings start() {
+    return spec.options().trace();
+  }
+
+  /** What the core traces. */
+  TraceSettings now() {
+    return now;
+  }
+
+  /** Whom commands select. */
+  CoreIdentity identity() {
+    return new CoreIdentity(
+        spec.name(), spec.image().isa().name(), spec.image().elf().name(), spec.labels());
+  }
+
+  /** Before the core is opened: does what was commanded so far. */
+  void join(FleetControl control) {
+    if (control.size() > 0) {
+      now = control.settings(identity(), sites.get(), start());
+    }
+  }
+
+  /**
+   * Follows a command, between two slices; a snapshot is only promised.
+   *
+   * @param core open and not ended
+   * @return the answer, but for what is the same in all answers of the core
+   */
+  ControlResult.Builder follow(Command command, Core core) {
+    Instant time = Instant.now();
+    if (time.isAfter(command.deadline())) {
+      return refused(
+          "the deadline passed %d ms ago; give it longer"
+              .formatted(Duration.between(command.deadline(), time).toMillis()));
+    }
+    if (command.order().equals(Order.SNAPSHOT) && now.flightRecorder() == 0) {
+      return refused("core %s keeps no records: set-flight-recorder first".formatted(spec.name()));
+    }
+    Ruling ruling = Ruling.of(command.order(), sites.get(), now, start());
+    if (ruling.refused()) {
+      return refused(ruling.reasons());
+    }
+    TraceChange change =
+        ruling.settings().equals(now) ? TraceChange.NONE : core.trace(ruling.settings());
+    now = ruling.settings();
+    List<String> reasons = new ArrayList<>(ruling.reasons());
+    reasons.addAll(change.refused());
+    return ControlResult.newBuilder()
+        .setStatus(ControlStatus.APPLIED)
+        .setReasons(reasons)
+        .setSitesOn(change.sitesOn())
+        .setSitesOff(change.sitesOff())
+        .setSites((int) sites.get().subjects().stream().filter(this::isTraced).count())
+        .setSitesAll(sites.get().subjects().size())
+        .setTime(core.clock().now())
+        .setSettings(Setting.lines(now));
+  }
+
+  private boolean isTraced(PatternSubject function) {
+    return now.tracer() != Tracer.NOP && now.on() && now.selects(function);
+  }
+
+  /** The answer of a core that does not do it. */
+  static ControlResult.Builder refused(String why) {
+    return refused(List.of(why));
+  }
+
+  private static ControlResult.Builder refused(List<String> reasons) {
+    return ControlResult.newBuilder().setStatus(ControlStatus.REFUSED).setReasons(reasons);
+  }
+}

@@ -1,0 +1,98 @@
+package dev.retstack.fleet;
+
+import dev.retstack.schema.codec.RecordBatch;
+
+/**
+ * Keeps the latest records of a core and counts those that it had to drop: overwrite mode. What is
+ * taken out begins with a LOST record where records are missing since the last time, with their
+ * exact number.
+ */
+final class FlightRecorder {
+  private final RecordBatch ring;
+  private int first;
+  private int size;
+  private long lost;
+  private long lostTime;
+
+  /**
+   * An empty one.
+   *
+   * @param capacity records that it keeps, at least 1
+   */
+  FlightRecorder(int capacity) {
+    ring = new RecordBatch(capacity);
+    ring.setSize(capacity);
+  }
+
+  /** Records that it holds. */
+  int size() {
+    return size;
+  }
+
+  /** Records dropped since the last {@link #take}. */
+  long lost() {
+    return lost;
+  }
+
+  /** Takes records in; the oldest give way. */
+  void add(RecordBatch records, int from, int end) {
+    for (int i = from; i < end; i++) {
+      add(records, i);
+    }
+  }
+
+  private void add(RecordBatch records, int i) {
+    if (records.kind[i] == RecordBatch.LOST) {
+      drop(size); // what is older is of no use to a reader who cannot get across the loss
+      lost += records.selfPc[i];
+      lostTime = records.time[i];
+      return;
+    }
+    if (size == ring.capacity()) {
+      drop(1);
+    }
+    int at = index(size);
+    ring.kind[at] = records.kind[i];
+    ring.time[at] = records.time[i];
+    ring.depth[at] = records.depth[i];
+    ring.selfPc[at] = records.selfPc[i];
+    ring.fromPc[at] = records.fromPc[i];
+    ring.retP[at] = records.retP[i];
+    ring.fp[at] = records.fp[i];
+    size++;
+  }
+
+  private int index(int place) {
+    long index = (long) first + place;
+    return (int) (index < ring.capacity() ? index : index - ring.capacity());
+  }
+
+  private void drop(int count) {
+    if (count > 0) {
+      lostTime = ring.time[index(count - 1)];
+      first = index(count);
+      size -= count;
+      lost += count;
+    }
+  }
+
+  /** Everything it holds, the oldest first, behind a LOST record if need be; empty afterwards. */
+  RecordBatch take() {
+    int cut = 0;
+    while (lost > 0 && cut < size && ring.kind[index(cut)] == RecordBatch.VALUES) {
+      cut++; // the record that they belong to is gone
+    }
+    drop(cut);
+    RecordBatch taken = new RecordBatch(size + 1);
+    if (lost > 0) {
+      taken.add(RecordBatch.LOST, lostTime, 0, lost, 0, 0, 0);
+    }
+    int untilWrap = Math.min(size, ring.capacity() - first);
+    taken.addAll(ring, first, first + untilWrap);
+    taken.addAll(ring, 0, size - untilWrap);
+    first = 0;
+    size = 0;
+    lost = 0;
+    return taken;
+  }
+}

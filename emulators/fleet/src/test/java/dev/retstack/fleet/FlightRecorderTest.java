@@ -1,0 +1,82 @@
+package dev.retstack.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.schema.codec.RecordBatch;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class FlightRecorderTest {
+  private record Rec(byte kind, long time, long selfPc) {}
+
+  /** Against a list that forgets its first element when it is too long. */
+  @Test
+  void keepsTheLatestAndCountsTheOthers() {
+    long seed = System.nanoTime();
+    Random random = new Random(seed);
+    for (int round = 0; round < 500; round++) {
+      int capacity = 1 + random.nextInt(40);
+      FlightRecorder recorder = new FlightRecorder(capacity);
+      List<Rec> model = new ArrayList<>();
+      long lost = 0;
+      long lostTime = 0;
+      long time = 0;
+      for (int step = 0; step < 30; step++) {
+        RecordBatch batch = new RecordBatch(random.nextInt(60));
+        while (!batch.isFull()) {
+          Rec next = draw(random, time++);
+          batch.add(next.kind(), next.time(), 1, next.selfPc(), 2, 3, 4);
+          if (next.kind() == RecordBatch.LOST) {
+            lost += model.size() + next.selfPc();
+            lostTime = next.time();
+            model.clear();
+            continue;
+          }
+          model.add(next);
+          if (model.size() > capacity) {
+            lostTime = model.removeFirst().time();
+            lost++;
+          }
+        }
+        recorder.add(batch, 0, batch.size());
+        if (random.nextInt(4) == 0) {
+          while (lost > 0 && !model.isEmpty() && model.getFirst().kind() == RecordBatch.VALUES) {
+            lostTime = model.removeFirst().time();
+            lost++;
+          }
+          if (lost > 0) {
+            model.addFirst(new Rec(RecordBatch.LOST, lostTime, lost));
+          }
+          assertThat(records(recorder.take())).as("seed %d", seed).isEqualTo(model);
+          assertThat(recorder.size() + recorder.lost()).isZero();
+          model.clear();
+          lost = 0;
+        } else {
+          assertThat(recorder.size()).as("seed %d", seed).isEqualTo(model.size());
+          assertThat(recorder.lost()).as("seed %d", seed).isEqualTo(lost);
+        }
+      }
+    }
+  }
+
+  private static Rec draw(Random random, long time) {
+    byte kind =
+        switch (random.nextInt(10)) {
+          case 0 -> RecordBatch.VALUES;
+          case 1 -> random.nextInt(5) == 0 ? RecordBatch.LOST : RecordBatch.MARK;
+          case 2, 3, 4 -> RecordBatch.EXIT;
+          default -> RecordBatch.ENTRY;
+        };
+    return new Rec(kind, time, 1 + random.nextInt(100));
+  }
+
+  private static List<Rec> records(RecordBatch batch) {
+    List<Rec> records = new ArrayList<>();
+    for (int i = 0; i < batch.size(); i++) {
+      records.add(new Rec(batch.kind[i], batch.time[i], batch.selfPc[i]));
+    }
+    return records;
+  }
+}

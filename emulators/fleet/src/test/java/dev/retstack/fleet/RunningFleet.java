@@ -1,0 +1,188 @@
+package dev.retstack.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.control.LocalControlChannel;
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.linux.LinuxOptions;
+import dev.retstack.fleet.publish.ChunkSink;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.Control;
+import dev.retstack.schema.ControlResult;
+import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.Image;
+import dev.retstack.schema.codec.Chunks;
+import dev.retstack.schema.codec.RecordBatch;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/** A fleet that runs in threads of its own until it is stopped, its chunks and answers kept. */
+final class RunningFleet implements AutoCloseable {
+  private static final long PATIENCE_MS = 60_000;
+
+  private final Map<String, List<Chunk>> chunks = new HashMap<>();
+  private final List<ControlResult> answers = new ArrayList<>();
+  private final LocalControlChannel channel = new LocalControlChannel(this::answered);
+  private final CompletableFuture<List<CoreResult>> results = new CompletableFuture<>();
+  private final List<CoreSpec> cores;
+  private final FleetOptions options;
+  private Thread thread;
+
+  RunningFleet(List<CoreSpec> cores, FleetOptions options) {
+    this.cores = cores;
+    this.options = options;
+  }
+
+  /** Runs a program of the zoo that calls for hours. */
+  static CoreOptions busy() {
+    return CoreOptions.of(LinuxOptions.of("zoo").withArguments(List.of("zoo", "w200", "100000000")))
+        .withRecordsPerChunk(2_000);
+  }
+
+  RunningFleet start() {
+    thread = Thread.ofPlatform().start(this::run);
+    return this;
+  }
+
+  private void run() {
+    try {
+      results.complete(Fleet.run(cores, options, new Sink(), FleetListener.NONE, channel));
+    } catch (InterruptedException e) {
+      results.complete(List.of());
+    } catch (Throwable e) {
+      results.completeExceptionally(e);
+    }
+  }
+
+  private final class Sink implements ChunkSink {
+    @Override
+    public void image(Image image) {}
+
+    @Override
+    public void chunk(Chunk chunk) {
+      synchronized (chunks) {
+        chunks.computeIfAbsent(chunk.getCore(), _ -> new ArrayList<>()).add(chunk);
+        chunks.notifyAll();
+      }
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private void answered(ControlResult answer) {
+    synchronized (chunks) {
+      answers.add(answer);
+      chunks.notifyAll();
+    }
+  }
+
+  /** Gives a command and waits until the fleet, and every core that it names, has answered. */
+  List<ControlResult> command(String target, String name, String... arguments) throws Exception {
+    String id = name + "-" + System.nanoTime();
+    send(id, target, 0, name, arguments);
+    return answers(id);
+  }
+
+  void send(String id, String target, long deadline, String name, String... arguments) {
+    channel.send(
+        Control.newBuilder()
+            .setId(id)
+            .setTarget(target)
+            .setDeadline(deadline)
+            .setName(name)
+            .setArguments(List.of(arguments))
+            .build());
+  }
+
+  /** The fleet's answer, then those of the cores. */
+  List<ControlResult> answers(String id) throws Exception {
+    List<ControlResult> mine = new ArrayList<>();
+    await(
+        "answers to " + id,
+        () -> {
+          mine.clear();
+          answers.stream().filter(a -> a.getCommand().equals(id)).forEach(mine::add);
+          return !mine.isEmpty() && mine.size() == 1 + mine.getFirst().getCores();
+        });
+    return mine;
+  }
+
+  /** Waits until a core has sent so many chunks more. */
+  void awaitChunks(String core, int more) throws Exception {
+    awaitChunksInAll(core, chunks(core) + more);
+  }
+
+  /** Waits until a core has sent so many chunks from its beginning on. */
+  void awaitChunksInAll(String core, int count) throws Exception {
+    await("chunks of " + core, () -> chunks(core) >= count);
+  }
+
+  /** Chunks that a core has sent. */
+  int chunks(String core) {
+    synchronized (chunks) {
+      return chunks.getOrDefault(core, List.of()).size();
+    }
+  }
+
+  /** Waits until a core has run on. */
+  void awaitProgress(String core) throws Exception {
+    long time = command("core=" + core, "status").getLast().getTime();
+    while (command("core=" + core, "status").getLast().getTime() == time) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private void await(String what, BooleanSupplier condition) throws Exception {
+    long end = System.currentTimeMillis() + PATIENCE_MS;
+    synchronized (chunks) {
+      while (!condition.getAsBoolean()) {
+        if (results.isCompletedExceptionally()) {
+          results.get(); // throws
+        }
+        long left = end - System.currentTimeMillis();
+        assertThat(left).as("patience for %s; so far %s", what, answers).isPositive();
+        chunks.wait(left);
+      }
+    }
+  }
+
+  List<CoreResult> join() throws Exception {
+    return results.get();
+  }
+
+  /** All records of a core, its chunks found to be one whole stream; after the fleet's end. */
+  RecordBatch stream(String core) throws Exception {
+    List<Chunk> all;
+    synchronized (chunks) {
+      all = List.copyOf(chunks.get(core));
+    }
+    RecordBatch records = new RecordBatch(all.stream().mapToInt(Chunk::getRecordCount).sum());
+    for (int i = 0; i < all.size(); i++) {
+      Chunk chunk = all.get(i);
+      assertThat(chunk.getSequence()).isEqualTo(i);
+      assertThat(chunk.getRecordsBefore()).isEqualTo(records.size());
+      assertThat(chunk.getEnd() != CoreEnd.RUNNING).isEqualTo(i == all.size() - 1);
+      RecordBatch batch = Chunks.decode(chunk);
+      records.addAll(batch, 0, batch.size());
+    }
+    for (int i = 1; i < records.size(); i++) {
+      if (records.time[i] < records.time[i - 1]) {
+        throw new AssertionError("time falls at record %d of %s".formatted(i, core));
+      }
+    }
+    return records;
+  }
+
+  /** Stops every core and waits for its last chunk. */
+  @Override
+  public void close() {
+    thread.interrupt();
+    results.orTimeout(PATIENCE_MS, TimeUnit.MILLISECONDS).join();
+  }
+}
