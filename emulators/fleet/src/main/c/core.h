@@ -10,6 +10,9 @@ typedef struct uc_struct uc_engine;
 
 enum { NONE = -1, FORGOTTEN = -2 };
 
+/* Of the hot path, which must stay one piece of code though a rare one has the same steps. */
+#define HOT static inline __attribute__((always_inline))
+
 /* Why the core was stopped before a block; the numbers are read by Java through `stop`. */
 enum stop {
   STOP_NONE,
@@ -211,6 +214,7 @@ struct core {
   uint64_t handlers; /* a power of two */
   uint8_t *mailbox;
 
+  uint64_t mode; /* MODE_.. */
   struct frame *frames;
   uint64_t frame_count;
   uint64_t frames_used; /* one past the highest ever pushed: frames beyond frame_count are dead, not gone */
@@ -222,7 +226,6 @@ struct core {
   uint64_t record_count;
   uint64_t record_capacity;
 
-  uint64_t mode; /* MODE_.. */
   int64_t graph_base; /* index of the frame that opened the graph; NONE */
   uint64_t max_depth;
   int64_t min_duration;

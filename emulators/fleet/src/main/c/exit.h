@@ -6,7 +6,7 @@
 #include "ret_stack.h"
 #include "rules.h"
 
-static inline void record_exit(uc_engine *uc, struct core *c, uint64_t frame) {
+HOT void record_exit(uc_engine *uc, struct core *c, uint64_t frame) {
   const struct frame *f = &c->frames[frame];
   const struct card *card = &c->cards[f->card];
   uint64_t slot = f->ret_p, fp = 0;
@@ -38,16 +38,15 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handl
     return;
   }
   const struct frame *f = &c->frames[frame];
+  int left = EXIT_RECORDED;
   if (__builtin_expect(c->mode | (uint64_t)f->special, 0)) {
-    int asked = leave_by_rules(c, (uint64_t)frame);
-    if (asked == STOP_BATCH_FULL) {
-      stop_before(uc, c, address, asked);
+    left = leave_by_rules(c, (uint64_t)frame);
+    if (left == STOP_BATCH_FULL) {
+      stop_before(uc, c, address, left);
       return;
     }
-    if (asked == EXIT_RECORDED) {
-      record_exit(uc, c, (uint64_t)frame);
-    }
-  } else {
+  }
+  if (__builtin_expect(left == EXIT_RECORDED, 1)) {
     record_exit(uc, c, (uint64_t)frame);
   }
   if ((uint64_t)frame < c->frame_count) {

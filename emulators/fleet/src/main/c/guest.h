@@ -4,7 +4,7 @@
 
 #include "core.h"
 
-static inline uint64_t reg_read(uc_engine *uc, struct core *c, int reg) {
+HOT uint64_t reg_read(uc_engine *uc, struct core *c, int reg) {
   if (c->known_reg[0] == reg) {
     return c->known_value[0];
   }
@@ -41,7 +41,7 @@ static __attribute__((noinline)) uint8_t *search_word(struct core *c, uint64_t a
 }
 
 /* The host address of a word of the guest; NULL where it is not wholly in one mapping. */
-static inline uint8_t *word_at(struct core *c, uint64_t address) {
+HOT uint8_t *word_at(struct core *c, uint64_t address) {
   uint64_t offset = address - c->last_region.start;
   return offset < c->last_region.size && c->last_region.size - offset >= c->word_bytes ? c->last_region.host + offset
                                                                                        : search_word(c, address);
@@ -69,7 +69,7 @@ static void store(const struct core *c, uint8_t *at, uint64_t value) {
 }
 
 /* The value of an operand; 0 and *failed where it is in memory that is not there. */
-static inline uint64_t value(uc_engine *uc, struct core *c, const struct operand *o, int *failed) {
+HOT uint64_t value(uc_engine *uc, struct core *c, const struct operand *o, int *failed) {
   if (o->reg == NONE) {
     return 0;
   }

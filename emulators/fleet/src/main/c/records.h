@@ -14,12 +14,12 @@ static __attribute__((noinline)) int64_t host_now(const struct core *c) {
   return (int64_t)((uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec - c->host_origin);
 }
 
-static inline int64_t time_now(const struct core *c) {
+HOT int64_t time_now(const struct core *c) {
   return __builtin_expect(c->host_clock != 0, 0) ? host_now(c) : (int64_t)c->now;
 }
 
-static inline void record_at(struct core *c, int64_t time, int kind, uint64_t frame, uint64_t self, uint64_t from,
-                             uint64_t slot, uint64_t fp) {
+HOT void record_at(struct core *c, int64_t time, int kind, uint64_t frame, uint64_t self, uint64_t from, uint64_t slot,
+                   uint64_t fp) {
   struct ring *to = c->ring;
   uint64_t i = c->record_count++;
   to->time[i] = time;
@@ -31,8 +31,7 @@ static inline void record_at(struct core *c, int64_t time, int kind, uint64_t fr
   to->kind[i] = (uint8_t)kind;
 }
 
-static inline void record(struct core *c, int kind, uint64_t frame, uint64_t self, uint64_t from, uint64_t slot,
-                          uint64_t fp) {
+HOT void record(struct core *c, int kind, uint64_t frame, uint64_t self, uint64_t from, uint64_t slot, uint64_t fp) {
   record_at(c, time_now(c), kind, frame, self, from, slot, fp);
 }
 

@@ -75,8 +75,7 @@ static __attribute__((noinline)) int drop_above_tail_caller(struct core *c, int6
 }
 
 /* What a longjmp left must go before a new frame is put there. */
-static inline void drop_dead_frames(struct core *c, const struct card *card, int64_t tail_caller, uint64_t ret_p,
-                                    uint64_t fp) {
+HOT void drop_dead_frames(struct core *c, const struct card *card, int64_t tail_caller, uint64_t ret_p, uint64_t fp) {
   if (tail_caller >= 0 && drop_above_tail_caller(c, tail_caller, ret_p)) {
     return;
   }

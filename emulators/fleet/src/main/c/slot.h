@@ -14,8 +14,8 @@ struct taken {
   uint8_t *host;
 };
 
-static int holds_return_address(uc_engine *uc, struct core *c, const struct card *card, const struct site *site,
-                                const struct slot *slot, struct taken *t, int *failed) {
+HOT int holds_return_address(uc_engine *uc, struct core *c, const struct card *card, const struct site *site,
+                             const struct slot *slot, struct taken *t, int *failed) {
   t->slot = slot;
   t->address = value(uc, c, &slot->address, failed);
   if (slot->place == PLACE_SAVED) {
@@ -45,8 +45,8 @@ static int holds_return_address(uc_engine *uc, struct core *c, const struct card
 }
 
 /* False where none holds it: then the entry is counted. */
-static inline __attribute__((always_inline)) int take_slot(uc_engine *uc, struct core *c, const struct card *card,
-                                                           const struct site *site, struct taken *t, uint64_t *fp) {
+HOT int take_slot(uc_engine *uc, struct core *c, const struct card *card, const struct site *site, struct taken *t,
+                  uint64_t *fp) {
   int failed = 0, found = 0;
   for (int i = 0; i < card->slot_count && !found && !failed; i++) {
     const struct slot *slot = &card->slots[i];
@@ -55,17 +55,20 @@ static inline __attribute__((always_inline)) int take_slot(uc_engine *uc, struct
     }
   }
   *fp = found && !failed ? value(uc, c, &card->fp_at_entry, &failed) : 0;
-  c->unhijackable += !found || failed;
-  return found && !failed;
+  if (!found || failed) {
+    c->unhijackable++;
+    return 0;
+  }
+  return 1;
 }
 
-static inline int ret_stack_is_small(const struct core *c) {
+HOT int ret_stack_is_small(const struct core *c) {
   return c->frame_count == c->frame_capacity && c->frame_capacity < c->frame_limit;
 }
 
 /* The new frame's index; the function will return to its handler slot. */
-static inline __attribute__((always_inline)) uint64_t hijack(uc_engine *uc, struct core *c, const struct site *site,
-                                                             const struct taken *t, int tail_called, int special) {
+HOT uint64_t hijack(uc_engine *uc, struct core *c, const struct site *site, const struct taken *t, int tail_called,
+                    int special) {
   uint64_t index = c->frame_count++;
   struct frame *f = &c->frames[index];
   f->self_pc = site->self_pc;
