@@ -8,6 +8,7 @@ import dev.retstack.cli.bench.CaptureBench;
 import dev.retstack.cli.bench.LiveBench;
 import dev.retstack.cli.bench.Measure;
 import dev.retstack.cli.bench.MemoryWatch;
+import dev.retstack.cli.bench.NopBench;
 import dev.retstack.cli.bench.PathBench;
 import dev.retstack.cli.bench.PeerBench;
 import dev.retstack.cli.bench.ReplayBench;
@@ -36,6 +37,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
@@ -48,6 +50,7 @@ import picocli.CommandLine.Option;
     description = {
       "Measure the stages of the path, medians over the rounds:",
       "  capture  tracing against the same image whose counting function returns at once",
+      "  nops     a core whose sites are all switched off, against one without any (--twins)",
       "  path     packing, unpacking, reconstruction",
       "  replay   a stored trace, from the file to the whole report",
       "  live     emulation, Kafka, pipeline; a broker of ours unless one is named",
@@ -88,6 +91,7 @@ public final class BenchVerb extends Verb {
   /** What can be measured. */
   enum Stage {
     CAPTURE,
+    NOPS,
     PATH,
     REPLAY,
     LIVE,
@@ -100,6 +104,13 @@ public final class BenchVerb extends Verb {
       paramLabel = "STAGE",
       description = "${COMPLETION-CANDIDATES}; may be repeated (default: capture, path, replay).")
   private final Set<Stage> stages = EnumSet.noneOf(Stage.class);
+
+  @Option(
+      names = "--twins",
+      paramLabel = "DIR",
+      description =
+          "nops: programs without -pg, as emulators/guest/build.sh --twins DIR builds them.")
+  private Path twins;
 
   @Option(
       names = "--cores",
@@ -133,6 +144,9 @@ public final class BenchVerb extends Verb {
     List<Measure> measures = new ArrayList<>();
     if (stages.contains(Stage.CAPTURE)) {
       measures.addAll(capture(files, w200));
+    }
+    if (stages.contains(Stage.NOPS)) {
+      measures.addAll(nops(files, w200));
     }
     LoadedImage first = LoadedImage.load(files.getFirst()).requireCallSites();
     if (stages.contains(Stage.PATH)) {
@@ -177,6 +191,21 @@ public final class BenchVerb extends Verb {
       note("capture: " + image.elf().name());
       measures.addAll(CaptureBench.run(image, "fib", fibOf(calls), rounds, probes()));
       measures.addAll(CaptureBench.run(image, "w200", w200, rounds, probes()));
+    }
+    return measures;
+  }
+
+  private List<Measure> nops(List<Path> files, long w200) throws IOException {
+    List<Measure> measures = new ArrayList<>();
+    for (Path file : files) {
+      LoadedImage image = LoadedImage.load(file).requireCallSites();
+      note("nops: " + image.elf().name());
+      Optional<Path> plain = twins == null ? Optional.empty() : NopBench.twin(image, twins);
+      Optional<LoadedImage> twin =
+          plain.isPresent() ? Optional.of(LoadedImage.load(plain.get())) : Optional.empty();
+      long madeByW200 = w200 * CALLS_PER_W200_ROUND;
+      measures.addAll(NopBench.run(image, twin, "fib", fibOf(calls), calls, rounds, probe.probe()));
+      measures.addAll(NopBench.run(image, twin, "w200", w200, madeByW200, rounds, probe.probe()));
     }
     return measures;
   }
