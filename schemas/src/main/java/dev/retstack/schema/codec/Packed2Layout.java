@@ -27,11 +27,28 @@ final class Packed2Layout {
   static final int LENGTHS = TIMES_HIGH;
 
   // streams of a marked chunk, which holds other kinds than ENTRY, EXIT and LOST; behind all others
-  static final int OTHER_RUNS = STREAMS;
-  static final int OTHER_FIELDS = STREAMS + 1;
+  static final int RUNS = STREAMS;
+
+  // of FUNCTION records
+  static final int STEPS = STREAMS + 1;
+  static final int ARCS = STREAMS + 2;
+  static final int NEW_ARCS = STREAMS + 3;
+  static final int ARC_LOW = STREAMS + 4;
+  static final int ARC_HIGH = STREAMS + 5;
+  static final int ARC_LONG = STREAMS + 6;
+
+  // of all the others
+  static final int FIELD_TIMES = STREAMS + 7;
+  static final int FIELD_DEPTHS = STREAMS + 8;
+
+  /** As many streams as {@link #FIELD_COLUMNS}. */
+  static final int FIELDS = STREAMS + 9;
+
+  /** selfpc, frompc, retp, fp. */
+  static final int FIELD_COLUMNS = 4;
 
   /** Streams of a marked chunk. */
-  static final int MARKED_STREAMS = STREAMS + 2;
+  static final int MARKED_STREAMS = FIELDS + FIELD_COLUMNS;
 
   /** Lengths that a marked chunk has more. */
   static final int MARKED_LENGTHS = MARKED_STREAMS - STREAMS;
@@ -45,6 +62,18 @@ final class Packed2Layout {
   static final int FP = 1 << 5;
   static final int SELF_PC = 1 << 6;
   static final int FROM_PC = 1 << 7;
+
+  /** Steps of FUNCTION records to a point: two to each slot, the second with a time. */
+  static final int STEPS_OF_POINT = 2 * Packed2Arcs.SLOTS;
+
+  /** To an arc that is not foretold, and with a time. */
+  static final int STEP_KNOWN = STEPS_OF_POINT * (Packed2Arcs.RETURNS_MAX + 1);
+
+  /** To an arc without a number. */
+  static final int STEP_NEW = STEP_KNOWN + 2;
+
+  /** A record with fields that should be 0. */
+  static final int STEP_FIELDS = STEP_KNOWN + 3;
 
   /** Symbols below this take one byte, the others two. */
   static final int SYMBOL_BYTE_MAX = 240;

@@ -10,12 +10,19 @@ import java.util.Arrays;
  */
 final class Packed2OthersDecoder {
   private final Packed2Source source;
+  private final Packed2FieldsDecoder fields;
+  private final Packed2ArcsDecoder arcs;
+
+  /** Records of the chunk. */
+  private int records;
 
   /** Where the records of the graph stand in the chunk, by their number. */
   private int[] places = new int[0];
 
   Packed2OthersDecoder(Packed2Source source) {
     this.source = source;
+    fields = new Packed2FieldsDecoder(source);
+    arcs = new Packed2ArcsDecoder(source, fields);
   }
 
   /**
@@ -25,7 +32,8 @@ final class Packed2OthersDecoder {
    * @return 1 to {@code count}
    */
   int open(int count) throws CorruptChunkException {
-    ByteSource runs = source.stream(OTHER_RUNS);
+    records = count;
+    ByteSource runs = source.stream(RUNS);
     final int from = runs.position();
     long total = 0;
     long others = 0;
@@ -61,7 +69,9 @@ final class Packed2OthersDecoder {
     if (places.length < graph.size()) {
       places = new int[graph.capacity()];
     }
-    ByteSource runs = source.stream(OTHER_RUNS);
+    fields.reset();
+    arcs.reset(records);
+    ByteSource runs = source.stream(RUNS);
     int at = 0;
     while (runs.remaining() > 0) {
       int end = at + (int) runs.varint();
@@ -70,7 +80,13 @@ final class Packed2OthersDecoder {
       byte kind = (byte) runs.get();
       int length = (int) runs.varint() + 1;
       Arrays.fill(into.links(), into.size(), into.size() + length, RecordBatch.UNLINKED);
-      fields(kind, length, into);
+      if (kind == RecordBatch.FUNCTION) {
+        arcs.run(length, into);
+      } else {
+        for (int i = 0; i < length; i++) {
+          fields.record(kind, into);
+        }
+      }
     }
     copy(graph, at, graph.size(), into);
     into.setLinked();
@@ -87,22 +103,5 @@ final class Packed2OthersDecoder {
       to[i + moved] = ofExit ? places[links[i]] : links[i];
     }
     into.addAll(graph, from, end);
-  }
-
-  private void fields(byte kind, int length, RecordBatch into) throws CorruptChunkException {
-    ByteSource fields = source.stream(OTHER_FIELDS);
-    long time = into.size() == 0 ? 0 : into.time[into.size() - 1];
-    for (int i = 0; i < length; i++) {
-      time += fields.varint();
-      long depth = fields.zigzag();
-      if (depth != (int) depth) {
-        throw new CorruptChunkException(
-            "depth " + depth + " beyond 32 bits at byte " + fields.position());
-      }
-      long selfPc = fields.zigzag();
-      long fromPc = fields.zigzag();
-      long retP = fields.zigzag();
-      into.add(kind, time, (int) depth, selfPc, fromPc, retP, fields.zigzag());
-    }
   }
 }

@@ -3,14 +3,18 @@ package dev.retstack.schema.codec;
 import static dev.retstack.schema.codec.Packed2Layout.*;
 
 /**
- * Packs the records of a chunk that are not of the graph: where they stand, and their fields.
+ * Packs the records of a chunk that are not of the graph: where they stand, and what they hold.
  * {@link Packed2OthersDecoder} is its mirror.
  */
 final class Packed2OthersEncoder {
   private final Packed2Streams streams;
+  private final Packed2FieldsEncoder fields;
+  private final Packed2ArcsEncoder arcs;
 
   Packed2OthersEncoder(Packed2Streams streams) {
     this.streams = streams;
+    fields = new Packed2FieldsEncoder(streams);
+    arcs = new Packed2ArcsEncoder(streams, fields);
   }
 
   /**
@@ -19,8 +23,10 @@ final class Packed2OthersEncoder {
    * @param graph takes the records of the graph
    */
   void encode(RecordBatch batch, RecordBatch graph) {
-    ByteSink runs = streams.sinks[OTHER_RUNS];
+    ByteSink runs = streams.sinks[RUNS];
     int count = batch.size();
+    fields.reset();
+    arcs.reset(count);
     int at = 0;
     while (at < count) {
       int first = at;
@@ -43,21 +49,14 @@ final class Packed2OthersEncoder {
       runs.varint(first - at);
       runs.put(kind);
       runs.varint(end - first - 1);
-      fields(batch, first, end);
+      if (kind == RecordBatch.FUNCTION) {
+        arcs.run(batch, first, end);
+      } else {
+        for (int i = first; i < end; i++) {
+          fields.record(batch, i);
+        }
+      }
       at = end;
-    }
-  }
-
-  private void fields(RecordBatch batch, int first, int end) {
-    ByteSink fields = streams.sinks[OTHER_FIELDS];
-    for (int i = first; i < end; i++) {
-      fields.reserve(64);
-      fields.varint(batch.time[i] - (i == 0 ? 0 : batch.time[i - 1]));
-      fields.zigzag(batch.depth[i]);
-      fields.zigzag(batch.selfPc[i]);
-      fields.zigzag(batch.fromPc[i]);
-      fields.zigzag(batch.retP[i]);
-      fields.zigzag(batch.fp[i]);
     }
   }
 }

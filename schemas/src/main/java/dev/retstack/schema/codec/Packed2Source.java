@@ -122,14 +122,25 @@ final class Packed2Source {
     }
     int low = content[at] & 0xff;
     long high = content[at + highBehind] & 0xff;
-    if (high == HIGH_LONG) {
-      high = sources[LONG_TIMES].varint();
-      if (high >>> 56 != 0 || (high += HIGH_LONG) >>> 56 != 0) {
-        throw new CorruptChunkException(
-            "time beyond 64 bits before byte " + sources[LONG_TIMES].position());
-      }
+    return (high(high, LONG_TIMES) << 8) | low;
+  }
+
+  /**
+   * What stands above a time's low byte.
+   *
+   * @param high the high byte
+   * @param stream goes on where that does not say it
+   */
+  long high(long high, int stream) throws CorruptChunkException {
+    if (high != HIGH_LONG) {
+      return high;
     }
-    return (high << 8) | low;
+    long rest = sources[stream].varint();
+    if (rest >>> 56 != 0 || (rest += HIGH_LONG) >>> 56 != 0) {
+      throw new CorruptChunkException(
+          "time beyond 64 bits before byte " + sources[stream].position());
+    }
+    return rest;
   }
 
   /** Refuses bytes that no record used. */

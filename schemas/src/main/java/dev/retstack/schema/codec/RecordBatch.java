@@ -52,6 +52,9 @@ public final class RecordBatch {
   /** A kind is below this. Kinds are numbered as in {@code TraceRecord.avsc}. */
   public static final int KINDS = 9;
 
+  /** So many records are copied faster one by one than column by column. */
+  private static final int FEW = 8;
+
   /** The number of UNKNOWN there, which no batch holds. */
   private static final int UNKNOWN = 3;
 
@@ -168,6 +171,19 @@ public final class RecordBatch {
    */
   public void addAll(RecordBatch from, int first, int end) {
     int count = end - first;
+    if (count <= FEW) {
+      for (int i = first; i < end; i++) {
+        add(
+            from.kind[i],
+            from.time[i],
+            from.depth[i],
+            from.selfPc[i],
+            from.fromPc[i],
+            from.retP[i],
+            from.fp[i]);
+      }
+      return;
+    }
     System.arraycopy(from.kind, first, kind, size, count);
     System.arraycopy(from.time, first, time, size, count);
     System.arraycopy(from.depth, first, depth, size, count);
