@@ -51,7 +51,7 @@ public record CoreOptions(
   }
 
   public static final int RET_STACK_LIMIT = 65_536;
-  public static final int RECORDS_PER_CHUNK = 16_384;
+  public static final int RECORDS_PER_CHUNK = 65_536;
 
   /** No limit of instructions. */
   public static final long UNLIMITED = Long.MAX_VALUE;
