@@ -199,6 +199,7 @@ struct core {
   uint64_t stop_size;
   uint64_t stop_count;
   uint64_t stop_value;
+  int64_t stop_time;
 
   struct site *sites; /* of calls, by return address */
   uint64_t site_mask;

@@ -15,7 +15,7 @@ const struct {
     SIZE(core), FIELD(core, reg_read), FIELD(core, reg_write), FIELD(core, emu_stop), FIELD(core, ctl),
     FIELD(core, resumed), FIELD(core, resumed_user), FIELD(core, request_cache), FIELD(core, now), FIELD(core, deadline), FIELD(core, deadline_kind), FIELD(core, attention), FIELD(core, last), FIELD(core, begun), FIELD(core, begun_by), FIELD(core, nowhere), FIELD(core, unlisted), FIELD(core, stops_at_jumps), FIELD(core, behind), FIELD(core, left),
     FIELD(core, host_origin), FIELD(core, host_clock), FIELD(core, resuming), FIELD(core, stop), FIELD(core, stop_address),
-    FIELD(core, stop_size), FIELD(core, stop_count), FIELD(core, stop_value), FIELD(core, blocks),
+    FIELD(core, stop_size), FIELD(core, stop_count), FIELD(core, stop_value), FIELD(core, stop_time), FIELD(core, blocks),
     FIELD(core, block_mask), FIELD(core, sites), FIELD(core, site_mask), FIELD(core, block_sites),
     FIELD(core, regions), FIELD(core, region_count), FIELD(core, last_region.size), FIELD(core, regions_stale), FIELD(core, landing_start),
     FIELD(core, handlers_end), FIELD(core, landing_shift), FIELD(core, handlers), FIELD(core, mailbox),

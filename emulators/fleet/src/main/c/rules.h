@@ -97,6 +97,7 @@ static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site
 static __attribute__((noinline)) int enter_by_rules(uc_engine *uc, struct core *c, const struct site *site) {
   if ((site->special & SPECIAL_TRIGGER) && !c->triggered) {
     c->stop_value = site->self_pc;
+    c->stop_time = time_now(c);
     return ASK_TRIGGER;
   }
   int asked = (site->special & SPECIAL_MUTE) || (c->mode & MODE_PAUSED) ? STOP_NONE : enter_recorded(uc, c, site);

@@ -9,6 +9,7 @@ import dev.retstack.fleet.linux.LinuxEnd;
 import dev.retstack.fleet.linux.LinuxProcess;
 import dev.retstack.fleet.loader.ElfFile;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.probe.Mark;
 import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.probe.RecordBuffer;
@@ -55,6 +56,9 @@ public final class Core implements AutoCloseable {
   private CoreEnding pending;
   private CoreEnding ending;
 
+  /** True where the end was told. */
+  private boolean over;
+
   private Core(LoadedImage image, CoreOptions options, Unicorn engine) {
     this.image = image;
     this.isa = image.isa();
@@ -65,7 +69,7 @@ public final class Core implements AutoCloseable {
     tlb.serve(memory);
     ImageLayout.load(elf, memory);
     landing = LandingPage.write(memory, isa, ImageLayout.landingPage(elf));
-    options.ram().forEach(this::addRam);
+    options.ram().forEach(ram -> ImageLayout.addRam(ram, elf, landing, memory));
     Optional<HostClock> host =
         options.clock() == CoreOptions.Clock.HOST ? Optional.of(new HostClock()) : Optional.empty();
     tracing = new Tracing(image, options, engine, memory, landing, host, tlb);
@@ -82,6 +86,7 @@ public final class Core implements AutoCloseable {
             options.linux(),
             clock::now);
     process.reserve(landing.start(), LandingPage.BYTES);
+    process.listen(tracing.systemCalls(() -> engine.reg_read(isa.registers().pc())));
     recordsPerChunk = options.traced() ? options.recordsPerChunk() : 0;
     instructionLimit = options.instructionLimit();
     firstStackPointer = process.start();
@@ -115,15 +120,6 @@ public final class Core implements AutoCloseable {
       engine.close();
       throw t;
     }
-  }
-
-  private void addRam(Ram ram) {
-    if (memory.overlaps(ram.base(), ram.size())) {
-      throw new IllegalArgumentException(
-          "ram 0x%x:0x%x overlaps %s or the tracer's page at 0x%x: choose another range"
-              .formatted(ram.base(), ram.size(), image.elf().name(), landing.start()));
-    }
-    memory.map(ram.base(), ram.size(), GuestMemory.READ | GuestMemory.WRITE | GuestMemory.EXECUTE);
   }
 
   private void hook() {
@@ -169,10 +165,22 @@ public final class Core implements AutoCloseable {
   /**
    * Runs up to so many instructions, to the end of the block.
    *
-   * @throws IllegalStateException when the core has ended
+   * @throws IllegalStateException when it was told that the core has ended
    */
   public Slice run(long instructionCount) {
-    requireAlive();
+    if (over) {
+      requireAlive();
+    }
+    boolean goes = ending == null && !probe().isWaiting();
+    Slice slice = goes ? runOn(instructionCount) : Slice.ENDED;
+    if (probe().isWaiting()) {
+      return Slice.BATCH_FULL;
+    }
+    over = ending != null;
+    return slice;
+  }
+
+  private Slice runOn(long instructionCount) {
     if (!recording) {
       recordInto(new RecordBuffer(recordsPerChunk));
     }
@@ -292,6 +300,7 @@ public final class Core implements AutoCloseable {
   public void stop(String why) {
     if (ending == null) {
       end(CoreEnding.stopped(why));
+      over = true;
     }
   }
 
@@ -310,6 +319,17 @@ public final class Core implements AutoCloseable {
   public TraceChange trace(TraceSettings settings) {
     requireAlive();
     return tracing.follow(settings, isa.addresses().instruction(pc));
+  }
+
+  /**
+   * The same, with a record that says since when they count.
+   *
+   * @param command the number of the command that asked for it
+   */
+  public TraceChange trace(TraceSettings settings, long command) {
+    TraceChange change = trace(settings);
+    probe().mark(Mark.SETTINGS, 0, clock.now(), command);
+    return change;
   }
 
   private void requireAlive() {

@@ -71,4 +71,14 @@ public final class ImageLayout {
     }
     return perms;
   }
+
+  /** Maps memory beside the image. */
+  static void addRam(Ram ram, ElfFile image, LandingPage landing, GuestMemory memory) {
+    if (memory.overlaps(ram.base(), ram.size())) {
+      throw new IllegalArgumentException(
+          "ram 0x%x:0x%x overlaps %s or the tracer's page at 0x%x: choose another range"
+              .formatted(ram.base(), ram.size(), image.name(), landing.start()));
+    }
+    memory.map(ram.base(), ram.size(), GuestMemory.READ | GuestMemory.WRITE | GuestMemory.EXECUTE);
+  }
 }

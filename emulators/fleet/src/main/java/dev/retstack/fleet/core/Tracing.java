@@ -2,6 +2,7 @@ package dev.retstack.fleet.core;
 
 import dev.retstack.fleet.control.TraceChange;
 import dev.retstack.fleet.control.TraceSettings;
+import dev.retstack.fleet.linux.SystemCallListener;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.SitePatcher;
@@ -9,6 +10,7 @@ import dev.retstack.fleet.probe.SiteRules;
 import dev.retstack.unicorn.Unicorn;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 
 /**
  * Dynamic ftrace of one core: which of its call sites count, and what becomes of an entry. Changed
@@ -23,6 +25,7 @@ final class Tracing {
   private final SitePatcher patcher;
   private final Pacer pacer;
   private final boolean traced;
+  private SiteRules rules;
 
   /** A core that traces what its options say, its block hook not yet added to the engine. */
   Tracing(
@@ -36,6 +39,7 @@ final class Tracing {
     this.image = image;
     this.tlb = tlb;
     traced = options.traced();
+    rules = new SiteRules(image, options.trace());
     patcher =
         new SitePatcher(image.patchSites(), memory, Pacers.library(options.probe()).isPresent());
     pacer = Pacers.of(image, options, engine, memory, landing, patcher, host, tlb);
@@ -60,6 +64,17 @@ final class Tracing {
                                     .entryStub(image.elf().secondInstructionSet(f.address())))));
   }
 
+  /**
+   * Records the system calls that the settings ask for.
+   *
+   * @param pc where the core stands
+   */
+  SystemCallListener systemCalls(LongSupplier pc) {
+    return traced
+        ? new SystemCallTrace(() -> rules.events(), pacer.probe(), pc)
+        : SystemCallListener.NONE;
+  }
+
   /** The block hook. */
   Pacer pacer() {
     return pacer;
@@ -75,7 +90,7 @@ final class Tracing {
       return new TraceChange(
           0, 0, List.of("the core runs untraced: open it with a tracer, if only nop"));
     }
-    SiteRules rules = new SiteRules(image, settings);
+    rules = new SiteRules(image, settings);
     TraceChange[] change = new TraceChange[1];
     tlb.together(() -> change[0] = patcher.follow(rules, pc));
     pacer.probe().updateFtraceFunc(rules);

@@ -54,6 +54,11 @@ final class CallRegisters {
     return arguments;
   }
 
+  /** The result register, as the program finds it. */
+  long result() {
+    return read(abi.resultRegister());
+  }
+
   /** Answers with a result. */
   void succeed(long result) {
     answer(result, false);

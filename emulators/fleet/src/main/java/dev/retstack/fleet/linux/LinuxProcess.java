@@ -43,6 +43,7 @@ public final class LinuxProcess implements AutoCloseable {
   private final Map<String, SystemCall> calls = new HashMap<>();
   private final SortedMap<String, Long> unsupported = new TreeMap<>();
   private long systemCalls;
+  private SystemCallListener listener = SystemCallListener.NONE;
   private LinuxEnd end;
 
   /**
@@ -111,6 +112,7 @@ public final class LinuxProcess implements AutoCloseable {
     systemCalls++;
     long number = registers.number();
     String name = names.name(number).orElse(null);
+    listener.entered(number, name == null ? "" : name, registers.arguments());
     SystemCall call = name == null ? null : calls.get(name);
     if (call == null) {
       countUnsupported(name == null ? "number " + number : name);
@@ -118,7 +120,15 @@ public final class LinuxProcess implements AutoCloseable {
     } else {
       carryOut(call);
     }
+    if (end == null) {
+      listener.left(number, registers.result());
+    }
     return end == null;
+  }
+
+  /** From here on it is told of system calls. */
+  public void listen(SystemCallListener to) {
+    listener = to;
   }
 
   /** How the program ended; empty while it runs. */

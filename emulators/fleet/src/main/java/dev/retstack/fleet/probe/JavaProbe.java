@@ -50,6 +50,12 @@ public final class JavaProbe implements BlockProbe {
   private long unhijackable;
 
   private final EntrySlot slot;
+  private final EventRecords events = new EventRecords();
+  private Triggers triggers;
+
+  /** True where the next entry has fired its triggers already. */
+  private boolean triggered;
+
   private final LateEntries late;
 
   /** True where returns are hijacked. */
@@ -93,17 +99,14 @@ public final class JavaProbe implements BlockProbe {
     this.stack = new RetStack(retStackLimit, LandingPage.SLOTS);
     this.slot = new EntrySlot(engine, memory, wordMask);
     this.late = new LateEntries(stack);
+    this.triggers = new Triggers(points.rules());
   }
 
   @Override
   public Block onBlock(long address, int size) {
     for (int i = 0; i < countingFunctions.length; i++) {
       if (address == countingFunctions[i]) {
-        if (batch.isFull()) {
-          return Block.FULL;
-        }
-        called(candidates[i]);
-        return Block.TRACER;
+        return !batch.isFull() && called(candidates[i]) ? Block.TRACER : Block.FULL;
       }
     }
     int handler = landing.slotAt(address);
@@ -111,16 +114,12 @@ public final class JavaProbe implements BlockProbe {
       return !batch.isFull() && exit(handler, address) ? Block.TRACER : Block.FULL;
     }
     Site site = points.hasBlocks() ? points.ofBlock(address, size) : null;
-    if (site != null) {
-      if (batch.isFull()) {
-        return Block.FULL;
-      }
-      entry(site);
-    }
-    return Block.PROGRAM;
+    boolean full = site != null && (batch.isFull() || !entry(site));
+    return full ? Block.FULL : Block.PROGRAM;
   }
 
-  private void called(int[] among) {
+  /** False where the batch is full: it comes again. */
+  private boolean called(int[] among) {
     try {
       long returnAddress =
           addresses.instruction(slot.value(cards[among[0]].returnAddress().orElseThrow()));
@@ -129,17 +128,30 @@ public final class JavaProbe implements BlockProbe {
         site = points.ofCall(returnAddress, among, memory::code);
         calls.put(returnAddress, site);
       }
-      entry(site);
+      return entry(site);
     } catch (GuestAccessException noReturnAddress) {
       unhijackable++;
+      return true;
     }
   }
 
-  private void entry(Site site) {
+  private boolean entry(Site site) {
     int flags = points.rules().of(site.selfPc());
-    if ((flags & SiteRules.MUTE) != 0 || paused) {
-      return;
+    if ((flags & SiteRules.TRIGGER) != 0 && !triggered) {
+      triggers.fire(site.selfPc(), clock.now(), this);
+      triggered = batch.isFull();
+      if (triggered) {
+        return false;
+      }
     }
+    triggered = false;
+    if ((flags & SiteRules.MUTE) == 0 && !paused) {
+      record(site, flags);
+    }
+    return true;
+  }
+
+  private void record(Site site, int flags) {
     AbiCard card = cards[site.convention()];
     try {
       if (slot.find(card, site)) {
@@ -279,6 +291,7 @@ public final class JavaProbe implements BlockProbe {
   @Override
   public void updateFtraceFunc(SiteRules rules) {
     points.follow(rules);
+    triggers = new Triggers(rules);
     paused = !settings().on();
     if (settings().tracer() == Tracer.FUNCTION_GRAPH) {
       enableFtraceGraphCaller();
@@ -314,8 +327,41 @@ public final class JavaProbe implements BlockProbe {
   }
 
   @Override
+  public boolean isPaused() {
+    return paused;
+  }
+
+  @Override
+  public void pause(boolean value) {
+    paused = value;
+  }
+
+  @Override
+  public boolean event(byte kind, long selfPc, long fromPc, long... values) {
+    int depth = stack.size();
+    if (paused || late.isUnwritten() || (depth > 0 && stack.isHidden(depth - 1))) {
+      return false;
+    }
+    events.add(batch, kind, clock.now(), depth, selfPc, fromPc, values);
+    return true;
+  }
+
+  @Override
+  public void mark(Mark mark, long function, long time, long command) {
+    if (!late.isUnwritten()) {
+      events.mark(batch, time, function, mark.code(), command);
+    }
+  }
+
+  @Override
+  public boolean isWaiting() {
+    return events.isWaiting();
+  }
+
+  @Override
   public void recordInto(RecordBuffer buffer) {
     batch = buffer.batch();
+    events.moveTo(batch);
   }
 
   @Override
@@ -326,6 +372,7 @@ public final class JavaProbe implements BlockProbe {
   @Override
   public void clear() {
     batch.clear();
+    events.moveTo(batch);
     overruns = 0;
     unhijackable = 0;
   }

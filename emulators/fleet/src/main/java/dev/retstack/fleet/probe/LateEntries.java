@@ -36,6 +36,11 @@ final class LateEntries {
     late = duration > 0 || (late && written < stack.size());
   }
 
+  /** True where open frames have no record of their entry: what happens there has no place yet. */
+  boolean isUnwritten() {
+    return late && written < stack.size();
+  }
+
   /** True where the entry of the frame on top is kept back. */
   boolean keep(int frame, long now, long framePointer) {
     written = Math.min(written, frame);

@@ -4,9 +4,15 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.retstack.fleet.core.GuestMemory;
+import dev.retstack.fleet.core.LandingPage;
+import dev.retstack.fleet.isa.Isa;
 import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.unicorn.Unicorn;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
+import java.util.List;
 
 /** The {@code struct core} of one core, and the ring of records in it. */
 final class NativeCore {
@@ -47,6 +53,35 @@ final class NativeCore {
   /** Sets a pointer; what it points to must live as long as the engine. */
   void set(String field, MemorySegment target) {
     set(field, target.address());
+  }
+
+  /** What never changes. */
+  void describe(
+      Isa isa,
+      GuestMemory memory,
+      LandingPage landing,
+      EntryPoints points,
+      int retStackLimit,
+      int firstFrames) {
+    for (String function : List.of("reg_read", "reg_write", "emu_stop", "ctl")) {
+      set(function, Unicorn.function("uc_" + function));
+    }
+    set("request_cache", Unicorn.CTL_REQUEST_CACHE);
+    set("landing_start", landing.start());
+    set("handlers_end", landing.end());
+    set("landing_shift", Integer.numberOfTrailingZeros(isa.landing().stride()));
+    set("handlers", LandingPage.SLOTS);
+    set("mailbox", memory.host(landing.mailbox(), isa.wordBytes()));
+    set("frame_limit", retStackLimit);
+    set("frame_capacity", Math.min(retStackLimit, firstFrames));
+    set("word_mask", isa.wordBytes() == Long.BYTES ? -1 : 0xffff_ffffL);
+    set("code_mask", isa.addresses().instruction(-1));
+    set("word_bytes", isa.wordBytes());
+    set("swap", isa.order() == ByteOrder.nativeOrder() ? 0 : 1);
+    set("stack_pointer", isa.registers().sp());
+    set("slot_reach", points.slotReach(isa));
+    set("stops_at_jumps", isa.engine().stopsAtJumps() ? 1 : 0);
+    set("attention", isa.engine().stopsAtJumps() ? layout.at("ATTENTION_RARE") : 0);
   }
 
   long now() {

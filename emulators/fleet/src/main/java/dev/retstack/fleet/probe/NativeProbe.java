@@ -1,7 +1,6 @@
 package dev.retstack.fleet.probe;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import dev.retstack.fleet.core.AstrayException;
@@ -9,7 +8,6 @@ import dev.retstack.fleet.core.BlockSplitter;
 import dev.retstack.fleet.core.GuestMemory;
 import dev.retstack.fleet.core.HostClock;
 import dev.retstack.fleet.core.LandingPage;
-import dev.retstack.fleet.core.Mapping;
 import dev.retstack.fleet.core.TraceClock;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.schema.ClockUnit;
@@ -19,7 +17,6 @@ import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.Unicorn;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -57,8 +54,12 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   private final long askSite;
   private final long askFrames;
   private final long askRegions;
+  private final long askTrigger;
+  private final EventRecords events = new EventRecords();
+  private final TraceClock clock;
+  private Triggers triggers;
   private MemorySegment frames;
-  private MemorySegment regions = MemorySegment.NULL;
+  private final NativeRegions regions;
   private RecordBuffer buffer = new RecordBuffer(0);
   private long lastTime;
   private boolean closed;
@@ -103,6 +104,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
             FIRST_BLOCKS);
     sites = new NativeSites(library, arena, patcher, points);
     rules = new NativeRules(library, core, arena);
+    regions = new NativeRegions(library, core, arena);
     frames =
         arena.allocate(Math.min(retStackLimit, FIRST_FRAMES) * library.at("frame"), Long.BYTES);
     stops =
@@ -113,7 +115,11 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     askSite = library.at("ASK_SITE");
     askFrames = library.at("ASK_FRAMES");
     askRegions = library.at("ASK_REGIONS");
-    describe(isa);
+    askTrigger = library.at("ASK_TRIGGER");
+    triggers = new Triggers(points.rules());
+    clock = host.<TraceClock>map(c -> c).orElseGet(this::instructions);
+    core.describe(isa, memory, landing, points, retStackLimit, FIRST_FRAMES);
+    core.set("cards", NativeCards.write(library, arena, isa, points.cards()));
     NativeCallback back = engine.callback((_, _) -> resumed.run());
     core.set("resumed", back.function());
     core.set("resumed_user", back.userData());
@@ -125,29 +131,6 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     pointToTables();
     core.set("regions_stale", 1);
     core.forgetLastBlock();
-  }
-
-  private void describe(Isa isa) {
-    for (String function : List.of("reg_read", "reg_write", "emu_stop", "ctl")) {
-      core.set(function, Unicorn.function("uc_" + function));
-    }
-    core.set("request_cache", Unicorn.CTL_REQUEST_CACHE);
-    core.set("landing_start", landing.start());
-    core.set("handlers_end", landing.end());
-    core.set("landing_shift", Integer.numberOfTrailingZeros(isa.landing().stride()));
-    core.set("handlers", LandingPage.SLOTS);
-    core.set("mailbox", memory.host(landing.mailbox(), isa.wordBytes()));
-    core.set("frame_limit", retStackLimit);
-    core.set("frame_capacity", Math.min(retStackLimit, FIRST_FRAMES));
-    core.set("word_mask", isa.wordBytes() == Long.BYTES ? -1 : 0xffff_ffffL);
-    core.set("code_mask", isa.addresses().instruction(-1));
-    core.set("word_bytes", isa.wordBytes());
-    core.set("swap", isa.order() == ByteOrder.nativeOrder() ? 0 : 1);
-    core.set("stack_pointer", isa.registers().sp());
-    core.set("slot_reach", points.slotReach(isa));
-    core.set("stops_at_jumps", isa.engine().stopsAtJumps() ? 1 : 0);
-    core.set("attention", isa.engine().stopsAtJumps() ? library.at("ATTENTION_RARE") : 0);
-    core.set("cards", NativeCards.write(library, arena, isa, points.cards()));
   }
 
   private void pointToTables() {
@@ -188,7 +171,10 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     } else if (asked == askFrames) {
       growFrames();
     } else if (asked == askRegions) {
-      describeRegions();
+      regions.describe(memory.mappings());
+    } else if (asked == askTrigger) {
+      triggers.fire(core.get("stop_value"), core.get("stop_time"), this);
+      core.set("triggered", 1);
     }
     pointToTables();
     core.clearStop();
@@ -273,24 +259,6 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     rules.makeRoom();
   }
 
-  private void describeRegions() {
-    long bytes = library.at("region");
-    List<Mapping> mappings = memory.mappings();
-    if (regions.byteSize() < bytes * mappings.size()) {
-      regions = arena.allocate(2 * bytes * mappings.size(), Long.BYTES);
-    }
-    for (int i = 0; i < mappings.size(); i++) {
-      long at = i * bytes;
-      regions.set(JAVA_LONG, at + library.at("region.start"), mappings.get(i).start());
-      regions.set(JAVA_LONG, at + library.at("region.size"), mappings.get(i).host().byteSize());
-      regions.set(JAVA_LONG, at + library.at("region.host"), mappings.get(i).host().address());
-    }
-    core.set("regions", regions);
-    core.set("region_count", mappings.size());
-    core.set("last_region.size", 0); // none
-    core.set("regions_stale", 0);
-  }
-
   @Override
   public Stop stop() {
     return stops.get(core.stop());
@@ -314,7 +282,42 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     codeChanged(); // blocks are told apart by their sites
     core.set("behind", sites.forget((int) core.get("behind") - 1) + 1);
     rules.follow(next, frames);
+    triggers = new Triggers(next);
     pointToTables();
+  }
+
+  @Override
+  public boolean isPaused() {
+    return rules.is("PAUSED");
+  }
+
+  @Override
+  public void pause(boolean value) {
+    rules.set("PAUSED", value);
+  }
+
+  @Override
+  public boolean event(byte kind, long selfPc, long fromPc, long... values) {
+    if (rules.isQuiet(frames)) {
+      return false;
+    }
+    int depth = (int) core.get("frame_count");
+    events.add(batch(), kind, clock.now(), depth, selfPc, fromPc, values);
+    core.recordInto(buffer);
+    return true;
+  }
+
+  @Override
+  public void mark(Mark mark, long function, long time, long command) {
+    if (!rules.isUnwritten()) {
+      events.mark(batch(), time, function, mark.code(), command);
+      core.recordInto(buffer);
+    }
+  }
+
+  @Override
+  public boolean isWaiting() {
+    return events.isWaiting();
   }
 
   @Override
@@ -355,6 +358,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   @Override
   public void recordInto(RecordBuffer next) {
     buffer = next;
+    events.moveTo(next.batch());
     core.recordInto(next);
   }
 
@@ -367,6 +371,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   @Override
   public void clear() {
     batch().clear();
+    events.moveTo(buffer.batch());
     core.recordInto(buffer);
     core.set("overruns", 0);
     core.set("unhijackable", 0);

@@ -35,7 +35,7 @@ final class NativeRules {
     if (!is("LATE")) {
       core.set("written", frameCount);
     }
-    boolean unwritten = is("LATE") && core.get("written") < frameCount;
+    boolean unwritten = isUnwritten();
     core.set("min_duration", settings.minDuration());
     core.set("max_depth", settings.maxDepth());
     core.set("graph_base", graphBase(rules, frames, frameCount));
@@ -49,14 +49,17 @@ final class NativeRules {
 
   private long graphBase(SiteRules rules, MemorySegment frames, long count) {
     for (long i = 0; i < count; i++) {
-      MemorySegment frame = frames.asSlice(i * layout.at("frame"), layout.at("frame"));
-      long selfPc = frame.get(JAVA_LONG, layout.at("frame.self_pc"));
-      int special = frame.get(JAVA_SHORT, layout.at("frame.special"));
-      if ((rules.of(selfPc) & SiteRules.GRAPH) != 0 && (special & layout.at("FRAME_HIDDEN")) == 0) {
+      long selfPc = frames.get(JAVA_LONG, i * layout.at("frame") + layout.at("frame.self_pc"));
+      if ((rules.of(selfPc) & SiteRules.GRAPH) != 0 && !isHidden(frames, i)) {
         return i;
       }
     }
     return NONE;
+  }
+
+  private boolean isHidden(MemorySegment frames, long index) {
+    long at = index * layout.at("frame") + layout.at("frame.special");
+    return (frames.get(JAVA_SHORT, at) & layout.at("FRAME_HIDDEN")) != 0;
   }
 
   /** Where entries are kept back, there must be room for as many as ret_stack has frames. */
@@ -76,7 +79,19 @@ final class NativeRules {
     core.set("mode", value ? core.get("mode") | mask : core.get("mode") & ~mask);
   }
 
-  private boolean is(String bit) {
+  /** True where nothing is recorded of what happens now, beside calls. */
+  boolean isQuiet(MemorySegment frames) {
+    long top = core.get("frame_count") - 1;
+    return is("PAUSED") || isUnwritten() || (is("HIDDEN") && top >= 0 && isHidden(frames, top));
+  }
+
+  /** True where open frames have no record of their entry. */
+  boolean isUnwritten() {
+    return is("LATE") && core.get("written") < core.get("frame_count");
+  }
+
+  /** True where a bit of the mode is set. */
+  boolean is(String bit) {
     return (core.get("mode") & layout.at("MODE_" + bit)) != 0;
   }
 }

@@ -35,6 +35,27 @@ public final class NoProbe implements BlockProbe {
   public void disableFtraceGraphCaller() {}
 
   @Override
+  public boolean isPaused() {
+    return true;
+  }
+
+  @Override
+  public void pause(boolean value) {}
+
+  @Override
+  public boolean event(byte kind, long selfPc, long fromPc, long... values) {
+    return false;
+  }
+
+  @Override
+  public void mark(Mark mark, long function, long time, long command) {}
+
+  @Override
+  public boolean isWaiting() {
+    return false;
+  }
+
+  @Override
   public long overruns() {
     return 0;
   }

@@ -28,6 +28,33 @@ public interface Probe {
   /** disable_ftrace_graph_caller: entries are recorded only. */
   void disableFtraceGraphCaller();
 
+  /** True while entries are not recorded, though their sites are there. */
+  boolean isPaused();
+
+  /** From here on entries are recorded, or not. */
+  void pause(boolean value);
+
+  /**
+   * Records an event that is no call, in the frame that is open. Not while recording is paused, nor
+   * below a function that is hidden, nor in a call that has not lasted long enough to be recorded.
+   *
+   * @param kind of {@link RecordBatch}
+   * @param values that belong to it
+   * @return true where it was recorded
+   */
+  boolean event(byte kind, long selfPc, long fromPc, long... values);
+
+  /**
+   * Records that tracing changed. Not in a call that has not lasted long enough to be recorded.
+   *
+   * @param function in which it did; 0 for none
+   * @param command by which it did; 0 for none
+   */
+  void mark(Mark mark, long function, long time, long command);
+
+  /** True where events wait for room: the batch must be taken before the core goes on. */
+  boolean isWaiting();
+
   /** Entries in this batch that were refused because ret_stack was full. */
   long overruns();
 

@@ -33,6 +33,7 @@ public final class SiteRules {
 
   private final LoadedImage image;
   private final TraceSettings settings;
+  private final EventRules events;
   private final boolean uniform;
   private final boolean live;
   private final Long2IntOpenHashMap known = new Long2IntOpenHashMap();
@@ -41,6 +42,7 @@ public final class SiteRules {
   public SiteRules(LoadedImage image, TraceSettings settings) {
     this.image = image;
     this.settings = settings;
+    this.events = new EventRules(settings);
     // where a function may switch recording on, the sites must be there
     live =
         settings.tracer() != Tracer.NOP
@@ -59,6 +61,11 @@ public final class SiteRules {
   /** The settings that they are made from. */
   TraceSettings settings() {
     return settings;
+  }
+
+  /** Which events beside calls are recorded. */
+  public EventRules events() {
+    return events;
   }
 
   /** True where a site is no entry point and is to be a nop: nothing is to be done there. */

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 
 /**
@@ -105,9 +106,21 @@ final class Oracle {
    * @param written which of them leave records
    */
   RecordBatch graph(Predicate<Call> written) {
-    RecordBatch some = new RecordBatch(full.size());
+    return graph(written, (_, _) -> {});
+  }
+
+  /**
+   * The same.
+   *
+   * @param before adds what is recorded in front of an entry, kept or not; at most four records
+   */
+  RecordBatch graph(Predicate<Call> written, BiConsumer<Call, RecordBatch> before) {
+    RecordBatch some = new RecordBatch(5 * full.size());
     for (int i = 0; i < full.size(); i++) {
       Call call = ofRecord[i];
+      if (call.entry == i) {
+        before.accept(call, some);
+      }
       if (call.kept && written.test(call)) {
         some.add(
             full.kind[i],

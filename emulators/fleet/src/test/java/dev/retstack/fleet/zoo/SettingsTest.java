@@ -149,7 +149,7 @@ class SettingsTest {
     return patterns.stream().anyMatch(p -> p.matches(subject(image, call)));
   }
 
-  private static PatternSubject subject(LoadedImage image, Oracle.Call call) {
+  static PatternSubject subject(LoadedImage image, Oracle.Call call) {
     String name = image.elf().functionAt(call.selfPc).orElseThrow().name();
     return new PatternSubject(name, call.selfPc, ".text", image.elf().name());
   }

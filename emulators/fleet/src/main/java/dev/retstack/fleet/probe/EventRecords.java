@@ -1,0 +1,85 @@
+package dev.retstack.fleet.probe;
+
+import dev.retstack.schema.codec.RecordBatch;
+
+/**
+ * Records of events beside calls, which cannot wait for room as a call does, for which the core
+ * stops: what a full batch does not take is kept for the next one, in order.
+ */
+final class EventRecords {
+  private static final int FIRST = 64;
+
+  /** A record of {@link RecordBatch#VALUES} holds so many. */
+  private static final int VALUES_EACH = 4;
+
+  private RecordBatch kept = new RecordBatch(0);
+
+  /** True where the next batch must be taken before anything else is recorded. */
+  boolean isWaiting() {
+    return kept.size() > 0;
+  }
+
+  /** Adds a record, and what it goes with. */
+  void add(
+      RecordBatch batch,
+      byte kind,
+      long time,
+      int depth,
+      long selfPc,
+      long fromPc,
+      long... values) {
+    one(batch, kind, time, depth, selfPc, fromPc, 0, 0);
+    for (int i = 0; i < values.length; i += VALUES_EACH) {
+      one(
+          batch,
+          RecordBatch.VALUES,
+          time,
+          i,
+          values[i],
+          at(values, i + 1),
+          at(values, i + 2),
+          at(values, i + 3));
+    }
+  }
+
+  private static long at(long[] values, int index) {
+    return index < values.length ? values[index] : 0;
+  }
+
+  /** Adds a mark: tracing itself changed. */
+  void mark(RecordBatch batch, long time, long function, int code, long command) {
+    one(batch, RecordBatch.MARK, time, 0, function, code, command, 0);
+  }
+
+  private void one(
+      RecordBatch batch,
+      byte kind,
+      long time,
+      int depth,
+      long selfPc,
+      long fromPc,
+      long retP,
+      long fp) {
+    RecordBatch to = batch;
+    if (batch.isFull()) {
+      if (kept.isFull()) {
+        RecordBatch more = new RecordBatch(Math.max(FIRST, 2 * kept.size()));
+        more.addAll(kept, 0, kept.size());
+        kept = more;
+      }
+      to = kept;
+    }
+    to.add(kind, time, depth, selfPc, fromPc, retP, fp);
+  }
+
+  /** Moves what was kept into a batch, as far as there is room. */
+  void moveTo(RecordBatch batch) {
+    int count = Math.min(kept.size(), batch.capacity() - batch.size());
+    if (count > 0) {
+      batch.addAll(kept, 0, count);
+      RecordBatch rest = new RecordBatch(kept.size() - count);
+      rest.addAll(kept, count, kept.size());
+      kept = rest;
+    }
+  }
+}
