@@ -37,7 +37,6 @@ public final class Core implements AutoCloseable {
     ENDED
   }
 
-  private final LoadedImage image;
   private final Isa isa;
   private final Unicorn engine;
   private final GuestMemory memory;
@@ -60,7 +59,6 @@ public final class Core implements AutoCloseable {
   private boolean over;
 
   private Core(LoadedImage image, CoreOptions options, Unicorn engine) {
-    this.image = image;
     this.isa = image.isa();
     this.engine = engine;
     ElfFile elf = image.elf();
