@@ -29,7 +29,7 @@ import java.util.List;
  */
 record Series(Image image, List<Chunk> chunks) {
   /** Records in each chunk. */
-  static final int RECORDS = 16_384;
+  static final int RECORDS = CoreOptions.RECORDS_PER_CHUNK;
 
   private static final String IMAGE = "zoo-x86_64-fentry.elf";
 

@@ -64,7 +64,7 @@ class BenchmarksTest {
         .warmupTime(TimeValue.seconds(1))
         .measurementIterations(5)
         .measurementTime(TimeValue.seconds(1))
-        .jvmArgsAppend("-Xmx1g");
+        .jvmArgsAppend("-Xmx1g", "-Dretstack.root=" + System.getProperty("retstack.root", ""));
   }
 
   private static ChainedOptionsBuilder inThisProcess(String names) {
