@@ -1,9 +1,13 @@
 package dev.retstack.cli.peer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.retstack.cli.option.GuestImages;
+import dev.retstack.fleet.control.EventRequest;
+import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.control.Tracer;
+import dev.retstack.fleet.control.Trigger;
 import dev.retstack.fleet.core.ImageLayout;
 import dev.retstack.fleet.core.LandingPage;
 import dev.retstack.fleet.loader.LoadedImage;
@@ -14,15 +18,20 @@ import dev.retstack.graph.reconstruct.ChunkMeta;
 import dev.retstack.graph.reconstruct.ClockUnit;
 import dev.retstack.graph.reconstruct.CoreEnd;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.SystemCallRow;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.service.export.GraphText;
 import dev.retstack.service.reconstruct.ChunkApplier;
+import java.io.StringWriter;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * One program twice on the real probe: with the tracer that hijacks returns, and with the one that
@@ -57,14 +66,40 @@ class TracersTest {
     assertThat(function.stats()).isEmpty();
   }
 
+  /** The program writes its line inside of the function that says hello. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "zoo-x86_64-fentry",
+        "zoo-aarch64-mcount",
+        "zoo-riscv32-mcount",
+        "zoo-s390x-mcount",
+        "zoo-mips-mcount"
+      })
+  void systemCallsHaveTheirNamesAndStandInTheirFunction(String name) throws Exception {
+    LoadedImage image = GuestImages.load(GuestImages.resolve(name));
+    TraceSettings settings =
+        Run.options()
+            .trace()
+            .withEvents(List.of(EventRequest.parse("syscalls")))
+            .withTriggers(List.of(Trigger.parse("run_hello:stacktrace")));
+    GraphState state = state(image, settings, "hello");
+    assertThat(state.report().systemCalls())
+        .extracting(SystemCallRow::name, SystemCallRow::calls, SystemCallRow::errors)
+        .contains(tuple("write", 1L, 0L));
+    StringWriter text = new StringWriter();
+    GraphText.write(state.trees(), state.anomalies(), text);
+    assertThat(text.toString())
+        .containsPattern("    sys_write\\(1, 0x[0-9a-f]+, \\d+.*\\); /\\* = \\d+ \\*/")
+        .contains("/* stacktrace in run_hello */");
+  }
+
   private static Report report(LoadedImage image, Tracer tracer, String program) {
-    Run run =
-        Run.of(
-            image,
-            Run.options().withTrace(Run.options().trace().withTracer(tracer)),
-            1_000_000,
-            core -> {},
-            program);
+    return state(image, Run.options().trace().withTracer(tracer), program).report();
+  }
+
+  private static GraphState state(LoadedImage image, TraceSettings settings, String program) {
+    Run run = Run.of(image, Run.options().withTrace(settings), 1_000_000, core -> {}, program);
     assertThat(run.ending().detail()).isEqualTo("exited with code 0");
     Image schema = image.toSchema();
     long handlers = ImageLayout.landingPage(image.elf());
@@ -77,7 +112,7 @@ class TracersTest {
         ChunkMeta.running(0, 0, 0, Long.MAX_VALUE / 2, ClockUnit.INSTRUCTIONS)
             .ending(CoreEnd.HALTED, "", run.instructions());
     state.apply(meta, new CoreKey("s", "c"), schema.getBuildId(), records);
-    return state.report();
+    return state;
   }
 
   private static Map<String, Long> calls(Report report) {
