@@ -4,13 +4,11 @@ import dev.retstack.fleet.control.Command;
 import dev.retstack.fleet.control.CoreIdentity;
 import dev.retstack.fleet.control.FleetControl;
 import dev.retstack.fleet.control.Order;
-import dev.retstack.fleet.control.PatternSubject;
 import dev.retstack.fleet.control.Ruling;
 import dev.retstack.fleet.control.Setting;
 import dev.retstack.fleet.control.SiteCatalog;
 import dev.retstack.fleet.control.TraceChange;
 import dev.retstack.fleet.control.TraceSettings;
-import dev.retstack.fleet.control.Tracer;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
@@ -87,14 +85,10 @@ final class CoreSettings {
         .setReasons(reasons)
         .setSitesOn(change.sitesOn())
         .setSitesOff(change.sitesOff())
-        .setSites((int) sites.get().subjects().stream().filter(this::isTraced).count())
+        .setSites(sites.get().countOn(now))
         .setSitesAll(sites.get().subjects().size())
         .setTime(core.clock().now())
         .setSettings(Setting.lines(now));
-  }
-
-  private boolean isTraced(PatternSubject function) {
-    return now.tracer() != Tracer.NOP && now.on() && now.selects(function);
   }
 
   /** The answer of a core that does not do it. */

@@ -49,6 +49,7 @@ final class CoreTask {
 
   private final CoreSpec spec;
   private final FleetOptions options;
+  private final long sliceInstructions;
   private final CoreSettings settings;
   private final CoreOutput output;
   private final ReentrantLock stopped = new ReentrantLock();
@@ -63,11 +64,20 @@ final class CoreTask {
   private long overruns;
   private long unhijackable;
   private long flushedAt = System.nanoTime();
-  private volatile Progress progress = Progress.NOTHING;
+  private volatile CoreProgress progress = CoreProgress.NOTHING;
 
-  CoreTask(CoreSpec spec, FleetOptions options, ChunkSink sink, CoreSettings settings) {
+  /**
+   * @param sliceInstructions instructions of a slice
+   */
+  CoreTask(
+      CoreSpec spec,
+      FleetOptions options,
+      long sliceInstructions,
+      ChunkSink sink,
+      CoreSettings settings) {
     this.spec = spec;
     this.options = options;
+    this.sliceInstructions = sliceInstructions;
     this.settings = settings;
     this.output =
         new CoreOutput(
@@ -264,7 +274,7 @@ final class CoreTask {
 
   /** A full batch does not end the slice, or cores that call often would get a smaller share. */
   private void runSlice() throws IOException, InterruptedException {
-    long end = core.instructions() + options.sliceInstructions();
+    long end = core.instructions() + sliceInstructions;
     do {
       switch (core.run(end - core.instructions())) {
         case DEADLINE -> flushIfDue();
@@ -369,31 +379,17 @@ final class CoreTask {
   }
 
   /** How far it is; safe to read from any thread. */
-  Progress progress() {
+  CoreProgress progress() {
     return progress;
   }
 
   private void tell() {
     progress =
-        new Progress(
+        new CoreProgress(
             core == null ? 0 : core.instructions(),
             output.records(),
             output.chunks(),
             overruns,
             unhijackable);
-  }
-
-  /** What a core has done. */
-  record Progress(long instructions, long records, long chunks, long overruns, long unhijackable) {
-    static final Progress NOTHING = new Progress(0, 0, 0, 0, 0);
-
-    Progress plus(Progress other) {
-      return new Progress(
-          instructions + other.instructions,
-          records + other.records,
-          chunks + other.chunks,
-          overruns + other.overruns,
-          unhijackable + other.unhijackable);
-    }
   }
 }

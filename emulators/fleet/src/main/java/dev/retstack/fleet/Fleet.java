@@ -60,16 +60,18 @@ public final class Fleet {
     this.options = options;
     this.sink = sink;
     this.listener = listener;
-    this.tasks = cores.stream().map(this::task).toList();
+    long slice = options.sliceOf(cores.size());
+    this.tasks = cores.stream().map(core -> task(core, slice)).toList();
     this.desk = new ControlDesk(options.session(), tasks, channel);
     this.left = new CountDownLatch(options.threads());
     waiting.addAll(tasks);
   }
 
-  private CoreTask task(CoreSpec core) {
+  private CoreTask task(CoreSpec core, long slice) {
     return new CoreTask(
         core,
         options,
+        slice,
         sink,
         new CoreSettings(core, () -> catalogs.computeIfAbsent(core.image(), SiteCatalog::of)));
   }
@@ -206,10 +208,8 @@ public final class Fleet {
   }
 
   private void tellProgress() {
-    CoreTask.Progress sum =
-        tasks.stream()
-            .map(CoreTask::progress)
-            .reduce(CoreTask.Progress.NOTHING, CoreTask.Progress::plus);
+    CoreProgress sum =
+        tasks.stream().map(CoreTask::progress).reduce(CoreProgress.NOTHING, CoreProgress::plus);
     synchronized (results) {
       listener.progress(
           new FleetProgress(

@@ -10,7 +10,8 @@ import java.util.UUID;
  *
  * @param session name of this start of the fleet; fresh for each
  * @param threads how many cores run at a time
- * @param sliceInstructions instructions after which a core gives way to the next
+ * @param sliceInstructions instructions after which a core gives way to the next, at most: see
+ *     {@link #sliceOf}
  * @param flushInterval a batch that is not full is sent after this time of the host; zero: only
  *     when it is full, so that chunks are the same in each run
  * @param codec of the chunks
@@ -31,6 +32,12 @@ public record FleetOptions(
 
   /** About 20 ms of a core. */
   public static final long SLICE_INSTRUCTIONS = 1_000_000;
+
+  /** So many cores take whole slices. */
+  private static final int UNSHARED_CORES = 16;
+
+  /** A slice is not cut to less: to begin one costs as much as some thousand instructions. */
+  private static final long SLICE_LEAST = 100_000;
 
   public FleetOptions {
     if (threads < 1 || sliceInstructions < 1 || payloadBytesMax < 1) {
@@ -55,6 +62,15 @@ public record FleetOptions(
         Codecs.standard(),
         PAYLOAD_BYTES_MAX,
         Duration.ofMillis(500));
+  }
+
+  /**
+   * Instructions after which a core gives way where so many take turns. With more cores it comes
+   * sooner, so that a round of all of them, and with it what somebody commands, takes no longer.
+   */
+  public long sliceOf(int cores) {
+    long shared = sliceInstructions / Math.max(UNSHARED_CORES, cores) * UNSHARED_CORES;
+    return Math.max(shared, Math.min(sliceInstructions, SLICE_LEAST));
   }
 
   public FleetOptions withSession(String value) {

@@ -4,6 +4,7 @@ import dev.retstack.cli.CommandException;
 import dev.retstack.cli.Terminal;
 import dev.retstack.cli.option.GuestImages;
 import dev.retstack.cli.option.ProgramOptions;
+import dev.retstack.cli.option.TraceOptions;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
@@ -41,6 +42,7 @@ public final class CoreSpecs {
         throw CommandException.badInput(e.getMessage(), e);
       }
     }
+    TraceOptions.check(options.trace(), specs.stream().map(CoreSpec::image).toList());
     return specs;
   }
 

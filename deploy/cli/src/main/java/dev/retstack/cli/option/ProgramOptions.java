@@ -2,6 +2,7 @@ package dev.retstack.cli.option;
 
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.Terminal;
+import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.Ram;
 import dev.retstack.fleet.isa.Isas;
@@ -96,6 +97,8 @@ public final class ProgramOptions {
 
   @Mixin private ProbeOption probe;
 
+  @Mixin private TraceOptions trace;
+
   @Parameters(
       paramLabel = "ARG",
       arity = "0..*",
@@ -121,6 +124,11 @@ public final class ProgramOptions {
                       CommandException.badInput(
                           "no such ISA: %s; --isa takes %s".formatted(isa, Isas.names()))));
     }
+  }
+
+  /** What is traced from the beginning on. */
+  public TraceSettings trace() {
+    return trace.settings();
   }
 
   /** Cores per image. */
@@ -151,7 +159,11 @@ public final class ProgramOptions {
                 several ? new LinePrefixStream(terminal.out(), core + ": ") : terminal.out(),
                 several ? new LinePrefixStream(terminal.err(), core + ": ") : terminal.err());
     CoreOptions options =
-        CoreOptions.of(linux).withClock(clock).withProbe(probe.probe()).withRam(ram);
+        CoreOptions.of(linux)
+            .withClock(clock)
+            .withProbe(probe.probe())
+            .withTrace(trace())
+            .withRam(ram);
     if (entry != null) {
       options = options.withEntry(image.entry(entry));
     }

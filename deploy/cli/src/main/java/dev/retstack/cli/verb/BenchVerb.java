@@ -5,6 +5,7 @@ import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.bench.CaptureBench;
+import dev.retstack.cli.bench.ControlBench;
 import dev.retstack.cli.bench.LiveBench;
 import dev.retstack.cli.bench.Measure;
 import dev.retstack.cli.bench.MemoryWatch;
@@ -54,6 +55,7 @@ import picocli.CommandLine.Option;
       "  path     packing, unpacking, reconstruction",
       "  replay   a stored trace, from the file to the whole report",
       "  live     emulation, Kafka, pipeline; a broker of ours unless one is named",
+      "  control  from a command to the first record under it and to the last core's answer",
       "  peers    uftrace and qemu-user on the same program, where they are installed",
       "Times depend on the machine; ratios of one run hardly do."
     },
@@ -63,6 +65,9 @@ public final class BenchVerb extends Verb {
 
   /** What qemu-user emulates beside us. */
   private static final String PEER_IMAGE = "zoo-x86_64-fentry";
+
+  /** Cores that take commands. */
+  private static final int CONTROL_CORES = 100;
 
   /** Calls that one round of w200 makes, by the guest's own count. */
   private static final long CALLS_PER_W200_ROUND = 49;
@@ -95,6 +100,7 @@ public final class BenchVerb extends Verb {
     PATH,
     REPLAY,
     LIVE,
+    CONTROL,
     PEERS
   }
 
@@ -117,7 +123,7 @@ public final class BenchVerb extends Verb {
       split = ",",
       paramLabel = "N",
       description =
-          "live: so many cores, the images in turn, which make about --calls calls all together; several numbers: one"
+          "live, control: so many cores, the images in turn, which make about --calls calls all together; several numbers: one"
               + " after the other (default: a core per image with --calls each).")
   private final List<Integer> cores = new ArrayList<>();
 
@@ -161,6 +167,11 @@ public final class BenchVerb extends Verb {
         List<Path> turns =
             IntStream.range(0, count).mapToObj(i -> files.get(i % files.size())).toList();
         measures.addAll(live(turns, cores.isEmpty() ? w200 : Math.max(1, w200 / count)));
+      }
+    }
+    if (stages.contains(Stage.CONTROL)) {
+      for (int count : cores.isEmpty() ? List.of(CONTROL_CORES) : cores) {
+        measures.addAll(control(files, count));
       }
     }
     print(measures);
@@ -237,6 +248,28 @@ public final class BenchVerb extends Verb {
       return List.of(ProbeKind.JAVA);
     }
     return List.of(ProbeKind.JAVA, ProbeKind.NATIVE);
+  }
+
+  private List<Measure> control(List<Path> files, int count)
+      throws IOException, InterruptedException {
+    note("commands to %d cores".formatted(count));
+    List<LoadedImage> images = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      images.add(
+          i < files.size()
+              ? LoadedImage.load(files.get(i)).requireCallSites()
+              : images.get(i - files.size()));
+    }
+    Path folder = DataFolder.choose(null, "bench");
+    try (Shutdown shutdown = Shutdown.install()) {
+      KafkaLink link =
+          kafka.isConfigured(terminal())
+              ? kafka.link(terminal())
+              : kafka.link(
+                  shutdown.add(BrokerProcess.start(folder.resolve("broker"), 0)).bootstrap(),
+                  terminal());
+      return ControlBench.run(images, rounds, link);
+    }
   }
 
   private List<Measure> live(List<Path> files, long w200) throws IOException, InterruptedException {

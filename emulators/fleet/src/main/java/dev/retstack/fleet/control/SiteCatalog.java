@@ -6,6 +6,8 @@ import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.Section;
 import dev.retstack.fleet.loader.Symbol;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 /** The functions of an image that can be traced, for who names some of them. Immutable. */
@@ -13,8 +15,16 @@ public final class SiteCatalog {
   /** Most names that a refusal offers. */
   private static final int OFFERED_MAX = 3;
 
+  /** Most answers that are kept. */
+  private static final int KEPT_MAX = 1_000;
+
   private final String image;
   private final List<PatternSubject> subjects;
+
+  /** Cores of one image are told the same. */
+  private final Map<FunctionPattern, Boolean> known = new ConcurrentHashMap<>();
+
+  private final Map<TraceSettings, Integer> counts = new ConcurrentHashMap<>();
 
   private SiteCatalog(String image, List<PatternSubject> subjects) {
     this.image = image;
@@ -58,7 +68,22 @@ public final class SiteCatalog {
 
   /** True where at least one function is meant. */
   public boolean has(FunctionPattern pattern) {
-    return subjects.stream().anyMatch(pattern::matches);
+    if (known.size() >= KEPT_MAX) {
+      known.clear();
+    }
+    return known.computeIfAbsent(pattern, p -> subjects.stream().anyMatch(p::matches));
+  }
+
+  /** Call sites that are on under settings, as far as these alone say. */
+  public int countOn(TraceSettings settings) {
+    if (!settings.on() || settings.tracer() == Tracer.NOP) {
+      return 0;
+    }
+    if (counts.size() >= KEPT_MAX) {
+      counts.clear();
+    }
+    return counts.computeIfAbsent(
+        settings, now -> (int) subjects.stream().filter(now::selects).count());
   }
 
   /** Says that no function is meant by a pattern, and which there are instead. */

@@ -1,0 +1,113 @@
+package dev.retstack.cli.option;
+
+import dev.retstack.cli.CommandException;
+import dev.retstack.fleet.control.Setting;
+import dev.retstack.fleet.control.SiteCatalog;
+import dev.retstack.fleet.control.TraceSettings;
+import dev.retstack.fleet.loader.LoadedImage;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import picocli.CommandLine.Option;
+
+/** What is traced from the beginning on: the settings of {@code retstack trace} as options. */
+public final class TraceOptions {
+  @Option(
+      names = "--filter",
+      paramLabel = "PATTERN",
+      description = {
+        "Trace only these functions: a name, 'vfs_*', '/regex/', 0x8000-0x8fff, section:NAME,",
+        "image:NAME, or @FILE with such words. May be repeated, as may all that take PATTERN."
+      })
+  private final List<String> filters = new ArrayList<>();
+
+  @Option(names = "--notrace", paramLabel = "PATTERN", description = "Do not trace these.")
+  private final List<String> notraces = new ArrayList<>();
+
+  @Option(
+      names = "--graph-filter",
+      paramLabel = "PATTERN",
+      description = "Trace only these and what they call.")
+  private final List<String> graphFunctions = new ArrayList<>();
+
+  @Option(
+      names = "--graph-notrace",
+      paramLabel = "PATTERN",
+      description = "Trace neither these nor what they call.")
+  private final List<String> graphNotraces = new ArrayList<>();
+
+  @Option(names = "--max-depth", paramLabel = "N", description = "Trace calls so deep at most.")
+  private String maxDepth;
+
+  @Option(
+      names = "--min-duration",
+      paramLabel = "T",
+      description = "Leave out calls shorter than this, in units of the clock.")
+  private String minDuration;
+
+  @Option(
+      names = "--tracer",
+      paramLabel = "TRACER",
+      description =
+          "function_graph (default): entries and exits; function: entries only; nop: nothing.")
+  private String tracer;
+
+  @Option(
+      names = "--flight-recorder",
+      paramLabel = "N",
+      description = "Keep only the last N records, and send them at the end or on a snapshot.")
+  private String flightRecorder;
+
+  /** What the user asked for. */
+  public TraceSettings settings() {
+    Map<Setting, List<String>> asked = new EnumMap<>(Setting.class);
+    asked.put(Setting.FILTER, filters);
+    asked.put(Setting.NOTRACE, notraces);
+    asked.put(Setting.GRAPH_FUNCTION, graphFunctions);
+    asked.put(Setting.GRAPH_NOTRACE, graphNotraces);
+    asked.put(Setting.MAX_DEPTH, one(maxDepth));
+    asked.put(Setting.MIN_DURATION, one(minDuration));
+    asked.put(Setting.TRACER, one(tracer));
+    asked.put(Setting.FLIGHT_RECORDER, one(flightRecorder));
+    TraceSettings settings = TraceSettings.standard();
+    for (Map.Entry<Setting, List<String>> part : asked.entrySet()) {
+      try {
+        settings = part.getKey().put(settings, NameFiles.expand(part.getValue()));
+      } catch (IllegalArgumentException e) {
+        throw CommandException.badInput(
+            part.getKey().toString().toLowerCase(Locale.ROOT).replace('_', '-')
+                + ": "
+                + e.getMessage(),
+            e);
+      }
+    }
+    return settings;
+  }
+
+  private static List<String> one(String text) {
+    return text == null ? List.of() : List.of(text);
+  }
+
+  /**
+   * Refuses patterns that mean no function of any image: a misprint would trace nothing.
+   *
+   * @throws CommandException which names near names
+   */
+  public static void check(TraceSettings settings, List<LoadedImage> images) {
+    if (images.isEmpty()) {
+      return;
+    }
+    List<SiteCatalog> catalogs = images.stream().distinct().map(SiteCatalog::of).toList();
+    for (Setting setting : Setting.values()) {
+      setting.patterns(settings).stream()
+          .filter(pattern -> catalogs.stream().noneMatch(sites -> sites.has(pattern)))
+          .findFirst()
+          .ifPresent(
+              pattern -> {
+                throw CommandException.badInput(catalogs.getFirst().whyNone(pattern));
+              });
+    }
+  }
+}
