@@ -51,11 +51,13 @@ enum special {
   SPECIAL_MUTE = 1,   /* it is not recorded */
   SPECIAL_GRAPH = 2,  /* its function opens the graph under MODE_GRAPH */
   SPECIAL_HIDE = 4,   /* its function and all below leave no records */
-  SPECIAL_TRIGGER = 8 /* Java is asked first */
+  SPECIAL_TRIGGER = 8, /* Java is asked first */
+  SPECIAL_RETURN = 16, /* the exit is followed by the value returned */
+  SPECIAL_ARGUMENTS = 32 /* the entry is followed by arguments */
 };
 
 /* What a frame is for, beside its exit. */
-enum frame_special { FRAME_HIDDEN = 1 };
+enum frame_special { FRAME_HIDDEN = 1, FRAME_RETURN = 2 };
 
 enum attention { ATTENTION_BEHIND = 1, ATTENTION_RARE = 2 };
 
@@ -81,7 +83,7 @@ struct slot {
   struct operand frame; /* where there is one, retp is this plus the frame_bytes of the site */
 };
 
-enum { SLOTS = 4, FORETOLD = 4 };
+enum { SLOTS = 4, FORETOLD = 4, ARGUMENTS = 8, VALUES_EACH = 4 };
 
 struct card {
   struct operand return_address;
@@ -90,6 +92,7 @@ struct card {
   struct operand fp_at_exit;
   struct operand retp_at_exit[FORETOLD];
   struct slot slots[SLOTS];
+  struct operand arguments[ARGUMENTS];
   int32_t foretold;
   int32_t slot_count;
   int64_t slot_from_fp;
@@ -122,6 +125,8 @@ struct site {
   int32_t card;
   int16_t where;
   int16_t keeps_frame;
+  uint32_t first_argument; /* with SPECIAL_ARGUMENTS: the first and one past the last to record */
+  uint32_t end_argument;
 };
 
 struct frame {
@@ -242,6 +247,7 @@ struct core {
   uint64_t word_bytes;
   uint64_t swap;
   uint64_t stack_pointer;
+  uint64_t result; /* the register of a returned value */
   uint64_t slot_reach;
   struct card *cards;
 

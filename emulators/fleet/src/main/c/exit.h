@@ -6,11 +6,11 @@
 #include "ret_stack.h"
 #include "rules.h"
 
-HOT void record_exit(uc_engine *uc, struct core *c, uint64_t frame) {
+HOT void record_exit(uc_engine *uc, struct core *c, uint64_t frame, int settled) {
   const struct frame *f = &c->frames[frame];
   const struct card *card = &c->cards[f->card];
   uint64_t slot = f->ret_p, fp = 0;
-  if (card->settles_later) {
+  if (card->settles_later && !settled) {
     c->unsettled = card;
   } else {
     int failed = 0;
@@ -46,8 +46,12 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handl
       return;
     }
   }
-  if (__builtin_expect(left == EXIT_RECORDED, 1)) {
-    record_exit(uc, c, (uint64_t)frame);
+  if (__builtin_expect(left != EXIT_SILENT, 1)) {
+    record_exit(uc, c, (uint64_t)frame, left == EXIT_RETURNS);
+  }
+  if (__builtin_expect(left == EXIT_RETURNS, 0)) {
+    int64_t time = c->ring->time[c->record_count - 1];
+    record_at(c, time, RECORD_VALUES, 0, reg_read(uc, c, (int)c->result) & c->word_mask, 0, 0, 0);
   }
   if ((uint64_t)frame < c->frame_count) {
     c->frame_count = (uint64_t)frame;

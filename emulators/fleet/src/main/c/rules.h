@@ -40,17 +40,38 @@ static int ignored(struct core *c, const struct site *site) {
          ((c->mode & MODE_DEPTH) && index >= c->max_depth);
 }
 
-static void enter_late(struct core *c, uint64_t index, const struct site *site, const struct taken *t, uint64_t fp) {
+/* False where nothing is late any more: all that was is written or gone. */
+static int keep_back(struct core *c, uint64_t index, uint64_t fp) {
   if (c->written > index) {
     c->written = index;
   }
-  if (c->min_duration == 0 && c->written == index) { /* all that was late is written or gone */
+  if (c->min_duration == 0 && c->written == index) {
     c->mode &= ~(uint64_t)MODE_LATE;
-    record(c, RECORD_ENTRY, index, site->self_pc, t->from & c->code_mask, t->ret_p, fp);
-    return;
+    return 0;
   }
   c->late[index].time = time_now(c);
   c->late[index].fp = fp;
+  return 1;
+}
+
+/* False where there is no room for so many records: the batch is full, then. */
+static int has_room(struct core *c, uint64_t records) {
+  c->stop_value = records;
+  return c->record_capacity - c->record_count >= records;
+}
+
+static void record_arguments(uc_engine *uc, struct core *c, const struct site *site) {
+  const struct card *card = &c->cards[site->card];
+  uint64_t values[ARGUMENTS + VALUES_EACH] = {0};
+  int64_t time = c->ring->time[c->record_count - 1];
+  for (uint32_t i = site->first_argument; i < site->end_argument; i++) {
+    int failed = 0;
+    values[i - site->first_argument] = value(uc, c, &card->arguments[i], &failed); /* 0 where it cannot be read */
+  }
+  for (uint32_t i = site->first_argument; i < site->end_argument; i += VALUES_EACH) {
+    const uint64_t *v = values + (i - site->first_argument);
+    record_at(c, time, RECORD_VALUES, i, v[0], v[1], v[2], v[3]);
+  }
 }
 
 static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site) {
@@ -77,7 +98,12 @@ static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site
     return STOP_NONE;
   }
   int hidden = site->special & SPECIAL_HIDE;
-  uint64_t index = hijack(uc, c, site, &t, tail_caller >= 0, hidden ? FRAME_HIDDEN : 0);
+  uint64_t arguments = site->special & SPECIAL_ARGUMENTS ? site->end_argument - site->first_argument : 0;
+  if (!has_room(c, 1 + (arguments + VALUES_EACH - 1) / VALUES_EACH)) {
+    return STOP_BATCH_FULL;
+  }
+  int special = hidden ? FRAME_HIDDEN : site->special & SPECIAL_RETURN ? FRAME_RETURN : 0;
+  uint64_t index = hijack(uc, c, site, &t, tail_caller >= 0, special);
   if (hidden) {
     c->mode |= MODE_HIDDEN;
     return STOP_NONE;
@@ -85,10 +111,11 @@ static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site
   if ((c->mode & MODE_GRAPH) && c->graph_base == NONE) {
     c->graph_base = (int64_t)index;
   }
-  if (c->mode & MODE_LATE) {
-    enter_late(c, index, site, &t, fp);
-  } else {
+  if (!(c->mode & MODE_LATE) || !keep_back(c, index, fp)) {
     record(c, RECORD_ENTRY, index, site->self_pc, t.from & c->code_mask, t.ret_p, fp);
+    if (arguments > 0) {
+      record_arguments(uc, c, site);
+    }
   }
   return STOP_NONE;
 }
@@ -105,36 +132,42 @@ static __attribute__((noinline)) int enter_by_rules(uc_engine *uc, struct core *
   return asked;
 }
 
-enum { EXIT_SILENT = -1, EXIT_RECORDED = STOP_NONE };
+enum { EXIT_SILENT = -1, EXIT_RECORDED = STOP_NONE, EXIT_RETURNS = 100 };
 
 /* What an exit leaves: a record, or none; or STOP_BATCH_FULL: it comes again. */
 static __attribute__((noinline)) int leave_by_rules(struct core *c, uint64_t frame) {
   if (c->frames[frame].special & FRAME_HIDDEN) {
     return EXIT_SILENT;
   }
+  int returns = c->frames[frame].special & FRAME_RETURN;
+  uint64_t records = returns ? 2 : 1;
+  int recorded = returns ? EXIT_RETURNS : EXIT_RECORDED;
   if (!(c->mode & MODE_LATE) || frame >= c->frame_count) {
-    return EXIT_RECORDED;
+    return has_room(c, records) ? recorded : STOP_BATCH_FULL;
   }
   if (c->written > frame) {
+    if (!has_room(c, records)) {
+      return STOP_BATCH_FULL;
+    }
     c->written = frame;
-    return EXIT_RECORDED;
+    return recorded;
   }
   if (time_now(c) - c->late[frame].time < c->min_duration) {
     return EXIT_SILENT;
   }
   for (; c->written <= frame; c->written++) {
-    if (c->record_count == c->record_capacity) {
+    if (!has_room(c, 1)) {
       return STOP_BATCH_FULL;
     }
     const struct frame *f = &c->frames[c->written];
     const struct late *l = &c->late[c->written];
     record_at(c, l->time, RECORD_ENTRY, c->written, f->self_pc, f->from_pc & c->code_mask, f->ret_p, l->fp);
   }
-  if (c->record_count == c->record_capacity) {
+  if (!has_room(c, records)) {
     return STOP_BATCH_FULL;
   }
   c->written = frame;
-  return EXIT_RECORDED;
+  return recorded;
 }
 
 #endif

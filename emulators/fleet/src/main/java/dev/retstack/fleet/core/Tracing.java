@@ -8,6 +8,7 @@ import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.SitePatcher;
 import dev.retstack.fleet.probe.SiteRules;
 import dev.retstack.unicorn.Unicorn;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
@@ -25,6 +26,7 @@ final class Tracing {
   private final SitePatcher patcher;
   private final Pacer pacer;
   private final boolean traced;
+  private final int recordsPerChunk;
   private SiteRules rules;
 
   /** A core that traces what its options say, its block hook not yet added to the engine. */
@@ -39,6 +41,7 @@ final class Tracing {
     this.image = image;
     this.tlb = tlb;
     traced = options.traced();
+    recordsPerChunk = options.recordsPerChunk();
     rules = new SiteRules(image, options.trace());
     patcher =
         new SitePatcher(image.patchSites(), memory, Pacers.library(options.probe()).isPresent());
@@ -91,10 +94,15 @@ final class Tracing {
           0, 0, List.of("the core runs untraced: open it with a tracer, if only nop"));
     }
     rules = new SiteRules(image, settings);
+    List<String> refused = new ArrayList<>(rules.refused(recordsPerChunk));
+    if (recordsPerChunk < SiteRules.RECORDS_TOGETHER) {
+      rules = new SiteRules(image, settings.withArguments(List.of()).withReturns(List.of()));
+    }
     TraceChange[] change = new TraceChange[1];
     tlb.together(() -> change[0] = patcher.follow(rules, pc));
+    refused.addAll(change[0].refused());
     pacer.probe().updateFtraceFunc(rules);
-    return change[0];
+    return new TraceChange(change[0].sitesOn(), change[0].sitesOff(), refused);
   }
 
   /**

@@ -68,6 +68,15 @@ final class Aarch64 {
       AbiCard.named("patchable")
           .flags("-fpatchable-function-entry=2")
           .moment(Moment.BEFORE_PROLOGUE)
+          .arguments(
+              UC_ARM64_REG_X0,
+              UC_ARM64_REG_X1,
+              UC_ARM64_REG_X2,
+              UC_ARM64_REG_X3,
+              UC_ARM64_REG_X4,
+              UC_ARM64_REG_X5,
+              UC_ARM64_REG_X6,
+              UC_ARM64_REG_X7)
           .sites(SiteTable.PATCHABLE, "1f 20 03 d5")
           .slots(Slot.register(UC_ARM64_REG_X30, Operand.register(UC_ARM64_REG_SP)))
           .fpMustAgree(Operand.register(UC_ARM64_REG_X29), Operand.register(UC_ARM64_REG_X29))

@@ -60,6 +60,7 @@ public final class AbiCard {
   private final Optional<Operand> fpAtEntry;
   private final Optional<Operand> fpAtExit;
   private final List<Operand> retpAtExit;
+  private final List<Operand> arguments;
   private final OptionalLong slotFromFp;
   private final boolean framesEverywhere;
   private final String remark;
@@ -83,6 +84,7 @@ public final class AbiCard {
     fpAtEntry = Optional.ofNullable(b.fpAtEntry);
     fpAtExit = Optional.ofNullable(b.fpAtExit);
     retpAtExit = List.copyOf(b.retpAtExit);
+    arguments = List.copyOf(b.arguments);
     slotFromFp = b.slotFromFp;
     framesEverywhere = b.framesEverywhere;
     remark = b.remark;
@@ -228,6 +230,14 @@ public final class AbiCard {
    */
   public List<Operand> retpAtExit() {
     return retpAtExit;
+  }
+
+  /**
+   * At entry: the function's first arguments, as far as integers and pointers go. Empty where the
+   * convention does not leave them: calls of an ordinary function overwrite them.
+   */
+  public List<Operand> arguments() {
+    return arguments;
   }
 
   /** True where retp at exit is exact. */

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** Collects a card; every setter is one line of it. */
@@ -29,6 +30,7 @@ final class AbiCardBuilder {
   Operand fpAtEntry;
   Operand fpAtExit;
   List<Operand> retpAtExit = List.of();
+  List<Operand> arguments = List.of();
   OptionalLong slotFromFp = OptionalLong.empty();
   boolean framesEverywhere = true;
   String remark = "";
@@ -126,6 +128,21 @@ final class AbiCardBuilder {
 
   AbiCardBuilder retpAtExit(Operand... oneOf) {
     retpAtExit = List.of(oneOf);
+    return this;
+  }
+
+  /** Arguments that are in registers. */
+  AbiCardBuilder arguments(int... registers) {
+    arguments = IntStream.of(registers).mapToObj(Operand::register).toList();
+    return this;
+  }
+
+  /** Arguments that are words on the stack, so many, from an address on. */
+  AbiCardBuilder arguments(Operand first, int count, int wordBytes) {
+    arguments =
+        IntStream.range(0, count)
+            .mapToObj(i -> Operand.word(first.register(), first.offset() + (long) i * wordBytes))
+            .toList();
     return this;
   }
 

@@ -65,6 +65,7 @@ final class Arm {
       AbiCard.named("mcount")
           .flags("-pg -marm -mapcs-frame")
           .moment(Moment.AFTER_PROLOGUE)
+          .arguments(UC_ARM_REG_R0, UC_ARM_REG_R1, UC_ARM_REG_R2, UC_ARM_REG_R3)
           .symbols(COUNTING)
           .callForms(ArmCode.CALLS)
           .nop("04 e0 9d e4") // pop {lr}: the site has pushed it
@@ -85,6 +86,7 @@ final class Arm {
       AbiCard.named("mcount-nofp")
           .flags("-pg -marm")
           .moment(Moment.AFTER_PROLOGUE)
+          .arguments(UC_ARM_REG_R0, UC_ARM_REG_R1, UC_ARM_REG_R2, UC_ARM_REG_R3)
           .symbols(COUNTING)
           .callForms(ArmCode.CALLS)
           .nop("04 e0 9d e4") // pop {lr}: the site has pushed it
@@ -102,6 +104,7 @@ final class Arm {
       AbiCard.named("thumb-mcount")
           .flags("-pg -mthumb")
           .moment(Moment.AFTER_PROLOGUE)
+          .arguments(UC_ARM_REG_R0, UC_ARM_REG_R1, UC_ARM_REG_R2, UC_ARM_REG_R3)
           .symbols(COUNTING)
           .callForms(ThumbCode.CALLS)
           .nop("5d f8 04 eb") // pop.w {lr}: the site has pushed it
@@ -120,6 +123,7 @@ final class Arm {
       AbiCard.named("patchable")
           .flags("-marm -fpatchable-function-entry=2")
           .moment(Moment.BEFORE_PROLOGUE)
+          .arguments(UC_ARM_REG_R0, UC_ARM_REG_R1, UC_ARM_REG_R2, UC_ARM_REG_R3)
           .sites(SiteTable.PATCHABLE, "00 f0 20 e3", "00 00 a0 e1")
           .slots(Slot.register(UC_ARM_REG_LR, Operand.register(UC_ARM_REG_SP)))
           .fpMustAgree(Operand.register(UC_ARM_REG_FP), Operand.register(UC_ARM_REG_FP))
@@ -130,6 +134,7 @@ final class Arm {
       AbiCard.named("thumb-patchable")
           .flags("-mthumb -fpatchable-function-entry=3")
           .moment(Moment.BEFORE_PROLOGUE)
+          .arguments(UC_ARM_REG_R0, UC_ARM_REG_R1, UC_ARM_REG_R2, UC_ARM_REG_R3)
           .sites(SiteTable.PATCHABLE, "00 bf", "af f3 00 80", "c0 46") // nop, nop.w, mov r8,r8
           .slots(Slot.register(UC_ARM_REG_LR, Operand.register(UC_ARM_REG_SP)))
           .fpMustAgree(Operand.register(UC_ARM_REG_R7), Operand.register(UC_ARM_REG_R7))

@@ -44,6 +44,7 @@ final class M68k {
       AbiCard.named("mcount")
           .flags("-pg")
           .moment(Moment.AFTER_PROLOGUE)
+          .arguments(Operand.sum(UC_M68K_REG_A6, 8), 6, 4)
           .symbols("_mcount", "mcount")
           .callForms(
               CallForm.big(
@@ -69,6 +70,7 @@ final class M68k {
       AbiCard.named("patchable")
           .flags("-fpatchable-function-entry=3")
           .moment(Moment.BEFORE_PROLOGUE)
+          .arguments(Operand.sum(UC_M68K_REG_A7, 4), 6, 4)
           .sites(SiteTable.PATCHABLE, "4e 71")
           .prologue(M68k::linkBehindNops)
           .slot(Operand.sum(UC_M68K_REG_A7, 0))

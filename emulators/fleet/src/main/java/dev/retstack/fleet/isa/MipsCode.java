@@ -122,6 +122,7 @@ final class MipsCode {
   private static AbiCardBuilder common(String name, ByteOrder order, String nops, int... stub) {
     return AbiCard.named(name)
         .moment(Moment.AFTER_PROLOGUE)
+        .arguments(UC_MIPS_REG_4, UC_MIPS_REG_5, UC_MIPS_REG_6, UC_MIPS_REG_7)
         // a static link puts a stub in front of glibc's, which is position-independent
         .symbols("_mcount", ".pic._mcount")
         .callForms(jal(order))

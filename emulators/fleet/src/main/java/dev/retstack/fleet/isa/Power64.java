@@ -92,6 +92,15 @@ record Power64(Power power) {
     return counting("profile-kernel", "-pg -mprofile-kernel")
         .lead(power.hex(Power.MFLR_R0), power.hex(Power.NOP))
         .moment(Moment.BEFORE_PROLOGUE)
+        .arguments(
+            UC_PPC_REG_3,
+            UC_PPC_REG_4,
+            UC_PPC_REG_5,
+            UC_PPC_REG_6,
+            UC_PPC_REG_7,
+            UC_PPC_REG_8,
+            UC_PPC_REG_9,
+            UC_PPC_REG_10)
         .prologue(this::twoInstructions)
         .slots(Slot.register(UC_PPC_REG_0, SAVE_WORD))
         .fpMustAgree(Operand.register(UC_PPC_REG_31), Operand.register(UC_PPC_REG_31))
@@ -104,6 +113,15 @@ record Power64(Power power) {
     return counting("profile-kernel-3", "-pg -mprofile-kernel")
         .lead(power.hex(Power.MFLR_R0, STD_R0_16_R1), power.hex(Power.NOP))
         .moment(Moment.BEFORE_PROLOGUE)
+        .arguments(
+            UC_PPC_REG_3,
+            UC_PPC_REG_4,
+            UC_PPC_REG_5,
+            UC_PPC_REG_6,
+            UC_PPC_REG_7,
+            UC_PPC_REG_8,
+            UC_PPC_REG_9,
+            UC_PPC_REG_10)
         .prologue(this::threeInstructions)
         .slots(Slot.register(UC_PPC_REG_0, SAVE_WORD))
         .fpMustAgree(Operand.register(UC_PPC_REG_31), Operand.register(UC_PPC_REG_31))
@@ -116,6 +134,15 @@ record Power64(Power power) {
     return AbiCard.named("patchable")
         .flags("-fpatchable-function-entry=2")
         .moment(Moment.BEFORE_PROLOGUE)
+        .arguments(
+            UC_PPC_REG_3,
+            UC_PPC_REG_4,
+            UC_PPC_REG_5,
+            UC_PPC_REG_6,
+            UC_PPC_REG_7,
+            UC_PPC_REG_8,
+            UC_PPC_REG_9,
+            UC_PPC_REG_10)
         .sites(SiteTable.PATCHABLE, power.hex(Power.NOP))
         .slots(Slot.register(UC_PPC_REG_LR, SAVE_WORD))
         .fpMustAgree(Operand.register(UC_PPC_REG_31), Operand.register(UC_PPC_REG_31))

@@ -46,6 +46,15 @@ final class Ppc32 {
       AbiCard.named("mcount")
           .flags("-pg")
           .moment(Moment.BEFORE_PROLOGUE)
+          .arguments(
+              UC_PPC_REG_3,
+              UC_PPC_REG_4,
+              UC_PPC_REG_5,
+              UC_PPC_REG_6,
+              UC_PPC_REG_7,
+              UC_PPC_REG_8,
+              UC_PPC_REG_9,
+              UC_PPC_REG_10)
           .symbols("_mcount")
           .callForms(POWER.call())
           .nop(POWER.hex(Power.NOP))
@@ -62,6 +71,15 @@ final class Ppc32 {
       AbiCard.named("patchable")
           .flags("-fpatchable-function-entry=2")
           .moment(Moment.BEFORE_PROLOGUE)
+          .arguments(
+              UC_PPC_REG_3,
+              UC_PPC_REG_4,
+              UC_PPC_REG_5,
+              UC_PPC_REG_6,
+              UC_PPC_REG_7,
+              UC_PPC_REG_8,
+              UC_PPC_REG_9,
+              UC_PPC_REG_10)
           .sites(SiteTable.PATCHABLE, POWER.hex(Power.NOP))
           .slots(Slot.register(UC_PPC_REG_LR, Operand.sum(UC_PPC_REG_1, 4)))
           .fpMustAgree(Operand.register(UC_PPC_REG_31), Operand.register(UC_PPC_REG_31))

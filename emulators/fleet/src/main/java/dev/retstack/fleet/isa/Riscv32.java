@@ -91,6 +91,15 @@ final class Riscv32 {
       AbiCard.named("patchable")
           .flags("-fpatchable-function-entry=4")
           .moment(Moment.BEFORE_PROLOGUE)
+          .arguments(
+              UC_RISCV_REG_A0,
+              UC_RISCV_REG_A1,
+              UC_RISCV_REG_A2,
+              UC_RISCV_REG_A3,
+              UC_RISCV_REG_A4,
+              UC_RISCV_REG_A5,
+              UC_RISCV_REG_A6,
+              UC_RISCV_REG_A7)
           .sites(SiteTable.PATCHABLE, "01 00", "13 00 00 00")
           .slots(Slot.register(UC_RISCV_REG_RA, Operand.register(UC_RISCV_REG_SP)))
           .fpMustAgree(Operand.register(UC_RISCV_REG_S0), Operand.register(UC_RISCV_REG_S0))

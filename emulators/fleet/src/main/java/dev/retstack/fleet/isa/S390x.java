@@ -66,6 +66,8 @@ final class S390x {
       AbiCard.named("mcount")
           .flags("-pg")
           .moment(Moment.BEFORE_PROLOGUE)
+          .arguments(
+              UC_S390X_REG_R2, UC_S390X_REG_R3, UC_S390X_REG_R4, UC_S390X_REG_R5, UC_S390X_REG_R6)
           .symbols("_mcount")
           .callForms(
               CallForm.big("brasl %r14", 6, 0xc0e5_0000_0000L, 0xffff_0000_0000L, S390x::far)
@@ -83,6 +85,8 @@ final class S390x {
       AbiCard.named("fentry")
           .flags("-pg -mfentry")
           .moment(Moment.BEFORE_PROLOGUE)
+          .arguments(
+              UC_S390X_REG_R2, UC_S390X_REG_R3, UC_S390X_REG_R4, UC_S390X_REG_R5, UC_S390X_REG_R6)
           .symbols("__fentry__")
           .callForms(
               CallForm.big("brasl %r0", 6, 0xc005_0000_0000L, 0xffff_0000_0000L, S390x::far)
@@ -169,6 +173,8 @@ final class S390x {
     return AbiCard.named(name)
         .flags(flags)
         .moment(Moment.BEFORE_PROLOGUE)
+        .arguments(
+            UC_S390X_REG_R2, UC_S390X_REG_R3, UC_S390X_REG_R4, UC_S390X_REG_R5, UC_S390X_REG_R6)
         .slots(Slot.register(UC_S390X_REG_R14, SAVE_AREA))
         .fpMustAgree(Operand.register(UC_S390X_REG_R11), Operand.register(UC_S390X_REG_R11))
         .retpAtExit(SAVE_AREA);

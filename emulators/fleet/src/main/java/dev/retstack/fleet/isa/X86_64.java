@@ -53,6 +53,13 @@ final class X86_64 {
       AbiCard.named("fentry")
           .flags("-pg -mfentry")
           .moment(Moment.BEFORE_PROLOGUE)
+          .arguments(
+              UC_X86_REG_RDI,
+              UC_X86_REG_RSI,
+              UC_X86_REG_RDX,
+              UC_X86_REG_RCX,
+              UC_X86_REG_R8,
+              UC_X86_REG_R9)
           .symbols("__fentry__")
           .callForms(CALLS)
           .nop("0f 1f 44 00 00", "66 0f 1f 44 00 00")
@@ -70,6 +77,13 @@ final class X86_64 {
       AbiCard.named("mcount")
           .flags("-pg")
           .moment(Moment.AFTER_PROLOGUE)
+          .arguments(
+              UC_X86_REG_RDI,
+              UC_X86_REG_RSI,
+              UC_X86_REG_RDX,
+              UC_X86_REG_RCX,
+              UC_X86_REG_R8,
+              UC_X86_REG_R9)
           .symbols("mcount", "_mcount")
           .callForms(CALLS)
           .nop("0f 1f 44 00 00", "66 0f 1f 44 00 00")
@@ -88,6 +102,13 @@ final class X86_64 {
       AbiCard.named("patchable")
           .flags("-fpatchable-function-entry=5")
           .moment(Moment.BEFORE_PROLOGUE)
+          .arguments(
+              UC_X86_REG_RDI,
+              UC_X86_REG_RSI,
+              UC_X86_REG_RDX,
+              UC_X86_REG_RCX,
+              UC_X86_REG_R8,
+              UC_X86_REG_R9)
           .sites(SiteTable.PATCHABLE, X86.NOPS)
           .prologue(X86.beforeFrame(8))
           .slot(Operand.sum(UC_X86_REG_RSP, 0))

@@ -9,7 +9,7 @@ import dev.retstack.fleet.probe.EntryPoints.Site;
 import dev.retstack.unicorn.Unicorn;
 import java.util.List;
 
-/** The slot that holds the return address of the function that is being entered. */
+/** The slot that holds the return address of a function, and what else an ABI card says of now. */
 final class EntrySlot {
   private final Unicorn engine;
   private final GuestMemory memory;
@@ -79,6 +79,30 @@ final class EntrySlot {
     } else {
       memory.writeWord(address, handler);
     }
+  }
+
+  /** The slot as the stack pointer foretells it; that of the entry where it cannot. */
+  long retpAtExit(AbiCard card, long atEntry) {
+    List<Operand> foretold = card.retpAtExit();
+    for (int i = 0; i < foretold.size(); i++) {
+      if (value(foretold.get(i)) == atEntry) {
+        return atEntry;
+      }
+    }
+    return foretold.isEmpty() ? atEntry : value(foretold.getFirst());
+  }
+
+  /** The values of some operands now; 0 for those that cannot be read. */
+  long[] values(List<Operand> operands, ValueRange range) {
+    long[] values = new long[range.end() - range.first()];
+    for (int i = range.first(); i < range.end(); i++) {
+      try {
+        values[i - range.first()] = value(operands.get(i));
+      } catch (GuestAccessException notThere) {
+        values[i - range.first()] = 0;
+      }
+    }
+    return values;
   }
 
   /** The value of an operand now. */

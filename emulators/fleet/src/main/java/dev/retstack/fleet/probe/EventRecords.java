@@ -9,9 +9,6 @@ import dev.retstack.schema.codec.RecordBatch;
 final class EventRecords {
   private static final int FIRST = 64;
 
-  /** A record of {@link RecordBatch#VALUES} holds so many. */
-  private static final int VALUES_EACH = 4;
-
   private RecordBatch kept = new RecordBatch(0);
 
   /** True where the next batch must be taken before anything else is recorded. */
@@ -29,12 +26,30 @@ final class EventRecords {
       long fromPc,
       long... values) {
     one(batch, kind, time, depth, selfPc, fromPc, 0, 0);
-    for (int i = 0; i < values.length; i += VALUES_EACH) {
+    for (int i = 0; i < values.length; i += ValueRange.EACH) {
       one(
           batch,
           RecordBatch.VALUES,
           time,
           i,
+          values[i],
+          at(values, i + 1),
+          at(values, i + 2),
+          at(values, i + 3));
+    }
+  }
+
+  /**
+   * Adds values of the record ahead to a batch that has room for them.
+   *
+   * @param first number of the first of them
+   */
+  static void values(RecordBatch batch, long time, int first, long... values) {
+    for (int i = 0; i < values.length; i += ValueRange.EACH) {
+      batch.add(
+          RecordBatch.VALUES,
+          time,
+          first + i,
           values[i],
           at(values, i + 1),
           at(values, i + 2),

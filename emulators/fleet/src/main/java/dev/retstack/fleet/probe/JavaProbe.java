@@ -10,12 +10,10 @@ import dev.retstack.fleet.core.TraceClock;
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.CodeAddresses;
 import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.Operand;
 import dev.retstack.fleet.probe.EntryPoints.Site;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.unicorn.Unicorn;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
-import java.util.List;
 
 /**
  * The reference probe: entry hijack and exit restore in Java, driven by the ABI card alone.
@@ -34,6 +32,7 @@ public final class JavaProbe implements BlockProbe {
   private final TraceClock clock;
   private final CodeAddresses addresses;
   private final int stackPointer;
+  private final int result;
 
   /** Added to the stack pointer at exit: below that lie the slots that may be the frame's own. */
   private final long slotReach;
@@ -87,6 +86,7 @@ public final class JavaProbe implements BlockProbe {
     this.clock = clock;
     this.addresses = isa.addresses();
     this.stackPointer = isa.registers().sp();
+    this.result = isa.registers().result();
     this.wordMask = isa.wordBytes() == 8 ? -1 : 0xffff_ffffL;
     this.points = points;
     this.cards = points.cards().toArray(AbiCard[]::new);
@@ -139,16 +139,24 @@ public final class JavaProbe implements BlockProbe {
     int flags = points.rules().of(site.selfPc());
     if ((flags & SiteRules.TRIGGER) != 0 && !triggered) {
       triggers.fire(site.selfPc(), clock.now(), this);
-      triggered = batch.isFull();
-      if (triggered) {
-        return false;
-      }
+      triggered = true;
+    }
+    boolean recorded = (flags & SiteRules.MUTE) == 0 && !paused;
+    int records = recorded ? 1 + arguments(site, flags).records() : 0;
+    if (batch.capacity() - batch.size() < records) {
+      return false;
     }
     triggered = false;
-    if ((flags & SiteRules.MUTE) == 0 && !paused) {
+    if (recorded) {
       record(site, flags);
     }
     return true;
+  }
+
+  private ValueRange arguments(Site site, int flags) {
+    return (flags & SiteRules.ARGUMENTS) == 0
+        ? ValueRange.NONE
+        : points.rules().arguments(site.selfPc());
   }
 
   private void record(Site site, int flags) {
@@ -190,12 +198,19 @@ public final class JavaProbe implements BlockProbe {
       stack.hide(index);
       return;
     }
+    if ((flags & SiteRules.RETURN) != 0) {
+      stack.wantReturn(index);
+    }
     if (graphBase == NONE && !settings().graphFunctions().isEmpty()) {
       graphBase = index;
     }
     if (!late.keep(index, clock.now(), fp)) {
       long from = addresses.instruction(slot.from());
-      batch.add(RecordBatch.ENTRY, clock.now(), index, site.selfPc(), from, slot.retP(), fp);
+      long now = clock.now();
+      batch.add(RecordBatch.ENTRY, now, index, site.selfPc(), from, slot.retP(), fp);
+      ValueRange arguments = arguments(site, flags);
+      long[] values = slot.values(card.arguments(), arguments);
+      EventRecords.values(batch, now, arguments.first(), values);
     }
   }
 
@@ -251,7 +266,8 @@ public final class JavaProbe implements BlockProbe {
     }
     long to = stack.fromPc(frame);
     if (!stack.isHidden(frame)) {
-      switch (late.exit(frame, clock.now(), batch, addresses.instruction(-1))) {
+      int records = stack.isReturnWanted(frame) ? 2 : 1;
+      switch (late.exit(frame, clock.now(), batch, records, addresses.instruction(-1))) {
         case RECORDED -> recordExit(frame);
         case SILENT -> {}
         case FULL -> {
@@ -273,19 +289,12 @@ public final class JavaProbe implements BlockProbe {
         frame,
         stack.selfPc(frame),
         addresses.instruction(stack.fromPc(frame)),
-        retpAtExit(card, stack.retP(frame)),
+        slot.retpAtExit(card, stack.retP(frame)),
         card.fpAtExit().isPresent() ? slot.value(card.fpAtExit().get()) : 0);
-  }
-
-  /** The slot as the stack pointer foretells it; that of the entry where it cannot. */
-  private long retpAtExit(AbiCard card, long atEntry) {
-    List<Operand> foretold = card.retpAtExit();
-    for (int i = 0; i < foretold.size(); i++) {
-      if (slot.value(foretold.get(i)) == atEntry) {
-        return atEntry;
-      }
+    if (stack.isReturnWanted(frame)) {
+      long returned = engine.reg_read(result) & wordMask;
+      EventRecords.values(batch, batch.time[batch.size() - 1], 0, returned);
     }
-    return foretold.isEmpty() ? atEntry : slot.value(foretold.getFirst());
   }
 
   @Override

@@ -67,14 +67,21 @@ final class LateEntries {
     FULL
   }
 
-  /** A frame exits: writes the entries that must stand in front of its exit. */
-  Exit exit(int frame, long now, RecordBatch batch, long codeMask) {
+  /**
+   * A frame exits: writes the entries that must stand in front of its exit.
+   *
+   * @param records that the exit takes, for which there must be room together
+   */
+  Exit exit(int frame, long now, RecordBatch batch, int records, long codeMask) {
+    boolean room = batch.capacity() - batch.size() >= records;
     if (!late || frame >= stack.size()) {
-      return Exit.RECORDED;
+      return room ? Exit.RECORDED : Exit.FULL;
     }
     if (written > frame) {
-      written = frame;
-      return Exit.RECORDED;
+      if (room) {
+        written = frame;
+      }
+      return room ? Exit.RECORDED : Exit.FULL;
     }
     if (now - time[frame] < minDuration) {
       return Exit.SILENT;
@@ -92,7 +99,7 @@ final class LateEntries {
           stack.retP(written),
           fp[written]);
     }
-    if (batch.isFull()) {
+    if (batch.capacity() - batch.size() < records) {
       return Exit.FULL;
     }
     written = frame;

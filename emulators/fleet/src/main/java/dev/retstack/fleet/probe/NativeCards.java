@@ -64,6 +64,10 @@ final class NativeCards {
     for (int i = 0; i < card.slots().size(); i++) {
       slot(to.asSlice(layout.at("card.slots") + i * layout.at("slot")), card.slots().get(i));
     }
+    for (int i = 0; i < Math.min(card.arguments().size(), (int) layout.at("ARGUMENTS")); i++) {
+      long at = layout.at("card.arguments") + i * layout.at("operand");
+      operand(to, at, Optional.of(atEntry(card.arguments().get(i))));
+    }
     to.set(JAVA_INT, layout.at("card.foretold"), card.retpAtExit().size());
     to.set(JAVA_INT, layout.at("card.slot_count"), card.slots().size());
     to.set(JAVA_LONG, layout.at("card.slot_from_fp"), card.slotFromFp().orElse(0));

@@ -79,6 +79,7 @@ final class NativeCore {
     set("word_bytes", isa.wordBytes());
     set("swap", isa.order() == ByteOrder.nativeOrder() ? 0 : 1);
     set("stack_pointer", isa.registers().sp());
+    set("result", isa.registers().result());
     set("slot_reach", points.slotReach(isa));
     set("stops_at_jumps", isa.engine().stopsAtJumps() ? 1 : 0);
     set("attention", isa.engine().stopsAtJumps() ? layout.at("ATTENTION_RARE") : 0);

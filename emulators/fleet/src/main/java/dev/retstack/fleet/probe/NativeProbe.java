@@ -183,7 +183,8 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
 
   /** Takes the ring's records; true where the batch has room for more and the core can go on. */
   private boolean emptyRing() {
-    if (batch().isFull()) {
+    RecordBatch batch = batch();
+    if (batch.capacity() - batch.size() < core.get("stop_value")) {
       return false;
     }
     core.clearStop();

@@ -137,6 +137,9 @@ final class NativeSites {
     entry.set(JAVA_BYTE, layout.at("site.special"), special);
     long where = layout.at("WHERE_" + site.facts().where());
     entry.set(JAVA_SHORT, layout.at("site.where"), (short) where);
+    ValueRange arguments = points.rules().arguments(site.selfPc());
+    entry.set(JAVA_INT, layout.at("site.first_argument"), arguments.first());
+    entry.set(JAVA_INT, layout.at("site.end_argument"), arguments.end());
     int keeps = site.facts().keepsFrame() ? 1 : 0;
     entry.set(JAVA_SHORT, layout.at("site.keeps_frame"), (short) keeps);
   }

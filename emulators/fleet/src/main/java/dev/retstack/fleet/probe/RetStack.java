@@ -20,6 +20,7 @@ public final class RetStack {
   private byte[] convention;
   private boolean[] framed;
   private boolean[] hidden;
+  private boolean[] returning;
   private int size;
 
   /** One past the highest frame ever pushed: frames beyond {@link #size} are dead, not gone. */
@@ -42,6 +43,7 @@ public final class RetStack {
     convention = new byte[capacity];
     framed = new boolean[capacity];
     hidden = new boolean[capacity];
+    returning = new boolean[capacity];
   }
 
   public int size() {
@@ -78,6 +80,15 @@ public final class RetStack {
     return hidden[frame];
   }
 
+  /** The value that the frame's function returns is recorded with its exit. */
+  public void wantReturn(int frame) {
+    returning[frame] = true;
+  }
+
+  public boolean isReturnWanted(int frame) {
+    return returning[frame];
+  }
+
   /** The topmost live frame that returns through a handler slot; negative where there is none. */
   public int topmost(int slot) {
     return size - 1 - Math.floorMod(size - 1 - slot, handlers);
@@ -112,6 +123,7 @@ public final class RetStack {
       convention = Arrays.copyOf(convention, capacity);
       framed = Arrays.copyOf(framed, capacity);
       hidden = Arrays.copyOf(hidden, capacity);
+      returning = Arrays.copyOf(returning, capacity);
     }
     int frame = size++;
     selfPc[frame] = self;
@@ -121,6 +133,7 @@ public final class RetStack {
     convention[frame] = (byte) conventionIndex;
     framed[frame] = keepsFrame;
     hidden[frame] = false;
+    returning[frame] = false;
     used = Math.max(used, size);
     return frame;
   }

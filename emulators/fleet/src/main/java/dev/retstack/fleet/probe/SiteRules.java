@@ -5,11 +5,13 @@ import dev.retstack.fleet.control.PatternSubject;
 import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.control.Tracer;
 import dev.retstack.fleet.control.Trigger;
+import dev.retstack.fleet.loader.ActiveConvention;
 import dev.retstack.fleet.loader.ElfFile;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.Section;
 import dev.retstack.fleet.loader.Symbol;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
+import java.util.ArrayList;
 import java.util.List;
 
 /** What the settings of a core say of each call site. The flags are those of the probe in C. */
@@ -28,6 +30,15 @@ public final class SiteRules {
 
   /** Something is done when the function is entered. */
   static final int TRIGGER = 8;
+
+  /** The value returned is recorded with the exit. */
+  static final int RETURN = 16;
+
+  /** Arguments are recorded with the entry. */
+  static final int ARGUMENTS = 32;
+
+  /** Most records of one entry with its arguments: a batch must hold them. */
+  public static final int RECORDS_TOGETHER = 3;
 
   private static final int UNKNOWN = -1;
 
@@ -54,7 +65,9 @@ public final class SiteRules {
             && settings.notraces().isEmpty()
             && settings.graphFunctions().isEmpty()
             && settings.graphNotraces().isEmpty()
-            && settings.triggers().isEmpty();
+            && settings.triggers().isEmpty()
+            && settings.arguments().isEmpty()
+            && settings.returns().isEmpty();
     known.defaultReturnValue(UNKNOWN);
   }
 
@@ -96,9 +109,66 @@ public final class SiteRules {
     if (flags == PLAIN && settings.tracer() == Tracer.FUNCTION_GRAPH) {
       flags |= any(settings.graphFunctions(), function) ? GRAPH : 0;
       flags |= any(settings.graphNotraces(), function) ? HIDE : 0;
+      flags |=
+          settings.returns().stream().anyMatch(r -> r.pattern().matches(function)) ? RETURN : 0;
+      flags |= arguments(function.site()).records() > 0 ? ARGUMENTS : 0;
     }
     boolean triggers = settings.triggers().stream().anyMatch(t -> t.pattern().matches(function));
     return flags | (triggers ? TRIGGER : 0);
+  }
+
+  /** The arguments that are recorded with an entry, from the first to the last asked for. */
+  ValueRange arguments(long selfPc) {
+    if (settings.arguments().isEmpty()) {
+      return ValueRange.NONE;
+    }
+    PatternSubject function = subject(selfPc);
+    int known = argumentsKnown(selfPc);
+    int[] numbers =
+        settings.arguments().stream()
+            .filter(request -> request.pattern().matches(function))
+            .flatMapToInt(request -> request.numbers().stream().mapToInt(n -> n))
+            .filter(number -> number <= known)
+            .sorted()
+            .toArray();
+    return numbers.length == 0
+        ? ValueRange.NONE
+        : new ValueRange(numbers[0] - 1, numbers[numbers.length - 1]);
+  }
+
+  /**
+   * What of the settings cannot be done, a sentence each.
+   *
+   * @param recordsPerChunk capacity of a batch
+   */
+  public List<String> refused(int recordsPerChunk) {
+    List<String> refused = new ArrayList<>();
+    boolean values = !settings.arguments().isEmpty() || !settings.returns().isEmpty();
+    if (values && recordsPerChunk < RECORDS_TOGETHER) {
+      refused.add(
+          "arguments and return values need chunks of %d records: these hold %d"
+              .formatted(RECORDS_TOGETHER, recordsPerChunk));
+    }
+    for (ActiveConvention convention : image.conventions()) {
+      int known = convention.card().arguments().size();
+      settings.arguments().stream()
+          .filter(request -> request.numbers().getLast() > known)
+          .map(
+              request ->
+                  "arguments %s: functions of convention %s (%s) show %d at their entry; compile with -fpatchable-function-entry or ask for others"
+                      .formatted(request, convention.card(), image.isa(), known))
+          .forEach(refused::add);
+    }
+    return refused;
+  }
+
+  /** So many arguments can be read at a site. */
+  private int argumentsKnown(long selfPc) {
+    return image.conventions().stream()
+        .filter(convention -> convention.callSites().contains(selfPc))
+        .findFirst()
+        .map(convention -> convention.card().arguments().size())
+        .orElse(0);
   }
 
   private static boolean any(List<FunctionPattern> patterns, PatternSubject function) {
