@@ -39,7 +39,7 @@ public class CodecBenchmark {
   @Setup
   public void record() throws IOException, InterruptedException, CorruptChunkException {
     packer = Codecs.byId(codec);
-    batches = Series.of(workload, packer).batches();
+    batches = Series.of(workload).batches();
     payloads.clear();
     batches.forEach(batch -> payloads.add(packer.encode(batch)));
   }

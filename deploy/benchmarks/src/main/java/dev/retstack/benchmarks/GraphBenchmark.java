@@ -2,6 +2,7 @@ package dev.retstack.benchmarks;
 
 import dev.retstack.graph.aggregate.ApplyResult;
 import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.AnomalyKind;
@@ -15,9 +16,9 @@ import dev.retstack.graph.reconstruct.ImageTraits;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.codec.Chunks;
-import dev.retstack.schema.codec.Codecs;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.reconstruct.ChunkApplier;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
@@ -45,6 +46,10 @@ import org.openjdk.jmh.annotations.State;
 public class GraphBenchmark {
   private static final int DEPTH_MAX = Chunks.DEPTH_MAX;
 
+  /** As in the service: a call that is kept in the tree costs several times as much. */
+  private static final GraphLimits LIMITS =
+      GraphLimits.DEFAULT.withTreeCallsPerCore(PipelineConfig.TREE_CALLS_PER_CORE);
+
   @Param({"w200", "fib"})
   public String workload;
 
@@ -59,7 +64,7 @@ public class GraphBenchmark {
 
   @Setup
   public void record() throws IOException, InterruptedException, CorruptChunkException {
-    series = Series.of(workload, Codecs.standard());
+    series = Series.of(workload);
     batches = series.batches();
     metas = series.chunks().stream().map(GraphBenchmark::meta).toList();
     key = ChunkApplier.key(series.chunks().getFirst());
@@ -81,7 +86,7 @@ public class GraphBenchmark {
   public ApplyResult apply() {
     int at = turn();
     if (at == 0) {
-      state = new GraphState();
+      state = new GraphState(LIMITS);
       new ChunkApplier(state).image(series.image());
     }
     return state.apply(metas.get(at), key, series.image().getBuildId(), batches.get(at));
@@ -92,7 +97,7 @@ public class GraphBenchmark {
   public ApplyResult decodeAndApply() throws CorruptChunkException {
     int at = turn();
     if (at == 0) {
-      applier = new ChunkApplier(new GraphState());
+      applier = new ChunkApplier(new GraphState(LIMITS));
       applier.image(series.image());
     }
     return applier.apply(series.chunks().get(at));

@@ -12,7 +12,6 @@ import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
-import dev.retstack.schema.codec.ChunkCodec;
 import dev.retstack.schema.codec.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordBatch;
@@ -42,9 +41,8 @@ record Series(Image image, List<Chunk> chunks) {
    * Runs a program.
    *
    * @param workload {@code w200} or {@code fib}
-   * @param codec that the core packs with
    */
-  static Series of(String workload, ChunkCodec codec) throws IOException, InterruptedException {
+  static Series of(String workload) throws IOException, InterruptedException {
     LoadedImage image = LoadedImage.load(Zoo.GUEST.resolve("images").resolve(IMAGE));
     String size =
         switch (workload) {
@@ -59,7 +57,7 @@ record Series(Image image, List<Chunk> chunks) {
     List<CoreResult> results =
         Fleet.run(
             List.of(new CoreSpec("core", image, options)),
-            FleetOptions.standard().withThreads(1).withCodec(codec),
+            FleetOptions.standard().withThreads(1),
             kept,
             FleetListener.NONE);
     if (!results.getFirst().ok() || kept.full.size() < CHUNKS_MIN) {
