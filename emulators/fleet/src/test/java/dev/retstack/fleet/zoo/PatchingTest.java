@@ -87,13 +87,20 @@ class PatchingTest {
         .isEqualTo(-1);
   }
 
-  /** True where its site was on when the call was made. */
+  /**
+   * True where its site was on when the call was made, and still when it was counted: a core may
+   * stop in between, and it may stop right behind nops whose time is that of the call.
+   */
   private static boolean selected(LoadedImage image, Oracle.Call call, List<Change> changes) {
-    TraceSettings then = changes.getFirst().settings();
+    PatternSubject function = new PatternSubject("", call.selfPc, "", image.elf().name());
+    boolean made = false;
+    boolean counted = false;
     for (Change change : changes) {
-      then = change.time() <= call.time ? change.settings() : then;
+      boolean on = change.settings().on() && change.settings().selects(function);
+      made = change.time() < call.time ? on : made;
+      counted = change.time() <= call.time ? on : counted;
     }
-    return then.on() && then.selects(new PatternSubject("", call.selfPc, "", image.elf().name()));
+    return made && counted;
   }
 
   private static List<Change> changes(
