@@ -57,7 +57,7 @@ enum special {
 };
 
 /* What a frame is for, beside its exit. */
-enum frame_special { FRAME_HIDDEN = 1, FRAME_RETURN = 2 };
+enum frame_special { FRAME_HIDDEN = 1, FRAME_RETURN = 2, FRAME_FORMAT_SHIFT = 2 };
 
 enum attention { ATTENTION_BEHIND = 1, ATTENTION_RARE = 2 };
 
@@ -127,6 +127,9 @@ struct site {
   int16_t keeps_frame;
   uint32_t first_argument; /* with SPECIAL_ARGUMENTS: the first and one past the last to record */
   uint32_t end_argument;
+  uint16_t argument_format; /* for who shows them */
+  uint16_t return_format;
+  uint32_t unused;
 };
 
 struct frame {
@@ -134,7 +137,7 @@ struct frame {
   uint64_t from_pc;
   uint64_t ret_p;
   int32_t card;
-  int16_t special; /* FRAME_.. */
+  int16_t special; /* FRAME_.., and above FRAME_FORMAT_SHIFT the format of the value returned */
   int8_t tail;
   int8_t framed;
 };

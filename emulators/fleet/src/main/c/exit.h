@@ -51,7 +51,8 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handl
   }
   if (__builtin_expect(left == EXIT_RETURNS, 0)) {
     int64_t time = c->ring->time[c->record_count - 1];
-    record_at(c, time, RECORD_VALUES, 0, reg_read(uc, c, (int)c->result) & c->word_mask, 0, 0, 0);
+    uint32_t format = (uint32_t)f->special >> FRAME_FORMAT_SHIFT;
+    record_at(c, time, RECORD_VALUES, values_depth(0, 1, format), reg_read(uc, c, (int)c->result) & c->word_mask, 0, 0, 0);
   }
   if ((uint64_t)frame < c->frame_count) {
     c->frame_count = (uint64_t)frame;

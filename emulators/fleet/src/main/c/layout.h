@@ -34,7 +34,7 @@ const struct {
     FIELD(card, slot_from_fp), FIELD(card, has_slot_from_fp), FIELD(card, frames_everywhere), FIELD(card, settles_later),
     SIZE(block), FIELD(block, address), FIELD(block, size), FIELD(block, count), FIELD(block, what),
     SIZE(site), FIELD(site, key), FIELD(site, behind), FIELD(site, used), FIELD(site, ahead), FIELD(site, self_pc), FIELD(site, saved_at), FIELD(site, frame_bytes), FIELD(site, card),
-    FIELD(site, where), FIELD(site, keeps_frame), FIELD(site, special), FIELD(site, first_argument), FIELD(site, end_argument),
+    FIELD(site, where), FIELD(site, keeps_frame), FIELD(site, special), FIELD(site, first_argument), FIELD(site, end_argument), FIELD(site, argument_format), FIELD(site, return_format),
     SIZE(frame), FIELD(frame, self_pc), FIELD(frame, special), SIZE(late),
     SIZE(region), FIELD(region, start), FIELD(region, size), FIELD(region, host),
     CONSTANT(DEADLINE_ROUGH), CONSTANT(DEADLINE_EXACT), CONSTANT(DEADLINE_END),

@@ -35,6 +35,11 @@ HOT void record(struct core *c, int kind, uint64_t frame, uint64_t self, uint64_
   record_at(c, time_now(c), kind, frame, self, from, slot, fp);
 }
 
+/* The depth of a record of values: which they are, how many there are from the first on, how to show them. */
+static inline uint64_t values_depth(uint32_t first, uint32_t left, uint32_t format) {
+  return first | (left < VALUES_EACH ? left : VALUES_EACH) << 8 | format << 11;
+}
+
 /* retp of an exit: as the card foretells it, that of the entry where it may be. */
 static inline uint64_t foretold(const struct card *card, const uint64_t *values, uint64_t at_entry) {
   for (int i = 0; i < card->foretold; i++) {

@@ -70,7 +70,7 @@ static void record_arguments(uc_engine *uc, struct core *c, const struct site *s
   }
   for (uint32_t i = site->first_argument; i < site->end_argument; i += VALUES_EACH) {
     const uint64_t *v = values + (i - site->first_argument);
-    record_at(c, time, RECORD_VALUES, i, v[0], v[1], v[2], v[3]);
+    record_at(c, time, RECORD_VALUES, values_depth(i, site->end_argument - i, site->argument_format), v[0], v[1], v[2], v[3]);
   }
 }
 
@@ -102,7 +102,8 @@ static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site
   if (!has_room(c, 1 + (arguments + VALUES_EACH - 1) / VALUES_EACH)) {
     return STOP_BATCH_FULL;
   }
-  int special = hidden ? FRAME_HIDDEN : site->special & SPECIAL_RETURN ? FRAME_RETURN : 0;
+  int returns = site->special & SPECIAL_RETURN ? FRAME_RETURN | site->return_format << FRAME_FORMAT_SHIFT : 0;
+  int special = hidden ? FRAME_HIDDEN : returns;
   uint64_t index = hijack(uc, c, site, &t, tail_caller >= 0, special);
   if (hidden) {
     c->mode |= MODE_HIDDEN;

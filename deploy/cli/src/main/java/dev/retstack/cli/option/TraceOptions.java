@@ -55,6 +55,36 @@ public final class TraceOptions {
   private String tracer;
 
   @Option(
+      names = {"-A", "--argument"},
+      paramLabel = "NAME@arg1,arg2/F",
+      description = {
+        "Record these arguments of a function; F: x hexadecimal, d signed, u unsigned, e error.",
+        "May be repeated, as may -R, --trigger and --event."
+      })
+  private final List<String> arguments = new ArrayList<>();
+
+  @Option(
+      names = {"-R", "--return"},
+      paramLabel = "NAME/F",
+      description = "Record what a function returns.")
+  private final List<String> returns = new ArrayList<>();
+
+  @Option(
+      names = "--trigger",
+      paramLabel = "NAME:ACTION[:N]",
+      description = {
+        "When a function is entered, the first N times: traceon, traceoff, snapshot, stacktrace,",
+        "enable_event:EVENT or disable_event:EVENT."
+      })
+  private final List<String> triggers = new ArrayList<>();
+
+  @Option(
+      names = "--event",
+      paramLabel = "EVENT",
+      description = "syscalls, or syscalls:NAME,...: record system calls as well.")
+  private final List<String> events = new ArrayList<>();
+
+  @Option(
       names = "--flight-recorder",
       paramLabel = "N",
       description = "Keep only the last N records, and send them at the end or on a snapshot.")
@@ -70,6 +100,10 @@ public final class TraceOptions {
     asked.put(Setting.MAX_DEPTH, one(maxDepth));
     asked.put(Setting.MIN_DURATION, one(minDuration));
     asked.put(Setting.TRACER, one(tracer));
+    asked.put(Setting.ARGUMENTS, arguments);
+    asked.put(Setting.RETURNS, returns);
+    asked.put(Setting.TRIGGER, triggers);
+    asked.put(Setting.EVENTS, events);
     asked.put(Setting.FLIGHT_RECORDER, one(flightRecorder));
     TraceSettings settings = TraceSettings.standard();
     for (Map.Entry<Setting, List<String>> part : asked.entrySet()) {

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.control;
 
+import dev.retstack.schema.codec.ValuesDepth;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -22,20 +23,27 @@ public record ValueRequest(FunctionPattern pattern, List<Integer> numbers, Forma
   /** How a value is shown. */
   public enum Format {
     /** {@code d}: signed. */
-    SIGNED('d'),
+    SIGNED('d', ValuesDepth.SIGNED),
     /** {@code u}: unsigned. */
-    UNSIGNED('u'),
+    UNSIGNED('u', ValuesDepth.UNSIGNED),
     /** {@code x}: hexadecimal. */
-    HEX('x'),
+    HEX('x', ValuesDepth.HEX),
     /** {@code e}: by the name of the error where it is one, else signed. */
-    ERRNO('e'),
+    ERRNO('e', ValuesDepth.ERRNO),
     /** Not said: signed where it is small, else hexadecimal. */
-    AUTO(' ');
+    AUTO(' ', ValuesDepth.AUTO);
 
     private final char letter;
+    private final int code;
 
-    Format(char letter) {
+    Format(char letter, int code) {
       this.letter = letter;
+      this.code = code;
+    }
+
+    /** What says so in a record: see {@link ValuesDepth}. */
+    public int code() {
+      return code;
     }
 
     /** The letter in a request; a blank for the one that is not said. */

@@ -26,12 +26,13 @@ final class EventRecords {
       long fromPc,
       long... values) {
     one(batch, kind, time, depth, selfPc, fromPc, 0, 0);
+    ValueRange all = ValueRange.all(values.length);
     for (int i = 0; i < values.length; i += ValueRange.EACH) {
       one(
           batch,
           RecordBatch.VALUES,
           time,
-          i,
+          all.depth(i),
           values[i],
           at(values, i + 1),
           at(values, i + 2),
@@ -42,14 +43,14 @@ final class EventRecords {
   /**
    * Adds values of the record ahead to a batch that has room for them.
    *
-   * @param first number of the first of them
+   * @param range which they are
    */
-  static void values(RecordBatch batch, long time, int first, long... values) {
+  static void values(RecordBatch batch, long time, ValueRange range, long... values) {
     for (int i = 0; i < values.length; i += ValueRange.EACH) {
       batch.add(
           RecordBatch.VALUES,
           time,
-          first + i,
+          range.depth(range.first() + i),
           values[i],
           at(values, i + 1),
           at(values, i + 2),

@@ -199,7 +199,7 @@ public final class JavaProbe implements BlockProbe {
       return;
     }
     if ((flags & SiteRules.RETURN) != 0) {
-      stack.wantReturn(index);
+      stack.wantReturn(index, points.rules().returnFormat(site.selfPc()));
     }
     if (graphBase == NONE && !settings().graphFunctions().isEmpty()) {
       graphBase = index;
@@ -210,7 +210,7 @@ public final class JavaProbe implements BlockProbe {
       batch.add(RecordBatch.ENTRY, now, index, site.selfPc(), from, slot.retP(), fp);
       ValueRange arguments = arguments(site, flags);
       long[] values = slot.values(card.arguments(), arguments);
-      EventRecords.values(batch, now, arguments.first(), values);
+      EventRecords.values(batch, now, arguments, values);
     }
   }
 
@@ -293,7 +293,8 @@ public final class JavaProbe implements BlockProbe {
         card.fpAtExit().isPresent() ? slot.value(card.fpAtExit().get()) : 0);
     if (stack.isReturnWanted(frame)) {
       long returned = engine.reg_read(result) & wordMask;
-      EventRecords.values(batch, batch.time[batch.size() - 1], 0, returned);
+      ValueRange range = ValueRange.returned(stack.returnFormat(frame));
+      EventRecords.values(batch, batch.time[batch.size() - 1], range, returned);
     }
   }
 

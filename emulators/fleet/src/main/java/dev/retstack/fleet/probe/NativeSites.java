@@ -140,6 +140,9 @@ final class NativeSites {
     ValueRange arguments = points.rules().arguments(site.selfPc());
     entry.set(JAVA_INT, layout.at("site.first_argument"), arguments.first());
     entry.set(JAVA_INT, layout.at("site.end_argument"), arguments.end());
+    entry.set(JAVA_SHORT, layout.at("site.argument_format"), (short) arguments.format());
+    short returned = (short) points.rules().returnFormat(site.selfPc());
+    entry.set(JAVA_SHORT, layout.at("site.return_format"), returned);
     int keeps = site.facts().keepsFrame() ? 1 : 0;
     entry.set(JAVA_SHORT, layout.at("site.keeps_frame"), (short) keeps);
   }

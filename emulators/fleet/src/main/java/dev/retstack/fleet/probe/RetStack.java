@@ -20,7 +20,7 @@ public final class RetStack {
   private byte[] convention;
   private boolean[] framed;
   private boolean[] hidden;
-  private boolean[] returning;
+  private byte[] returning;
   private int size;
 
   /** One past the highest frame ever pushed: frames beyond {@link #size} are dead, not gone. */
@@ -43,7 +43,7 @@ public final class RetStack {
     convention = new byte[capacity];
     framed = new boolean[capacity];
     hidden = new boolean[capacity];
-    returning = new boolean[capacity];
+    returning = new byte[capacity];
   }
 
   public int size() {
@@ -80,13 +80,18 @@ public final class RetStack {
     return hidden[frame];
   }
 
-  /** The value that the frame's function returns is recorded with its exit. */
-  public void wantReturn(int frame) {
-    returning[frame] = true;
+  /** The value that the frame's function returns is recorded with its exit, in this format. */
+  public void wantReturn(int frame, int format) {
+    returning[frame] = (byte) (format + 1);
   }
 
   public boolean isReturnWanted(int frame) {
-    return returning[frame];
+    return returning[frame] != 0;
+  }
+
+  /** How the value is to be shown that {@link #isReturnWanted} says is recorded. */
+  public int returnFormat(int frame) {
+    return returning[frame] - 1;
   }
 
   /** The topmost live frame that returns through a handler slot; negative where there is none. */
@@ -133,7 +138,7 @@ public final class RetStack {
     convention[frame] = (byte) conventionIndex;
     framed[frame] = keepsFrame;
     hidden[frame] = false;
-    returning[frame] = false;
+    returning[frame] = 0;
     used = Math.max(used, size);
     return frame;
   }

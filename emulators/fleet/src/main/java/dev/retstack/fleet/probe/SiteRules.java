@@ -5,6 +5,7 @@ import dev.retstack.fleet.control.PatternSubject;
 import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.control.Tracer;
 import dev.retstack.fleet.control.Trigger;
+import dev.retstack.fleet.control.ValueRequest;
 import dev.retstack.fleet.loader.ActiveConvention;
 import dev.retstack.fleet.loader.ElfFile;
 import dev.retstack.fleet.loader.LoadedImage;
@@ -124,16 +125,36 @@ public final class SiteRules {
     }
     PatternSubject function = subject(selfPc);
     int known = argumentsKnown(selfPc);
+    List<ValueRequest> asked =
+        settings.arguments().stream().filter(r -> r.pattern().matches(function)).toList();
     int[] numbers =
-        settings.arguments().stream()
-            .filter(request -> request.pattern().matches(function))
+        asked.stream()
             .flatMapToInt(request -> request.numbers().stream().mapToInt(n -> n))
             .filter(number -> number <= known)
             .sorted()
             .toArray();
     return numbers.length == 0
         ? ValueRange.NONE
-        : new ValueRange(numbers[0] - 1, numbers[numbers.length - 1]);
+        : new ValueRange(numbers[0] - 1, numbers[numbers.length - 1], format(asked));
+  }
+
+  /** How the value is to be shown that a function returns. */
+  int returnFormat(long selfPc) {
+    if (settings.returns().isEmpty()) {
+      return ValueRequest.Format.AUTO.code();
+    }
+    PatternSubject function = subject(selfPc);
+    return format(settings.returns().stream().filter(r -> r.pattern().matches(function)).toList());
+  }
+
+  /** The format of the first request that says one. */
+  private static int format(List<ValueRequest> asked) {
+    return asked.stream()
+        .map(ValueRequest::format)
+        .filter(format -> format != ValueRequest.Format.AUTO)
+        .findFirst()
+        .orElse(ValueRequest.Format.AUTO)
+        .code();
   }
 
   /**

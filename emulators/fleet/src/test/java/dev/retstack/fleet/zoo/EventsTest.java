@@ -10,6 +10,7 @@ import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.probe.Mark;
 import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.codec.ValuesDepth;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -51,7 +52,7 @@ class EventsTest {
             assertThat(all.depth[i]).isEqualTo(depth);
             assertThat(all.kind[i + 1]).isEqualTo(RecordBatch.VALUES);
             assertThat(all.kind[i + 2]).isEqualTo(RecordBatch.VALUES);
-            assertThat(all.depth[i + 2]).isEqualTo(4);
+            assertThat(all.depth[i + 2]).isEqualTo(ValuesDepth.of(4, 2, ValuesDepth.AUTO));
             if (i + 3 < all.size()) { // not exit
               assertThat(all.kind[i + 3]).isEqualTo(RecordBatch.SYS_EXIT);
               assertThat(all.selfPc[i + 3]).isEqualTo(all.selfPc[i]);

@@ -9,6 +9,7 @@ import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.codec.ValuesDepth;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -21,8 +22,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ValuesTest {
   private static final TraceSettings FIB =
       TraceSettings.standard()
-          .withArguments(List.of(ValueRequest.parseArguments("fib@arg1")))
-          .withReturns(List.of(ValueRequest.parseReturn("fib")));
+          .withArguments(List.of(ValueRequest.parseArguments("fib@arg1/d")))
+          .withReturns(List.of(ValueRequest.parseReturn("fib/x")));
 
   static Stream<LoadedImage> images() {
     return Zoo.images().stream();
@@ -64,7 +65,8 @@ class ValuesTest {
       }
       if (valued) {
         assertThat(all.time[i + 1]).isEqualTo(all.time[i]);
-        assertThat(all.depth[i + 1]).isZero();
+        int format = entry ? ValuesDepth.SIGNED : ValuesDepth.HEX;
+        assertThat(all.depth[i + 1]).isEqualTo(ValuesDepth.of(0, 1, format));
       }
       if (entry) {
         long n = hasArguments ? (int) all.selfPc[i + 1] : 0;
