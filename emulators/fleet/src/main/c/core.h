@@ -92,7 +92,6 @@ struct card {
   struct operand fp_at_exit;
   struct operand retp_at_exit[FORETOLD];
   struct slot slots[SLOTS];
-  struct operand arguments[ARGUMENTS];
   int32_t foretold;
   int32_t slot_count;
   int64_t slot_from_fp;
@@ -100,6 +99,11 @@ struct card {
   int32_t frames_everywhere;
   int32_t settles_later; /* 1: the landing code stores all that is asked for at exit */
   int32_t unused;
+};
+
+/* Of the functions of a card, apart, since cards are of the hot path. */
+struct arguments {
+  struct operand at[ARGUMENTS];
 };
 
 /*
@@ -122,14 +126,13 @@ struct site {
   uint16_t used; /* 0: empty */
   uint8_t special; /* SPECIAL_.. */
   uint8_t ahead; /* instructions of the block up to and with a call that was switched off */
-  int32_t card;
-  int16_t where;
-  int16_t keeps_frame;
-  uint32_t first_argument; /* with SPECIAL_ARGUMENTS: the first and one past the last to record */
-  uint32_t end_argument;
-  uint16_t argument_format; /* for who shows them */
-  uint16_t return_format;
-  uint32_t unused;
+  int16_t card;
+  uint8_t argument_format; /* for who shows them */
+  uint8_t return_format;
+  int8_t where;
+  int8_t keeps_frame;
+  uint8_t first_argument; /* with SPECIAL_ARGUMENTS: the first and one past the last to record */
+  uint8_t end_argument;
 };
 
 struct frame {
@@ -207,7 +210,6 @@ struct core {
   uint64_t stop_size;
   uint64_t stop_count;
   uint64_t stop_value;
-  int64_t stop_time;
 
   struct site *sites; /* of calls, by return address */
   uint64_t site_mask;
@@ -235,13 +237,6 @@ struct core {
   uint64_t record_count;
   uint64_t record_capacity;
 
-  int64_t graph_base; /* index of the frame that opened the graph; NONE */
-  uint64_t max_depth;
-  int64_t min_duration;
-  struct late *late; /* by index of the frame */
-  uint64_t written; /* frames from here on have no record of their entry yet */
-  uint64_t triggered; /* 1: the next entry was asked about */
-
   uint64_t overruns;
   uint64_t unhijackable;
 
@@ -250,12 +245,22 @@ struct core {
   uint64_t word_bytes;
   uint64_t swap;
   uint64_t stack_pointer;
-  uint64_t result; /* the register of a returned value */
   uint64_t slot_reach;
   struct card *cards;
 
   int64_t known_reg[2]; /* the last registers read since the event began */
   uint64_t known_value[2];
+
+  /* Rarely used, hence here. */
+  int64_t graph_base; /* index of the frame that opened the graph; NONE */
+  uint64_t max_depth;
+  int64_t min_duration;
+  struct late *late; /* by index of the frame */
+  uint64_t written; /* frames from here on have no record of their entry yet */
+  uint64_t triggered; /* 1: the next entry was asked about */
+  struct arguments *arguments; /* by index of the card */
+  int64_t stop_time;
+  uint64_t result; /* the register of a returned value */
 };
 
 static void stop_before(uc_engine *uc, struct core *c, uint64_t address, int reason) {

@@ -30,7 +30,7 @@ const struct {
     SIZE(operand), FIELD(operand, reg), FIELD(operand, in_memory), FIELD(operand, stored), FIELD(operand, offset), FIELD(operand, addend),
     SIZE(slot), FIELD(slot, place), FIELD(slot, only), FIELD(slot, reg), FIELD(slot, addend), FIELD(slot, address), FIELD(slot, frame),
     SIZE(card), FIELD(card, return_address), FIELD(card, parent), FIELD(card, fp_at_entry), FIELD(card, fp_at_exit),
-    FIELD(card, retp_at_exit), FIELD(card, slots), FIELD(card, arguments), CONSTANT(ARGUMENTS), FIELD(card, foretold), FIELD(card, slot_count),
+    FIELD(card, retp_at_exit), FIELD(card, slots), SIZE(arguments), CONSTANT(ARGUMENTS), FIELD(core, arguments), FIELD(card, foretold), FIELD(card, slot_count),
     FIELD(card, slot_from_fp), FIELD(card, has_slot_from_fp), FIELD(card, frames_everywhere), FIELD(card, settles_later),
     SIZE(block), FIELD(block, address), FIELD(block, size), FIELD(block, count), FIELD(block, what),
     SIZE(site), FIELD(site, key), FIELD(site, behind), FIELD(site, used), FIELD(site, ahead), FIELD(site, self_pc), FIELD(site, saved_at), FIELD(site, frame_bytes), FIELD(site, card),

@@ -54,6 +54,31 @@ static inline uint64_t stored(const struct core *c, const struct operand *o) {
   return o->reg == NONE ? 0 : (load(c, c->mailbox + o->stored * c->word_bytes) + (uint64_t)o->offset) & c->word_mask;
 }
 
+/* fp and retp as the registers have them now. */
+HOT void record_exit_now(uc_engine *uc, struct core *c, uint64_t frame) {
+  const struct frame *f = &c->frames[frame];
+  const struct card *card = &c->cards[f->card];
+  int failed = 0;
+  uint64_t values[FORETOLD];
+  for (int i = 0; i < card->foretold; i++) {
+    values[i] = value(uc, c, &card->retp_at_exit[i], &failed);
+  }
+  uint64_t slot = foretold(card, values, f->ret_p);
+  uint64_t fp = value(uc, c, &card->fp_at_exit, &failed);
+  record(c, RECORD_EXIT, frame, f->self_pc, f->from_pc & c->code_mask, slot, fp);
+}
+
+HOT void record_exit(uc_engine *uc, struct core *c, uint64_t frame) {
+  const struct frame *f = &c->frames[frame];
+  const struct card *card = &c->cards[f->card];
+  if (card->settles_later) {
+    c->unsettled = card;
+    record(c, RECORD_EXIT, frame, f->self_pc, f->from_pc & c->code_mask, f->ret_p, 0);
+  } else {
+    record_exit_now(uc, c, frame);
+  }
+}
+
 /* Completes the record of the last exit by what the landing code has stored since. */
 static inline void settle(struct core *c) {
   const struct card *card = c->unsettled;

@@ -61,12 +61,12 @@ static int has_room(struct core *c, uint64_t records) {
 }
 
 static void record_arguments(uc_engine *uc, struct core *c, const struct site *site) {
-  const struct card *card = &c->cards[site->card];
+  const struct operand *at = c->arguments[site->card].at;
   uint64_t values[ARGUMENTS + VALUES_EACH] = {0};
   int64_t time = c->ring->time[c->record_count - 1];
   for (uint32_t i = site->first_argument; i < site->end_argument; i++) {
     int failed = 0;
-    values[i - site->first_argument] = value(uc, c, &card->arguments[i], &failed); /* 0 where it cannot be read */
+    values[i - site->first_argument] = value(uc, c, &at[i], &failed); /* 0 where it cannot be read */
   }
   for (uint32_t i = site->first_argument; i < site->end_argument; i += VALUES_EACH) {
     const uint64_t *v = values + (i - site->first_argument);
@@ -133,42 +133,42 @@ static __attribute__((noinline)) int enter_by_rules(uc_engine *uc, struct core *
   return asked;
 }
 
-enum { EXIT_SILENT = -1, EXIT_RECORDED = STOP_NONE, EXIT_RETURNS = 100 };
-
-/* What an exit leaves: a record, or none; or STOP_BATCH_FULL: it comes again. */
-static __attribute__((noinline)) int leave_by_rules(struct core *c, uint64_t frame) {
-  if (c->frames[frame].special & FRAME_HIDDEN) {
-    return EXIT_SILENT;
-  }
-  int returns = c->frames[frame].special & FRAME_RETURN;
-  uint64_t records = returns ? 2 : 1;
-  int recorded = returns ? EXIT_RETURNS : EXIT_RECORDED;
-  if (!(c->mode & MODE_LATE) || frame >= c->frame_count) {
-    return has_room(c, records) ? recorded : STOP_BATCH_FULL;
-  }
-  if (c->written > frame) {
-    if (!has_room(c, records)) {
-      return STOP_BATCH_FULL;
-    }
-    c->written = frame;
-    return recorded;
-  }
-  if (time_now(c) - c->late[frame].time < c->min_duration) {
-    return EXIT_SILENT;
-  }
+/* Where records are kept back: false where there is no room for those that must stand in front of an exit. */
+static int write_entries(struct core *c, uint64_t frame) {
   for (; c->written <= frame; c->written++) {
     if (!has_room(c, 1)) {
-      return STOP_BATCH_FULL;
+      return 0;
     }
     const struct frame *f = &c->frames[c->written];
     const struct late *l = &c->late[c->written];
     record_at(c, l->time, RECORD_ENTRY, c->written, f->self_pc, f->from_pc & c->code_mask, f->ret_p, l->fp);
   }
-  if (!has_room(c, records)) {
-    return STOP_BATCH_FULL;
+  return 1;
+}
+
+/* False where the batch is full: the exit comes again. */
+static __attribute__((noinline)) int leave_by_rules(uc_engine *uc, struct core *c, uint64_t frame) {
+  int special = c->frames[frame].special;
+  int late = (c->mode & MODE_LATE) && frame < c->frame_count;
+  int unwritten = late && c->written <= frame;
+  if ((special & FRAME_HIDDEN) || (unwritten && time_now(c) - c->late[frame].time < c->min_duration)) {
+    return 1;
   }
-  c->written = frame;
-  return recorded;
+  if ((unwritten && !write_entries(c, frame)) || !has_room(c, special & FRAME_RETURN ? 2 : 1)) {
+    return 0;
+  }
+  if (late) {
+    c->written = frame;
+  }
+  if (!(special & FRAME_RETURN)) {
+    record_exit(uc, c, frame);
+    return 1;
+  }
+  record_exit_now(uc, c, frame);
+  uint64_t returned = reg_read(uc, c, (int)c->result) & c->word_mask;
+  uint64_t which = values_depth(0, 1, (uint32_t)special >> FRAME_FORMAT_SHIFT);
+  record_at(c, c->ring->time[c->record_count - 1], RECORD_VALUES, which, returned, 0, 0, 0);
+  return 1;
 }
 
 #endif

@@ -41,12 +41,34 @@ final class NativeCards {
     MemorySegment all = arena.allocate(2 * bytes * Math.max(1, cards.size()), Long.BYTES);
     for (int i = 0; i < cards.size(); i++) {
       for (int skipped = 0; skipped < 2; skipped++) {
-        int pushed = skipped == 1 && isa.pushesReturnAddress() ? isa.wordBytes() : 0;
+        int pushed = skipped == 1 ? pushed(isa) : 0;
         new NativeCards(layout, isa, pushed)
             .card(all.asSlice((i + (long) skipped * cards.size()) * bytes, bytes), cards.get(i));
       }
     }
     return all;
+  }
+
+  /** An array of {@code struct arguments}, in the order of the cards. */
+  static MemorySegment writeArguments(
+      NativeLibrary layout, Arena arena, Isa isa, List<AbiCard> cards) {
+    long bytes = layout.at("arguments");
+    int most = (int) layout.at("ARGUMENTS");
+    MemorySegment all = arena.allocate(2 * bytes * Math.max(1, cards.size()), Long.BYTES);
+    for (int i = 0; i < 2 * cards.size(); i++) {
+      AbiCard card = cards.get(i % cards.size());
+      NativeCards writer = new NativeCards(layout, isa, i < cards.size() ? 0 : pushed(isa));
+      for (int k = 0; k < Math.min(card.arguments().size(), most); k++) {
+        Operand argument = writer.atEntry(card.arguments().get(k));
+        writer.operand(all, i * bytes + k * layout.at("operand"), Optional.of(argument));
+      }
+    }
+    return all;
+  }
+
+  /** Bytes that a call pushes, which one that is skipped does not. */
+  private static int pushed(Isa isa) {
+    return isa.pushesReturnAddress() ? isa.wordBytes() : 0;
   }
 
   private void card(MemorySegment to, AbiCard card) {
@@ -63,10 +85,6 @@ final class NativeCards {
     checkCount(card, "slots", card.slots().size());
     for (int i = 0; i < card.slots().size(); i++) {
       slot(to.asSlice(layout.at("card.slots") + i * layout.at("slot")), card.slots().get(i));
-    }
-    for (int i = 0; i < Math.min(card.arguments().size(), (int) layout.at("ARGUMENTS")); i++) {
-      long at = layout.at("card.arguments") + i * layout.at("operand");
-      operand(to, at, Optional.of(atEntry(card.arguments().get(i))));
     }
     to.set(JAVA_INT, layout.at("card.foretold"), card.retpAtExit().size());
     to.set(JAVA_INT, layout.at("card.slot_count"), card.slots().size());

@@ -120,6 +120,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     clock = host.<TraceClock>map(c -> c).orElseGet(this::instructions);
     core.describe(isa, memory, landing, points, retStackLimit, FIRST_FRAMES);
     core.set("cards", NativeCards.write(library, arena, isa, points.cards()));
+    core.set("arguments", NativeCards.writeArguments(library, arena, isa, points.cards()));
     NativeCallback back = engine.callback((_, _) -> resumed.run());
     core.set("resumed", back.function());
     core.set("resumed_user", back.userData());

@@ -131,19 +131,19 @@ final class NativeSites {
     entry.set(JAVA_LONG, layout.at("site.saved_at"), site.facts().savedAt());
     entry.set(JAVA_LONG, layout.at("site.frame_bytes"), site.facts().frameBytes());
     int card = site.convention() + (site.switchedOff() ? cards : 0);
-    entry.set(JAVA_INT, layout.at("site.card"), card);
+    entry.set(JAVA_SHORT, layout.at("site.card"), (short) card);
     entry.set(JAVA_BYTE, layout.at("site.ahead"), (byte) (site.switchedOff() ? 1 : 0));
     byte special = (byte) points.rules().of(site.selfPc());
     entry.set(JAVA_BYTE, layout.at("site.special"), special);
     long where = layout.at("WHERE_" + site.facts().where());
-    entry.set(JAVA_SHORT, layout.at("site.where"), (short) where);
+    entry.set(JAVA_BYTE, layout.at("site.where"), (byte) where);
     ValueRange arguments = points.rules().arguments(site.selfPc());
-    entry.set(JAVA_INT, layout.at("site.first_argument"), arguments.first());
-    entry.set(JAVA_INT, layout.at("site.end_argument"), arguments.end());
-    entry.set(JAVA_SHORT, layout.at("site.argument_format"), (short) arguments.format());
-    short returned = (short) points.rules().returnFormat(site.selfPc());
-    entry.set(JAVA_SHORT, layout.at("site.return_format"), returned);
+    entry.set(JAVA_BYTE, layout.at("site.first_argument"), (byte) arguments.first());
+    entry.set(JAVA_BYTE, layout.at("site.end_argument"), (byte) arguments.end());
+    entry.set(JAVA_BYTE, layout.at("site.argument_format"), (byte) arguments.format());
+    byte returned = (byte) points.rules().returnFormat(site.selfPc());
+    entry.set(JAVA_BYTE, layout.at("site.return_format"), returned);
     int keeps = site.facts().keepsFrame() ? 1 : 0;
-    entry.set(JAVA_SHORT, layout.at("site.keeps_frame"), (short) keeps);
+    entry.set(JAVA_BYTE, layout.at("site.keeps_frame"), (byte) keeps);
   }
 }
