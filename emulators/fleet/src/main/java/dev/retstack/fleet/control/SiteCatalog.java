@@ -1,10 +1,6 @@
 package dev.retstack.fleet.control;
 
-import dev.retstack.fleet.loader.CallSite;
-import dev.retstack.fleet.loader.ElfFile;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.Section;
-import dev.retstack.fleet.loader.Symbol;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -37,28 +33,13 @@ public final class SiteCatalog {
         image.elf().name(),
         image.conventions().stream()
             .flatMap(convention -> convention.sites().stream())
-            .map(site -> subject(image.elf(), site))
+            .map(site -> PatternSubject.of(image.elf(), site.address(), site.function()))
             .toList());
   }
 
   /** Those that are listed. */
   public static SiteCatalog of(String image, List<PatternSubject> subjects) {
     return new SiteCatalog(image, List.copyOf(subjects));
-  }
-
-  private static PatternSubject subject(ElfFile elf, CallSite site) {
-    return new PatternSubject(
-        elf.functionAt(site.address())
-            .or(() -> elf.functionAt(site.function()))
-            .map(Symbol::name)
-            .orElse(""),
-        site.address(),
-        elf.sections().stream()
-            .filter(section -> section.contains(site.address()))
-            .findFirst()
-            .map(Section::name)
-            .orElse(""),
-        elf.name());
   }
 
   /** Call sites. */

@@ -7,10 +7,7 @@ import dev.retstack.fleet.control.Tracer;
 import dev.retstack.fleet.control.Trigger;
 import dev.retstack.fleet.control.ValueRequest;
 import dev.retstack.fleet.loader.ActiveConvention;
-import dev.retstack.fleet.loader.ElfFile;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.Section;
-import dev.retstack.fleet.loader.Symbol;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.ArrayList;
 import java.util.List;
@@ -198,15 +195,6 @@ public final class SiteRules {
 
   /** The site at an address, as patterns see it. */
   PatternSubject subject(long selfPc) {
-    ElfFile elf = image.elf();
-    return new PatternSubject(
-        elf.functionAt(selfPc).map(Symbol::name).orElse(""),
-        selfPc,
-        elf.sections().stream()
-            .filter(section -> section.contains(selfPc))
-            .findFirst()
-            .map(Section::name)
-            .orElse(""),
-        elf.name());
+    return PatternSubject.of(image.elf(), selfPc, selfPc);
   }
 }
