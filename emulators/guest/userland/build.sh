@@ -40,6 +40,12 @@ describe() {
   esac
 }
 
+# Whether a static program can be made: for -m32 gcc is there without headers, libc.a and libgcc.a of that size.
+has_library() {
+  printf '#include <stdio.h>\nint main(void) { return puts("") < 0; }\n' |
+    "$target-gcc" "${flags[@]}" -static -no-pie -x c - -o /dev/null 2> /dev/null
+}
+
 # compile OBJECT SOURCE OPTION...
 compile() { "$target-gcc" "${FLAGS[@]}" "${flags[@]}" "${@:3}" -c "$2" -o "$1"; }
 
@@ -89,6 +95,10 @@ for variant in "$@"; do
   describe "$variant"
   if ! command -v "$target-gcc" > /dev/null; then
     echo "skipped: $target-gcc not installed: $variant"
+    continue
+  fi
+  if ! has_library; then
+    echo "skipped: $target-gcc ${flags[*]} has no static C library: $variant"
     continue
   fi
   instrumented "$folder" "$variant" &
