@@ -1,6 +1,10 @@
 package dev.retstack.simulation;
 
+import dev.retstack.graph.aggregate.ApplyResult;
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.service.reconstruct.ChunkApplier;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -9,76 +13,96 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 
 /**
- * A pipeline member that owns one partition. State and next offset are snapshotted as one; the
- * offset committed to the log may lag behind the snapshot, never lead it. After a crash it reads
- * from the committed offset and skips what the snapshot already holds.
+ * An owner of one partition, who begins with what the {@link Store} holds: reads from the committed
+ * offset and skips what the state already has.
  */
 final class Consumer {
   private final SimulatedLog log;
   private final int partition;
-  private byte[] snapshot;
-  private long committed;
+  private final Store store;
+  private final long epoch;
+  private final ChunkApplier applier;
+  private final Tampering tampering;
   private long position;
 
   /** Next offset that the state has not seen. */
   private long next;
 
-  private Subject subject;
+  /** A defect to be planted between the log and the state. */
+  interface Tampering {
+    /** Chunks arrive as they are. */
+    Tampering NONE = chunk -> chunk;
 
-  Consumer(SimulatedLog log, int partition) {
+    Chunk of(Chunk chunk);
+  }
+
+  Consumer(SimulatedLog log, int partition, Store store, Tampering tampering) {
     this.log = log;
     this.partition = partition;
-    this.subject = Subject.product();
-    snapshot();
+    this.store = store;
+    this.tampering = tampering;
+    this.epoch = store.take();
+    this.applier = new ChunkApplier(stored(store.state()));
+    this.next = store.next();
+    this.position = store.committed();
   }
 
   GraphState state() {
-    return subject.state();
+    return applier.state();
+  }
+
+  /** Next offset that the state has not seen. */
+  long next() {
+    return next;
   }
 
   boolean atEnd() {
     return position >= log.end(partition);
   }
 
-  /** Takes the record at its position. */
+  /** Takes the record at its position, if there is one. */
   void poll() {
+    if (atEnd()) {
+      return;
+    }
     if (position >= next) {
-      subject.apply(log.read(partition, position));
+      apply(tampering.of(log.read(partition, position).wire()));
       next = position + 1;
     }
     position++;
   }
 
-  void snapshot() {
+  private void apply(Chunk chunk) {
+    try {
+      if (applier.apply(chunk) == ApplyResult.NEEDS_IMAGE) {
+        state().image(ModelCore.image());
+        applier.apply(chunk);
+      }
+    } catch (CorruptChunkException e) {
+      // counted by the applier, as a dead letter in the service
+    }
+  }
+
+  /** Stores the state; false where another owner came. */
+  boolean snapshot() {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (DataOutputStream out = new DataOutputStream(bytes)) {
-      out.writeLong(next);
-      subject.state().writeTo(out);
+      state().writeTo(out);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    snapshot = bytes.toByteArray();
+    return store.put(epoch, next, bytes.toByteArray());
   }
 
-  /** Commits the offset of the last snapshot. */
   void commit() {
-    committed = snapshotOffset();
+    store.commit(epoch);
   }
 
-  /** Dies and comes back, here or on another node. */
-  void crash() {
-    try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(snapshot))) {
-      next = in.readLong();
-      subject = Subject.of(GraphState.readFrom(in));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    position = committed;
-  }
-
-  private long snapshotOffset() {
-    try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(snapshot))) {
-      return in.readLong();
+  private static GraphState stored(byte[] bytes) {
+    try {
+      return bytes.length == 0
+          ? new GraphState()
+          : GraphState.readFrom(new DataInputStream(new ByteArrayInputStream(bytes)));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

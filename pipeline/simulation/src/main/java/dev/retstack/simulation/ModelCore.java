@@ -8,13 +8,16 @@ import dev.retstack.graph.reconstruct.CoreEnd;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.schema.codec.RecordBatch;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 
 /** A core that ran a model program, and its records cut into chunks. */
 final class ModelCore {
   private final CoreKey key;
   private final ModelProgram program;
+  private final Map<Long, TrueCall> byEntry = new HashMap<>();
 
   ModelCore(CoreKey key, ModelProgram program) {
     this.key = key;
@@ -58,9 +61,29 @@ final class ModelCore {
       next = end;
     }
     ModelChunk last = chunk(chunks.size(), sent, 0, List.of(), clock);
-    ChunkMeta end = last.meta().ending(CoreEnd.HALTED, "exit code 0", program.clock());
+    ChunkMeta m = last.meta();
+    ChunkMeta end =
+        new ChunkMeta(
+            m.sequence(),
+            m.recordsBefore(),
+            m.lostBefore(),
+            program.overruns(),
+            0,
+            m.firstTime(),
+            program.clock(),
+            m.unit(),
+            CoreEnd.HALTED,
+            "exit code 0");
     chunks.add(new ModelChunk(key, last.imageId(), end, last.batch()));
     return chunks;
+  }
+
+  /** The true call that began at this time, null where none did. */
+  TrueCall callAt(long enter) {
+    if (byEntry.isEmpty()) {
+      program.calls.forEach(call -> byEntry.put(call.enter, call));
+    }
+    return byEntry.get(enter);
   }
 
   private ModelChunk chunk(

@@ -21,7 +21,10 @@ final class ModelProgram {
     ModelTracer.Defect.FRAME_POINTER, ModelTracer.Defect.SLOT, ModelTracer.Defect.RETURN_ADDRESS
   };
 
-  /** A live activation: its call, its slot, what the slot holds, and its stack pointer. */
+  /**
+   * A live activation: its call (null where it runs untraced), its slot, what the slot holds, and
+   * its stack pointer.
+   */
   private static final class Activation {
     TrueCall call;
     final long slot;
@@ -38,7 +41,7 @@ final class ModelProgram {
 
   private final SplittableRandom random;
   private final Workload workload;
-  private final ModelTracer tracer = new ModelTracer();
+  private final ModelTracer tracer;
   private final List<Activation> live = new ArrayList<>();
 
   /** Calls that a longjmp left; nobody has noticed yet. */
@@ -51,19 +54,23 @@ final class ModelProgram {
   ModelProgram(SplittableRandom random, Workload workload) {
     this.random = random;
     this.workload = workload;
+    this.tracer = new ModelTracer(workload.retStack());
+    this.clock = workload.start();
   }
 
   /** Runs to the end; some programs end in the middle of their calls. */
   ModelProgram run() {
     boolean endsInside = random.nextInt(4) == 0;
-    while (calls.size() < workload.calls()) {
+    int refused = 0;
+    while (calls.size() + refused < workload.calls()) {
       step();
+      refused = (int) tracer.overruns;
     }
     while (!live.isEmpty() && !endsInside) {
       giveBack();
     }
     clock += random.nextInt(10);
-    abandoned.addAll(live.stream().map(a -> a.call).toList());
+    live.stream().filter(a -> a.call != null).forEach(a -> abandoned.add(a.call));
     abandoned.forEach(call -> call.end(clock, Ending.ENDED));
     return this;
   }
@@ -71,6 +78,11 @@ final class ModelProgram {
   /** Records in the columns kind, time, depth, selfpc, frompc, retp, fp. */
   List<long[]> records() {
     return tracer.records;
+  }
+
+  /** Calls that ran untraced because ret_stack was full. */
+  long overruns() {
+    return tracer.overruns;
   }
 
   /** The core's clock. */
@@ -98,29 +110,38 @@ final class ModelProgram {
   }
 
   private void call() {
-    Activation parent = live.isEmpty() ? null : live.getLast();
-    long sp = parent == null ? STACK_TOP : parent.sp;
-    TrueCall caller = parent == null ? null : parent.call;
-    long from = parent == null ? TEXT - 0x100 : caller.selfPc + 8 + 4L * random.nextInt(8);
+    clock++;
+    Activation above = live.isEmpty() ? null : live.getLast();
+    long sp = above == null ? STACK_TOP : above.sp;
+    TrueCall caller = above == null ? null : above.call;
+    long from = (caller == null ? TEXT - 0x100 : caller.selfPc) + 8 + 4L * random.nextInt(8);
     long slot = sp - 8;
-    TrueCall call = enter(caller, caller);
-    long held = tracer.entry(clock, call.selfPc, from, slot, sp + 0x10);
+    long selfPc = anyFunction();
+    long held = tracer.entry(clock, selfPc, from, slot, sp + 0x10);
+    TrueCall call = held == from ? null : enter(selfPc, caller, caller);
     live.add(new Activation(call, slot, held, slot - 16L * (1 + random.nextInt(6))));
   }
 
   private void tailCall() {
     Activation a = live.getLast();
-    TrueCall call = enter(a.call.parent, a.call);
-    a.call.end(clock, Ending.TAIL_CALLED);
-    note(AnomalyKind.TAIL_CALL, 1);
-    a.call = call;
-    a.held = tracer.entry(clock, call.selfPc, a.held, a.slot, a.slot + 0x18);
+    clock++;
+    long selfPc = anyFunction();
+    long held = tracer.entry(clock, selfPc, a.held, a.slot, a.slot + 0x18);
+    if (held != a.held) {
+      TrueCall call = enter(selfPc, a.call.parent, a.call);
+      a.call.end(clock, Ending.TAIL_CALLED);
+      note(AnomalyKind.TAIL_CALL, 1);
+      a.call = call;
+      a.held = held;
+    }
   }
 
-  private TrueCall enter(TrueCall parent, TrueCall caller) {
-    clock++;
+  private long anyFunction() {
+    return TEXT + 0x40L * random.nextInt(workload.functions());
+  }
+
+  private TrueCall enter(long selfPc, TrueCall parent, TrueCall caller) {
     noticed();
-    long selfPc = TEXT + 0x40L * random.nextInt(workload.functions());
     TrueCall call = new TrueCall(selfPc, parent, caller, clock);
     calls.add(call);
     return call;
@@ -128,8 +149,11 @@ final class ModelProgram {
 
   private void giveBack() {
     clock += random.nextInt(3);
-    noticed();
     Activation a = live.removeLast();
+    if (a.call == null) {
+      return;
+    }
+    noticed();
     ModelTracer.Defect defect = defect();
     a.call.end(clock, Ending.RETURNED);
     long target = tracer.exit(clock, a.held, a.slot, defect);
@@ -141,7 +165,10 @@ final class ModelProgram {
   private void jump() {
     int survivors = 1 + random.nextInt(live.size() - 1);
     while (live.size() > survivors) {
-      abandoned.add(live.removeLast().call);
+      TrueCall left = live.removeLast().call;
+      if (left != null) {
+        abandoned.add(left);
+      }
     }
   }
 

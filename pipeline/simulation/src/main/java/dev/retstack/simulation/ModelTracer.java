@@ -28,9 +28,25 @@ final class ModelTracer {
   }
 
   private final List<Frame> retStack = new ArrayList<>();
+  private final int limit;
   final List<long[]> records = new ArrayList<>();
 
-  /** A counting function was called; returns what now stands in the slot. */
+  /** Entries refused because ret_stack was full. */
+  long overruns;
+
+  /**
+   * A tracer that has seen nothing.
+   *
+   * @param limit frames of ret_stack
+   */
+  ModelTracer(int limit) {
+    this.limit = limit;
+  }
+
+  /**
+   * A counting function was called; returns what now stands in the slot: a handler, or what stood
+   * there where ret_stack is full.
+   */
   long entry(long time, long selfPc, long fromPc, long retP, long fp) {
     int handler = handler(fromPc);
     int top = retStack.size() - 1;
@@ -44,6 +60,10 @@ final class ModelTracer {
       }
     }
     truncate(top + 1);
+    if (retStack.size() == limit) {
+      overruns++;
+      return fromPc;
+    }
     int depth = retStack.size();
     retStack.add(new Frame(selfPc, fromPc, retP, fp));
     add(RecordBatch.ENTRY, time, depth, selfPc, fromPc, retP, fp);

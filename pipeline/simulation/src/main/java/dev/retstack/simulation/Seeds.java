@@ -12,8 +12,17 @@ final class Seeds {
   private Seeds() {}
 
   static void each(LongConsumer check) {
+    each("retstack.seeds", check);
+  }
+
+  /**
+   * Runs a check that has a number of seeds of its own.
+   *
+   * @param property that says how many
+   */
+  static void each(String property, LongConsumer check) {
     Long one = Long.getLong("retstack.seed");
-    int count = Integer.getInteger("retstack.seeds", DEFAULT);
+    int count = Integer.getInteger(property, DEFAULT);
     long first = one == null ? 1 : one;
     long last = one == null ? count : one;
     for (long seed = first; seed <= last; seed++) {

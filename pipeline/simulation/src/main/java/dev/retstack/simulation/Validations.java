@@ -41,7 +41,13 @@ final class Validations {
 
   /** Under any fault: nothing is invented, and what is missing is counted exactly. */
   static void nothingInvented(GraphState state, List<ModelCore> cores, long lost) {
-    Report report = state.report();
+    nothingInvented(state.report(), cores);
+    equal("lost", lost, state.report().lost());
+    treesAreTrue(state, cores);
+  }
+
+  /** No function, edge or time is in the report that is not in the truth. */
+  static void nothingInvented(Report report, List<ModelCore> cores) {
     Oracle oracle = oracle(cores);
     for (FunctionRow f : report.functions()) {
       Oracle.Row row = oracle.functions.get(f.selfPc());
@@ -59,7 +65,10 @@ final class Validations {
           e.min(),
           e.max());
     }
-    equal("lost", lost, report.lost());
+  }
+
+  /** No call and no alarm is in the trees that is not in the truth. */
+  static void treesAreTrue(GraphState state, List<ModelCore> cores) {
     for (ModelCore core : cores) {
       state
           .core(core.key())
@@ -102,11 +111,10 @@ final class Validations {
     }
   }
 
-  private static void eachCallIsTrue(CallTreeLog tree, ModelCore core) {
-    Map<Long, TrueCall> byEntry = new HashMap<>();
-    core.program().calls.forEach(call -> byEntry.put(call.enter, call));
+  /** Every row of the tree is a call that was made, with its parent, and ended so where it did. */
+  static void eachCallIsTrue(CallTreeLog tree, ModelCore core) {
     for (int i = 0; i < tree.size(); i++) {
-      TrueCall call = byEntry.get(tree.enter(i));
+      TrueCall call = core.callAt(tree.enter(i));
       String what = "call %d of %s".formatted(i, core.key().core());
       equal(what, call == null ? null : call.selfPc, tree.selfPc(i));
       if (tree.ending(i).finished()) {
@@ -121,7 +129,7 @@ final class Validations {
   }
 
   /** A loss hides anomalies but makes none of its own kind up. */
-  private static void noFalseAlarm(CoreGraph graph, ModelCore core) {
+  static void noFalseAlarm(CoreGraph graph, ModelCore core) {
     none(graph, Stat.MISPLACED_EXITS, Stat.STACK_JUMPS, Stat.TIME_BACKWARDS, Stat.BAD_RECORDS);
     atMost(graph, Stat.TAIL_CALLS, core, AnomalyKind.TAIL_CALL);
     atMost(graph, Stat.UNWOUND_CALLS, core, AnomalyKind.UNWOUND);
@@ -206,7 +214,7 @@ final class Validations {
         .formatted(calls, finished, total, self, min, max);
   }
 
-  private static void equal(String what, Object expected, Object received) {
+  static void equal(String what, Object expected, Object received) {
     if (!Objects.equals(expected, received)) {
       throw new AssertionError("%s: expected %s, received %s".formatted(what, expected, received));
     }

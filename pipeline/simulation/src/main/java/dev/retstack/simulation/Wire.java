@@ -1,6 +1,11 @@
 package dev.retstack.simulation;
 
+import dev.retstack.graph.reconstruct.ChunkMeta;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.ClockUnit;
+import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.codec.ChunkCodec;
+import dev.retstack.schema.codec.Chunks;
 import dev.retstack.schema.codec.Codecs;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordBatch;
@@ -22,6 +27,34 @@ interface Wire {
           throw new IllegalStateException(id + " does not read what it wrote", e);
         }
       };
+
+  /** The whole chunk as a core sends it, packed by the codec whose turn it is. */
+  static Chunk seal(ModelChunk chunk) {
+    ChunkMeta meta = chunk.meta();
+    List<String> ids = List.copyOf(Codecs.ids());
+    Chunk.Builder builder =
+        Chunk.newBuilder()
+            .setSession(chunk.core().session())
+            .setCore(chunk.core().core())
+            .setIsa("model")
+            .setImage(chunk.imageId())
+            .setSequence(meta.sequence())
+            .setFirstTime(meta.firstTime())
+            .setLastTime(meta.lastTime())
+            .setClockUnit(ClockUnit.valueOf(meta.unit().name()))
+            .setRecordsBefore(meta.recordsBefore())
+            .setLostBefore(meta.lostBefore())
+            .setOverruns(meta.overruns())
+            .setUnhijackable(meta.unhijackable())
+            .setEnd(CoreEnd.valueOf(meta.end().name()))
+            .setEndDetail(meta.endDetail());
+    String codec = ids.get(Math.floorMod(meta.sequence(), ids.size()));
+    try {
+      return Chunks.seal(builder, Codecs.byId(codec), chunk.batch());
+    } catch (CorruptChunkException e) {
+      throw new IllegalStateException("no codec " + codec, e);
+    }
+  }
 
   /** The records as they come out at the other end. */
   RecordBatch carry(long sequence, RecordBatch batch);

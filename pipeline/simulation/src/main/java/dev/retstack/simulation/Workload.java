@@ -12,9 +12,29 @@ import java.util.SplittableRandom;
  * @param tail chance that a call is a tail call
  * @param jump chance that a longjmp leaves several calls at once
  * @param plant chance that an exit shows a planted defect
+ * @param retStack frames that ret_stack holds; calls beyond it run untraced
+ * @param start the core's clock at its first instruction
  */
 public record Workload(
-    int functions, int calls, int depth, int down, int tail, int jump, int plant) {
+    int functions,
+    int calls,
+    int depth,
+    int down,
+    int tail,
+    int jump,
+    int plant,
+    int retStack,
+    long start) {
+
+  /** An hour in nanoseconds: clocks of two hosts differ by this much at most. */
+  private static final long SKEW_NS_MAX = 3_600_000_000_000L;
+
+  private static final int RET_STACK = 65_536;
+
+  /** A program whose ret_stack is large enough. */
+  public Workload(int functions, int calls, int depth, int down, int tail, int jump, int plant) {
+    this(functions, calls, depth, down, tail, jump, plant, RET_STACK, 0);
+  }
 
   /** Any workload a seed may stand for; defects are left to {@link #withDefects}. */
   static Workload any(SplittableRandom random) {
@@ -28,8 +48,22 @@ public record Workload(
         0);
   }
 
+  /** Any short one, of which every row can be looked at after every step. */
+  static Workload small(SplittableRandom random) {
+    return new Workload(
+        1 + random.nextInt(random.nextBoolean() ? 4 : 30),
+        1 + random.nextInt(150),
+        1 + random.nextInt(25),
+        300 + random.nextInt(400),
+        random.nextBoolean() ? 0 : random.nextInt(300),
+        random.nextBoolean() ? 0 : random.nextInt(60),
+        random.nextInt(3) * 20,
+        random.nextInt(3) == 0 ? 1 + random.nextInt(12) : RET_STACK,
+        random.nextBoolean() ? 0 : random.nextLong(SKEW_NS_MAX));
+  }
+
   /** The same program with defects planted. */
   Workload withDefects(int chance) {
-    return new Workload(functions, calls, depth, down, tail, jump, chance);
+    return new Workload(functions, calls, depth, down, tail, jump, chance, retStack, start);
   }
 }

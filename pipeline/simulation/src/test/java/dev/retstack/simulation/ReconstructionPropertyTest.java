@@ -73,7 +73,7 @@ class ReconstructionPropertyTest {
         seed -> {
           SplittableRandom random = new SplittableRandom(seed);
           List<ModelCore> cores = Cores.any(random, 2, 20);
-          Faults duplicates = new Faults(seed, 0, 0, 300, false);
+          Faults duplicates = Faults.none(seed).withDuplicates(300);
           Subject subject = Subject.product();
           cores.forEach(core -> duplicates.deliver(core, 40).chunks().forEach(subject::apply));
           Validations.identical(subject.state(), cores);
