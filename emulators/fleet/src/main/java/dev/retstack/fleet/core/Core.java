@@ -178,20 +178,28 @@ public final class Core implements AutoCloseable {
     return slice;
   }
 
+  /** A site that the core stands in the middle of changes as soon as the core has left it. */
   private Slice runOn(long instructionCount) {
     if (!recording) {
       recordInto(new RecordBuffer(recordsPerChunk));
     }
-    tracing.goOn(isa.addresses().instruction(pc));
-    long now = pacer.instructions().now();
-    boolean last = instructionCount >= instructionLimit - now;
-    if (last) {
-      pacer.arm(instructionLimit, Pacer.Deadline.END);
-    } else {
-      pacer.arm(
-          now + instructionCount,
-          instructionCount > 1 ? Pacer.Deadline.EXACT : Pacer.Deadline.ROUGH);
+    long start = instructions();
+    while (!tracing.goOn(isa.addresses().instruction(pc))) {
+      Slice step = advance(1);
+      if (step != Slice.DEADLINE) {
+        return step;
+      }
     }
+    long left = instructionCount - (instructions() - start);
+    return left > 0 ? advance(left) : Slice.DEADLINE;
+  }
+
+  private Slice advance(long instructionCount) {
+    boolean last = instructionCount >= instructionLimit - instructions();
+    Pacer.Deadline exactly = instructionCount > 1 ? Pacer.Deadline.EXACT : Pacer.Deadline.ROUGH;
+    pacer.arm(
+        last ? instructionLimit : instructions() + instructionCount,
+        last ? Pacer.Deadline.END : exactly);
     UnicornException error;
     try {
       do {
@@ -222,7 +230,11 @@ public final class Core implements AutoCloseable {
       case OUTERMOST_RETURN -> end(returned());
       case IDLE_LOOP -> end(CoreEnding.halted(0, "idle loop at " + faults.symbol(pc)));
       case ASTRAY -> end(CoreEnding.faulted(new AstrayException(pc).getMessage()));
-      case NONE -> end(CoreEnding.halted(0, "processor halted at " + faults.symbol(currentPc())));
+      case NONE ->
+          end(
+              CoreEnding.halted(
+                  0,
+                  "processor halted at " + faults.symbol(engine.reg_read(isa.registers().pc()))));
     };
   }
 
@@ -249,11 +261,6 @@ public final class Core implements AutoCloseable {
   /** How often the engine asked for a page that it did not know. */
   long pageLookUps() {
     return tlb.fills();
-  }
-
-  private long currentPc() {
-    pc = engine.reg_read(isa.registers().pc());
-    return pc;
   }
 
   private Slice end(CoreEnding how) {

@@ -109,10 +109,12 @@ final class Tracing {
    * Before the core runs on: changes sites that it stood in the middle of.
    *
    * @param pc the instruction before which it stands now
+   * @return false where it still does
    */
-  void goOn(long pc) {
+  boolean goOn(long pc) {
     if (patcher.isWaiting()) {
       tlb.together(() -> patcher.goOn(pc));
     }
+    return !patcher.isWaiting();
   }
 }

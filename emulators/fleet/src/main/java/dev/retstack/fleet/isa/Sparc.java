@@ -92,6 +92,8 @@ final class Sparc {
                   new Registers.Named("o1", UC_SPARC_REG_O1, 4))),
           BringUp.NOTHING,
           SyscallAbi.onInterrupt(0x90) // ta 0x10
+              // npc is left at pc: the next instruction would run twice, its delay slot not at all
+              .resumeAfter(0)
               .number(SyscallAbi.Numbers.SPARC, UC_SPARC_REG_G1)
               .arguments(
                   UC_SPARC_REG_O0,

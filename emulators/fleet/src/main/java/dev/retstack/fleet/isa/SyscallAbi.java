@@ -88,7 +88,7 @@ public final class SyscallAbi {
 
   private final Trap trap;
   private final int trapNumber;
-  private final int resumeAfter;
+  private final OptionalInt resumeAfter;
   private final Numbers numbers;
   private final int numberRegister;
   private final OptionalInt immediateNumberAt;
@@ -135,8 +135,11 @@ public final class SyscallAbi {
     return trapNumber;
   }
 
-  /** Bytes that the program counter must be moved on by after the trap; mostly 0. */
-  public int resumeAfter() {
+  /**
+   * Bytes from the program counter at the trap to the instruction to go on at, where the engine
+   * must be told. 0 is told too: it sets what the engine has beside the program counter.
+   */
+  public OptionalInt resumeAfter() {
     return resumeAfter;
   }
 
@@ -227,7 +230,7 @@ public final class SyscallAbi {
   static final class Builder {
     private final Trap trap;
     private final int trapNumber;
-    private int resumeAfter;
+    private OptionalInt resumeAfter = OptionalInt.empty();
     private Numbers numbers;
     private int numberRegister;
     private OptionalInt immediateNumberAt = OptionalInt.empty();
@@ -248,7 +251,7 @@ public final class SyscallAbi {
 
     /** The engine stops at the instruction, not behind it: bytes of the instruction. */
     Builder resumeAfter(int bytes) {
-      resumeAfter = bytes;
+      resumeAfter = OptionalInt.of(bytes);
       return this;
     }
 

@@ -74,9 +74,8 @@ final class CallRegisters {
     cpu.write(abi.resultRegister(), result);
     abi.errorFlag()
         .ifPresent(f -> cpu.write(f.register(), f.after(cpu.read(f.register()), failure)));
-    if (abi.resumeAfter() != 0) {
-      cpu.write(registers.pc(), cpu.read(registers.pc()) + abi.resumeAfter());
-    }
+    abi.resumeAfter()
+        .ifPresent(bytes -> cpu.write(registers.pc(), cpu.read(registers.pc()) + bytes));
   }
 
   private long read(int register) {

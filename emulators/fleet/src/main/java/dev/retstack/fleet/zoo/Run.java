@@ -16,8 +16,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 /** A program run to its end on one core, with all its records. */
 public record Run(
@@ -135,24 +133,5 @@ public record Run(
       }
       records.addAll(more, 0, more.size());
     }
-  }
-
-  /** The records around one, for the message of a failed test. */
-  public String around(int index) {
-    return IntStream.range(Math.max(0, index - 4), Math.min(index + 5, records.size()))
-        .mapToObj(
-            i ->
-                "%s%d %s t=%d d=%d self=%x from=%x retp=%x fp=%x"
-                    .formatted(
-                        i == index ? "> " : "  ",
-                        i,
-                        records.kind[i] == RecordBatch.ENTRY ? "ENTRY" : "EXIT ",
-                        records.time[i],
-                        records.depth[i],
-                        records.selfPc[i],
-                        records.fromPc[i],
-                        records.retP[i],
-                        records.fp[i]))
-        .collect(Collectors.joining("\n"));
   }
 }

@@ -61,42 +61,41 @@ class EventsTest {
           default -> assertThat(all.kind[i]).isIn(RecordBatch.VALUES, RecordBatch.SYS_EXIT);
         }
       }
-      assertThat(Records.firstDifference(full.records(), calls)).isEqualTo(-1);
+      Records.assertSame("full trace", full.records(), "calls with events", calls);
       assertThat(entered).isGreaterThanOrEqualTo(2); // write, exit
     }
     Run none =
         both(image, settings.withEvents(List.of(EventRequest.parse("syscalls:no*"))), 9, "hello");
-    assertThat(Records.firstDifference(full.records(), none.records())).isEqualTo(-1);
+    Records.assertSame("full trace", full.records(), "no event asked for", none.records());
   }
 
-  /** A seed stands for programs and triggers; {@code -Dretstack.seed=S} chooses it. */
   @ParameterizedTest
   @MethodSource("images")
   void triggersSwitchRecordingWhereTheFullTraceSaysTheFunctionsAre(LoadedImage image) {
-    long seed = Long.getLong("retstack.seed", System.nanoTime());
-    SplittableRandom random = new SplittableRandom(seed);
     Map<String, Run> fulls = new HashMap<>();
-    List<String> programs = Zoo.programs(image);
-    for (int round = 0; round < ROUNDS; round++) {
-      String program = programs.get(random.nextInt(programs.size()));
-      Run full = fulls.computeIfAbsent(program, p -> Run.of(image, p));
-      TraceSettings settings = settings(full, random);
-      int batch = 1 + random.nextInt(1 << random.nextInt(1, 13));
-      try {
-        Run run = both(image, settings, batch, program);
-        assertThat(run.instructions()).as("virtual time").isEqualTo(full.instructions());
-        assertThat(run.output()).isEqualTo(full.output());
-        Oracle oracle = new Oracle(image, full.records());
-        if (oracle.isBalanced()) {
-          int wrong = Records.firstDifference(expected(oracle, image, settings), run.records());
-          assertThat(wrong).as("not as foretold:\n%s", run.around(wrong)).isEqualTo(-1);
-        }
-      } catch (AssertionError e) {
-        throw new AssertionError(
-            "%s %s %s: reproduce with -Dretstack.seed=%d"
-                .formatted(image.elf().name(), program, settings, seed),
-            e);
-      }
+    SeededRounds.run(
+        image,
+        ROUNDS,
+        (program, random) -> {
+          Run full = fulls.computeIfAbsent(program, p -> Run.of(image, p));
+          TraceSettings settings = settings(full, random);
+          int batch = 1 + random.nextInt(1 << random.nextInt(1, 13));
+          try {
+            check(full, settings, batch, program);
+          } catch (AssertionError e) {
+            throw new AssertionError(settings + ", batches of " + batch, e);
+          }
+        });
+  }
+
+  private static void check(Run full, TraceSettings settings, int batch, String program) {
+    Run run = both(full.image(), settings, batch, program);
+    assertThat(run.instructions()).as("virtual time").isEqualTo(full.instructions());
+    assertThat(run.output()).isEqualTo(full.output());
+    Oracle oracle = new Oracle(full.image(), full.records());
+    if (oracle.isBalanced()) {
+      RecordBatch expected = expected(oracle, full.image(), settings);
+      Records.assertSame("oracle", expected, "C", run.records());
     }
   }
 
@@ -162,10 +161,7 @@ class EventsTest {
             .toList();
     Run java = runs.getFirst();
     Run inC = runs.getLast();
-    int differs = Records.firstDifference(java.records(), inC.records());
-    assertThat(differs)
-        .as("first difference; Java:\n%s\nC:\n%s", java.around(differs), inC.around(differs))
-        .isEqualTo(-1);
+    Records.assertSame("Java", java.records(), "C", inC.records());
     return inC;
   }
 }

@@ -10,7 +10,6 @@ import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.ActiveConvention;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.PatchSite;
-import dev.retstack.schema.codec.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -28,7 +27,6 @@ class PatchingTest {
   private static final int PROGRAMS = 3;
 
   private static final int CHANGES = 40;
-  private static final long SEED = 1;
 
   /** ISAs whose calls are longer than four bytes, but one instruction. */
   private static final Set<String> ONE_INSTRUCTION = Set.of("x86_64", "i386", "s390x", "m68k");
@@ -40,27 +38,10 @@ class PatchingTest {
   /** When the settings change, and to what: the same for every probe. */
   private record Change(long time, TraceSettings settings) {}
 
-  /**
-   * A seed stands for programs, times and sites: the same in each build, {@code -Dretstack.seed=S}
-   * chooses another. Two are known to fail: 54398380355051 (SPARC, probe in Java: an instruction is
-   * not counted) and 54391721349908 (Thumb: a call that the oracle does not expect).
-   */
   @ParameterizedTest
   @MethodSource("images")
   void aProgramIsRightWheneverItsSitesArePatched(LoadedImage image) {
-    long seed = Long.getLong("retstack.seed", SEED);
-    SplittableRandom random = new SplittableRandom(seed);
-    List<String> programs = new ArrayList<>(Zoo.programs(image));
-    for (int i = 0; i < PROGRAMS; i++) {
-      String program = programs.remove(random.nextInt(programs.size()));
-      try {
-        check(image, program, random);
-      } catch (AssertionError e) {
-        throw new AssertionError(
-            "%s %s: reproduce with -Dretstack.seed=%d".formatted(image.elf().name(), program, seed),
-            e);
-      }
-    }
+    SeededRounds.run(image, PROGRAMS, (program, random) -> check(image, program, random));
   }
 
   private static void check(LoadedImage image, String program, SplittableRandom random) {
@@ -76,25 +57,12 @@ class PatchingTest {
       assertThat(run.instructions()).as("virtual time").isEqualTo(full.instructions());
       assertThat(run.unhijackable()).isZero();
     }
-    same("Java", java, "C", inC);
+    Records.assertSame("Java", java.records(), "C", inC.records());
     Oracle oracle = new Oracle(image, full.records());
     if (oracle.isBalanced()) {
       oracle.calls().forEach(call -> call.kept = selected(image, call, changes));
-      RecordBatch expected = oracle.graph(_ -> true);
-      int differs = Records.firstDifference(expected, inC.records());
-      assertThat(differs)
-          .as("%s\nfirst difference with the oracle:\n%s", changes, inC.around(differs))
-          .isEqualTo(-1);
+      Records.assertSame("oracle", oracle.graph(_ -> true), "C", inC.records());
     }
-  }
-
-  private static void same(String name, Run one, String otherName, Run other) {
-    int differs = Records.firstDifference(one.records(), other.records());
-    assertThat(differs)
-        .as(
-            "first difference; %s:\n%s\n%s:\n%s",
-            name, one.around(differs), otherName, other.around(differs))
-        .isEqualTo(-1);
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.retstack.fleet.zoo;
 
 import dev.retstack.schema.codec.RecordBatch;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** Comparing the records of two runs. */
@@ -23,5 +24,43 @@ final class Records {
         && a.fromPc[i] == b.fromPc[i]
         && a.retP[i] == b.retP[i]
         && a.fp[i] == b.fp[i];
+  }
+
+  /** The records around one, for the message of a failed test. */
+  static String around(RecordBatch records, int index) {
+    return IntStream.range(Math.max(0, index - 4), Math.min(index + 5, records.size()))
+        .mapToObj(i -> (i == index ? "> " : "  ") + line(records, i))
+        .collect(Collectors.joining("\n"));
+  }
+
+  private static String line(RecordBatch records, int i) {
+    return "%d %s t=%d d=%d self=%x from=%x retp=%x fp=%x"
+        .formatted(
+            i,
+            kind(records.kind[i]),
+            records.time[i],
+            records.depth[i],
+            records.selfPc[i],
+            records.fromPc[i],
+            records.retP[i],
+            records.fp[i]);
+  }
+
+  private static String kind(byte kind) {
+    return switch (kind) {
+      case RecordBatch.ENTRY -> "ENTRY";
+      case RecordBatch.EXIT -> "EXIT ";
+      default -> "kind " + kind;
+    };
+  }
+
+  /** Fails with both neighbourhoods where two runs did not record the same. */
+  static void assertSame(String name, RecordBatch one, String otherName, RecordBatch other) {
+    int differs = firstDifference(one, other);
+    if (differs >= 0) {
+      throw new AssertionError(
+          "first difference at record %d; %s:\n%s\n%s:\n%s"
+              .formatted(differs, name, around(one, differs), otherName, around(other, differs)));
+    }
   }
 }

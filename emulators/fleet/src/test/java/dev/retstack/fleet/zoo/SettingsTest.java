@@ -52,37 +52,29 @@ class SettingsTest {
             });
   }
 
-  /** A seed stands for programs and settings; {@code -Dretstack.seed=S} chooses it. */
   @ParameterizedTest
   @MethodSource("images")
   void theRecordsAreThoseOfTheFullTraceUnderTheSettings(LoadedImage image) {
-    long seed = Long.getLong("retstack.seed", System.nanoTime());
-    SplittableRandom random = new SplittableRandom(seed);
     Map<String, Run> fulls = new HashMap<>();
-    List<String> programs = Zoo.programs(image);
-    for (int round = 0; round < ROUNDS; round++) {
-      String program = programs.get(random.nextInt(programs.size()));
-      Run full = fulls.computeIfAbsent(program, p -> Run.of(image, p));
-      TraceSettings settings = settings(full, random);
-      int batch = 1 + random.nextInt(1 << random.nextInt(1, 13));
-      try {
-        check(full, settings, batch, program);
-      } catch (AssertionError e) {
-        throw new AssertionError(
-            "%s %s %s: reproduce with -Dretstack.seed=%d"
-                .formatted(image.elf().name(), program, settings, seed),
-            e);
-      }
-    }
+    SeededRounds.run(
+        image,
+        ROUNDS,
+        (program, random) -> {
+          Run full = fulls.computeIfAbsent(program, p -> Run.of(image, p));
+          TraceSettings settings = settings(full, random);
+          int batch = 1 + random.nextInt(1 << random.nextInt(1, 13));
+          try {
+            check(full, settings, batch, program);
+          } catch (AssertionError e) {
+            throw new AssertionError(settings + ", batches of " + batch, e);
+          }
+        });
   }
 
   private static void check(Run full, TraceSettings settings, int batch, String program) {
     Run java = run(full.image(), ProbeKind.JAVA, settings, batch, program);
     Run inC = run(full.image(), ProbeKind.NATIVE, settings, batch, program);
-    int differs = Records.firstDifference(java.records(), inC.records());
-    assertThat(differs)
-        .as("first difference; Java:\n%s\nC:\n%s", java.around(differs), inC.around(differs))
-        .isEqualTo(-1);
+    Records.assertSame("Java", java.records(), "C", inC.records());
     assertThat(inC.instructions()).as("virtual time").isEqualTo(full.instructions());
     assertThat(inC.output()).isEqualTo(full.output());
     assertThat(inC.ending()).isEqualTo(full.ending());
@@ -90,10 +82,7 @@ class SettingsTest {
     Oracle oracle = new Oracle(full.image(), full.records());
     if (oracle.isBalanced()) {
       RecordBatch expected = expected(oracle, full.image(), settings);
-      int wrong = Records.firstDifference(expected, inC.records());
-      assertThat(wrong)
-          .as("first that is not as the full trace says:\n%s", inC.around(wrong))
-          .isEqualTo(-1);
+      Records.assertSame("oracle", expected, "C", inC.records());
     }
   }
 

@@ -1,0 +1,60 @@
+package dev.retstack.fleet.zoo;
+
+import dev.retstack.fleet.loader.LoadedImage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Rounds of a random test on one image, each with a program drawn by chance. A seed stands for all
+ * that is drawn: it is another one in each build, printed, and {@code -Dretstack.seed=S} repeats
+ * it. {@code -Dretstack.seeds=N} runs N of them.
+ */
+final class SeededRounds {
+  private static final long FRESH = System.nanoTime();
+
+  static { // at once: a crash of the emulator leaves no message behind
+    System.out.println("SeededRounds: -Dretstack.seed=" + Long.getLong("retstack.seed", FRESH));
+  }
+
+  private SeededRounds() {}
+
+  /** One round. */
+  @FunctionalInterface
+  interface Round {
+    /**
+     * Checks one program.
+     *
+     * @param random draws what else the round needs
+     */
+    void check(String program, SplittableRandom random);
+  }
+
+  /**
+   * Runs them.
+   *
+   * @param rounds with each seed; no program comes twice before all have come
+   */
+  static void run(LoadedImage image, int rounds, Round round) {
+    long first = Long.getLong("retstack.seed", FRESH);
+    int seeds = Integer.getInteger("retstack.seeds", 1);
+    for (long seed = first; seed < first + seeds; seed++) {
+      SplittableRandom random = new SplittableRandom(seed);
+      List<String> programs = new ArrayList<>();
+      for (int i = 0; i < rounds; i++) {
+        if (programs.isEmpty()) {
+          programs.addAll(Zoo.programs(image));
+        }
+        String program = programs.remove(random.nextInt(programs.size()));
+        try {
+          round.check(program, random);
+        } catch (AssertionError | RuntimeException e) {
+          throw new AssertionError(
+              "%s %s: reproduce with -Dretstack.seed=%d"
+                  .formatted(image.elf().name(), program, seed),
+              e);
+        }
+      }
+    }
+  }
+}
