@@ -5,6 +5,9 @@ import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.broker.BrokerProcess;
 import dev.retstack.cli.demo.DemoText;
+import dev.retstack.cli.demo.FleetWatch;
+import dev.retstack.cli.demo.LiveDemo;
+import dev.retstack.cli.demo.LiveFleet;
 import dev.retstack.cli.fleet.CoreSpecs;
 import dev.retstack.cli.fleet.FleetRun;
 import dev.retstack.cli.kafka.KafkaLink;
@@ -48,9 +51,11 @@ import picocli.CommandLine.Option;
     description = {
       "Run the whole path on this machine: a Kafka broker, the pipeline, and a fleet of emulated",
       "cores of every ISA that runs the program zoo; then show the call trees, the report, and",
-      "every anomaly. With --bootstrap or KAFKA_BOOTSTRAP_SERVERS no broker is started."
+      "every anomaly. With --bootstrap or KAFKA_BOOTSTRAP_SERVERS no broker is started.",
+      "With --live the cores run on while commands through Kafka change what is traced: filters,",
+      "tracers, a trigger; with the trees before and after, every answer, and how long each took."
     },
-    footer = "  retstack demo")
+    footer = {"  retstack demo", "  retstack demo --live"})
 public final class DemoVerb extends Verb {
   private static final long ANSWER_SECONDS = 120;
 
@@ -74,6 +79,11 @@ public final class DemoVerb extends Verb {
       description = "Port of the pipeline's HTTP side on 127.0.0.1; 0 (default) takes any.")
   private int httpPort;
 
+  @Option(
+      names = "--live",
+      description = "Change what a running fleet of several ISAs traces; half a minute.")
+  private boolean live;
+
   @Option(names = "--keep", description = "Leave broker and pipeline running until Ctrl-C.")
   private boolean keep;
 
@@ -87,16 +97,24 @@ public final class DemoVerb extends Verb {
     if (images.isEmpty()) {
       throw CommandException.environment("no images of the zoo here: start with ./retstack");
     }
-    List<CoreSpec> specs = CoreSpecs.zoo(images, cores, probe.probe());
+    List<CoreSpec> specs =
+        live ? LiveDemo.cores(probe.probe()) : CoreSpecs.zoo(images, cores, probe.probe());
     Path folder = DataFolder.choose(dir, "demo");
     note("data in " + folder.toAbsolutePath().normalize());
     try (Shutdown shutdown = Shutdown.install()) {
       KafkaLink link = connect(folder, shutdown);
       Pipeline pipeline = startPipeline(link, shutdown);
       note("pipeline answers at " + pipeline.httpUri());
-      FleetOptions options = FleetOptions.standard().withFlushInterval(Duration.ofMillis(200));
+      FleetOptions options =
+          live
+              ? LiveDemo.options()
+              : FleetOptions.standard().withFlushInterval(Duration.ofMillis(200));
       DemoText text = new DemoText(out());
-      text.fleet(specs, runFleet(specs, options, link, shutdown));
+      if (live) {
+        runLive(specs, options, link, shutdown);
+      } else {
+        text.fleet(specs, runFleet(specs, options, link, shutdown));
+      }
       Set<CoreKey> keys =
           specs.stream()
               .map(s -> new CoreKey(options.session(), s.name()))
@@ -166,21 +184,46 @@ public final class DemoVerb extends Verb {
     return results;
   }
 
+  private void runLive(
+      List<CoreSpec> specs, FleetOptions options, KafkaLink link, Shutdown shutdown)
+      throws IOException, InterruptedException {
+    note("%d cores run until they are stopped ...".formatted(specs.size()));
+    link.ensureTopics();
+    List<String> names = specs.stream().map(CoreSpec::name).toList();
+    LiveFleet fleet = LiveFleet.start(specs, options, link, terminal(), shutdown);
+    try (FleetWatch watch = FleetWatch.open(link, options.session(), names)) {
+      new LiveDemo(specs, watch, out()).run();
+      if (keep) {
+        note("cores run on; command them from elsewhere, Ctrl-C ends them:");
+        note(
+            "  %s trace set-filter 'dispatch_t*' --bootstrap %s --prefix %s"
+                .formatted(command(), link.settings().bootstrap(), link.topics().prefix()));
+        shutdown.await();
+      }
+    } finally {
+      fleet.stop();
+    }
+  }
+
   /** Shows the live result, and that the recorded one is the same. */
   private int show(DemoText text, View view, KafkaLink link, Path trace)
       throws IOException, InterruptedException {
-    Report live = view.report(Optional.empty());
-    text.trees(view.trees(), view.anomalies());
-    text.report(live);
-    text.anomalies(view.anomalies());
+    Report report = view.report(Optional.empty());
+    if (!live) {
+      text.trees(view.trees(), view.anomalies());
+    }
+    text.report(report);
+    if (!live || !view.anomalies().isEmpty()) {
+      text.anomalies(view.anomalies());
+    }
     KafkaToTrace.copy(link.settings(), link.topics(), trace, TraceReplay.Progress.SILENT);
     String replayed =
         SourceOptions.replay(trace, GraphLimits.DEFAULT, terminal()).report().resultHash();
-    boolean same = replayed.equals(live.resultHash());
+    boolean same = replayed.equals(report.resultHash());
     out()
         .printf(
             "%nlive   %s%nreplay %s  %s%n",
-            live.resultHash(), replayed, same ? "same" : "NOT THE SAME");
+            report.resultHash(), replayed, same ? "same" : "NOT THE SAME");
     out().flush();
     return same ? ExitCode.OK : ExitCode.ENVIRONMENT;
   }
