@@ -64,8 +64,7 @@ enum attention { ATTENTION_BEHIND = 1, ATTENTION_RARE = 2 };
 /* Where a value is: register + offset, or the word there plus addend. register NONE: nowhere, the value is 0. */
 struct operand {
   int32_t reg;
-  int16_t in_memory;
-  int16_t stored; /* one more than its place behind the mailbox, where the landing code stores the register */
+  int32_t in_memory;
   int64_t offset;
   int64_t addend;
 };
@@ -97,7 +96,6 @@ struct card {
   int64_t slot_from_fp;
   int32_t has_slot_from_fp;
   int32_t frames_everywhere;
-  int32_t settles_later; /* 1: the landing code stores all that is asked for at exit */
   int32_t unused;
 };
 
@@ -233,7 +231,6 @@ struct core {
   uint64_t frame_limit;
 
   struct ring *ring;
-  const struct card *unsettled; /* of the last record, an exit whose registers are not known yet; or NULL */
   uint64_t record_count;
   uint64_t record_capacity;
 
@@ -248,6 +245,8 @@ struct core {
   uint64_t slot_reach;
   struct card *cards;
 
+  /* Where the engine keeps registers, whose numbers are then offsets from here; NULL: not known, they are ids. */
+  uint8_t *registers;
   int64_t known_reg[2]; /* the last registers read since the event began */
   uint64_t known_value[2];
 

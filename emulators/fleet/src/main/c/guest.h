@@ -4,7 +4,7 @@
 
 #include "core.h"
 
-HOT uint64_t reg_read(uc_engine *uc, struct core *c, int reg) {
+static __attribute__((noinline)) uint64_t reg_ask(uc_engine *uc, struct core *c, int reg) {
   if (c->known_reg[0] == reg) {
     return c->known_value[0];
   }
@@ -17,6 +17,28 @@ HOT uint64_t reg_read(uc_engine *uc, struct core *c, int reg) {
   c->known_value[0] = 0;
   c->reg_read(uc, reg, &c->known_value[0]);
   return c->known_value[0];
+}
+
+HOT uint64_t reg_read(uc_engine *uc, struct core *c, int reg) {
+  if (__builtin_expect(c->registers == NULL, 0)) {
+    return reg_ask(uc, c, reg);
+  }
+  if (c->word_bytes == 8) {
+    uint64_t v;
+    memcpy(&v, c->registers + reg, 8);
+    return v;
+  }
+  uint32_t v;
+  memcpy(&v, c->registers + reg, 4);
+  return v;
+}
+
+static inline void reg_write(uc_engine *uc, struct core *c, int reg, uint64_t value) {
+  if (c->registers == NULL) {
+    c->reg_write(uc, reg, &value);
+  } else {
+    memcpy(c->registers + reg, &value, c->word_bytes == 8 ? 8 : 4);
+  }
 }
 
 static __attribute__((noinline)) uint8_t *search_word(struct core *c, uint64_t address) {

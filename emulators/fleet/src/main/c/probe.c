@@ -42,7 +42,6 @@ static __attribute__((noinline)) void unknown(uc_engine *uc, struct core *c, uin
 
 /* Before an entry or an exit: false where the core was stopped to make it possible. */
 static inline int ready(uc_engine *uc, struct core *c, uint64_t address) {
-  settle(c);
   if (c->record_count == c->record_capacity || c->regions_stale) {
     c->stop_value = 1;
     stop_before(uc, c, address, c->record_count == c->record_capacity ? STOP_BATCH_FULL : ASK_REGIONS);

@@ -1,4 +1,4 @@
-/* The ring of records, and the one in it that is not complete yet. */
+/* The ring of records. */
 #ifndef RETSTACK_RECORDS_H
 #define RETSTACK_RECORDS_H
 
@@ -50,12 +50,8 @@ static inline uint64_t foretold(const struct card *card, const uint64_t *values,
   return card->foretold > 0 ? values[0] : at_entry;
 }
 
-static inline uint64_t stored(const struct core *c, const struct operand *o) {
-  return o->reg == NONE ? 0 : (load(c, c->mailbox + o->stored * c->word_bytes) + (uint64_t)o->offset) & c->word_mask;
-}
-
 /* fp and retp as the registers have them now. */
-HOT void record_exit_now(uc_engine *uc, struct core *c, uint64_t frame) {
+HOT void record_exit(uc_engine *uc, struct core *c, uint64_t frame) {
   const struct frame *f = &c->frames[frame];
   const struct card *card = &c->cards[f->card];
   int failed = 0;
@@ -66,37 +62,6 @@ HOT void record_exit_now(uc_engine *uc, struct core *c, uint64_t frame) {
   uint64_t slot = foretold(card, values, f->ret_p);
   uint64_t fp = value(uc, c, &card->fp_at_exit, &failed);
   record(c, RECORD_EXIT, frame, f->self_pc, f->from_pc & c->code_mask, slot, fp);
-}
-
-HOT void record_exit(uc_engine *uc, struct core *c, uint64_t frame) {
-  const struct frame *f = &c->frames[frame];
-  const struct card *card = &c->cards[f->card];
-  if (card->settles_later) {
-    c->unsettled = card;
-    record(c, RECORD_EXIT, frame, f->self_pc, f->from_pc & c->code_mask, f->ret_p, 0);
-  } else {
-    record_exit_now(uc, c, frame);
-  }
-}
-
-/* Completes the record of the last exit by what the landing code has stored since. */
-static inline void settle(struct core *c) {
-  const struct card *card = c->unsettled;
-  if (card == NULL) {
-    return;
-  }
-  c->unsettled = NULL;
-  uint64_t i = c->record_count - 1, values[FORETOLD];
-  for (int k = 0; k < card->foretold; k++) {
-    values[k] = stored(c, &card->retp_at_exit[k]);
-  }
-  c->ring->ret_p[i] = (int64_t)foretold(card, values, (uint64_t)c->ring->ret_p[i]);
-  c->ring->fp[i] = (int64_t)stored(c, &card->fp_at_exit);
-}
-
-/* The same for Java, before it takes the records. */
-void retstack_settle(struct core *c) {
-  settle(c);
 }
 
 #endif

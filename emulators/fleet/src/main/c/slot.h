@@ -83,8 +83,7 @@ HOT uint64_t hijack(uc_engine *uc, struct core *c, const struct site *site, cons
   }
   uint64_t handler = c->landing_start + ((index & (c->handlers - 1)) << c->landing_shift);
   if (t->slot->place == PLACE_REGISTER) {
-    uint64_t hijacked = (handler + (uint64_t)t->slot->addend) & c->word_mask;
-    c->reg_write(uc, t->slot->reg, &hijacked);
+    reg_write(uc, c, t->slot->reg, (handler + (uint64_t)t->slot->addend) & c->word_mask);
   } else {
     store(c, t->host, handler);
   }

@@ -7,6 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -30,6 +31,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class Unicorn extends UnicornControls implements AutoCloseable {
   private static final AtomicInteger OPEN = new AtomicInteger();
 
+  private final long kind;
   private final Arena arena;
   private final MemorySegment out;
   private final GuestMemory memory;
@@ -38,8 +40,9 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
   private final Set<Context> contexts = Collections.newSetFromMap(new IdentityHashMap<>());
   private Throwable parked;
 
-  private Unicorn(long uc, int arch, MemorySegment out, Arena arena) {
+  private Unicorn(long uc, int arch, int mode, MemorySegment out, Arena arena) {
     super(uc, arena);
+    kind = (long) arch << Integer.SIZE | mode;
     this.out = out;
     this.arena = arena;
     memory = new GuestMemory(uc);
@@ -60,7 +63,7 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
     try {
       MemorySegment out = arena.allocate(JAVA_LONG);
       check(NativeUnicorn.uc_open(arch, mode, out.address()), "uc_open", arch, mode);
-      Unicorn engine = new Unicorn(out.get(JAVA_LONG, 0), arch, out, arena);
+      Unicorn engine = new Unicorn(out.get(JAVA_LONG, 0), arch, mode, out, arena);
       OPEN.incrementAndGet();
       return engine;
     } catch (Throwable t) {
@@ -204,6 +207,19 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
   public void reg_write_batch(int[] ids, long[] values) {
     ownership.check();
     registers.write(ids, values);
+  }
+
+  /**
+   * Host addresses of registers, for a hook in C that reads and writes them by itself: in the
+   * host's byte order, good until the engine is closed. Found out by trying, and proven by it;
+   * empty where that fails, on another system than Linux for one. No register changes.
+   *
+   * @param bytes of each of the registers: 4 or 8
+   * @param ids registers that stand in one place: not those of a window that moves
+   */
+  public Optional<long[]> locateRegisters(int bytes, int... ids) {
+    ownership.check();
+    return RegisterStorage.locate(this, uc, kind, bytes, ids);
   }
 
   // ---- running

@@ -99,7 +99,7 @@ enum GuestProgram {
   final int pc;
   final int result;
   final long stop;
-  private final int sp;
+  final int sp;
   private final String listing;
 
   GuestProgram(int arch, int mode, int pc, int sp, int result, int stop, String listing) {

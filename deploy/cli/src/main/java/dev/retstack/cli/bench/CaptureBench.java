@@ -57,6 +57,8 @@ public final class CaptureBench {
     Rounds traced = new Rounds(rounds);
     Rounds timesUntraced = new Rounds(rounds);
     Rounds timesNops = new Rounds(rounds);
+    Rounds untracedOnly = new Rounds(rounds);
+    Rounds nopsOnly = new Rounds(rounds);
     for (int round = -1; round < rounds; round++) { // the first one warms up
       double nops = run(options.withTraced(false), this::switchSitesOff, _ -> {});
       double untraced = run(options.withTraced(false), _ -> {}, _ -> {});
@@ -65,6 +67,8 @@ public final class CaptureBench {
         traced.add(nanos);
         timesUntraced.add(nanos / untraced);
         timesNops.add(nanos / nops);
+        untracedOnly.add(untraced);
+        nopsOnly.add(nops);
       }
     }
     String subject =
@@ -73,6 +77,9 @@ public final class CaptureBench {
         new Measure(STAGE, subject, "cpuNsPerCall", traced.median()),
         new Measure(STAGE, subject, "timesUntraced", timesUntraced.median()),
         new Measure(STAGE, subject, "timesNops", timesNops.median()),
+        new Measure(STAGE, subject, "leastNsPerCall", traced.least()),
+        new Measure(STAGE, subject, "leastNsUntraced", untracedOnly.least()),
+        new Measure(STAGE, subject, "leastNsNops", nopsOnly.least()),
         new Measure(
             STAGE, subject, "recordsPerCpuSecond", RECORDS_PER_CALL * 1e9 / traced.median()));
   }

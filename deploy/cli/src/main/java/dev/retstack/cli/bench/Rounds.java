@@ -15,6 +15,11 @@ final class Rounds {
     values[size++] = value;
   }
 
+  /** The least one: what other work on the machine disturbed least. */
+  double least() {
+    return Arrays.stream(values, 0, size).min().orElse(Double.NaN);
+  }
+
   /** The middle one; of an even number the mean of the two in the middle. */
   double median() {
     double[] sorted = Arrays.copyOf(values, size);

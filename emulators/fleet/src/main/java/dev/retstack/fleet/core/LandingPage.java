@@ -16,7 +16,6 @@ import java.util.List;
  *   stop        one of them         where a program's outermost return leads
  *   start + PAGE
  *             mailbox               a word, written by the host
- *             stored registers      words, written by the slots, where the ISA's landing code does
  * </pre>
  *
  * There are many slots so that the program counter of a return says which frame exits: the frame at

@@ -119,7 +119,7 @@ final class Aarch64 {
               .result(UC_ARM64_REG_X0)
               .platform("aarch64")
               .build(),
-          LandingCode.storing(32, Aarch64::wayOut, UC_ARM64_REG_X29, UC_ARM64_REG_SP),
+          LandingCode.oneBlock(32, Aarch64::wayOut),
           new Isa.Stops(
               List.of(Encoding.littleEndian(0x1400_0000)),
               Map.of(
@@ -131,10 +131,9 @@ final class Aarch64 {
 
   private Aarch64() {}
 
-  /** {@code adr x16, mailbox; mov x17, sp; stp x29, x17, [x16, #8]; ldr x30, [x16]; ret}. */
+  /** {@code ldr x30, mailbox; ret}. */
   private static byte[] wayOut(long at, long mailbox) {
-    int distance = (int) (mailbox - at);
-    int address = 0x1000_0010 | ((distance & 3) << 29) | (((distance >> 2) & 0x7_ffff) << 5);
-    return Encoding.littleEndian(address, 0x9100_03f1, 0xa900_c61d, 0xf940_021e, 0xd65f_03c0);
+    int words = (int) (mailbox - at) >> 2;
+    return Encoding.littleEndian(0x5800_001e | ((words & 0x7_ffff) << 5), 0xd65f_03c0);
   }
 }

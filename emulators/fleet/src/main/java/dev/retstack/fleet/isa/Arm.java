@@ -191,7 +191,7 @@ final class Arm {
               .result(UC_ARM_REG_R0)
               .platform("armv7l")
               .build(),
-          LandingCode.plain(
+          new LandingCode(
               4,
               (at, tail, mailbox) -> Encoding.littleEndian(loadPc(at, mailbox)),
               (at, mailbox) -> new byte[0]),

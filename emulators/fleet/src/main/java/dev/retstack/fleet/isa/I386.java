@@ -164,7 +164,7 @@ final class I386 {
               .platform("i686")
               .descriptorTable(DESCRIPTORS)
               .build(),
-          LandingCode.storing(32, I386::wayOut, UC_X86_REG_EBP, UC_X86_REG_ESP),
+          LandingCode.oneBlock(32, I386::wayOut),
           X86.STOPS,
           List.of(FENTRY, MCOUNT, PATCHABLE));
 
@@ -189,14 +189,10 @@ final class I386 {
     engine.ctl_tlb_mode(UcConst.UC_TLB_VIRTUAL);
   }
 
-  /** {@code mov %ebp,mailbox+4; mov %esp,mailbox+8; jmp *mailbox}. */
+  /** {@code jmp *mailbox}. */
   private static byte[] wayOut(long at, long mailbox) {
-    return ByteBuffer.allocate(18)
+    return ByteBuffer.allocate(6)
         .order(ByteOrder.LITTLE_ENDIAN)
-        .put(new byte[] {(byte) 0x89, 0x2d})
-        .putInt((int) mailbox + 4)
-        .put(new byte[] {(byte) 0x89, 0x25})
-        .putInt((int) mailbox + 8)
         .put(new byte[] {(byte) 0xff, 0x25})
         .putInt((int) mailbox)
         .array();

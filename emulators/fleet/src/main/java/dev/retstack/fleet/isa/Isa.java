@@ -45,15 +45,22 @@ public record Isa(
    * @param stopsAtJumps true where the core must not stop before a block that stands right behind
    *     the last: it may be the delay slot of a branch, whose target a start there would forget
    *     (SPARC: pc is given, npc is not)
+   * @param movesRegisters true where the engine keeps a register now here, now there (SPARC: those
+   *     of the window)
    */
   public record Engine(
-      int arch, int mode, OptionalInt cpuModel, Leaves leaves, boolean stopsAtJumps) {
+      int arch,
+      int mode,
+      OptionalInt cpuModel,
+      Leaves leaves,
+      boolean stopsAtJumps,
+      boolean movesRegisters) {
     Engine(int arch, int mode, OptionalInt cpuModel) {
-      this(arch, mode, cpuModel, Leaves.NEVER, false);
+      this(arch, mode, cpuModel, Leaves.NEVER);
     }
 
     Engine(int arch, int mode, OptionalInt cpuModel, Leaves leaves) {
-      this(arch, mode, cpuModel, leaves, false);
+      this(arch, mode, cpuModel, leaves, false, false);
     }
   }
 

@@ -1,40 +1,25 @@
 package dev.retstack.fleet.isa;
 
-import java.util.List;
-
 /**
  * The machine code of the landing page, where hijacked returns arrive. It holds handler slots of
  * equal length, and behind them a tail that some ISAs need. All of it must keep every register that
  * may hold a result, and go on at the address in the mailbox, a word in memory.
  *
- * <p>Code that is one block may store registers for the probe, which then need not ask the engine
- * for them one by one: that costs 9 ns each, a store 1.
- *
  * @param stride bytes from one handler slot to the next
  * @param slot code of a handler slot, at most {@code stride} bytes
  * @param tail code of the tail; empty where the slots reach the mailbox by themselves
- * @param stored ids of the registers that a slot stores in the words behind the mailbox, in their
- *     order; none where the way out is more than one block
  */
-public record LandingCode(int stride, Slot slot, Tail tail, List<Integer> stored) {
+public record LandingCode(int stride, Slot slot, Tail tail) {
 
-  /** Code without a tail that stores registers. */
-  static LandingCode storing(int stride, StoringSlot slot, Integer... registers) {
+  /** Code without a tail. */
+  static LandingCode oneBlock(int stride, WayOut slot) {
     return new LandingCode(
-        stride,
-        (at, _, mailbox) -> slot.code(at, mailbox),
-        (_, _) -> new byte[0],
-        List.of(registers));
-  }
-
-  /** Code that stores no register. */
-  static LandingCode plain(int stride, Slot slot, Tail tail) {
-    return new LandingCode(stride, slot, tail, List.of());
+        stride, (at, _, mailbox) -> slot.code(at, mailbox), (_, _) -> new byte[0]);
   }
 
   /** Writes a handler slot that needs no tail. */
   @FunctionalInterface
-  interface StoringSlot {
+  interface WayOut {
     /** Returns the machine code of one slot at an address. */
     byte[] code(long at, long mailbox);
   }

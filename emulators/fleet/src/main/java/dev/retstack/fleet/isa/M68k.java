@@ -120,7 +120,7 @@ final class M68k {
               .result(UC_M68K_REG_D0)
               .platform("m68k")
               .build(),
-          LandingCode.plain(
+          new LandingCode(
               8, (at, tail, mailbox) -> jumpThrough(mailbox), (at, mailbox) -> new byte[0]),
           new Isa.Stops(
               List.of(new byte[] {0x60, (byte) 0xfe}), // bra.s

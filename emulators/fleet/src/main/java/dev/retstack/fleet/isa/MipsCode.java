@@ -209,7 +209,7 @@ final class MipsCode {
   /** {@code b tail; lui $1,%hi(mailbox)}, and {@code lw $31,%lo(mailbox)($1); jr $31; nop}. */
   static LandingCode landing(ByteOrder order, int wordBytes) {
     int load = wordBytes == 8 ? 0xdc3f_0000 : 0x8c3f_0000;
-    return LandingCode.plain(
+    return new LandingCode(
         8,
         (at, tail, mailbox) ->
             Encoding.words(

@@ -69,26 +69,15 @@ record Power(ByteOrder order, int wordBytes) {
 
   /** The way out uses r12 and lr only, which a return leaves to anyone. */
   LandingCode landing() {
-    return LandingCode.storing(
-        32, (at, mailbox) -> wayOut((int) mailbox), UC_PPC_REG_31, UC_PPC_REG_1);
+    return LandingCode.oneBlock(32, (at, mailbox) -> wayOut((int) mailbox));
   }
 
-  /**
-   * {@code lis r12, mailbox@ha; std r31, mailbox+8@l(r12); std r1, mailbox+16@l(r12); ld r12,
-   * mailbox@l(r12); mtlr r12; blr}; stw and lwz for 32 bits.
-   */
+  /** {@code lis r12, mailbox@ha; ld r12, mailbox@l(r12); mtlr r12; blr}; lwz for 32 bits. */
   private byte[] wayOut(int mailbox) {
     int lis = 0x3d80_0000 | ((mailbox + 0x8000) >>> 16);
     int low = mailbox & 0xffff;
-    int store = wordBytes == 8 ? 0xf80c_0000 : 0x900c_0000;
     int load = wordBytes == 8 ? 0xe98c_0000 : 0x818c_0000;
-    return code(
-        lis,
-        store | (31 << 21) | (low + wordBytes),
-        store | (1 << 21) | (low + 2 * wordBytes),
-        load | low,
-        0x7d88_03a6,
-        BLR);
+    return code(lis, load | low, 0x7d88_03a6, BLR);
   }
 
   /** A word that is not code, a branch to itself; exceptions as the engine numbers them. */

@@ -85,33 +85,18 @@ final class Riscv {
     return new Form(text, size, pattern, mask, effect);
   }
 
-  /**
-   * {@code auipc t0, hi; sd s0, lo+8(t0); sd sp, lo+16(t0); ld ra, lo(t0); ret}, of words of 32
-   * bits on riscv32: t0 and ra are free.
-   */
+  /** {@code auipc t0, hi; ld ra, lo(t0); ret}, lw on riscv32: t0 and ra are free. */
   static LandingCode landing(int word) {
     int width = word == 8 ? 3 : 2;
-    return LandingCode.storing(
+    return LandingCode.oneBlock(
         32,
         (at, mailbox) -> {
           int distance = (int) (mailbox - at);
           int high = (distance + 0x800) & 0xffff_f000;
           int low = distance - high;
           return Encoding.littleEndian(
-              high | (5 << 7) | 0x17,
-              store(width, 8, low + word),
-              store(width, 2, low + 2 * word),
-              (low << 20) | (5 << 15) | (width << 12) | 0x83,
-              0x0000_8067);
-        },
-        UC_RISCV_REG_S0,
-        UC_RISCV_REG_SP);
-  }
-
-  /** A store of a register at t0 + offset, its bits split as in the S-format. */
-  private static int store(int width, int register, int offset) {
-    int split = (offset >> 5 << 25) | ((offset & 0x1f) << 7);
-    return split | (register << 20) | (5 << 15) | (width << 12) | 0x23;
+              high | (5 << 7) | 0x17, (low << 20) | (5 << 15) | (width << 12) | 0x83, 0x0000_8067);
+        });
   }
 
   static Registers registers() {

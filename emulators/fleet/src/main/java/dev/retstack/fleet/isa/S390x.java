@@ -160,7 +160,7 @@ final class S390x {
               .linkIsExitHandler()
               .platform("s390x")
               .build(),
-          LandingCode.storing(32, S390x::wayOut, UC_S390X_REG_R11, UC_S390X_REG_R15),
+          LandingCode.oneBlock(32, S390x::wayOut),
           new Isa.Stops(
               List.of(bytes("a7 f4 00 00"), bytes("c0 f4 00 00 00 00")), // j, jg
               Map.of(3, "program interruption")),
@@ -200,16 +200,11 @@ final class S390x {
     return at + 2L * (int) code;
   }
 
-  /** {@code stgrl %r11,mailbox+8; stgrl %r15,mailbox+16; lgrl %r14,mailbox; br %r14}. */
+  /** {@code lgrl %r14,mailbox; br %r14}. */
   private static byte[] wayOut(long at, long mailbox) {
-    int distance = (int) (mailbox - at);
-    return ByteBuffer.allocate(20)
-        .putShort((short) 0xc4bb)
-        .putInt((distance + 8) / 2)
-        .putShort((short) 0xc4fb)
-        .putInt((distance + 16 - 6) / 2)
+    return ByteBuffer.allocate(8)
         .putShort((short) 0xc4e8)
-        .putInt((distance - 12) / 2)
+        .putInt((int) (mailbox - at) / 2)
         .putShort((short) 0x07fe)
         .array();
   }

@@ -78,6 +78,7 @@ final class Sparc {
               UcConst.UC_MODE_SPARC32 | UcConst.UC_MODE_BIG_ENDIAN,
               OptionalInt.empty(),
               Isa.Leaves.NEVER,
+              true,
               true),
           CodeAddresses.biased(8),
           new Registers(
@@ -106,7 +107,7 @@ final class Sparc {
               .platform("sparc")
               .stackGap(64)
               .build(),
-          LandingCode.plain(8, Sparc::slot, Sparc::tail),
+          new LandingCode(8, Sparc::slot, Sparc::tail),
           new Isa.Stops(
               List.of(
                   Encoding.words(ByteOrder.BIG_ENDIAN, 0x1080_0000, NOP), // ba .; nop

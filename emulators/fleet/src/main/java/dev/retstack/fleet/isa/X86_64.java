@@ -158,23 +158,19 @@ final class X86_64 {
               .result(UC_X86_REG_RAX)
               .platform("x86_64")
               .build(),
-          LandingCode.storing(32, X86_64::wayOut, UC_X86_REG_RBP, UC_X86_REG_RSP),
+          LandingCode.oneBlock(32, X86_64::wayOut),
           X86.STOPS,
           List.of(FENTRY, MCOUNT, PATCHABLE));
 
   private X86_64() {}
 
-  /** {@code mov %rbp,mailbox+8(%rip); mov %rsp,mailbox+16(%rip); jmp *mailbox(%rip)}. */
+  /** {@code jmp *mailbox(%rip)}. */
   private static byte[] wayOut(long at, long mailbox) {
-    int distance = (int) (mailbox - at);
-    return ByteBuffer.allocate(20)
+    int bytes = 6;
+    return ByteBuffer.allocate(bytes)
         .order(ByteOrder.LITTLE_ENDIAN)
-        .put(new byte[] {0x48, (byte) 0x89, 0x2d})
-        .putInt(distance + 8 - 7)
-        .put(new byte[] {0x48, (byte) 0x89, 0x25})
-        .putInt(distance + 16 - 14)
         .put(new byte[] {(byte) 0xff, 0x25})
-        .putInt(distance - 20)
+        .putInt((int) (mailbox - at) - bytes)
         .array();
   }
 }

@@ -2,7 +2,6 @@ package dev.retstack.fleet.probe;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.Isa;
@@ -13,7 +12,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /** ABI cards as the plain numbers that the probe in C is driven by. */
 final class NativeCards {
@@ -23,12 +21,12 @@ final class NativeCards {
   private final NativeLibrary layout;
   private final int stackPointer;
   private final int pushed;
-  private final List<Integer> stored;
+  private final NativeRegisters registers;
 
-  private NativeCards(NativeLibrary layout, Isa isa, int pushed) {
+  private NativeCards(NativeLibrary layout, Isa isa, NativeRegisters registers, int pushed) {
     this.layout = layout;
+    this.registers = registers;
     this.stackPointer = isa.registers().sp();
-    this.stored = isa.landing().stored();
     this.pushed = pushed;
   }
 
@@ -36,13 +34,14 @@ final class NativeCards {
    * An array of {@code struct card}: the cards, and behind them the same again for skipped calls,
    * whose moment of entry is behind the call that did not push its return address.
    */
-  static MemorySegment write(NativeLibrary layout, Arena arena, Isa isa, List<AbiCard> cards) {
+  static MemorySegment write(
+      NativeLibrary layout, Arena arena, Isa isa, NativeRegisters registers, List<AbiCard> cards) {
     long bytes = layout.at("card");
     MemorySegment all = arena.allocate(2 * bytes * Math.max(1, cards.size()), Long.BYTES);
     for (int i = 0; i < cards.size(); i++) {
       for (int skipped = 0; skipped < 2; skipped++) {
         int pushed = skipped == 1 ? pushed(isa) : 0;
-        new NativeCards(layout, isa, pushed)
+        new NativeCards(layout, isa, registers, pushed)
             .card(all.asSlice((i + (long) skipped * cards.size()) * bytes, bytes), cards.get(i));
       }
     }
@@ -51,13 +50,14 @@ final class NativeCards {
 
   /** An array of {@code struct arguments}, in the order of the cards. */
   static MemorySegment writeArguments(
-      NativeLibrary layout, Arena arena, Isa isa, List<AbiCard> cards) {
+      NativeLibrary layout, Arena arena, Isa isa, NativeRegisters registers, List<AbiCard> cards) {
     long bytes = layout.at("arguments");
     int most = (int) layout.at("ARGUMENTS");
     MemorySegment all = arena.allocate(2 * bytes * Math.max(1, cards.size()), Long.BYTES);
     for (int i = 0; i < 2 * cards.size(); i++) {
       AbiCard card = cards.get(i % cards.size());
-      NativeCards writer = new NativeCards(layout, isa, i < cards.size() ? 0 : pushed(isa));
+      NativeCards writer =
+          new NativeCards(layout, isa, registers, i < cards.size() ? 0 : pushed(isa));
       for (int k = 0; k < Math.min(card.arguments().size(), most); k++) {
         Operand argument = writer.atEntry(card.arguments().get(k));
         writer.operand(all, i * bytes + k * layout.at("operand"), Optional.of(argument));
@@ -81,7 +81,6 @@ final class NativeCards {
       long at = layout.at("card.retp_at_exit") + i * layout.at("operand");
       operand(to, at, Optional.of(card.retpAtExit().get(i)));
     }
-    to.set(JAVA_INT, layout.at("card.settles_later"), settlesLater(card) ? 1 : 0);
     checkCount(card, "slots", card.slots().size());
     for (int i = 0; i < card.slots().size(); i++) {
       slot(to.asSlice(layout.at("card.slots") + i * layout.at("slot")), card.slots().get(i));
@@ -91,13 +90,6 @@ final class NativeCards {
     to.set(JAVA_LONG, layout.at("card.slot_from_fp"), card.slotFromFp().orElse(0));
     to.set(JAVA_INT, layout.at("card.has_slot_from_fp"), card.slotFromFp().isPresent() ? 1 : 0);
     to.set(JAVA_INT, layout.at("card.frames_everywhere"), card.framesEverywhere() ? 1 : 0);
-  }
-
-  /** True where the landing code stores all that is asked for at exit. */
-  private boolean settlesLater(AbiCard card) {
-    return !stored.isEmpty()
-        && Stream.concat(card.fpAtExit().stream(), card.retpAtExit().stream())
-            .allMatch(o -> !o.inMemory() && stored.contains(o.register()));
   }
 
   private static void checkCount(AbiCard card, String what, int count) {
@@ -110,7 +102,7 @@ final class NativeCards {
   private void slot(MemorySegment to, Slot slot) {
     to.set(JAVA_INT, layout.at("slot.place"), (int) layout.at("PLACE_" + slot.place()));
     to.set(JAVA_INT, layout.at("slot.only"), (int) layout.at("WHERE_" + slot.only()));
-    to.set(JAVA_INT, layout.at("slot.reg"), slot.register());
+    to.set(JAVA_INT, layout.at("slot.reg"), registers.number(slot.register()));
     to.set(JAVA_LONG, layout.at("slot.addend"), slot.addend());
     operand(to, layout.at("slot.address"), Optional.of(atEntry(slot.address())));
     operand(to, layout.at("slot.frame"), slot.frame().map(this::atEntry));
@@ -126,14 +118,12 @@ final class NativeCards {
     to.set(
         JAVA_INT,
         at + layout.at("operand.reg"),
-        operand.map(Operand::register).orElse(Registers.NONE));
+        registers.number(operand.map(Operand::register).orElse(Registers.NONE)));
     operand.ifPresent(
         o -> {
-          to.set(JAVA_SHORT, at + layout.at("operand.in_memory"), (short) (o.inMemory() ? 1 : 0));
+          to.set(JAVA_INT, at + layout.at("operand.in_memory"), o.inMemory() ? 1 : 0);
           to.set(JAVA_LONG, at + layout.at("operand.offset"), o.offset());
           to.set(JAVA_LONG, at + layout.at("operand.addend"), o.addend());
-          short place = (short) (stored.indexOf(o.register()) + 1);
-          to.set(JAVA_SHORT, at + layout.at("operand.stored"), place);
         });
   }
 }

@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import dev.retstack.fleet.core.GuestMemory;
 import dev.retstack.fleet.core.LandingPage;
 import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.Registers;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.unicorn.Unicorn;
 import java.lang.foreign.Arena;
@@ -78,11 +79,16 @@ final class NativeCore {
     set("code_mask", isa.addresses().instruction(-1));
     set("word_bytes", isa.wordBytes());
     set("swap", isa.order() == ByteOrder.nativeOrder() ? 0 : 1);
-    set("stack_pointer", isa.registers().sp());
-    set("result", isa.registers().result());
     set("slot_reach", points.slotReach(isa));
     set("stops_at_jumps", isa.engine().stopsAtJumps() ? 1 : 0);
     set("attention", isa.engine().stopsAtJumps() ? layout.at("ATTENTION_RARE") : 0);
+  }
+
+  /** How registers are read, and which are no operands of a card. */
+  void name(NativeRegisters registers, Registers special) {
+    set("registers", registers.base());
+    set("stack_pointer", registers.number(special.sp()));
+    set("result", registers.number(special.result()));
   }
 
   long now() {

@@ -43,14 +43,12 @@ public final class NativeLibrary {
   }
 
   private final MemorySegment onBlock;
-  private final NativeFunction settle;
   private final NativeFunction keepLastBlock;
   private final Map<String, Long> layout;
   private final String compiler;
 
   private NativeLibrary(SymbolLookup symbols) {
     onBlock = symbols.find("retstack_on_block").orElseThrow();
-    settle = new NativeFunction(symbols.find("retstack_settle").orElseThrow());
     keepLastBlock = new NativeFunction(symbols.find("retstack_keep_last_block").orElseThrow());
     compiler =
         symbols.find("retstack_compiler").orElseThrow().reinterpret(Long.MAX_VALUE).getString(0);
@@ -75,11 +73,6 @@ public final class NativeLibrary {
   /** The block hook; its user data is a {@code struct core}. */
   MemorySegment onBlock() {
     return onBlock;
-  }
-
-  /** Completes the last record of a {@code struct core}. */
-  void settle(MemorySegment core) {
-    settle.call(core);
   }
 
   /**

@@ -9,6 +9,7 @@ import dev.retstack.fleet.core.GuestMemory;
 import dev.retstack.fleet.core.HostClock;
 import dev.retstack.fleet.core.LandingPage;
 import dev.retstack.fleet.core.TraceClock;
+import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.codec.RecordBatch;
@@ -119,8 +120,11 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     triggers = new Triggers(points.rules());
     clock = host.<TraceClock>map(c -> c).orElseGet(this::instructions);
     core.describe(isa, memory, landing, points, retStackLimit, FIRST_FRAMES);
-    core.set("cards", NativeCards.write(library, arena, isa, points.cards()));
-    core.set("arguments", NativeCards.writeArguments(library, arena, isa, points.cards()));
+    List<AbiCard> cards = points.cards();
+    NativeRegisters registers = NativeRegisters.of(engine, isa, cards);
+    core.name(registers, isa.registers());
+    core.set("cards", NativeCards.write(library, arena, isa, registers, cards));
+    core.set("arguments", NativeCards.writeArguments(library, arena, isa, registers, cards));
     NativeCallback back = engine.callback((_, _) -> resumed.run());
     core.set("resumed", back.function());
     core.set("resumed_user", back.userData());
@@ -366,7 +370,6 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
 
   @Override
   public RecordBatch batch() {
-    library.settle(core.struct());
     return core.moveRecords(buffer);
   }
 

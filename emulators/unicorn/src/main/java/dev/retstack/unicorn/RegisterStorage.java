@@ -1,0 +1,225 @@
+package dev.retstack.unicorn;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Where an engine keeps registers in this process's memory, for a hook in C that reads some in each
+ * call: a load instead of {@code uc_reg_read}, which takes 7 ns.
+ *
+ * <p>The library does not say where, so it is found out: patterns are written to the registers by
+ * {@code uc_reg_write}, and looked for in what the engine's structure points to. A place is taken
+ * only if it follows a second pattern as well, and if {@code uc_reg_read} tells a third one that
+ * was stored there. Memory is read through {@code /proc/self/mem}, which has an error for what is
+ * not there. Where any of this fails there is no answer, and registers are read by calls.
+ */
+final class RegisterStorage {
+  /** Bytes of the engine's structure, and of what it points to, that are searched. */
+  private static final int STRUCTURE = 1 << 13;
+
+  private static final int OBJECT = 1 << 18;
+  private static final long LOWEST = 1 << 16;
+  private static final long HIGHEST = 1L << 47;
+
+  /** What was found of one kind of engine: where the pointer is, and registers behind it. */
+  private record Known(int pointer, Map<Integer, Integer> offsets) {}
+
+  private static final Map<Long, Known> KNOWN = new ConcurrentHashMap<>();
+
+  private final Unicorn engine;
+  private final long uc;
+  private final int bytes;
+  private final int[] ids;
+  private final FileChannel memory;
+
+  private RegisterStorage(Unicorn engine, long uc, int bytes, int[] ids, FileChannel memory) {
+    this.engine = engine;
+    this.uc = uc;
+    this.bytes = bytes;
+    this.ids = ids;
+    this.memory = memory;
+  }
+
+  /**
+   * Host addresses of registers; empty where they cannot be known.
+   *
+   * @param kind of engine: all of one kind have one layout
+   * @param bytes of a register, 4 or 8, in the host's byte order
+   */
+  static Optional<long[]> locate(Unicorn engine, long uc, long kind, int bytes, int... ids) {
+    if (ids.length == 0 || ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
+      return Optional.empty();
+    }
+    long[] before = new long[ids.length];
+    for (int i = 0; i < ids.length; i++) {
+      before[i] = engine.reg_read(ids[i]);
+    }
+    try (FileChannel memory = FileChannel.open(Path.of("/proc/self/mem"))) {
+      return new RegisterStorage(engine, uc, bytes, ids, memory).locate(kind);
+    } catch (IOException | UnicornException e) {
+      return Optional.empty(); // not this system, or a register that cannot be written
+    } finally {
+      for (int i = 0; i < ids.length; i++) {
+        engine.reg_write(ids[i], before[i]);
+      }
+    }
+  }
+
+  private Optional<long[]> locate(long kind) throws IOException {
+    Known known = KNOWN.get(kind);
+    Optional<long[]> places =
+        known != null && hasAll(known) ? places(known) : Optional.<long[]>empty();
+    if (places.isEmpty()) {
+      known = search();
+      places = known == null ? Optional.empty() : places(known);
+      if (places.isPresent()) {
+        KNOWN.put(kind, known);
+      }
+    }
+    return places;
+  }
+
+  private Optional<long[]> places(Known known) throws IOException {
+    long object = word(uc + known.pointer);
+    long[] places = new long[ids.length];
+    for (int i = 0; i < ids.length; i++) {
+      places[i] = object + known.offsets.get(ids[i]);
+      if (!isRegister(places[i], i)) {
+        return Optional.empty();
+      }
+    }
+    return Optional.of(places);
+  }
+
+  private boolean hasAll(Known known) {
+    for (int id : ids) {
+      if (!known.offsets.containsKey(id)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** The nearest pointer is the one to the object itself, not to one that lies below it. */
+  private Known search() throws IOException {
+    for (int i = 0; i < ids.length; i++) {
+      engine.reg_write(ids[i], pattern(i, 0));
+    }
+    ByteBuffer structure = read(uc, STRUCTURE);
+    SortedMap<Integer, Known> nearest = new TreeMap<>();
+    for (int at = 0; at + Long.BYTES <= structure.limit(); at += Long.BYTES) {
+      long pointer = structure.getLong(at);
+      if (pointer >= LOWEST && pointer < HIGHEST && pointer % Long.BYTES == 0) {
+        Map<Integer, List<Integer>> found = offsets(read(pointer, OBJECT));
+        if (found.size() == ids.length) {
+          Map<Integer, Integer> offsets = proven(pointer, found);
+          if (offsets.size() == ids.length) {
+            nearest.putIfAbsent(Collections.max(offsets.values()), new Known(at, offsets));
+          }
+          for (int i = 0; i < ids.length; i++) {
+            engine.reg_write(ids[i], pattern(i, 0)); // for the next
+          }
+        }
+      }
+    }
+    return nearest.isEmpty() ? null : nearest.get(nearest.firstKey());
+  }
+
+  /** Places that hold the pattern of each register; without the registers that have none. */
+  private Map<Integer, List<Integer>> offsets(ByteBuffer object) {
+    Map<Integer, List<Integer>> found = new HashMap<>();
+    for (int at = 0; at + Long.BYTES <= object.limit(); at += bytes) {
+      long value = value(object, at);
+      for (int i = 0; i < ids.length; i++) {
+        if (value == pattern(i, 0)) {
+          found.computeIfAbsent(ids[i], _ -> new ArrayList<>()).add(at);
+        }
+      }
+    }
+    return found;
+  }
+
+  /**
+   * Of the places of each register the one that is it: others are copies, like that of a call's
+   * argument.
+   */
+  private Map<Integer, Integer> proven(long pointer, Map<Integer, List<Integer>> found)
+      throws IOException {
+    Map<Integer, Integer> offsets = new HashMap<>();
+    for (int i = 0; i < ids.length; i++) {
+      for (int offset : found.get(ids[i])) {
+        if (!offsets.containsKey(ids[i]) && isRegister(pointer + offset, i)) {
+          offsets.put(ids[i], offset);
+        }
+      }
+    }
+    return offsets;
+  }
+
+  /** True where the place follows the register, and the register it. */
+  private boolean isRegister(long place, int i) throws IOException {
+    engine.reg_write(ids[i], pattern(i, 1));
+    ByteBuffer held = read(place, Long.BYTES);
+    if (held.limit() < Long.BYTES || value(held, 0) != pattern(i, 1)) {
+      return false;
+    }
+    store(place, pattern(i, 2));
+    return engine.reg_read(ids[i]) == pattern(i, 2);
+  }
+
+  /** A number that is nowhere else in all likelihood; aligned as stack pointers are. */
+  private long pattern(int register, int round) {
+    long mixed = (3L * register + round + 1) * 0x9e37_79b9_7f4a_7c15L;
+    mixed ^= mixed >>> 29;
+    return bytes == Long.BYTES ? mixed & ~0xfL : mixed & 0x7fff_fff0L;
+  }
+
+  private long value(ByteBuffer from, int at) {
+    return bytes == Long.BYTES ? from.getLong(at) : Integer.toUnsignedLong(from.getInt(at));
+  }
+
+  @SuppressWarnings("restricted") // the place was shown to be the register's
+  private void store(long place, long value) {
+    MemorySegment to = MemorySegment.ofAddress(place).reinterpret(bytes);
+    if (bytes == Long.BYTES) {
+      to.set(ValueLayout.JAVA_LONG_UNALIGNED, 0, value);
+    } else {
+      to.set(ValueLayout.JAVA_INT_UNALIGNED, 0, (int) value);
+    }
+  }
+
+  private long word(long address) throws IOException {
+    ByteBuffer word = read(address, Long.BYTES);
+    if (word.limit() < Long.BYTES) {
+      throw new IOException("no memory at 0x%x".formatted(address));
+    }
+    return word.getLong(0);
+  }
+
+  /** As much as there is, from an address on. */
+  private ByteBuffer read(long address, int size) throws IOException {
+    ByteBuffer to = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
+    try {
+      while (to.hasRemaining() && memory.read(to, address + to.position()) > 0) {}
+    } catch (IOException e) {
+      if (to.position() == 0 && size == Long.BYTES) {
+        throw e;
+      }
+    }
+    return to.flip();
+  }
+}

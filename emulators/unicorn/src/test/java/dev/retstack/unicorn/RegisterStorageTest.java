@@ -1,0 +1,60 @@
+package dev.retstack.unicorn;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class RegisterStorageTest {
+  @ParameterizedTest
+  @EnumSource
+  void placesAreTheRegistersAndNothingChanges(GuestProgram program) {
+    for (int round = 0; round < 3; round++) { // the first searches, others know
+      try (Unicorn uc = program.load()) {
+        uc.reg_write(program.sp, 0x7000);
+        uc.reg_write(program.result, 17);
+
+        long[] places = uc.locateRegisters(Long.BYTES, program.sp, program.result).orElseThrow();
+
+        assertThat(at(places[0])).isEqualTo(0x7000);
+        assertThat(at(places[1])).isEqualTo(17);
+        assertThat(uc.reg_read(program.sp)).isEqualTo(0x7000);
+        uc.reg_write(program.result, 0x1122_3344_5566_7788L);
+        assertThat(at(places[1])).isEqualTo(0x1122_3344_5566_7788L);
+      }
+    }
+  }
+
+  @Test
+  void anotherRegisterIsSearchedToo() {
+    try (Unicorn uc = X86.open()) {
+      long one = uc.locateRegisters(Long.BYTES, X86Const.UC_X86_REG_RSP).orElseThrow()[0];
+      long[] two =
+          uc.locateRegisters(Long.BYTES, X86Const.UC_X86_REG_RSP, X86Const.UC_X86_REG_R9)
+              .orElseThrow();
+      assertThat(two[0]).isEqualTo(one);
+      assertThat(two[1]).isNotEqualTo(one);
+    }
+  }
+
+  /**
+   * The program counter is kept otherwise than it reads while a block runs; others cannot be set.
+   */
+  @Test
+  void aRegisterThatDoesNotHoldAPatternIsNowhere() {
+    try (Unicorn uc = X86.open()) {
+      assertThat(
+              uc.locateRegisters(Long.BYTES, X86Const.UC_X86_REG_RSP, X86Const.UC_X86_REG_EFLAGS))
+          .isEmpty();
+      assertThat(uc.locateRegisters(Long.BYTES)).isEmpty();
+    }
+  }
+
+  @SuppressWarnings("restricted")
+  private static long at(long place) {
+    return MemorySegment.ofAddress(place).reinterpret(8).get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
+  }
+}
