@@ -14,6 +14,11 @@ public final class CommandException extends RuntimeException {
     this.exitCode = exitCode;
   }
 
+  /** What the user asks for makes no sense; for what stands elsewhere than on the command line. */
+  public static CommandException usage(String message) {
+    return new CommandException(ExitCode.USAGE, message, null);
+  }
+
   /** What the user handed over is at fault. */
   public static CommandException badInput(String message) {
     return new CommandException(ExitCode.BAD_INPUT, message, null);

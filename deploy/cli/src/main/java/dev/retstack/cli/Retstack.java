@@ -9,6 +9,7 @@ import dev.retstack.cli.verb.DemoVerb;
 import dev.retstack.cli.verb.DoctorVerb;
 import dev.retstack.cli.verb.EmulateVerb;
 import dev.retstack.cli.verb.ExportVerb;
+import dev.retstack.cli.verb.FleetVerb;
 import dev.retstack.cli.verb.GraphVerb;
 import dev.retstack.cli.verb.HotVerb;
 import dev.retstack.cli.verb.IsaVerb;
@@ -57,6 +58,7 @@ import picocli.CommandLine.Spec;
       ExportVerb.class,
       BrokerVerb.class,
       EmulateVerb.class,
+      FleetVerb.class,
       PipelineVerb.class,
       TraceVerb.class,
       IsaVerb.class,

@@ -2,7 +2,9 @@ package dev.retstack.cli.fleet;
 
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.Terminal;
+import dev.retstack.cli.option.CoreGroup;
 import dev.retstack.cli.option.GuestImages;
+import dev.retstack.cli.option.LinePrefixStream;
 import dev.retstack.cli.option.ProgramOptions;
 import dev.retstack.cli.option.TraceOptions;
 import dev.retstack.fleet.CoreSpec;
@@ -11,39 +13,90 @@ import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.ElfFormatException;
 import dev.retstack.fleet.loader.LoadedImage;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Which cores run: a core is named after its image and numbered, {@code zoo-riscv64-mcount-0}. */
 public final class CoreSpecs {
   private CoreSpecs() {}
 
-  /** The cores a user asked for, with the surroundings asked for. */
+  /** The cores of a command line. */
   public static List<CoreSpec> of(ProgramOptions options, Terminal terminal) {
-    boolean several = options.images().size() * options.cores() > 1;
-    Map<String, Integer> numbers = new HashMap<>();
-    List<CoreSpec> specs = new ArrayList<>();
+    options.check();
+    List<LoadedImage> images = new ArrayList<>();
     for (String named : options.images()) {
-      Path file = GuestImages.resolve(named);
-      LoadedImage image = GuestImages.load(file);
-      String program = file.getFileName().toString();
+      LoadedImage image = GuestImages.load(GuestImages.resolve(named));
       try {
         options.check(image);
-        image.requireCallSites();
-        for (int i = 0; i < options.cores(); i++) {
-          String core = name(file, numbers);
-          specs.add(
-              new CoreSpec(core, image, options.core(image, program, core, several, terminal)));
-        }
       } catch (ElfFormatException e) {
         throw CommandException.badInput(e.getMessage(), e);
       }
+      images.add(image);
     }
-    TraceOptions.check(options.trace(), specs.stream().map(CoreSpec::image).toList());
+    TraceOptions.check(options.trace(), images);
+    return of(List.of(options.group(Optional.empty(), images)), terminal);
+  }
+
+  /**
+   * The cores of groups, whose output goes to the terminal, line by line where several share it.
+   */
+  public static List<CoreSpec> of(List<CoreGroup> groups, Terminal terminal) {
+    boolean several = groups.stream().mapToInt(CoreGroup::size).sum() > 1;
+    Map<String, Integer> numbers = new HashMap<>();
+    List<CoreSpec> specs = new ArrayList<>();
+    for (CoreGroup group : groups) {
+      for (LoadedImage image : group.images()) {
+        for (int i = 0; i < group.cores(); i++) {
+          String core = name(group.name().orElse(GuestImages.name(image)), numbers);
+          CoreOptions options = surrounded(group, image, core, several, terminal);
+          specs.add(new CoreSpec(core, image, options, group.labels()));
+        }
+      }
+    }
     return specs;
+  }
+
+  private static CoreOptions surrounded(
+      CoreGroup group, LoadedImage image, String core, boolean several, Terminal terminal) {
+    List<String> argv = new ArrayList<>(List.of(image.elf().name()));
+    argv.addAll(group.arguments());
+    LinuxOptions linux =
+        group
+            .options()
+            .linux()
+            .withArguments(argv)
+            .withStreams(
+                input(group, several),
+                several ? new LinePrefixStream(terminal.out(), core + ": ") : terminal.out(),
+                several ? new LinePrefixStream(terminal.err(), core + ": ") : terminal.err());
+    CoreOptions options = group.options().withLinux(linux);
+    if (group.entry().isEmpty()) {
+      return options;
+    }
+    try {
+      return options.withEntry(image.entry(group.entry().get()));
+    } catch (ElfFormatException e) {
+      throw CommandException.badInput(e.getMessage(), e);
+    }
+  }
+
+  private static InputStream input(CoreGroup group, boolean several) {
+    if (group.stdin().isEmpty()) {
+      return several ? InputStream.nullInputStream() : System.in;
+    }
+    try {
+      return Files.newInputStream(group.stdin().get());
+    } catch (IOException e) {
+      throw CommandException.badInput(
+          "cannot read " + group.stdin().get() + " as standard input: " + e, e);
+    }
   }
 
   /** So many cores of each image, each running all its programs, without a word from them. */
@@ -55,7 +108,7 @@ public final class CoreSpecs {
       for (int i = 0; i < coresPerImage; i++) {
         specs.add(
             new CoreSpec(
-                name(file, numbers),
+                name(GuestImages.name(file), numbers),
                 image,
                 CoreOptions.of(LinuxOptions.of(GuestImages.name(file))).withProbe(probe)));
       }
@@ -63,8 +116,7 @@ public final class CoreSpecs {
     return specs;
   }
 
-  private static String name(Path file, Map<String, Integer> numbers) {
-    String image = GuestImages.name(file);
-    return image + "-" + (numbers.merge(image, 1, Integer::sum) - 1);
+  private static String name(String first, Map<String, Integer> numbers) {
+    return first + "-" + (numbers.merge(first, 1, Integer::sum) - 1);
   }
 }

@@ -16,18 +16,24 @@ import java.util.Map;
  *
  * @param settings address and client settings
  * @param topics names of the topics
+ * @param partitions of topics that have to be created
  */
-public record KafkaLink(KafkaSettings settings, Topics topics) {
+public record KafkaLink(KafkaSettings settings, Topics topics, int partitions) {
   /** A fresh broker takes a while until it creates topics. */
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  /** Partitions of a topic that has to be created. */
+  /** Partitions of a topic that has to be created, where the user says nothing. */
   public static final int PARTITIONS = 4;
+
+  /** A cluster whose topics have as many partitions as usual. */
+  public KafkaLink(KafkaSettings settings, Topics topics) {
+    this(settings, topics, PARTITIONS);
+  }
 
   /** Makes sure that the topics exist. */
   public void ensureTopics() throws InterruptedException {
     try (TopicAdmin admin = new TopicAdmin(settings, PATIENCE)) {
-      admin.ensure(topics, PARTITIONS);
+      admin.ensure(topics, partitions);
     } catch (IOException e) {
       throw CommandException.environment(e.getMessage(), e);
     }

@@ -1,13 +1,13 @@
 package dev.retstack.cli.option;
 
 import dev.retstack.cli.CommandException;
+import dev.retstack.fleet.control.NearNames;
 import dev.retstack.fleet.loader.ElfFormatException;
 import dev.retstack.fleet.loader.LoadedImage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The images that come with retstack (the zoo), so that they can be named from any folder. */
@@ -31,15 +31,16 @@ public final class GuestImages {
     return zoo.stream()
         .filter(image -> name(image).equals(named))
         .findFirst()
-        .orElseThrow(
-            () ->
-                CommandException.badInput(
-                    "no such image: %s is neither a file nor one of %s"
-                        .formatted(
-                            named,
-                            zoo.stream()
-                                .map(GuestImages::name)
-                                .collect(Collectors.joining(", ")))));
+        .orElseThrow(() -> none(named, zoo.stream().map(GuestImages::name).toList()));
+  }
+
+  private static CommandException none(String named, List<String> zoo) {
+    List<String> near = NearNames.of(named, zoo, 3);
+    return CommandException.badInput(
+        near.isEmpty()
+            ? "no such image: %s is neither a file nor one of %s"
+                .formatted(named, String.join(", ", zoo))
+            : "no such image: %s; did you mean %s?".formatted(named, String.join(", ", near)));
   }
 
   /** All images of the zoo, sorted by name; empty where this is not run from a checkout. */
@@ -65,6 +66,11 @@ public final class GuestImages {
   public static String name(Path image) {
     String file = image.getFileName().toString();
     return file.endsWith(SUFFIX) ? file.substring(0, file.length() - SUFFIX.length()) : file;
+  }
+
+  /** Name of an image that was loaded. */
+  public static String name(LoadedImage image) {
+    return name(Path.of(image.elf().name()));
   }
 
   /** Loads an image; one that cannot be read, or is none, is bad input. */

@@ -1,13 +1,13 @@
 package dev.retstack.cli.option;
 
-import picocli.CommandLine.Model.CommandSpec;
+import dev.retstack.cli.CommandException;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 
 /** {@code --isolate}: whether cores run in processes of their own. */
 public final class IsolateOptions {
   @Option(
       names = "--isolate",
+      negatable = true,
       description = {
         "Run the cores of each image in a process of their own: for images that nobody",
         "vouches for. When it dies its cores end FAULTED and start again, as NAME.restart-1."
@@ -24,12 +24,11 @@ public final class IsolateOptions {
   /**
    * Refuses a number that makes no sense.
    *
-   * @throws ParameterException where it is negative
+   * @throws CommandException where it is negative
    */
-  public void check(CommandSpec spec) {
+  void check() {
     if (restarts < 0) {
-      throw new ParameterException(
-          spec.commandLine(), "--isolate-restarts %d: give 0 or more".formatted(restarts));
+      throw CommandException.usage("--isolate-restarts %d: give 0 or more".formatted(restarts));
     }
   }
 

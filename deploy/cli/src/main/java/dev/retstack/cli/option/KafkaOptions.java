@@ -42,6 +42,13 @@ public final class KafkaOptions {
   private String prefix;
 
   @Option(
+      names = "--partitions",
+      defaultValue = "" + KafkaLink.PARTITIONS,
+      paramLabel = "N",
+      description = "Partitions of topics that have to be created (default: ${DEFAULT-VALUE}).")
+  private int partitions;
+
+  @Option(
       names = "--kafka",
       paramLabel = "KEY=VALUE",
       description = "A Kafka client setting, such as security.protocol=SSL; may be repeated.")
@@ -60,13 +67,30 @@ public final class KafkaOptions {
 
   /** Another cluster, with the settings and the topics the user means. */
   public KafkaLink link(String address, Terminal terminal) {
-    Topics topics;
+    return new KafkaLink(new KafkaSettings(address, security(terminal)), topics(), partitions);
+  }
+
+  private Topics topics() {
     try {
-      topics = new Topics(prefix);
+      return new Topics(prefix);
     } catch (IllegalArgumentException e) {
       throw CommandException.badInput(e.getMessage(), e);
     }
-    return new KafkaLink(new KafkaSettings(address, security(terminal)), topics);
+  }
+
+  /**
+   * Checks what makes no sense whatever the cluster is.
+   *
+   * @throws CommandException in one sentence
+   */
+  void check() {
+    var _ = topics();
+    if (partitions < 1) {
+      throw CommandException.badInput("partitions %d: give 1 or more".formatted(partitions));
+    }
+    if (file != null) {
+      fromFile();
+    }
   }
 
   /** True where the user named a cluster in one of the ways. */

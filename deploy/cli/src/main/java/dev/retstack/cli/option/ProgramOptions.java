@@ -1,7 +1,7 @@
 package dev.retstack.cli.option;
 
 import dev.retstack.cli.CommandException;
-import dev.retstack.cli.Terminal;
+import dev.retstack.fleet.control.CoreIdentity;
 import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.Ram;
@@ -9,14 +9,14 @@ import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.ElfFormatException;
 import dev.retstack.fleet.loader.LoadedImage;
-import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -90,10 +90,15 @@ public final class ProgramOptions {
   private final List<Ram> ram = new ArrayList<>();
 
   @Option(
-      names = "--max-instructions",
-      paramLabel = "N",
-      description = "Stop each core after about so many instructions.")
-  private Long instructionsMax;
+      names = "--label",
+      paramLabel = "KEY=VALUE",
+      description = {
+        "A label by which commands select these cores (retstack trace --target label.KEY=VALUE);",
+        "may be repeated."
+      })
+  private final Map<String, String> labels = new LinkedHashMap<>();
+
+  @Mixin private LimitOptions limits;
 
   @Mixin private ProbeOption probe;
 
@@ -111,18 +116,41 @@ public final class ProgramOptions {
   }
 
   /**
+   * Checks what can be checked without an image.
+   *
+   * @throws CommandException in one sentence
+   */
+  public void check() {
+    if (isa != null && Isas.find(isa).isEmpty()) {
+      throw CommandException.badInput(
+          "no such ISA: %s; --isa takes %s".formatted(isa, Isas.names()));
+    }
+    if (cores < 1) {
+      throw CommandException.badInput("cores %d: give 1 or more".formatted(cores));
+    }
+    if (stdin != null && !Files.isReadable(stdin)) {
+      throw CommandException.badInput("cannot read %s as standard input".formatted(stdin));
+    }
+    try {
+      CoreIdentity.checkLabels(labels);
+    } catch (IllegalArgumentException e) {
+      throw CommandException.badInput(e.getMessage(), e);
+    }
+    var _ = options();
+  }
+
+  /**
    * Checks an image that was loaded against what the user said of it.
    *
-   * @throws ElfFormatException where it is of another ISA
+   * @throws ElfFormatException where it is of another ISA, has no call sites or no such entry
    */
   public void check(LoadedImage image) throws ElfFormatException {
     if (isa != null) {
-      image.requireIsa(
-          Isas.find(isa)
-              .orElseThrow(
-                  () ->
-                      CommandException.badInput(
-                          "no such ISA: %s; --isa takes %s".formatted(isa, Isas.names()))));
+      image.requireIsa(Isas.find(isa).orElseThrow());
+    }
+    image.requireCallSites();
+    if (entry != null) {
+      image.entry(entry);
     }
   }
 
@@ -131,53 +159,37 @@ public final class ProgramOptions {
     return trace.settings();
   }
 
-  /** Cores per image. */
-  public int cores() {
-    return cores;
+  /**
+   * The cores that are meant.
+   *
+   * @param name first part of their names; empty: named after their images
+   * @param loaded the images of {@link #images}
+   */
+  public CoreGroup group(Optional<String> name, List<LoadedImage> loaded) {
+    return new CoreGroup(
+        name,
+        loaded,
+        cores,
+        Optional.ofNullable(entry),
+        Stream.concat(arguments.stream(), rest.stream()).toList(),
+        Optional.ofNullable(stdin),
+        labels,
+        options());
   }
 
-  /**
-   * How one core runs.
-   *
-   * @param image what it runs
-   * @param program the program's own name, its {@code argv[0]}
-   * @param core the core's name, put before its output where {@code several} share it
-   */
-  public CoreOptions core(
-      LoadedImage image, String program, String core, boolean several, Terminal terminal)
-      throws ElfFormatException {
-    List<String> argv = new ArrayList<>(List.of(program));
-    argv.addAll(arguments);
-    argv.addAll(rest);
+  private CoreOptions options() {
     LinuxOptions linux =
-        LinuxOptions.of(program)
-            .withArguments(argv)
-            .withEnvironment(environment)
-            .withReadable(readable)
-            .withStreams(
-                input(several),
-                several ? new LinePrefixStream(terminal.out(), core + ": ") : terminal.out(),
-                several ? new LinePrefixStream(terminal.err(), core + ": ") : terminal.err());
-    CoreOptions options =
+        LinuxOptions.of("program").withEnvironment(environment).withReadable(readable);
+    return limits.in(
         CoreOptions.of(linux)
             .withClock(clock)
             .withProbe(probe.probe())
             .withTrace(trace())
-            .withRam(ram);
-    if (entry != null) {
-      options = options.withEntry(image.entry(entry));
-    }
-    return instructionsMax == null ? options : options.withInstructionLimit(instructionsMax);
+            .withRam(ram));
   }
 
-  private InputStream input(boolean several) {
-    if (stdin == null) {
-      return several ? InputStream.nullInputStream() : System.in;
-    }
-    try {
-      return Files.newInputStream(stdin);
-    } catch (IOException e) {
-      throw CommandException.badInput("cannot read " + stdin + " as standard input: " + e, e);
-    }
+  /** Arguments after {@code --}. */
+  public List<String> rest() {
+    return rest;
   }
 }

@@ -1,6 +1,7 @@
 package dev.retstack.cli.option;
 
 import dev.retstack.cli.CommandException;
+import dev.retstack.fleet.control.Order;
 import dev.retstack.fleet.control.Setting;
 import dev.retstack.fleet.control.SiteCatalog;
 import dev.retstack.fleet.control.TraceSettings;
@@ -90,6 +91,12 @@ public final class TraceOptions {
       description = "Keep only the last N records, and send them at the end or on a snapshot.")
   private String flightRecorder;
 
+  @Option(
+      names = "--start",
+      paramLabel = "STATE",
+      description = "on (default); off: nothing is traced until \"retstack trace on\".")
+  private String start;
+
   /** What the user asked for. */
   public TraceSettings settings() {
     Map<Setting, List<String>> asked = new EnumMap<>(Setting.class);
@@ -117,7 +124,16 @@ public final class TraceOptions {
             e);
       }
     }
-    return settings;
+    return settings.withOn(isOn());
+  }
+
+  private boolean isOn() {
+    for (Order.Plain state : List.of(Order.ON, Order.OFF)) {
+      if (start == null || state.name().equals(start)) {
+        return state.equals(Order.ON);
+      }
+    }
+    throw CommandException.badInput("start: no such state: '%s'; say on or off".formatted(start));
   }
 
   private static List<String> one(String text) {

@@ -3,24 +3,19 @@ package dev.retstack.cli.verb;
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Shutdown;
-import dev.retstack.cli.fleet.CoreSpecs;
 import dev.retstack.cli.fleet.FleetRun;
+import dev.retstack.cli.fleetfile.CoreChoice;
 import dev.retstack.cli.kafka.KafkaLink;
-import dev.retstack.cli.option.CodecOption;
 import dev.retstack.cli.option.IsolateOptions;
-import dev.retstack.cli.option.KafkaOptions;
-import dev.retstack.cli.option.ProgramOptions;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.FleetListener;
 import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.publish.ChunkSink;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** {@code retstack emulate}: the left half of the path, into any Kafka. */
 @Command(
@@ -29,45 +24,24 @@ import picocli.CommandLine.Option;
       "Run instrumented programs on emulated cores and send their records to Kafka.",
       "A core stands still while Kafka does not take its records: nothing is dropped."
     },
-    footer = "  retstack emulate --image zoo-riscv64-mcount --cores 2")
+    footer = {
+      "  retstack emulate --image zoo-riscv64-mcount --cores 2 --label rack=7",
+      "  retstack emulate --fleet fleet.conf"
+    })
 public final class EmulateVerb extends Verb {
-  @Mixin private ProgramOptions program;
-
-  @Mixin private IsolateOptions isolation;
-
-  @Mixin private CodecOption codec;
-
-  @Option(
-      names = "--session",
-      paramLabel = "NAME",
-      description = "Name of this start of the fleet, fresh each time (default: a random one).")
-  private String session;
-
-  @Option(
-      names = "--flush-ms",
-      defaultValue = "500",
-      paramLabel = "MS",
-      description = "Longest time records wait for a chunk to be full (default: ${DEFAULT-VALUE}).")
-  private long flushMs;
-
-  @Mixin private KafkaOptions kafka;
+  @Mixin private CoreChoice choice;
 
   @Override
   int run() throws IOException, InterruptedException {
-    if (program.images().isEmpty()) {
-      throw usage("no image: name one with --image");
+    if (!choice.isMade()) {
+      throw usage("no image: name one with --image, or a fleet file with --fleet");
     }
-    isolation.check(spec());
-    List<CoreSpec> cores = CoreSpecs.of(program, terminal());
-    KafkaLink link = kafka.link(terminal());
+    CoreChoice.Chosen chosen = choice.choose(spec(), terminal());
+    KafkaLink link = chosen.run().kafka().link(terminal());
     link.ensureTopics();
-    FleetOptions options =
-        FleetOptions.standard()
-            .withCodec(codec.codec())
-            .withFlushInterval(Duration.ofMillis(flushMs));
-    if (session != null) {
-      options = options.withSession(session);
-    }
+    FleetOptions options = chosen.run().intoKafka();
+    IsolateOptions isolation = chosen.run().isolation();
+    List<CoreSpec> cores = chosen.cores();
     List<CoreResult> results;
     try (Shutdown shutdown = Shutdown.install()) {
       ChunkSink sink = shutdown.add(link.openSink());

@@ -55,7 +55,7 @@ public final class PipelineVerb extends Verb {
               .but()
               .topics(link.topics())
               .groupId(group)
-              .partitions(KafkaLink.PARTITIONS)
+              .partitions(link.partitions())
               .http("127.0.0.1", httpPort);
       config =
           spanThreshold == null ? builder.build() : builder.spanThreshold(spanThreshold).build();

@@ -3,17 +3,11 @@ package dev.retstack.cli.verb;
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Shutdown;
-import dev.retstack.cli.fleet.CoreSpecs;
 import dev.retstack.cli.fleet.FleetRun;
 import dev.retstack.cli.fleet.ProgressLine;
+import dev.retstack.cli.fleetfile.CoreChoice;
 import dev.retstack.cli.kafka.KafkaLink;
-import dev.retstack.cli.option.CodecOption;
-import dev.retstack.cli.option.IsolateOptions;
-import dev.retstack.cli.option.KafkaOptions;
-import dev.retstack.cli.option.ProgramOptions;
 import dev.retstack.fleet.CoreResult;
-import dev.retstack.fleet.CoreSpec;
-import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.publish.FileChunkSink;
 import dev.retstack.service.replay.KafkaToTrace;
@@ -32,7 +26,10 @@ import picocli.CommandLine.Option;
       "Run instrumented programs on emulated cores and write a recorded trace; needs no broker.",
       "Or copy the events topic of a cluster into one."
     },
-    footer = "  retstack record --image zoo-x86_64-fentry -o trace.avro -- sort")
+    footer = {
+      "  retstack record --image zoo-x86_64-fentry -o trace.avro -- sort",
+      "  retstack record --fleet fleet.conf -o fleet.avro"
+    })
 public final class RecordVerb extends Verb {
   @Option(
       names = {"-o", "--output"},
@@ -41,36 +38,29 @@ public final class RecordVerb extends Verb {
       description = "The trace: an Avro container. What the file held before is gone.")
   private Path output;
 
-  @Mixin private ProgramOptions program;
-
-  @Mixin private IsolateOptions isolation;
-
-  @Mixin private CodecOption codec;
-
   @Option(
       names = "--from-kafka",
       description = "Copy what is in the events topic now, instead of emulating.")
   private boolean fromKafka;
 
-  @Mixin private KafkaOptions kafka;
+  @Mixin private CoreChoice choice;
 
   @Override
   int run() throws IOException, InterruptedException {
-    if (fromKafka != program.images().isEmpty()) {
-      throw usage("give --image or --from-kafka, one of them");
+    if (fromKafka == choice.isMade()) {
+      throw usage("give --image, --fleet or --from-kafka, one of them");
     }
     return fromKafka ? copy() : emulate();
   }
 
   private int emulate() throws IOException, InterruptedException {
-    isolation.check(spec());
-    List<CoreSpec> cores = CoreSpecs.of(program, terminal());
+    CoreChoice.Chosen chosen = choice.choose(spec(), terminal());
     long start = System.nanoTime();
     List<CoreResult> results;
     try (Shutdown shutdown = Shutdown.install()) {
       ChunkSink sink = shutdown.add(open());
       FleetRun fleet = new FleetRun(terminal(), shutdown);
-      results = fleet.run(cores, FleetOptions.standard().withCodec(codec.codec()), sink, isolation);
+      results = fleet.run(chosen.cores(), chosen.run().intoFile(), sink, chosen.run().isolation());
       fleet.explain(results);
     }
     long records = results.stream().mapToLong(CoreResult::records).sum();
@@ -97,7 +87,7 @@ public final class RecordVerb extends Verb {
   }
 
   private int copy() throws IOException, InterruptedException {
-    KafkaLink link = kafka.link(terminal());
+    KafkaLink link = choice.run().kafka().link(terminal());
     KafkaToTrace.Copied copied;
     try (ProgressLine line = new ProgressLine(terminal())) {
       copied =

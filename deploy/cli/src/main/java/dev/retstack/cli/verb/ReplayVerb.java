@@ -86,7 +86,7 @@ public final class ReplayVerb extends Verb {
               trace,
               link.settings(),
               link.topics(),
-              KafkaLink.PARTITIONS,
+              link.partitions(),
               (chunks, records) ->
                   line.show("%,d records in %,d chunks sent".formatted(records, chunks)));
     } catch (NoSuchFileException e) {

@@ -62,7 +62,7 @@ public final class TraceVerb extends Verb {
       defaultValue = "all",
       paramLabel = "SELECTOR",
       description = {
-        "Which cores: all (default), core=NAME, isa=NAME, image=NAME, label=KEY:VALUE;",
+        "Which cores: all (default), core=NAME, isa=NAME, image=NAME, label.KEY=VALUE;",
         "names by wildcards, isa=arm|mips for one of several, commas where all must hold."
       })
   private String target;

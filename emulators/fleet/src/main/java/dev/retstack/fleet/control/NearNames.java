@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** Names that somebody may have meant who wrote another. */
-final class NearNames {
+public final class NearNames {
   private record Near(String name, int distance) {}
 
   private NearNames() {}
@@ -17,7 +17,7 @@ final class NearNames {
    *
    * @param most so many
    */
-  static List<String> of(String wanted, Collection<String> names, int most) {
+  public static List<String> of(String wanted, Collection<String> names, int most) {
     String lower = wanted.toLowerCase(Locale.ROOT);
     int farthest = Math.max(1, wanted.length() / 3);
     return names.stream()

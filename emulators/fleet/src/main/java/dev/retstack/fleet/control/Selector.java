@@ -14,10 +14,11 @@ import java.util.stream.Stream;
  *
  * <pre>
  * all
- * core=zoo-arm-*               by the core's name, wildcards as in {@link Glob}
+ * core=zoo-arm-*               by the core's name, wildcards as in {@link Glob}; its restarts too
  * isa=arm|aarch64              one of several
  * image=fw-?.elf               by the name of the program's file
- * label=rack:7*                by a label: KEY:VALUE
+ * label.rack=7*|8              by a label: KEY=VALUE
+ * label=rack:7*|board:3        the same, where the keys differ
  * isa=riscv64,label=rack:7     all of it must hold
  * </pre>
  */
@@ -29,10 +30,12 @@ public final class Selector {
   public static final int LENGTH_MAX = 1024;
 
   private static final String SYNTAX =
-      "say all, core=NAME, isa=NAME, image=NAME or label=KEY:VALUE, joined by commas";
+      "say all, core=NAME, isa=NAME, image=NAME or label.KEY=VALUE, joined by commas";
 
   /** Most values of a kind that an explanation lists. */
   private static final int LISTED_MAX = 8;
+
+  private static final String LABEL = "label.";
 
   private final String text;
   private final List<Term> terms;
@@ -79,6 +82,9 @@ public final class Selector {
 
   private static Term term(String text, String part) {
     int equals = part.indexOf('=');
+    if (part.startsWith(LABEL) && equals > LABEL.length()) {
+      return label(part.substring(LABEL.length(), equals), part.substring(equals + 1), part, text);
+    }
     String name = equals < 0 ? part : part.substring(0, equals);
     Kind kind =
         Arrays.stream(Kind.values())
@@ -93,6 +99,23 @@ public final class Selector {
       alternatives.add(test(kind, value, text));
     }
     return new Term(kind, part, core -> alternatives.stream().anyMatch(test -> test.test(core)));
+  }
+
+  private static Term label(String key, String values, String part, String text) {
+    List<Glob> globs = new ArrayList<>();
+    for (String value : values.split("\\|", -1)) {
+      if (value.isBlank()) {
+        throw new IllegalArgumentException(noTarget(part, text));
+      }
+      globs.add(Glob.parse(value));
+    }
+    return new Term(
+        Kind.LABEL,
+        part,
+        core -> {
+          String value = core.labels().get(key);
+          return value != null && globs.stream().anyMatch(glob -> glob.matches(value));
+        });
   }
 
   private static String noTarget(String part, String text) {
@@ -111,7 +134,9 @@ public final class Selector {
       return core -> core.labels().containsKey(key) && glob.matches(core.labels().get(key));
     }
     Glob glob = Glob.parse(value);
-    return core -> glob.matches(value(kind, core));
+    return kind == Kind.CORE
+        ? core -> glob.matches(core.core()) || glob.matches(core.firstName())
+        : core -> glob.matches(value(kind, core));
   }
 
   private static String value(Kind kind, CoreIdentity core) {
@@ -148,13 +173,14 @@ public final class Selector {
     }
     String some = values.stream().limit(LISTED_MAX).collect(Collectors.joining(", "));
     int more = values.size() - LISTED_MAX;
-    return "there are %s=%s%s"
-        .formatted(term.kind(), some, more > 0 ? " and %d more".formatted(more) : "");
+    String name = term.kind() == Kind.LABEL ? "" : term.kind() + "=";
+    return "there are %s%s%s".formatted(name, some, more > 0 ? " and %d more".formatted(more) : "");
   }
 
   private static Stream<String> values(Kind kind, CoreIdentity core) {
     return kind == Kind.LABEL
-        ? core.labels().entrySet().stream().map(label -> label.getKey() + ":" + label.getValue())
+        ? core.labels().entrySet().stream()
+            .map(label -> LABEL + label.getKey() + "=" + label.getValue())
         : Stream.of(value(kind, core));
   }
 

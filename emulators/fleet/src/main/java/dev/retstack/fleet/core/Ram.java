@@ -24,18 +24,12 @@ public record Ram(long base, long size) {
     String[] parts = text.split(":", -1);
     try {
       if (parts.length == 2) {
-        return new Ram(Long.decode(parts[0]), bytes(parts[1]));
+        return new Ram(Long.decode(parts[0]), ByteSize.decode(parts[1]));
       }
     } catch (NumberFormatException notNumbers) {
       // told below
     }
     throw new IllegalArgumentException(
         "ram '%s' is not BASE:SIZE: write for example 0x20000000:64K".formatted(text));
-  }
-
-  private static long bytes(String text) {
-    int last = text.length() - 1;
-    int shift = last < 0 ? 0 : 10 * (1 + "KMG".indexOf(Character.toUpperCase(text.charAt(last))));
-    return Long.decode(shift == 0 ? text : text.substring(0, last)) << shift;
   }
 }

@@ -27,6 +27,12 @@ final class SelectorTest {
     "label=rack:7*, true",
     "label=rack:8*, false",
     "label=shelf:*, false",
+    "label.rack=7*, true",
+    "label.rack=8|7?, true",
+    "label.rack=8, false",
+    "label.shelf=*, false",
+    "'isa=riscv64,label.role=boot', true",
+    "'isa=riscv64,label.role=main', false",
     "'isa=riscv64,label=role:boot', true",
     "'isa=riscv64,label=role:main', false",
     "'isa=arm,label=role:boot', false",
@@ -47,6 +53,10 @@ final class SelectorTest {
         "isa=a|",
         "label=rack",
         "label=:7",
+        "label.=7",
+        "label.rack",
+        "label.rack=",
+        "label.rack=7|",
         "all,isa=a",
         "isa=a,",
         "isa=[a"
@@ -66,8 +76,8 @@ final class SelectorTest {
         .isEqualTo("target 'isa=mips' selects none of 2 cores: there are isa=arm, riscv64");
     assertThat(Selector.parse("label=rack:8").whyNone(cores))
         .isEqualTo(
-            "target 'label=rack:8' selects none of 2 cores: there are label=rack:7a, rack:9,"
-                + " role:boot");
+            "target 'label=rack:8' selects none of 2 cores: there are label.rack=7a,"
+                + " label.rack=9, label.role=boot");
     assertThat(Selector.parse("isa=arm,image=fw.elf").whyNone(cores))
         .isEqualTo("target 'isa=arm,image=fw.elf' selects none of 2 cores: no core is all of it");
     assertThat(Selector.parse("label=a:b").whyNone(List.of()))

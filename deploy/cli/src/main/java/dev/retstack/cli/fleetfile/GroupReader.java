@@ -1,0 +1,128 @@
+package dev.retstack.cli.fleetfile;
+
+import com.typesafe.config.ConfigOrigin;
+import dev.retstack.cli.CommandException;
+import dev.retstack.cli.option.CoreGroup;
+import dev.retstack.cli.option.GuestImages;
+import dev.retstack.cli.option.ProgramOptions;
+import dev.retstack.fleet.control.FunctionPattern;
+import dev.retstack.fleet.control.Setting;
+import dev.retstack.fleet.control.SiteCatalog;
+import dev.retstack.fleet.control.TraceSettings;
+import dev.retstack.fleet.loader.ElfFormatException;
+import dev.retstack.fleet.loader.LoadedImage;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.ParameterException;
+
+/** Makes groups of cores from words, and holds them against their images. */
+final class GroupReader {
+  private record Named(Argument argument, FunctionPattern pattern) {}
+
+  private final OptionKeys<ProgramOptions> keys;
+  private final Problems problems;
+  private final Map<String, Optional<LoadedImage>> images = new HashMap<>();
+  private final Map<LoadedImage, SiteCatalog> catalogs = new HashMap<>();
+
+  /** Why a pattern means nothing in the groups so far; empty where it means something in one. */
+  private final Map<Named, Optional<String>> found = new LinkedHashMap<>();
+
+  GroupReader(OptionKeys<ProgramOptions> keys, Problems problems) {
+    this.keys = keys;
+    this.problems = problems;
+  }
+
+  /** The group; empty where something is wrong with it, which is noted. */
+  Optional<CoreGroup> read(String name, ConfigOrigin place, List<Argument> arguments) {
+    List<LoadedImage> loaded = new ArrayList<>();
+    for (Argument argument : arguments) {
+      if (argument.key().equals(ArgumentReader.IMAGE)) {
+        load(argument).ifPresent(loaded::add);
+      }
+    }
+    if (arguments.stream().noneMatch(a -> a.key().equals(ArgumentReader.IMAGE))) {
+      problems.add(place, "group %s has no image: say image = FILE".formatted(name));
+    }
+    for (Argument argument : arguments) {
+      loaded.forEach(image -> check(argument, image));
+      if (!loaded.isEmpty()) {
+        match(argument, loaded);
+      }
+    }
+    if (!problems.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      ProgramOptions program = keys.parse(arguments.stream().map(Argument::word).toList());
+      program.check();
+      return Optional.of(program.group(Optional.of(name), loaded));
+    } catch (ParameterException | CommandException e) {
+      problems.add(place, "group %s: %s".formatted(name, e.getMessage()));
+      return Optional.empty();
+    }
+  }
+
+  private Optional<LoadedImage> load(Argument argument) {
+    return images.computeIfAbsent(
+        argument.text(),
+        named -> {
+          try {
+            LoadedImage image = GuestImages.load(GuestImages.resolve(named));
+            image.requireCallSites();
+            return Optional.of(image);
+          } catch (CommandException | ElfFormatException e) {
+            problems.add(argument, e.getMessage());
+            return Optional.empty();
+          }
+        });
+  }
+
+  /** An ISA or an entry that is not the image's. */
+  private void check(Argument argument, LoadedImage image) {
+    parse(argument)
+        .ifPresent(
+            program -> {
+              try {
+                program.check(image);
+              } catch (ElfFormatException e) {
+                problems.add(argument, e.getMessage());
+              }
+            });
+  }
+
+  /** What a word alone says; empty where that is nothing, which was noted before. */
+  private Optional<ProgramOptions> parse(Argument argument) {
+    if (keys.problem(argument).isPresent()) {
+      return Optional.empty();
+    }
+    return Optional.of(keys.parse(List.of(argument.word())));
+  }
+
+  private void match(Argument argument, List<LoadedImage> loaded) {
+    TraceSettings settings =
+        parse(argument).map(ProgramOptions::trace).orElse(TraceSettings.standard());
+    List<SiteCatalog> sites =
+        loaded.stream().map(image -> catalogs.computeIfAbsent(image, SiteCatalog::of)).toList();
+    Arrays.stream(Setting.values())
+        .flatMap(setting -> setting.patterns(settings).stream())
+        .forEach(
+            pattern -> {
+              boolean here = sites.stream().anyMatch(catalog -> catalog.has(pattern));
+              found.merge(
+                  new Named(argument, pattern),
+                  here ? Optional.empty() : Optional.of(sites.getFirst().whyNone(pattern)),
+                  (before, now) -> before.isEmpty() ? before : now);
+            });
+  }
+
+  /** At the end: patterns that mean no function of any core, which a misprint may be. */
+  void noteUnmatched() {
+    found.forEach(
+        (named, why) -> why.ifPresent(sentence -> problems.add(named.argument(), sentence)));
+  }
+}

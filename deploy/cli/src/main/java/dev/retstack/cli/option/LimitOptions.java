@@ -1,0 +1,67 @@
+package dev.retstack.cli.option;
+
+import dev.retstack.cli.CommandException;
+import dev.retstack.fleet.core.ByteSize;
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.linux.LinuxOptions;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
+
+/** How much a core and its program may use. */
+public final class LimitOptions {
+  @Option(
+      names = "--max-instructions",
+      paramLabel = "N",
+      description = "Stop each core after about so many instructions.")
+  private long instructions = CoreOptions.UNLIMITED;
+
+  @Option(
+      names = "--ret-stack",
+      defaultValue = "" + CoreOptions.RET_STACK_LIMIT,
+      paramLabel = "N",
+      description = "Most open calls that are traced, deeper ones are counted (${DEFAULT-VALUE}).")
+  private int retStack;
+
+  @Option(
+      names = "--memory",
+      paramLabel = "BYTES",
+      converter = Bytes.class,
+      description = "Most memory for heap and mappings of the program, such as 64M (256M).")
+  private long memory = LinuxOptions.MEMORY_BYTES_MAX;
+
+  @Option(
+      names = "--stack",
+      paramLabel = "BYTES",
+      converter = Bytes.class,
+      description = "Size of the program's stack, in steps of 64K (8M).")
+  private long stack = LinuxOptions.STACK_BYTES;
+
+  /**
+   * Options with these limits.
+   *
+   * @throws CommandException where one makes no sense
+   */
+  CoreOptions in(CoreOptions options) {
+    try {
+      return options
+          .withInstructionLimit(instructions)
+          .withRetStackLimit(retStack)
+          .withLinux(options.linux().withMemory(stack, memory));
+    } catch (IllegalArgumentException e) {
+      throw CommandException.badInput(e.getMessage(), e);
+    }
+  }
+
+  /** Reads a number of bytes. */
+  static final class Bytes implements ITypeConverter<Long> {
+    @Override
+    public Long convert(String text) {
+      try {
+        return ByteSize.parse(text);
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(e.getMessage());
+      }
+    }
+  }
+}
