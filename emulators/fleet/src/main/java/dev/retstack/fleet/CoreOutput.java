@@ -1,14 +1,12 @@
 package dev.retstack.fleet;
 
 import dev.retstack.fleet.publish.ChunkPublisher;
+import dev.retstack.schema.codec.Mark;
 import dev.retstack.schema.codec.RecordBatch;
 import java.io.IOException;
 
 /** Where the records of a core go: to the sink, or into its flight recorder until asked for. */
 final class CoreOutput {
-  /** {@code fromPc} of a MARK: a trigger asks for the flight recorder's records. */
-  private static final long MARK_SNAPSHOT = 3;
-
   private final ChunkPublisher publisher;
   private final int recordsPerChunk;
   private FlightRecorder recorder;
@@ -44,7 +42,7 @@ final class CoreOutput {
     }
     int from = 0;
     for (int i = 0; i < batch.size(); i++) {
-      if (batch.kind[i] == RecordBatch.MARK && batch.fromPc[i] == MARK_SNAPSHOT) {
+      if (batch.kind[i] == RecordBatch.MARK && batch.fromPc[i] == Mark.SNAPSHOT.code()) {
         recorder.add(batch, from, i + 1);
         from = i + 1;
         snapshot();

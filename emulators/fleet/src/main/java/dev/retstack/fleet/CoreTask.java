@@ -39,9 +39,6 @@ final class CoreTask {
    */
   private static final int KEPT_MOST = 2048;
 
-  /** {@code fromPc} of a MARK: new settings, {@code retP} says by which command. */
-  private static final long MARK_SETTINGS = 5;
-
   private static final RecordBatch NOTHING = new RecordBatch(0);
 
   /** A command on its way to the core, and who hears what became of it. */
@@ -57,6 +54,10 @@ final class CoreTask {
   private Core core;
   private RecordBatch kept = NOTHING;
   private boolean changed = true;
+
+  /** True where the core has a buffer only during a slice. */
+  private boolean sharing;
+
   private boolean flushSoon;
   private boolean snapshotSoon;
   private long openingNanos;
@@ -166,7 +167,7 @@ final class CoreTask {
       return;
     }
     if (command.order().lasts()) {
-      mark(command.number());
+      note(command.number());
       changed = true;
     }
     if (command.order().equals(Order.SNAPSHOT)) {
@@ -176,16 +177,16 @@ final class CoreTask {
   }
 
   /** Notes in the records, behind all there are so far, that a command was followed. */
-  private void mark(long number) {
-    boolean aside = kept.size() > 0;
-    RecordBatch before = aside ? kept : core.probe().batch();
-    RecordBatch marked = new RecordBatch(before.size() + 1);
-    marked.addAll(before, 0, before.size());
-    marked.add(RecordBatch.MARK, core.clock().now(), 0, 0, MARK_SETTINGS, number, 0);
-    if (!aside) {
-      take();
+  private void note(long command) {
+    if (!sharing) {
+      core.noteCommand(command);
+      return;
     }
-    kept = marked;
+    RecordBuffer own = new RecordBuffer(kept.size() + 1);
+    lend(own);
+    core.noteCommand(command);
+    kept = core.probe().batch();
+    core.recordInto(new RecordBuffer(0));
   }
 
   /**
@@ -206,6 +207,7 @@ final class CoreTask {
 
   private void advance(Optional<RecordBuffers> buffers) throws InterruptedException {
     try {
+      sharing = buffers.isPresent();
       if (core == null) {
         open();
       }
@@ -255,6 +257,11 @@ final class CoreTask {
   private void borrow(RecordBuffers buffers) {
     RecordBuffer buffer = buffers.of(spec.options().recordsPerChunk());
     buffer.batch().clear();
+    lend(buffer);
+  }
+
+  /** From now on the core records there, behind what was kept of it. */
+  private void lend(RecordBuffer buffer) {
     buffer.batch().addAll(kept, 0, kept.size());
     kept = NOTHING;
     core.recordInto(buffer);
@@ -311,12 +318,6 @@ final class CoreTask {
     core.probe().clear();
     flushedAt = System.nanoTime();
     flushSoon = false;
-  }
-
-  /** The records of the batch were taken; its counters are kept. */
-  private void take() {
-    count();
-    core.probe().clear();
   }
 
   private void count() {

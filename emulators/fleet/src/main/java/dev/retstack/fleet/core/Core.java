@@ -9,11 +9,11 @@ import dev.retstack.fleet.linux.LinuxEnd;
 import dev.retstack.fleet.linux.LinuxProcess;
 import dev.retstack.fleet.loader.ElfFile;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.probe.Mark;
 import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.probe.RecordBuffer;
 import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.codec.Mark;
 import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.Unicorn;
 import dev.retstack.unicorn.UnicornException;
@@ -180,9 +180,7 @@ public final class Core implements AutoCloseable {
 
   /** A site that the core stands in the middle of changes as soon as the core has left it. */
   private Slice runOn(long instructionCount) {
-    if (!recording) {
-      recordInto(new RecordBuffer(recordsPerChunk));
-    }
+    requireBuffer();
     long start = instructions();
     while (!tracing.goOn(isa.addresses().instruction(pc))) {
       Slice step = advance(1);
@@ -326,15 +324,11 @@ public final class Core implements AutoCloseable {
     return tracing.follow(settings, isa.addresses().instruction(pc));
   }
 
-  /**
-   * The same, with a record that says since when they count.
-   *
-   * @param command the number of the command that asked for it
-   */
-  public TraceChange trace(TraceSettings settings, long command) {
-    TraceChange change = trace(settings);
+  /** Between two runs: records that a command was followed, by its number. */
+  public void noteCommand(long command) {
+    requireAlive();
+    requireBuffer();
     probe().mark(Mark.SETTINGS, 0, clock.now(), command);
-    return change;
   }
 
   private void requireAlive() {
@@ -346,6 +340,12 @@ public final class Core implements AutoCloseable {
   /** Where records come from. */
   public Probe probe() {
     return pacer.probe();
+  }
+
+  private void requireBuffer() {
+    if (!recording) {
+      recordInto(new RecordBuffer(recordsPerChunk));
+    }
   }
 
   /**

@@ -25,18 +25,9 @@ final class EventRecords {
       long selfPc,
       long fromPc,
       long... values) {
-    one(batch, kind, time, depth, selfPc, fromPc, 0, 0);
-    ValueRange all = ValueRange.all(values.length);
+    room(batch).add(kind, time, depth, selfPc, fromPc, 0, 0);
     for (int i = 0; i < values.length; i += ValueRange.EACH) {
-      one(
-          batch,
-          RecordBatch.VALUES,
-          time,
-          all.depth(i),
-          values[i],
-          at(values, i + 1),
-          at(values, i + 2),
-          at(values, i + 3));
+      some(room(batch), time, ValueRange.all(values.length), i, values);
     }
   }
 
@@ -47,15 +38,20 @@ final class EventRecords {
    */
   static void values(RecordBatch batch, long time, ValueRange range, long... values) {
     for (int i = 0; i < values.length; i += ValueRange.EACH) {
-      batch.add(
-          RecordBatch.VALUES,
-          time,
-          range.depth(range.first() + i),
-          values[i],
-          at(values, i + 1),
-          at(values, i + 2),
-          at(values, i + 3));
+      some(batch, time, range, i, values);
     }
+  }
+
+  /** One record of values. */
+  private static void some(RecordBatch to, long time, ValueRange range, int i, long[] values) {
+    to.add(
+        RecordBatch.VALUES,
+        time,
+        range.depth(range.first() + i),
+        values[i],
+        at(values, i + 1),
+        at(values, i + 2),
+        at(values, i + 3));
   }
 
   private static long at(long[] values, int index) {
@@ -64,28 +60,20 @@ final class EventRecords {
 
   /** Adds a mark: tracing itself changed. */
   void mark(RecordBatch batch, long time, long function, int code, long command) {
-    one(batch, RecordBatch.MARK, time, 0, function, code, command, 0);
+    room(batch).add(RecordBatch.MARK, time, 0, function, code, command, 0);
   }
 
-  private void one(
-      RecordBatch batch,
-      byte kind,
-      long time,
-      int depth,
-      long selfPc,
-      long fromPc,
-      long retP,
-      long fp) {
-    RecordBatch to = batch;
-    if (batch.isFull()) {
-      if (kept.isFull()) {
-        RecordBatch more = new RecordBatch(Math.max(FIRST, 2 * kept.size()));
-        more.addAll(kept, 0, kept.size());
-        kept = more;
-      }
-      to = kept;
+  /** The batch, or where it is full what is kept for the next one. */
+  private RecordBatch room(RecordBatch batch) {
+    if (!batch.isFull()) {
+      return batch;
     }
-    to.add(kind, time, depth, selfPc, fromPc, retP, fp);
+    if (kept.isFull()) {
+      RecordBatch more = new RecordBatch(Math.max(FIRST, 2 * kept.size()));
+      more.addAll(kept, 0, kept.size());
+      kept = more;
+    }
+    return kept;
   }
 
   /** Moves what was kept into a batch, as far as there is room. */

@@ -11,6 +11,7 @@ import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.CodeAddresses;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.probe.EntryPoints.Site;
+import dev.retstack.schema.codec.Mark;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.unicorn.Unicorn;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;

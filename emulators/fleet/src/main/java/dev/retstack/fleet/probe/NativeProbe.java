@@ -12,6 +12,7 @@ import dev.retstack.fleet.core.TraceClock;
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.schema.ClockUnit;
+import dev.retstack.schema.codec.Mark;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.unicorn.NativeCallback;
 import dev.retstack.unicorn.UcConst;

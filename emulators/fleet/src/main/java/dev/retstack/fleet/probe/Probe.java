@@ -1,5 +1,6 @@
 package dev.retstack.fleet.probe;
 
+import dev.retstack.schema.codec.Mark;
 import dev.retstack.schema.codec.RecordBatch;
 
 /**

@@ -2,6 +2,7 @@ package dev.retstack.fleet.probe;
 
 import dev.retstack.fleet.control.PatternSubject;
 import dev.retstack.fleet.control.Trigger;
+import dev.retstack.schema.codec.Mark;
 import java.util.List;
 
 /** What is done when functions are entered, and how many times it still is. */

@@ -8,7 +8,7 @@ import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.control.Trigger;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.probe.Mark;
+import dev.retstack.schema.codec.Mark;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.schema.codec.ValuesDepth;
 import java.util.ArrayList;

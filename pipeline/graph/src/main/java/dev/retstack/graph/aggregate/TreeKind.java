@@ -9,8 +9,8 @@ public enum TreeKind {
   /** A system call. */
   SYSTEM_CALL(2),
   /**
-   * Tracing changed. The values are a number of {@link dev.retstack.graph.reconstruct.Mark}, that
-   * of the command, and selfPc of the open calls, innermost first.
+   * Tracing changed. The values are a code of {@link dev.retstack.schema.codec.Mark}, that of the
+   * command, and selfPc of the open calls, innermost first.
    */
   MARK(3);
 

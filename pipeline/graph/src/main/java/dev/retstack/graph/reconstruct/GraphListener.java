@@ -3,6 +3,7 @@ package dev.retstack.graph.reconstruct;
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;
+import dev.retstack.schema.codec.Mark;
 import dev.retstack.schema.codec.RecordBatch;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
@@ -74,7 +75,7 @@ public interface GraphListener {
    * Tracing changed, or somebody asked for a stack trace.
    *
    * @param parent slot of the innermost open call, or {@link #NONE}
-   * @param what a number of {@link Mark}
+   * @param what a code of {@link Mark}
    * @param selfPc the function where it happened, 0 for none
    * @param command number of the command that did it, 0 for none
    * @param stack selfPc of the open calls, innermost first

@@ -6,8 +6,8 @@ import dev.retstack.graph.aggregate.ImageInfo;
 import dev.retstack.graph.aggregate.RecordedValues;
 import dev.retstack.graph.aggregate.TreeKind;
 import dev.retstack.graph.reconstruct.Ending;
-import dev.retstack.graph.reconstruct.Mark;
 import dev.retstack.graph.report.CallNode.Recorded;
+import dev.retstack.schema.codec.Mark;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
 
@@ -39,7 +39,7 @@ final class CallNodes {
     return switch (log.kind(row)) {
       case CALL, FUNCTION -> image.symbols().name(log.selfPc(row));
       case SYSTEM_CALL -> SystemCallRows.name(image.systemCalls(), log.selfPc(row));
-      case MARK -> Mark.name(at(log.arguments(row).values(), 0));
+      case MARK -> Mark.text(at(log.arguments(row).values(), 0));
     };
   }
 

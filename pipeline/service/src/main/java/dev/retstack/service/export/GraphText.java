@@ -1,10 +1,10 @@
 package dev.retstack.service.export;
 
 import dev.retstack.graph.reconstruct.Ending;
-import dev.retstack.graph.reconstruct.Mark;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.schema.codec.Mark;
 import java.io.IOException;
 import java.util.List;
 
@@ -16,9 +16,6 @@ import java.util.List;
  * <-}.
  */
 public final class GraphText {
-  /** The mark that shows the open calls. */
-  private static final long STACKTRACE = 4;
-
   private GraphText() {}
 
   /** Writes all trees, whole. */
@@ -93,7 +90,7 @@ public final class GraphText {
       String where = more.caller().isEmpty() ? "" : " in " + more.caller();
       String why = more.command() == 0 ? "" : ", command " + more.command();
       line(mark.enter(), "", depth, "/* " + mark.function() + where + why + " */");
-      if (mark.function().equals(Mark.name(STACKTRACE))) {
+      if (mark.function().equals(Mark.STACKTRACE.text())) {
         for (String frame : more.stack()) {
           line(mark.enter(), "", depth, "/*  => " + frame + " */");
         }
