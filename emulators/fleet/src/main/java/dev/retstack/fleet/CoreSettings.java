@@ -9,6 +9,8 @@ import dev.retstack.fleet.control.Setting;
 import dev.retstack.fleet.control.SiteCatalog;
 import dev.retstack.fleet.control.TraceChange;
 import dev.retstack.fleet.control.TraceSettings;
+import dev.retstack.fleet.control.Tracer;
+import dev.retstack.fleet.control.Trigger;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
@@ -80,6 +82,7 @@ final class CoreSettings {
     now = ruling.settings();
     List<String> reasons = new ArrayList<>(ruling.reasons());
     reasons.addAll(change.refused());
+    reasons.addAll(idleTriggers());
     return ControlResult.newBuilder()
         .setStatus(ControlStatus.APPLIED)
         .setReasons(reasons)
@@ -89,6 +92,31 @@ final class CoreSettings {
         .setSitesAll(sites.get().subjects().size())
         .setTime(core.clock().now())
         .setSettings(Setting.lines(now));
+  }
+
+  /** Triggers that have no effect under the settings of now, a sentence each. */
+  private List<String> idleTriggers() {
+    boolean keeps = now.flightRecorder() > 0;
+    boolean knowsCallers = now.tracer() == Tracer.FUNCTION_GRAPH;
+    List<String> idle = new ArrayList<>();
+    for (Trigger trigger : now.triggers()) {
+      if (trigger.action() == Trigger.Action.SNAPSHOT && !keeps) {
+        idle.add(
+            "trigger %s sends nothing while core %s keeps no records: set-flight-recorder"
+                .formatted(trigger, spec.name()));
+      } else if (trigger.action() == Trigger.Action.STACKTRACE && !knowsCallers) {
+        idle.add(
+            "trigger %s shows no stack under tracer %s, which keeps none: set-tracer function_graph"
+                .formatted(trigger, now.tracer()));
+      }
+    }
+    return idle;
+  }
+
+  /** True where a function may ask for the flight recorder's records in any slice. */
+  boolean maySnapshot() {
+    return now.flightRecorder() > 0
+        && now.triggers().stream().anyMatch(t -> t.action() == Trigger.Action.SNAPSHOT);
   }
 
   /** The answer of a core that does not do it. */

@@ -307,7 +307,9 @@ final class CoreTask {
 
   private void flushIfDue() throws IOException, InterruptedException {
     long interval = options.flushInterval().toNanos();
-    if (flushSoon || (interval > 0 && System.nanoTime() - flushedAt >= interval)) {
+    if (flushSoon
+        || settings.maySnapshot() // what was asked for is sent now
+        || (interval > 0 && System.nanoTime() - flushedAt >= interval)) {
       flush();
     }
   }
