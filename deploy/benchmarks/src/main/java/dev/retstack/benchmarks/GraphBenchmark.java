@@ -13,6 +13,7 @@ import dev.retstack.graph.reconstruct.CoreReconstructor;
 import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.reconstruct.GraphListener;
 import dev.retstack.graph.reconstruct.ImageTraits;
+import dev.retstack.graph.reconstruct.Loss;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.codec.Chunks;
@@ -157,6 +158,21 @@ public class GraphBenchmark {
 
     @Override
     public void next() {}
+
+    @Override
+    public void lost(Loss loss) {}
+
+    @Override
+    public void settled() {}
+
+    @Override
+    public void holeOpened(int slot) {}
+
+    @Override
+    public void holeClosed(int slot, long since, long now) {}
+
+    @Override
+    public void bounded(int slot, long now) {}
 
     @Override
     public boolean wants(AnomalyKind kind) {

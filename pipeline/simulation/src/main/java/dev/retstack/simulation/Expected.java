@@ -1,35 +1,61 @@
 package dev.retstack.simulation;
 
 import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.reconstruct.Loss;
 import dev.retstack.schema.codec.RecordBatch;
+import java.util.ArrayList;
+import java.util.List;
 
-/**
- * What a reader must know of the records of one core, from the chunks that came, in their order.
- */
+/** What a reader must know of one core's records, from the chunks that came, in their order. */
 final class Expected {
+  private final List<Loss> losses = new ArrayList<>();
   private long nextSequence;
   private long recordsBefore;
   private long records;
-  private long lost;
+  private long time;
   private boolean ended;
 
   /** A chunk came, unharmed. */
   void take(ModelChunk chunk) {
-    if (chunk.meta().sequence() < nextSequence || ended) {
+    long sequence = chunk.meta().sequence();
+    if (sequence < nextSequence || ended) {
       return;
     }
-    lost += chunk.meta().recordsBefore() - recordsBefore + chunk.meta().lostBefore();
+    long before = chunk.meta().recordsBefore();
+    if (sequence > nextSequence) {
+      long from = time;
+      time = Math.max(time, chunk.meta().firstTime());
+      losses.add(
+          new Loss(
+              Loss.Kind.MISSING,
+              nextSequence,
+              sequence,
+              recordsBefore,
+              before - recordsBefore,
+              from,
+              time));
+    }
+    if (chunk.meta().lostBefore() > 0) {
+      dropped(chunk.meta().firstTime(), chunk.meta().lostBefore(), sequence, before);
+    }
     RecordBatch batch = chunk.batch();
     for (int i = 0; i < batch.size(); i++) {
       if (batch.kind[i] == RecordBatch.LOST) {
-        lost += batch.selfPc[i];
+        dropped(batch.time[i], batch.selfPc[i], sequence, before + i + 1);
       } else {
+        time = Math.max(time, batch.time[i]);
         records++;
       }
     }
-    nextSequence = chunk.meta().sequence() + 1;
-    recordsBefore = chunk.meta().recordsBefore() + batch.size();
+    nextSequence = sequence + 1;
+    recordsBefore = before + batch.size();
     ended = chunk.meta().end() != CoreEnd.RUNNING;
+  }
+
+  private void dropped(long when, long count, long sequence, long record) {
+    long from = time;
+    time = Math.max(time, when);
+    losses.add(new Loss(Loss.Kind.DROPPED, sequence, sequence, record, count, from, time));
   }
 
   /** Records that are in the graph. */
@@ -39,6 +65,11 @@ final class Expected {
 
   /** Records that are known to be missing. */
   long lost() {
-    return lost;
+    return losses.stream().mapToLong(Loss::records).sum();
+  }
+
+  /** Where they are missing. */
+  List<Loss> losses() {
+    return losses;
   }
 }

@@ -3,8 +3,10 @@ package dev.retstack.simulation;
 import dev.retstack.graph.aggregate.CallTreeLog;
 import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.TreeKind;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
@@ -114,17 +116,68 @@ final class Validations {
   /** Every row of the tree is a call that was made, with its parent, and ended so where it did. */
   static void eachCallIsTrue(CallTreeLog tree, ModelCore core) {
     for (int i = 0; i < tree.size(); i++) {
-      TrueCall call = core.callAt(tree.enter(i));
       String what = "call %d of %s".formatted(i, core.key().core());
+      int parent = tree.parent(i);
+      if (tree.kind(i) == TreeKind.LOSS) {
+        lossIsInside(what, tree, i, core);
+        continue;
+      }
+      TrueCall call = core.callAt(tree.enter(i));
       equal(what, call == null ? null : call.selfPc, tree.selfPc(i));
       if (tree.ending(i).finished()) {
         equal(what + " exit", Objects.requireNonNull(call).exit, tree.exit(i));
         equal(what + " ending", call.ending, tree.ending(i));
+      } else if (tree.ending(i) == Ending.TRUNCATED) {
+        bounds(what, tree, i, Objects.requireNonNull(call));
       }
-      if (tree.parent(i) >= 0) {
-        TrueCall parent = Objects.requireNonNull(call).parent;
-        equal(what + " parent", parent == null ? -1 : parent.enter, tree.enter(tree.parent(i)));
+      if (parent >= 0 && tree.kind(parent) == TreeKind.CALL) {
+        TrueCall above = Objects.requireNonNull(call).parent;
+        equal(what + " parent", above == null ? -1 : above.enter, tree.enter(parent));
+      } else if (parent >= 0) {
+        liesIn(what, tree, parent, Objects.requireNonNull(call));
       }
+    }
+  }
+
+  /** A call that was cut off lasted at least, and at most, as long as is said. */
+  private static void bounds(String what, CallTreeLog tree, int i, TrueCall call) {
+    if (call.exit < tree.exit(i)) {
+      throw new AssertionError(
+          "%s: at least to %d, but it ended at %d".formatted(what, tree.exit(i), call.exit));
+    }
+    if (tree.deadBy(i) >= 0 && call.exit > tree.deadBy(i)) {
+      throw new AssertionError(
+          "%s: at most to %d, but it ended at %d".formatted(what, tree.deadBy(i), call.exit));
+    }
+  }
+
+  /** The call in which a loss is shown was open all the time. */
+  private static void lossIsInside(String what, CallTreeLog tree, int row, ModelCore core) {
+    int parent = tree.parent(row);
+    if (parent >= 0 && tree.kind(parent) == TreeKind.CALL) {
+      TrueCall around = Objects.requireNonNull(core.callAt(tree.enter(parent)));
+      if (around.enter > tree.enter(row) || around.exit < tree.exit(row)) {
+        throw new AssertionError(
+            "%s: a loss from %d to %d in a call from %d to %d"
+                .formatted(what, tree.enter(row), tree.exit(row), around.enter, around.exit));
+      }
+    }
+  }
+
+  /** A call whose caller is unknown was made below the call that holds the loss. */
+  private static void liesIn(String what, CallTreeLog tree, int loss, TrueCall call) {
+    int around = loss;
+    while (around >= 0 && tree.kind(around) != TreeKind.CALL) {
+      around = tree.parent(around);
+    }
+    TrueCall above = call.parent;
+    while (around >= 0 && above != null && above.enter != tree.enter(around)) {
+      above = above.parent;
+    }
+    if (around >= 0 && above == null) {
+      throw new AssertionError(
+          "%s was not made below the call %s at %d"
+              .formatted(what, Long.toHexString(tree.selfPc(around)), tree.enter(around)));
     }
   }
 

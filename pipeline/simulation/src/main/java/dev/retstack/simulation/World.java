@@ -113,6 +113,7 @@ final class World {
         Expected e = expected.get(core.key());
         Validations.equal("records", e.records(), graph.get().progress().records());
         Validations.equal("lost", e.lost(), graph.get().progress().lost());
+        Validations.equal("losses", e.losses(), graph.get().losses().rows());
         Validations.eachCallIsTrue(graph.get().tree(), core);
       }
     }

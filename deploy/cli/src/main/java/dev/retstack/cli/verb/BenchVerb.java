@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Shutdown;
+import dev.retstack.cli.bench.AccuracyBench;
 import dev.retstack.cli.bench.CaptureBench;
 import dev.retstack.cli.bench.ControlBench;
 import dev.retstack.cli.bench.LiveBench;
@@ -56,6 +57,7 @@ import picocli.CommandLine.Option;
       "  replay   a stored trace, from the file to the whole report",
       "  live     emulation, Kafka, pipeline; a broker of ours unless one is named",
       "  control  from a command to the first record under it and to the last core's answer",
+      "  accuracy how much is still told, and nothing wrong, when records or chunks are lost",
       "  peers    uftrace and qemu-user on the same program, where they are installed",
       "Times depend on the machine; ratios of one run hardly do."
     },
@@ -68,6 +70,9 @@ public final class BenchVerb extends Verb {
 
   /** Cores that take commands. */
   private static final int CONTROL_CORES = 100;
+
+  /** Calls of a program whose every call is compared with the truth. */
+  private static final long ACCURACY_CALLS_MAX = 1_000_000;
 
   /** Calls that one round of w200 makes, by the guest's own count. */
   private static final long CALLS_PER_W200_ROUND = 49;
@@ -101,6 +106,7 @@ public final class BenchVerb extends Verb {
     REPLAY,
     LIVE,
     CONTROL,
+    ACCURACY,
     PEERS
   }
 
@@ -161,6 +167,10 @@ public final class BenchVerb extends Verb {
     }
     if (stages.contains(Stage.REPLAY) || stages.contains(Stage.PEERS)) {
       measures.addAll(stored(first, w200));
+    }
+    if (stages.contains(Stage.ACCURACY)) {
+      note("accuracy under loss: random programs that know their own truth");
+      measures.addAll(AccuracyBench.run(rounds, (int) Math.min(calls, ACCURACY_CALLS_MAX)));
     }
     if (stages.contains(Stage.LIVE)) {
       for (int count : cores.isEmpty() ? List.of(files.size()) : cores) {

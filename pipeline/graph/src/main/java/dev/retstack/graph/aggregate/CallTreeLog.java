@@ -1,13 +1,16 @@
 package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.reconstruct.Loss;
 import dev.retstack.graph.snapshot.Fields;
 import it.unimi.dsi.fastutil.bytes.ByteArrayList;
+import it.unimi.dsi.fastutil.ints.Int2LongOpenHashMap;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.Arrays;
 
 /**
  * The first calls of a core in the order of their entries, as primitive columns; a call knows its
@@ -18,7 +21,11 @@ public final class CallTreeLog {
   /** Not kept, or no parent. */
   public static final int NONE = -1;
 
+  /** No time is known. */
+  public static final long UNKNOWN = -1;
+
   private static final int KIND_SHIFT = 4;
+  private static final int LOSS_VALUES = 7;
   private static final int ENDING_MASK = (1 << KIND_SHIFT) - 1;
 
   private final int limit;
@@ -30,11 +37,15 @@ public final class CallTreeLog {
   /** {@code kind << KIND_SHIFT | ending}. */
   private final ByteArrayList endings = new ByteArrayList(0);
 
+  /** By row: when a call that a loss cut off had ended, where that is known. */
+  private final Int2LongOpenHashMap deadBy = new Int2LongOpenHashMap(0);
+
   private final ValueLog arguments = new ValueLog();
   private final ValueLog results = new ValueLog();
 
   CallTreeLog(int limit) {
     this.limit = limit;
+    this.deadBy.defaultReturnValue(UNKNOWN);
   }
 
   /** Whether no call is kept any more. */
@@ -63,6 +74,29 @@ public final class CallTreeLog {
     endings.set(call, (byte) ((endings.getByte(call) & ~ENDING_MASK) | ending.code()));
   }
 
+  /** It is known only now in which call the row lies. */
+  void setParent(int row, int parent) {
+    assert parent < row;
+    parents.set(row, parent);
+  }
+
+  /** A call that a loss cut off had ended by now. */
+  void bound(int call, long now) {
+    if (ending(call) == Ending.TRUNCATED) {
+      deadBy.putIfAbsent(call, now);
+    }
+  }
+
+  /** Time by which a truncated call had ended, {@link #UNKNOWN} where nothing tells. */
+  public long deadBy(int call) {
+    return deadBy.get(call);
+  }
+
+  /** The loss that a row of {@link TreeKind#LOSS} tells of. */
+  public Loss loss(int row) {
+    return TreeLosses.loss(arguments(row).values());
+  }
+
   /** Calls kept. */
   public int size() {
     return selfPcs.size();
@@ -82,7 +116,10 @@ public final class CallTreeLog {
     return enters.getLong(call);
   }
 
-  /** Time of the end; of the loss where it was truncated; of the entry where it is open. */
+  /**
+   * Time of the end; of the last record before the loss where it was truncated; of the entry where
+   * it is open.
+   */
   public long exit(int call) {
     return exits.getLong(call);
   }
@@ -129,6 +166,13 @@ public final class CallTreeLog {
       selfPc = selfPc(i);
       enter = enter(i);
     }
+    out.writeInt(deadBy.size());
+    int[] bounded = deadBy.keySet().toIntArray();
+    Arrays.sort(bounded);
+    for (int call : bounded) {
+      out.writeInt(call);
+      out.writeLong(deadBy.get(call));
+    }
     arguments.writeTo(out);
     results.writeTo(out);
   }
@@ -157,7 +201,21 @@ public final class CallTreeLog {
       int parent = (int) (i - 1 - above);
       finish(enter(TreeKind.of(kind), selfPc, parent, enter), exit, Ending.of(ending));
     }
+    int bounds = Fields.readCount(in, count, "bounds of durations");
+    for (int i = 0; i < bounds; i++) {
+      int call = Fields.readCount(in, count - 1, "as a row of the tree");
+      long time = in.readLong();
+      if (time < exit(call)) {
+        throw new IOException("corrupt snapshot: call " + call + " ended before it was open");
+      }
+      bound(call, time);
+    }
     arguments.readFrom(in, count);
+    for (int row = 0; row < count; row++) {
+      if (kind(row) == TreeKind.LOSS && arguments(row).values().size() != LOSS_VALUES) {
+        throw new IOException("corrupt snapshot: row " + row + " of a tree is no loss");
+      }
+    }
     results.readFrom(in, count);
   }
 }

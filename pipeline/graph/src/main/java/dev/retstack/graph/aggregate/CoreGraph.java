@@ -8,6 +8,7 @@ import dev.retstack.graph.reconstruct.ClockUnit;
 import dev.retstack.graph.reconstruct.CoreReconstructor;
 import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.reconstruct.GraphListener;
+import dev.retstack.graph.reconstruct.Loss;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.schema.codec.RecordBatch;
@@ -28,6 +29,8 @@ public final class CoreGraph {
   private final CallProfile profile;
   private final CoreReconstructor reconstructor;
   private final CallTreeLog tree;
+  private final TreeLosses treeLosses;
+  private final LossLog losses = new LossLog();
   private final AnomalyLog anomalies;
   private final StatCounts stats = new StatCounts();
   private final OpenCalls calls = new OpenCalls();
@@ -58,6 +61,7 @@ public final class CoreGraph {
     this.linked = linked;
     this.callers = callers;
     this.tree = new CallTreeLog(limits.treeCallsPerCore());
+    this.treeLosses = new TreeLosses(tree);
     this.other = new CoreEvents(tree);
     this.anomalies = new AnomalyLog(limits.anomaliesPerKind());
     this.reconstructor = new CoreReconstructor(image.traits(), limits.maxDepth(), new Accountant());
@@ -101,6 +105,11 @@ public final class CoreGraph {
 
   public AnomalyLog anomalies() {
     return anomalies;
+  }
+
+  /** Where records are missing. */
+  public LossLog losses() {
+    return losses;
   }
 
   public StatCounts stats() {
@@ -198,7 +207,7 @@ public final class CoreGraph {
 
     /** Row of the tree of the call in a slot, or none. */
     private int row(int slot) {
-      return slot < 0 ? CallTreeLog.NONE : calls.treeCall(slot);
+      return slot < 0 ? treeLosses.row() : calls.treeCall(slot);
     }
 
     @Override
@@ -282,6 +291,38 @@ public final class CoreGraph {
     }
 
     @Override
+    public void lost(Loss loss) {
+      losses.add(loss);
+      treeLosses.add(loss);
+    }
+
+    @Override
+    public void settled() {
+      treeLosses.settled();
+    }
+
+    @Override
+    public void holeOpened(int slot) {
+      treeLosses.opened(slot < 0 ? CallTreeLog.NONE : calls.treeCall(slot));
+    }
+
+    @Override
+    public void holeClosed(int slot, long since, long now) {
+      if (slot >= 0) {
+        calls.addChild(slot, now - since); // unknown calls ran: it is nobody's own time
+      }
+      treeLosses.closed(now);
+    }
+
+    @Override
+    public void bounded(int slot, long now) {
+      int row = calls.treeCall(slot);
+      if (row >= 0) {
+        tree.bound(row, now);
+      }
+    }
+
+    @Override
     public boolean wants(AnomalyKind kind) {
       return anomalies.accepts(kind);
     }
@@ -310,6 +351,8 @@ public final class CoreGraph {
     reconstructor.writeTo(out);
     calls.writeTo(out, reconstructor.slots());
     tree.writeTo(out);
+    treeLosses.writeTo(out);
+    losses.writeTo(out);
     anomalies.writeTo(out);
     stats.writeTo(out);
     out.writeLong(digest);
@@ -331,6 +374,8 @@ public final class CoreGraph {
         throw new IOException("corrupt snapshot: an open call is not in the tree");
       }
     }
+    treeLosses.readFrom(in, reconstructor.holes());
+    losses.readFrom(in);
     anomalies.readFrom(in);
     stats.readFrom(in);
     digest = in.readLong();

@@ -12,7 +12,12 @@ public enum TreeKind {
    * Tracing changed. The values are a code of {@link dev.retstack.schema.codec.Mark}, that of the
    * command, and selfPc of the open calls, innermost first.
    */
-  MARK(3);
+  MARK(3),
+  /**
+   * Records are missing: from its beginning to its end it is unknown what ran besides the calls in
+   * it. The values are those of a {@link dev.retstack.graph.reconstruct.Loss} in their order.
+   */
+  LOSS(4);
 
   private static final TreeKind[] ALL = values();
   private final int code;

@@ -37,6 +37,8 @@ public enum Stat {
       ERROR, ANALYSIS, true, "calls that returned unseen, by another slot than the hijacked copy"),
   ENDED_CALLS(INFO, ANALYSIS, true, "calls still open when their core ended"),
   TRUNCATED_CALLS(WARNING, ANALYSIS, true, "calls cut off by a loss, their end unknown"),
+  RECOVERED_CALLS(
+      INFO, ANALYSIS, true, "calls open at a loss that provably went on, their end known"),
   OPEN_CALLS(INFO, ANALYSIS, true, "calls still open at the end of the data"),
   UNKNOWN_EXITS(INFO, ANALYSIS, true, "exits of calls whose entry was lost"),
   FUNCTIONS_NOT_KEPT(WARNING, ANALYSIS, true, "calls of functions beyond the limit of the table"),

@@ -30,6 +30,11 @@ public final class CoreReconstructor {
   private long records;
   private long lost;
   private long time;
+
+  /** Number of the chunk at hand, and of its first record. */
+  private long chunk;
+
+  private long firstRecord;
   private CoreEnd end = CoreEnd.RUNNING;
   private String endDetail = "";
 
@@ -59,6 +64,8 @@ public final class CoreReconstructor {
       return false;
     }
     takeLosses(meta);
+    chunk = meta.sequence();
+    firstRecord = Math.max(meta.recordsBefore(), 0);
     apply(batch);
     takeUntraced(meta);
     nextSequence = meta.sequence() + 1;
@@ -79,15 +86,26 @@ public final class CoreReconstructor {
       missing = 0;
     }
     if (meta.sequence() > nextSequence || missing > 0) {
+      long since = time;
       long at = advance(meta.firstTime());
+      Loss loss =
+          new Loss(
+              Loss.Kind.MISSING,
+              nextSequence,
+              meta.sequence(),
+              recordsExpected,
+              missing,
+              since,
+              at);
       lost = sum(lost, missing);
       listener.count(Stat.GAP_RECORDS, missing);
       listener.count(Stat.GAP_CHUNKS, meta.sequence() - nextSequence);
       report(Anomaly.ofGap(at, nextSequence, meta.sequence(), missing));
-      truncate(at);
+      // a chunk that did not come may have told of records dropped before it
+      lose(loss, TaskLosses.UNBOUNDED);
     }
     if (meta.lostBefore() > 0) {
-      lose(advance(meta.firstTime()), meta.lostBefore());
+      drop(meta.firstTime(), meta.lostBefore(), meta.sequence(), Math.max(meta.recordsBefore(), 0));
     }
   }
 
@@ -126,6 +144,7 @@ public final class CoreReconstructor {
         break;
       }
       record(
+          i,
           batch.kind[i],
           batch.time[i],
           batch.depth[i],
@@ -138,7 +157,8 @@ public final class CoreReconstructor {
     }
   }
 
-  private void record(byte kind, long at, int depth, long selfPc, long fromPc, long retP, long fp) {
+  private void record(
+      int index, byte kind, long at, int depth, long selfPc, long fromPc, long retP, long fp) {
     switch (kind) {
       case RecordBatch.ENTRY, RecordBatch.EXIT, RecordBatch.SYS_ENTER, RecordBatch.SYS_EXIT -> {
         if (!task.possible(depth)) {
@@ -147,7 +167,7 @@ public final class CoreReconstructor {
         }
       }
       case RecordBatch.LOST -> {
-        lose(advance(at), Math.max(selfPc, 0));
+        drop(at, Math.max(selfPc, 0), chunk, sum(firstRecord, index + 1L));
         return;
       }
       case RecordBatch.VALUES -> {
@@ -167,22 +187,27 @@ public final class CoreReconstructor {
     switch (kind) {
       case RecordBatch.ENTRY -> task.entry(now, depth, selfPc, fromPc, retP, fp);
       case RecordBatch.EXIT -> task.exit(now, depth, selfPc, fromPc, retP, fp);
-      case RecordBatch.FUNCTION -> task.called(now, selfPc, fromPc);
-      case RecordBatch.SYS_ENTER -> task.systemCall(now, selfPc);
-      case RecordBatch.SYS_EXIT -> task.systemCallEnded(now, selfPc, fromPc);
-      default -> task.mark(now, fromPc, selfPc, retP);
+      case RecordBatch.FUNCTION -> task.events().called(now, selfPc, fromPc);
+      case RecordBatch.SYS_ENTER -> task.events().systemCall(now, selfPc);
+      case RecordBatch.SYS_EXIT -> task.events().systemCallEnded(now, selfPc, fromPc);
+      default -> task.events().mark(now, fromPc, selfPc, retP);
     }
   }
 
-  private void lose(long at, long count) {
+  /** The core dropped records and says so. */
+  private void drop(long when, long count, long told, long before) {
+    long since = time;
+    long at = advance(when);
     lost = sum(lost, count);
     listener.count(Stat.LOST_RECORDS, count);
     report(Anomaly.ofRecords(AnomalyKind.LOST, at, count));
-    truncate(at);
+    lose(new Loss(Loss.Kind.DROPPED, told, told, before, count, since, at), count);
   }
 
-  private void truncate(long at) {
-    task.truncate(at);
+  /** What is open may have ended. */
+  private void lose(Loss loss, long atMost) {
+    listener.lost(loss);
+    task.lose(loss.after(), loss.until(), atMost);
     listener.next();
   }
 
@@ -250,6 +275,16 @@ public final class CoreReconstructor {
   /** Calls that ended so. */
   public long ended(Ending ending) {
     return task.ended(ending);
+  }
+
+  /** Time of the last record before a loss behind which no entry or exit came, else negative. */
+  public long lostSince() {
+    return task.lostSince();
+  }
+
+  /** Stretches of the stack of which nothing is known since a loss. */
+  public int holes() {
+    return task.holes();
   }
 
   /** Whether every entry is open or ended exactly once. */

@@ -93,6 +93,31 @@ public interface GraphListener {
   /** A record comes that is not ordinary: values that follow belong to what it tells, if to any. */
   void next();
 
+  /** Records are missing; {@link #settled} or {@link #holeOpened} says later what that means. */
+  void lost(Loss loss);
+
+  /** All losses told of so far: no call, or none more than before them, is known to be open. */
+  void settled();
+
+  /**
+   * All losses told of so far: from their time on it is unknown what runs in the call of this slot,
+   * until {@link #holeClosed}. Holes lie within each other.
+   *
+   * @param slot or {@link #NONE}
+   */
+  void holeOpened(int slot);
+
+  /**
+   * The innermost hole ends.
+   *
+   * @param slot as in {@link #holeOpened}
+   * @param since when it began
+   */
+  void holeClosed(int slot, long since, long now);
+
+  /** The call of this slot, which was {@link Ending#TRUNCATED}, had ended by now. */
+  void bounded(int slot, long now);
+
   /** Whether rows of this kind are still wanted; what is not wanted is only counted. */
   boolean wants(AnomalyKind kind);
 

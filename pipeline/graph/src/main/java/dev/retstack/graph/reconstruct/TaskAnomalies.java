@@ -2,6 +2,7 @@ package dev.retstack.graph.reconstruct;
 
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.AnomalyKind;
+import dev.retstack.graph.check.FrameCheck;
 import dev.retstack.graph.check.Stat;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
@@ -29,7 +30,19 @@ final class TaskAnomalies {
         1);
   }
 
-  void framePointerMismatch(int slot, long time, long fp, long target) {
+  /** Compares an exit with its entry. */
+  void check(ImageTraits traits, int slot, long time, long fromPc, long retP, long fp) {
+    if (FrameCheck.framePointerDiffers(traits.fpCheck(), stack.fp(slot), fp)) {
+      framePointerMismatch(slot, time, fp, fromPc);
+    }
+    if (FrameCheck.returnAddressDiffers(stack.fromPc(slot), fromPc)) {
+      returnMismatch(slot, Anomaly.Variant.PLAIN, time, stack.fromPc(slot), fromPc, fromPc);
+    } else if (FrameCheck.slotDiffers(traits.retpCheck(), stack.retP(slot), retP)) {
+      returnMismatch(slot, Anomaly.Variant.SLOT, time, stack.retP(slot), retP, fromPc);
+    }
+  }
+
+  private void framePointerMismatch(int slot, long time, long fp, long target) {
     listener.count(Stat.FRAME_POINTER_MISMATCHES, 1);
     report(
         AnomalyKind.FRAME_POINTER_MISMATCH,
@@ -42,7 +55,7 @@ final class TaskAnomalies {
         1);
   }
 
-  void returnMismatch(
+  private void returnMismatch(
       int slot, Anomaly.Variant variant, long time, long expected, long received, long target) {
     listener.count(Stat.RETURN_ADDRESS_MISMATCHES, 1);
     report(

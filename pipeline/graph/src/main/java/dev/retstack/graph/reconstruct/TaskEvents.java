@@ -13,20 +13,23 @@ import java.io.IOException;
  */
 final class TaskEvents {
   private final TaskStack stack;
+  private final TaskLosses losses;
   private final ImageTraits traits;
   private final GraphListener listener;
   private boolean inSystemCall;
   private long number;
 
-  TaskEvents(TaskStack stack, ImageTraits traits, GraphListener listener) {
+  TaskEvents(TaskStack stack, TaskLosses losses, ImageTraits traits, GraphListener listener) {
     this.stack = stack;
+    this.losses = losses;
     this.traits = traits;
     this.listener = listener;
   }
 
   /** A hijacked return address as fromPc: the innermost hijacked call jumped here. */
   void called(long time, long selfPc, long fromPc) {
-    int caller = traits.isHandler(fromPc) ? stack.size() - 1 : GraphListener.NONE;
+    boolean known = traits.isHandler(fromPc) && !losses.isTopUnknown();
+    int caller = known ? stack.size() - 1 : GraphListener.NONE;
     listener.called(innermost(), caller, selfPc, fromPc, time);
   }
 
@@ -47,7 +50,7 @@ final class TaskEvents {
   }
 
   void mark(long time, long what, long selfPc, long command) {
-    long[] open = stack.open(Anomaly.MAX_STACK);
+    long[] open = losses.isPending() ? new long[0] : stack.open(Anomaly.MAX_STACK);
     listener.mark(innermost(), what, selfPc, command, time, LongImmutableList.of(open));
   }
 
@@ -59,8 +62,11 @@ final class TaskEvents {
     }
   }
 
-  /** Slot of the innermost open call. */
+  /** Slot of the innermost open call, or none where that is unknown. */
   private int innermost() {
+    if (losses.isTopUnknown()) {
+      return GraphListener.NONE;
+    }
     int top = stack.size() - 1;
     return top >= 0 && stack.tailCalled(top) ? stack.parent(top) : top;
   }

@@ -1,7 +1,5 @@
 package dev.retstack.graph.reconstruct;
 
-import dev.retstack.graph.check.Anomaly;
-import dev.retstack.graph.check.FrameCheck;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.schema.codec.RecordBatch;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
@@ -32,6 +30,7 @@ final class TaskReconstructor {
   /** Frames in the guest's ret_stack as far as the records tell, known or not. */
   private int guestSize;
 
+  private final TaskLosses losses;
   private final TaskEvents events;
 
   TaskReconstructor(ImageTraits traits, int maxDepth, GraphListener listener) {
@@ -39,7 +38,8 @@ final class TaskReconstructor {
     this.maxDepth = maxDepth;
     this.listener = listener;
     this.anomalies = new TaskAnomalies(stack, listener);
-    this.events = new TaskEvents(stack, traits, listener);
+    this.losses = new TaskLosses(stack, listener);
+    this.events = new TaskEvents(stack, losses, traits, listener);
   }
 
   /** Whether a record may have this depth. */
@@ -140,6 +140,10 @@ final class TaskReconstructor {
   }
 
   void entry(long time, int depth, long selfPc, long fromPc, long retP, long fp) {
+    if (losses.isPending()) {
+      settle(depth, time);
+    }
+    losses.alive(depth, time);
     if (stack.topDepth() >= depth) {
       unwind(depth, time, selfPc);
     }
@@ -149,7 +153,7 @@ final class TaskReconstructor {
     int below = stack.topAt(depth - 1);
     int caller = GraphListener.NONE;
     int parent = GraphListener.NONE;
-    if (below >= 0) {
+    if (below >= 0 && !stack.isUnknown(below)) {
       if (traits.isHandler(fromPc)) {
         caller = below;
         parent = stack.parent(below);
@@ -167,10 +171,19 @@ final class TaskReconstructor {
   }
 
   void exit(long time, int depth, long selfPc, long fromPc, long retP, long fp) {
+    if (losses.isPending()) {
+      settle(depth + 1, time);
+    }
+    losses.alive(depth + 1, time);
     if (stack.topDepth() > depth) {
       unwind(depth + 1, time, selfPc);
     }
     int slot = stack.topAt(depth);
+    if (slot >= 0 && stack.isUnknown(slot)) {
+      listener.bounded(slot, time);
+      stack.popTo(slot);
+      slot = GraphListener.NONE;
+    }
     if (slot < 0) {
       exitOfUnknown(time, depth, selfPc, fromPc);
       return;
@@ -182,43 +195,70 @@ final class TaskReconstructor {
         listener.count(Stat.UNWOUND_CALLS, 1);
         close(slot, time, Ending.UNWOUND);
       }
+      listener.next(); // what it returned is not the result of that call
     } else if (!stack.tailCalled(slot)) {
-      check(slot, time, fromPc, retP, fp);
+      anomalies.check(traits, slot, time, fromPc, retP, fp);
       close(slot, time, Ending.RETURNED);
     }
     stack.popTo(slot);
   }
 
-  void called(long time, long selfPc, long fromPc) {
-    events.called(time, selfPc, fromPc);
+  /** What happens inside of calls. */
+  TaskEvents events() {
+    return events;
   }
 
-  void systemCall(long time, long number) {
-    events.systemCall(time, number);
-  }
-
-  void systemCallEnded(long time, long number, long result) {
-    events.systemCallEnded(time, number, result);
-  }
-
-  void mark(long time, long what, long selfPc, long command) {
-    events.mark(time, what, selfPc, command);
-  }
-
-  /** Records are missing here: what was open may have ended, and nothing below is known. */
-  void truncate(long time) {
-    events.cut(time, Ending.TRUNCATED);
-    if (open > 0) {
-      anomalies.truncated(time, open);
-      closeFrom(0, time, Ending.TRUNCATED);
-    }
-    stack.popTo(0);
+  /**
+   * Records are missing here: what is open may have ended.
+   *
+   * @param since time of the last record before
+   * @param now time by which the loss was over
+   * @param count of the records, {@link TaskLosses#UNBOUNDED} where they may be more than is known
+   */
+  void lose(long since, long now, long count) {
+    events.cut(since, Ending.TRUNCATED);
+    losses.lose(since, count);
     guestSize = UNCERTAIN;
+    if (!losses.isBounded()) {
+      settle(0, now);
+    }
+  }
+
+  /** After the loss so many frames are alive: the calls that may have ended are cut off. */
+  private void settle(int alive, long now) {
+    long since = losses.since();
+    int base = losses.survivors(alive);
+    int from = stack.size();
+    int cut = 0;
+    while (from > 0 && stack.depth(from - 1) >= base) {
+      from--;
+      cut += stack.tailCalled(from) ? 0 : 1;
+    }
+    if (cut > 0) {
+      anomalies.truncated(now, cut);
+      closeFrom(from, since, Ending.TRUNCATED);
+    }
+    for (int slot = from; slot < stack.size(); slot++) {
+      stack.setUnknown(slot);
+    }
+    if (open > 0) {
+      listener.count(Stat.RECOVERED_CALLS, open);
+    }
+    losses.settle(base, from);
   }
 
   /** The core ended. */
   void end(long time) {
     events.cut(time, Ending.ENDED);
+    if (losses.isPending()) {
+      settle(0, time);
+    }
+    losses.alive(0, time);
+    for (int slot = stack.size() - 1; slot >= 0; slot--) {
+      if (stack.isUnknown(slot)) {
+        listener.bounded(slot, time);
+      }
+    }
     if (open > 0) {
       listener.count(Stat.ENDED_CALLS, open);
       closeFrom(0, time, Ending.ENDED);
@@ -237,23 +277,13 @@ final class TaskReconstructor {
   }
 
   private void exitOfUnknown(long time, int depth, long selfPc, long fromPc) {
+    listener.next(); // nor of one that was found dead by it
     if (guestSize != UNCERTAIN && depth >= guestSize) {
       anomalies.misplaced(time, selfPc, 0, fromPc);
     } else {
       listener.count(Stat.UNKNOWN_EXITS, 1);
       guestSize = depth;
-    }
-  }
-
-  private void check(int slot, long time, long fromPc, long retP, long fp) {
-    if (FrameCheck.framePointerDiffers(traits.fpCheck(), stack.fp(slot), fp)) {
-      anomalies.framePointerMismatch(slot, time, fp, fromPc);
-    }
-    if (FrameCheck.returnAddressDiffers(stack.fromPc(slot), fromPc)) {
-      anomalies.returnMismatch(
-          slot, Anomaly.Variant.PLAIN, time, stack.fromPc(slot), fromPc, fromPc);
-    } else if (FrameCheck.slotDiffers(traits.retpCheck(), stack.retP(slot), retP)) {
-      anomalies.returnMismatch(slot, Anomaly.Variant.SLOT, time, stack.retP(slot), retP, fromPc);
+      losses.alive(depth, time);
     }
   }
 
@@ -269,6 +299,8 @@ final class TaskReconstructor {
         dead++;
         missed += traits.missesExits(stack.selfPc(from)) ? 1 : 0;
         innermost = Math.max(innermost, from);
+      } else if (stack.isUnknown(from)) {
+        listener.bounded(from, time);
       }
     }
     if (dead > 0) {
@@ -301,12 +333,23 @@ final class TaskReconstructor {
     return entries;
   }
 
+  /** Calls known to be open: none while records are missing since the last entry or exit. */
   int open() {
-    return open;
+    return losses.isPending() ? 0 : open;
+  }
+
+  /** Time of the last record before a loss behind which no entry or exit came, else negative. */
+  long lostSince() {
+    return losses.isPending() ? losses.since() : -1;
+  }
+
+  int holes() {
+    return losses.holes();
   }
 
   long ended(Ending ending) {
-    return endings[ending.code()];
+    boolean doubtful = ending == Ending.TRUNCATED && losses.isPending();
+    return endings[ending.code()] + (doubtful ? open : 0);
   }
 
   /** The accounting identity. */
@@ -329,6 +372,7 @@ final class TaskReconstructor {
     for (long n : endings) {
       out.writeLong(n);
     }
+    losses.writeTo(out);
     events.writeTo(out);
   }
 
@@ -342,6 +386,7 @@ final class TaskReconstructor {
     for (int i = 0; i < endings.length; i++) {
       endings[i] = in.readLong();
     }
+    losses.readFrom(in);
     events.readFrom(in);
     for (int i = 0; i < stack.size(); i++) {
       open += stack.tailCalled(i) ? 0 : 1;

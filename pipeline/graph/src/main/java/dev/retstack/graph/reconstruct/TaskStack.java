@@ -25,6 +25,9 @@ final class TaskStack {
   /** The call is finished; its exit record, which will come, only clears the frame. */
   private static final long TAIL_CALLED = Long.MIN_VALUE;
 
+  /** With {@link #TAIL_CALLED}: a loss may have put another call in its place. */
+  private static final long UNKNOWN = 1L << 62;
+
   private static final int ROW_SHIFT = 3;
   private static final int INITIAL = 32;
 
@@ -91,6 +94,19 @@ final class TaskStack {
     rows[(slot << ROW_SHIFT) + DEPTH] |= TAIL_CALLED;
   }
 
+  /**
+   * The call of this slot is finished as far as can be known; its frame, or another in its place,
+   * is still there.
+   */
+  void setUnknown(int slot) {
+    rows[(slot << ROW_SHIFT) + DEPTH] |= TAIL_CALLED | UNKNOWN;
+  }
+
+  /** Whether a loss may have put another call in its place. */
+  boolean isUnknown(int slot) {
+    return (rows[(slot << ROW_SHIFT) + DEPTH] & UNKNOWN) != 0;
+  }
+
   /** Depth of the topmost frame if its call is open, else less than -1. */
   int openDepth() {
     long top = size == 0 ? TAIL_CALLED : rows[(size - 1) << ROW_SHIFT];
@@ -145,7 +161,7 @@ final class TaskStack {
       out.writeLong(fromPc(slot));
       out.writeLong(retP(slot));
       out.writeLong(fp(slot));
-      out.writeBoolean(tailCalled(slot));
+      out.writeByte((tailCalled(slot) ? 1 : 0) | (isUnknown(slot) ? 2 : 0));
     }
   }
 
@@ -167,12 +183,17 @@ final class TaskStack {
       if (depth <= before || depth >= maxDepth || parent < -1 || parent >= slot) {
         throw new IOException("corrupt snapshot: frame " + slot + " at depth " + depth);
       }
-      if (parent >= 0 && tailCalled(parent)) {
-        throw new IOException("corrupt snapshot: frame " + slot + " lies in a finished call");
-      }
       push(depth, parent, in.readLong(), in.readLong(), in.readLong(), in.readLong());
-      if (in.readBoolean()) {
+      int state = in.readUnsignedByte();
+      if (state == 1) {
         setTailCalled(slot);
+      } else if (state == 3) {
+        setUnknown(slot);
+      } else if (state != 0) {
+        throw new IOException("corrupt snapshot: frame " + slot + " in state " + state);
+      }
+      if (parent >= 0 && tailCalled(parent) && !isUnknown(slot)) {
+        throw new IOException("corrupt snapshot: frame " + slot + " lies in a finished call");
       }
       before = depth;
     }

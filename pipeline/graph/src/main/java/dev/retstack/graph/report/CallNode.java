@@ -3,9 +3,11 @@ package dev.retstack.graph.report;
 import dev.retstack.graph.aggregate.RecordedValues;
 import dev.retstack.graph.aggregate.TreeKind;
 import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.reconstruct.Loss;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A call with the calls below it, or something else that happened between them ({@link #kind}).
@@ -19,6 +21,7 @@ public final class CallNode {
   private final long exit;
   private final Ending ending;
   private final Recorded recorded;
+  private final long deadBy;
   private final List<CallNode> children = new ArrayList<>(0);
 
   /**
@@ -30,6 +33,7 @@ public final class CallNode {
    * @param caller name of the caller of a {@link TreeKind#FUNCTION}, of the function of a mark
    * @param command number of the command of a {@link TreeKind#MARK}, 0 for none
    * @param stack names of the open calls of a mark, innermost first
+   * @param loss of a {@link TreeKind#LOSS}
    */
   public record Recorded(
       RecordedValues arguments,
@@ -37,9 +41,17 @@ public final class CallNode {
       int wordBytes,
       String caller,
       long command,
-      List<String> stack) {
+      List<String> stack,
+      Optional<Loss> loss) {
     static final Recorded NOTHING =
-        new Recorded(RecordedValues.NONE, RecordedValues.NONE, Long.BYTES, "", 0, List.of());
+        new Recorded(
+            RecordedValues.NONE,
+            RecordedValues.NONE,
+            Long.BYTES,
+            "",
+            0,
+            List.of(),
+            Optional.empty());
 
     public Recorded {
       stack = List.copyOf(stack);
@@ -53,6 +65,7 @@ public final class CallNode {
       long enter,
       long exit,
       Ending ending,
+      long deadBy,
       Recorded recorded) {
     this.kind = kind;
     this.function = function;
@@ -60,6 +73,7 @@ public final class CallNode {
     this.enter = enter;
     this.exit = exit;
     this.ending = ending;
+    this.deadBy = deadBy;
     this.recorded = recorded;
   }
 
@@ -98,6 +112,16 @@ public final class CallNode {
 
   public Ending ending() {
     return ending;
+  }
+
+  /** Of a truncated call: time by which it had ended, negative where nothing tells. */
+  public long deadBy() {
+    return deadBy;
+  }
+
+  /** The loss that a node of {@link TreeKind#LOSS} tells of. */
+  public Loss loss() {
+    return recorded.loss().orElseThrow();
   }
 
   /** Values and names that belong to it. */

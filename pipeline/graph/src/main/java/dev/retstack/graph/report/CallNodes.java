@@ -10,28 +10,38 @@ import dev.retstack.graph.report.CallNode.Recorded;
 import dev.retstack.schema.codec.Mark;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
+import java.util.Optional;
 
 /** Makes the nodes of a call tree of its rows: finds names, and says what the values mean. */
 final class CallNodes {
   private final CallTreeLog log;
   private final ImageInfo image;
   private final long now;
+  private final long lostSince;
 
   CallNodes(CoreGraph core) {
     this.log = core.tree();
     this.image = core.image();
     this.now = core.progress().time();
+    this.lostSince = core.progress().lostSince();
   }
 
   CallNode node(int row) {
     Ending ending = log.ending(row);
+    long exit = log.exit(row);
+    if (ending == Ending.OPEN) {
+      boolean doubtful = lostSince >= 0 && log.kind(row) == TreeKind.CALL;
+      ending = doubtful ? Ending.TRUNCATED : ending;
+      exit = doubtful ? lostSince : now;
+    }
     return new CallNode(
         log.kind(row),
         name(row),
         log.selfPc(row),
         log.enter(row),
-        ending == Ending.OPEN ? now : log.exit(row),
+        exit,
         ending,
+        log.deadBy(row),
         recorded(row));
   }
 
@@ -40,6 +50,7 @@ final class CallNodes {
       case CALL, FUNCTION -> image.symbols().name(log.selfPc(row));
       case SYSTEM_CALL -> SystemCallRows.name(image.systemCalls(), log.selfPc(row));
       case MARK -> Mark.text(at(log.arguments(row).values(), 0));
+      case LOSS -> log.loss(row).kind().name();
     };
   }
 
@@ -55,16 +66,34 @@ final class CallNodes {
           image.wordBytes(),
           log.selfPc(row) == 0 ? "" : image.symbols().name(log.selfPc(row)),
           at(all, 1),
-          names(all.subList(Math.min(2, all.size()), all.size())));
+          names(all.subList(Math.min(2, all.size()), all.size())),
+          Optional.empty());
+    }
+    if (kind == TreeKind.LOSS) {
+      return new Recorded(
+          RecordedValues.NONE,
+          RecordedValues.NONE,
+          image.wordBytes(),
+          "",
+          0,
+          List.of(),
+          Optional.of(log.loss(row)));
     }
     if (kind == TreeKind.FUNCTION) {
       String caller = image.symbols().name(at(results.values(), 0));
-      return new Recorded(arguments, RecordedValues.NONE, image.wordBytes(), caller, 0, List.of());
+      return new Recorded(
+          arguments,
+          RecordedValues.NONE,
+          image.wordBytes(),
+          caller,
+          0,
+          List.of(),
+          Optional.empty());
     }
     if (arguments.isEmpty() && results.isEmpty()) {
       return Recorded.NOTHING;
     }
-    return new Recorded(arguments, results, image.wordBytes(), "", 0, List.of());
+    return new Recorded(arguments, results, image.wordBytes(), "", 0, List.of(), Optional.empty());
   }
 
   private static long at(LongList values, int index) {

@@ -4,6 +4,8 @@ import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.reconstruct.CoreEnd;
 import dev.retstack.graph.reconstruct.CoreReconstructor;
 import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.reconstruct.Loss;
+import java.util.List;
 
 /**
  * Where a core stands.
@@ -14,6 +16,7 @@ import dev.retstack.graph.reconstruct.Ending;
  * @param time its clock as last seen
  * @param end RUNNING, or why it ended
  * @param endDetail exit code or fault in words
+ * @param losses where records are missing, in order; they add up to {@code lost}
  */
 public record CoreRow(
     String session,
@@ -32,7 +35,12 @@ public record CoreRow(
     long open,
     long time,
     CoreEnd end,
-    String endDetail) {
+    String endDetail,
+    List<Loss> losses) {
+
+  public CoreRow {
+    losses = List.copyOf(losses);
+  }
 
   static CoreRow of(CoreGraph core) {
     CoreReconstructor p = core.progress();
@@ -53,7 +61,8 @@ public record CoreRow(
         p.open(),
         p.time(),
         p.end(),
-        p.endDetail());
+        p.endDetail(),
+        core.losses().rows());
   }
 
   /** Received of all known records, in percent. */

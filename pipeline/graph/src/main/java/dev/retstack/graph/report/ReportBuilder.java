@@ -8,6 +8,7 @@ import dev.retstack.graph.aggregate.ImageInfo;
 import dev.retstack.graph.aggregate.StatCounts;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.reconstruct.Ending;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -73,6 +74,8 @@ public final class ReportBuilder {
         lost = lost + core.progress().lost() < 0 ? Long.MAX_VALUE : lost + core.progress().lost();
         stats.add(core.stats());
         stats.add(Stat.OPEN_CALLS, core.progress().open());
+        long cut = core.progress().ended(Ending.TRUNCATED);
+        stats.add(Stat.TRUNCATED_CALLS, cut - core.stats().get(Stat.TRUNCATED_CALLS));
       }
     }
     List<FunctionRow> functions = new ArrayList<>();

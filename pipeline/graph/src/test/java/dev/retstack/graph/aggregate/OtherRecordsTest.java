@@ -128,6 +128,19 @@ class OtherRecordsTest {
   }
 
   @Test
+  void whatAnUnknownExitReturnedIsNotTheResultOfACallItProvesDead() {
+    stream
+        .lost(1, 3)
+        .enter(2, 5, Stream.A, 0x9000)
+        .exit(3, 2, MAIN, 0x9000)
+        .values(3, ValuesDepth.of(0, 1, 0), 6, 0, 0, 0)
+        .send();
+    CallNode a = roots().get(1);
+    assertThat(a.ending()).isEqualTo(Ending.UNWOUND);
+    assertThat(a.recorded().results().isEmpty()).isTrue();
+  }
+
+  @Test
   void aSystemCallStandsInTheFunctionThatMadeIt() {
     stream
         .enter(1, 0, MAIN, 0x9000)

@@ -16,7 +16,8 @@ import java.util.TreeMap;
 /**
  * Stacks with their self time, one per line, the input of flame graph tools: {@code image;main;fib
  * 42}. Equal stacks of all cores are one line. The sum of all lines is the time of the outermost
- * calls; a call cut off by a loss has no time of its own, what it called keeps its.
+ * calls; a call cut off by a loss has no time of its own, what it called keeps its. Time after a
+ * loss in which it is unknown what ran is that of a frame {@code [unknown]}.
  */
 public final class FoldedExport {
   private FoldedExport() {}
@@ -60,11 +61,16 @@ public final class FoldedExport {
     }
 
     private static String frame(CallNode call) {
+      if (call.kind() == TreeKind.LOSS) {
+        return PerfettoExport.UNKNOWN;
+      }
       return call.isCall() ? call.function() : "sys_" + call.function();
     }
 
     private static boolean hasTime(CallNode node) {
-      return node.kind() == TreeKind.CALL || node.kind() == TreeKind.SYSTEM_CALL;
+      return node.kind() == TreeKind.CALL
+          || node.kind() == TreeKind.SYSTEM_CALL
+          || node.kind() == TreeKind.LOSS;
     }
 
     @Override

@@ -1,12 +1,18 @@
 package dev.retstack.service.export;
 
+import dev.retstack.graph.aggregate.TreeKind;
+import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
 import java.io.IOException;
 import java.util.List;
 
-/** Calls as RFC 4180 text, one line each in the order of their entries; depth tells the nesting. */
+/**
+ * Calls as RFC 4180 text, one line each in the order of their entries; depth tells the nesting. A
+ * loss is a line of kind LOSS whose arguments say how many records are missing and which. Calls
+ * that a loss cut off have bounds of their duration in the last two columns.
+ */
 public final class GraphCsv {
   private GraphCsv() {}
 
@@ -27,7 +33,9 @@ public final class GraphCsv {
         "ending",
         "kind",
         "arguments",
-        "results");
+        "results",
+        "atLeast",
+        "atMost");
     for (CallTree tree : trees) {
       TreeWalk.walk(tree, List.of(), maxDepth, new Lines(tree, csv));
     }
@@ -36,6 +44,8 @@ public final class GraphCsv {
   private record Lines(CallTree tree, Csv csv) implements TreeWalk.Visitor {
     @Override
     public void enter(CallNode call, int depth) throws IOException {
+      boolean cut = call.isCall() && call.ending() == Ending.TRUNCATED;
+      boolean loss = call.kind() == TreeKind.LOSS;
       csv.line(
           tree.core(),
           tree.task(),
@@ -45,8 +55,12 @@ public final class GraphCsv {
           call.ending().finished() ? call.exit() : "",
           call.ending(),
           call.kind(),
-          ValueText.list(call.recorded().arguments(), call.recorded().wordBytes()),
-          ValueText.list(call.recorded().results(), call.recorded().wordBytes()));
+          loss
+              ? call.loss().records() + ", " + LossText.place(call.loss())
+              : ValueText.list(call.recorded().arguments(), call.recorded().wordBytes()),
+          ValueText.list(call.recorded().results(), call.recorded().wordBytes()),
+          cut ? call.exit() - call.enter() : "",
+          cut && call.deadBy() >= 0 ? call.deadBy() - call.enter() : "");
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.retstack.service.export;
 import com.fasterxml.jackson.core.JsonGenerator;
 import dev.retstack.graph.aggregate.RecordedValues;
 import dev.retstack.graph.aggregate.TreeKind;
+import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
@@ -15,7 +16,10 @@ import java.util.List;
  * unit, calls}} per core and task, whose calls are nested {@code {function, enter, exit,
  * children}}. The exit of a call whose end is unknown is null. Where there are any: {@code
  * arguments} and {@code returns}, raw, in hex. What is no call with a frame has a {@code kind}:
- * FUNCTION (with {@code caller}), SYSTEM_CALL, or MARK (with {@code command} and {@code stack}).
+ * FUNCTION (with {@code caller}), SYSTEM_CALL, MARK (with {@code command} and {@code stack}), or
+ * LOSS (with the fields of {@link ReportJson#loss}): its function is DROPPED or MISSING, its
+ * children are calls of which the caller is unknown. A call that a loss cut off has {@code atLeast}
+ * and, where it is known, {@code atMost}, of its duration.
  */
 public final class GraphJson {
   private GraphJson() {}
@@ -62,6 +66,12 @@ public final class GraphJson {
       } else {
         json.writeNullField("exit");
       }
+      if (call.isCall() && call.ending() == Ending.TRUNCATED) {
+        json.writeNumberField("atLeast", call.exit() - call.enter());
+        if (call.deadBy() >= 0) {
+          json.writeNumberField("atMost", call.deadBy() - call.enter());
+        }
+      }
       if (!call.isCall()) {
         other(call);
       }
@@ -74,6 +84,9 @@ public final class GraphJson {
       json.writeStringField("kind", call.kind().name());
       if (!call.recorded().caller().isEmpty()) {
         json.writeStringField("caller", call.recorded().caller());
+      }
+      if (call.kind() == TreeKind.LOSS) {
+        ReportJson.loss(call.loss(), json);
       }
       if (call.kind() == TreeKind.MARK) {
         json.writeNumberField("command", call.recorded().command());

@@ -1,5 +1,6 @@
 package dev.retstack.service.export;
 
+import dev.retstack.graph.aggregate.TreeKind;
 import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
@@ -75,12 +76,20 @@ public final class GraphText {
             line(
                 call.enter(), duration(call), depth, "sys_" + head(call) + ";" + comment("", call));
         case MARK -> mark(call, depth);
+        case LOSS ->
+            line(
+                call.enter(),
+                "",
+                depth,
+                "/* " + LossText.of(call) + " */" + (isLeaf(call, depth) ? "" : " {"));
       }
     }
 
     @Override
     public void exit(CallNode call, int depth) throws IOException {
-      if (call.isCall() && !isLeaf(call, depth)) {
+      if (call.kind() == TreeKind.LOSS && !isLeaf(call, depth)) {
+        line(call.exit(), "", depth, "} /* what ran besides is unknown */");
+      } else if (call.isCall() && !isLeaf(call, depth)) {
         line(call.exit(), duration(call), depth, "}" + comment(call.function(), call));
       }
     }
@@ -107,6 +116,7 @@ public final class GraphText {
     /** What there is to say of the end: how, where not by a return, and what was returned. */
     private static String comment(String name, CallNode call) {
       String how = call.ending() == Ending.RETURNED ? "" : name(call.ending());
+      how += call.isCall() && call.ending() == Ending.TRUNCATED ? LossText.bounds(call) : "";
       CallNode.Recorded more = call.recorded();
       String value =
           call.isCall()

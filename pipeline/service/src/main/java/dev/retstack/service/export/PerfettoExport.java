@@ -21,6 +21,10 @@ import java.util.Map;
 public final class PerfettoExport {
   private static final PerfettoSequence.Fields NOTHING = _ -> {};
   private static final int SLICE_BEGIN = PerfettoFields.TYPE_SLICE_BEGIN;
+
+  /** Name of the time after a loss in which unknown calls ran. */
+  static final String UNKNOWN = "[unknown]";
+
   private static final int INSTANT = PerfettoFields.TYPE_INSTANT;
 
   private PerfettoExport() {}
@@ -86,13 +90,22 @@ public final class PerfettoExport {
         case CALL -> event(call.enter(), SLICE_BEGIN, call.function(), details(call));
         case SYSTEM_CALL ->
             event(call.enter(), SLICE_BEGIN, "sys_" + call.function(), details(call));
+        case LOSS -> {
+          dropped = true;
+          String name = LossText.kind(call.loss()).name();
+          event(call.enter(), INSTANT, name, annotation("message", LossText.message(call.loss())));
+          if (call.exit() > call.enter()) {
+            event(call.enter(), SLICE_BEGIN, UNKNOWN, NOTHING);
+          }
+        }
         case FUNCTION, MARK -> event(call.enter(), INSTANT, call.function(), details(call));
       }
     }
 
     @Override
     public void exit(CallNode call, int depth) throws IOException {
-      boolean slice = call.isCall() || call.kind() == TreeKind.SYSTEM_CALL;
+      boolean hole = call.kind() == TreeKind.LOSS && call.exit() > call.enter();
+      boolean slice = call.isCall() || call.kind() == TreeKind.SYSTEM_CALL || hole;
       if (slice && call.ending() != Ending.OPEN) {
         event(call.exit(), PerfettoFields.TYPE_SLICE_END, null, NOTHING);
       }
@@ -115,6 +128,10 @@ public final class PerfettoExport {
       CallNode.Recorded more = call.recorded();
       Map<String, String> details = new LinkedHashMap<>();
       details.put("end", call.ending() == Ending.RETURNED ? "" : call.ending().name());
+      boolean cut = call.isCall() && call.ending() == Ending.TRUNCATED;
+      details.put("atLeast", cut ? String.valueOf(call.exit() - call.enter()) : "");
+      details.put(
+          "atMost", cut && call.deadBy() >= 0 ? String.valueOf(call.deadBy() - call.enter()) : "");
       details.put("arguments", ValueText.list(more.arguments(), more.wordBytes()));
       details.put(
           "returns",

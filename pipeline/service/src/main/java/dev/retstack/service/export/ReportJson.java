@@ -1,6 +1,8 @@
 package dev.retstack.service.export;
 
 import com.fasterxml.jackson.core.JsonGenerator;
+import dev.retstack.graph.reconstruct.Loss;
+import dev.retstack.graph.report.CoreRow;
 import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
@@ -13,8 +15,10 @@ import java.util.List;
 /**
  * The report as JSON, a contract kept stable: {@code {unit, records, lost, completeness,
  * resultHash, functions:[{name, address, image, isa, calls, total, self, min, max, avg}],
- * edges:[{caller, callee, calls, total}], stats:[{name, severity, source, count}]}}. Addresses are
- * strings in hex, since JSON readers lose digits of 64-bit numbers.
+ * edges:[{caller, callee, calls, total}], stats:[{name, severity, source, count}]}}; where records
+ * are missing, {@code incomplete:[{core, session, task, records, lost, completeness, losses:[{kind,
+ * records, fromChunk, toChunk, record, after, until}]}]} behind the hash. Addresses are strings in
+ * hex, since JSON readers lose digits of 64-bit numbers.
  */
 public final class ReportJson {
   private ReportJson() {}
@@ -48,6 +52,7 @@ public final class ReportJson {
     json.writeNumberField("lost", report.lost());
     json.writeNumberField("completeness", report.completeness());
     json.writeStringField("resultHash", report.resultHash());
+    losses(report, json);
     json.writeArrayFieldStart("functions");
     for (FunctionRow row : report.functions()) {
       function(row, json);
@@ -67,6 +72,44 @@ public final class ReportJson {
     }
     json.writeFieldName("stats");
     stats(report.stats(), json);
+  }
+
+  private static void losses(Report report, JsonGenerator json) throws IOException {
+    if (report.cores().stream().allMatch(core -> core.losses().isEmpty())) {
+      return;
+    }
+    json.writeArrayFieldStart("incomplete");
+    for (CoreRow core : report.cores()) {
+      if (!core.losses().isEmpty()) {
+        json.writeStartObject();
+        json.writeStringField("core", core.core());
+        json.writeStringField("session", core.session());
+        json.writeNumberField("task", 0);
+        json.writeNumberField("records", core.records());
+        json.writeNumberField("lost", core.lost());
+        json.writeNumberField("completeness", core.completeness());
+        json.writeArrayFieldStart("losses");
+        for (Loss loss : core.losses()) {
+          json.writeStartObject();
+          json.writeStringField("kind", loss.kind().name());
+          loss(loss, json);
+          json.writeEndObject();
+        }
+        json.writeEndArray();
+        json.writeEndObject();
+      }
+    }
+    json.writeEndArray();
+  }
+
+  /** {@code records, fromChunk, toChunk, record, after, until}: see {@link Loss}. */
+  static void loss(Loss loss, JsonGenerator json) throws IOException {
+    json.writeNumberField("records", loss.records());
+    json.writeNumberField("fromChunk", loss.fromChunk());
+    json.writeNumberField("toChunk", loss.toChunk());
+    json.writeNumberField("record", loss.record());
+    json.writeNumberField("after", loss.after());
+    json.writeNumberField("until", loss.until());
   }
 
   private static void function(FunctionRow row, JsonGenerator json) throws IOException {

@@ -1,5 +1,7 @@
 package dev.retstack.service.export;
 
+import dev.retstack.graph.reconstruct.Loss;
+import dev.retstack.graph.report.CoreRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.StatRow;
@@ -10,6 +12,9 @@ import java.util.Locale;
 
 /** The function report as an aligned table, with what is missing said first. */
 public final class ReportText {
+  /** Losses shown; all of them are in the report as JSON. */
+  private static final int LOSSES_MAX = 20;
+
   private ReportText() {}
 
   /** Writes the whole report. */
@@ -24,6 +29,7 @@ public final class ReportText {
    */
   public static void write(Report report, int maxFunctions, Appendable out) throws IOException {
     head(report, out);
+    losses(report.cores(), out);
     functions(report, maxFunctions, out);
     systemCalls(report.systemCalls(), out);
     stats(report.stats(), out);
@@ -40,6 +46,32 @@ public final class ReportText {
                 Units.percent(report.completeness()),
                 Units.name(report.unit())));
     out.append("# result hash ").append(report.resultHash()).append("\n\n");
+  }
+
+  private static void losses(List<CoreRow> cores, Appendable out) throws IOException {
+    TextTable table = new TextTable("MISSING>", "CORE", "WHERE", "AFTER>", "UNTIL>", "COMPLETE>");
+    int rows = 0;
+    int left = 0;
+    for (CoreRow core : cores) {
+      for (Loss loss : core.losses()) {
+        if (rows == LOSSES_MAX) {
+          left++;
+          continue;
+        }
+        rows++;
+        table.row(
+            String.valueOf(loss.records()),
+            core.core(),
+            LossText.place(loss),
+            String.valueOf(loss.after()),
+            String.valueOf(loss.until()),
+            Units.percent(core.completeness()));
+      }
+    }
+    if (rows > 0) {
+      table.write(out);
+      out.append(left == 0 ? "\n" : "# and %d more losses\n\n".formatted(left));
+    }
   }
 
   private static void functions(Report report, int maxFunctions, Appendable out)

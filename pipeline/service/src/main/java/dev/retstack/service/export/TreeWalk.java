@@ -1,5 +1,6 @@
 package dev.retstack.service.export;
 
+import dev.retstack.graph.aggregate.TreeKind;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
@@ -8,8 +9,11 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * Goes through a call tree in the order of time, with the anomalies of the same core where they
@@ -24,7 +28,9 @@ final class TreeWalk {
     /** A call ends, or nothing more is known of it. */
     void exit(CallNode call, int depth) throws IOException;
 
-    /** Something was found while {@code depth} calls were open. */
+    /**
+     * Something was found while {@code depth} calls were open; losses that the tree has are not.
+     */
     void anomaly(AnomalyRow anomaly, int depth) throws IOException;
   }
 
@@ -62,9 +68,39 @@ final class TreeWalk {
                     row.core().equals(tree.core())
                         && row.session().equals(tree.session())
                         && row.task() == tree.task())
+            .filter(notIn(losses(tree, maxDepth)))
             .sorted(Comparator.comparingLong(AnomalyRow::time))
             .toList();
     new TreeWalk(own, maxDepth, visitor).run(tree);
+  }
+
+  /** A loss that is shown: its time and its records. */
+  private record Shown(long time, long records) {}
+
+  private static Set<Shown> losses(CallTree tree, int maxDepth) {
+    Set<Shown> shown = new HashSet<>();
+    Deque<Iterator<CallNode>> open = new ArrayDeque<>();
+    open.push(tree.roots().iterator());
+    while (!open.isEmpty()) {
+      if (!open.element().hasNext()) {
+        open.pop();
+        continue;
+      }
+      CallNode node = open.element().next();
+      if (node.kind() == TreeKind.LOSS) {
+        shown.add(new Shown(node.loss().until(), node.loss().records()));
+      }
+      if (open.size() < maxDepth) {
+        open.push(node.children().iterator());
+      }
+    }
+    return shown;
+  }
+
+  private static Predicate<AnomalyRow> notIn(Set<Shown> losses) {
+    return row ->
+        !(row.kind() == AnomalyKind.LOST || row.kind() == AnomalyKind.SEQUENCE_GAP)
+            || !losses.contains(new Shown(row.time(), row.count()));
   }
 
   /** Whether the calls around an anomaly of this kind say it already. */

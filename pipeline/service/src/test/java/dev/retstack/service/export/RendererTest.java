@@ -72,7 +72,17 @@ class RendererTest {
     JsonNode report = new ObjectMapper().readTree(out.toString());
     assertThat(keys(report))
         .containsExactly(
-            "unit", "records", "lost", "completeness", "resultHash", "functions", "edges", "stats");
+            "unit",
+            "records",
+            "lost",
+            "completeness",
+            "resultHash",
+            "incomplete",
+            "functions",
+            "edges",
+            "stats");
+    assertThat(keys(report.path("incomplete").path(0)))
+        .containsExactly("core", "session", "task", "records", "lost", "completeness", "losses");
     assertThat(keys(report.path("functions").path(0)))
         .containsExactly(
             "name", "address", "image", "isa", "calls", "total", "self", "min", "max", "avg");

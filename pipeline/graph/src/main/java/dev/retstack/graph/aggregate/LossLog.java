@@ -1,0 +1,76 @@
+package dev.retstack.graph.aggregate;
+
+import dev.retstack.graph.reconstruct.Loss;
+import dev.retstack.graph.snapshot.Fields;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * Where records of one core are missing, in order. All of them: beyond the limit the last row grows
+ * over those that follow, so that the rows always add up to what is lost.
+ */
+public final class LossLog {
+  /** Rows of one core. */
+  static final int ROWS_MAX = 1000;
+
+  private final List<Loss> rows = new ArrayList<>(0);
+  private long losses;
+
+  LossLog() {}
+
+  void add(Loss loss) {
+    losses++;
+    if (rows.size() < ROWS_MAX) {
+      rows.add(loss);
+    } else {
+      rows.set(ROWS_MAX - 1, rows.getLast().with(loss));
+    }
+  }
+
+  /** The rows, in the order of the stream. */
+  public List<Loss> rows() {
+    return Collections.unmodifiableList(rows);
+  }
+
+  /** Losses; more than there are rows where the last one stands for several. */
+  public long losses() {
+    return losses;
+  }
+
+  void writeTo(DataOutput out) throws IOException {
+    out.writeLong(losses);
+    out.writeInt(rows.size());
+    for (Loss loss : rows) {
+      Fields.writeText(out, loss.kind().name());
+      out.writeLong(loss.fromChunk());
+      out.writeLong(loss.toChunk());
+      out.writeLong(loss.record());
+      out.writeLong(loss.records());
+      out.writeLong(loss.after());
+      out.writeLong(loss.until());
+    }
+  }
+
+  void readFrom(DataInput in) throws IOException {
+    losses = in.readLong();
+    int count = Fields.readCount(in, ROWS_MAX, "losses of one core");
+    if (losses < count) {
+      throw new IOException("corrupt snapshot: " + count + " rows of " + losses + " losses");
+    }
+    for (int i = 0; i < count; i++) {
+      rows.add(
+          new Loss(
+              Fields.readEnum(in, Loss.Kind.class),
+              in.readLong(),
+              in.readLong(),
+              in.readLong(),
+              in.readLong(),
+              in.readLong(),
+              in.readLong()));
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package dev.retstack.graph.aggregate;
+
+import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.reconstruct.Loss;
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongList;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+
+/** The losses in a call tree: rows that stand where they happened, and hold what ran meanwhile. */
+final class TreeLosses {
+  private final CallTreeLog tree;
+
+  /** Rows of losses of which it is not known yet in which call they happened. */
+  private final IntArrayList waiting = new IntArrayList(0);
+
+  /** Rows of the holes that are open, the outermost first. */
+  private final IntArrayList holes = new IntArrayList(0);
+
+  TreeLosses(CallTreeLog tree) {
+    this.tree = tree;
+  }
+
+  /** A row for a loss, if there is room. */
+  void add(Loss loss) {
+    if (!tree.isFull()) {
+      int row = tree.enter(TreeKind.LOSS, 0, CallTreeLog.NONE, loss.after());
+      tree.finish(row, loss.after(), Ending.RETURNED);
+      tree.argumentLog().set(row, 0, values(loss));
+      waiting.push(row);
+    }
+  }
+
+  private static LongList values(Loss loss) {
+    return LongArrayList.of(
+        loss.kind() == Loss.Kind.DROPPED ? 0 : 1,
+        loss.fromChunk(),
+        loss.toChunk(),
+        loss.record(),
+        loss.records(),
+        loss.after(),
+        loss.until());
+  }
+
+  /** The loss of a row. */
+  static Loss loss(LongList v) {
+    Loss.Kind kind = v.getLong(0) == 0 ? Loss.Kind.DROPPED : Loss.Kind.MISSING;
+    return new Loss(
+        kind, v.getLong(1), v.getLong(2), v.getLong(3), v.getLong(4), v.getLong(5), v.getLong(6));
+  }
+
+  /** Row of what is not known to lie in any call: that of the innermost hole, or none. */
+  int row() {
+    return waiting.isEmpty() ? hole() : waiting.topInt();
+  }
+
+  private int hole() {
+    return holes.isEmpty() ? CallTreeLog.NONE : holes.topInt();
+  }
+
+  /** The losses that wait happened beside all known calls. */
+  void settled() {
+    place(hole());
+  }
+
+  /**
+   * The losses that wait happened in the call of this row, or in none that is known, and a hole
+   * begins.
+   */
+  void opened(int parent) {
+    int row = waiting.isEmpty() ? CallTreeLog.NONE : waiting.topInt();
+    place(parent >= 0 ? parent : hole());
+    holes.push(row);
+    if (row >= 0) {
+      tree.finish(row, tree.enter(row), Ending.OPEN);
+    }
+  }
+
+  /** The innermost hole ends. */
+  void closed(long now) {
+    int row = holes.popInt();
+    if (row >= 0) {
+      tree.finish(row, now, Ending.RETURNED);
+    }
+  }
+
+  private void place(int parent) {
+    for (int row : waiting) {
+      tree.setParent(row, parent);
+    }
+    waiting.clear();
+  }
+
+  void writeTo(DataOutput out) throws IOException {
+    write(out, waiting);
+    write(out, holes);
+  }
+
+  private static void write(DataOutput out, IntArrayList rows) throws IOException {
+    out.writeInt(rows.size());
+    for (int row : rows) {
+      out.writeInt(row);
+    }
+  }
+
+  /** Reads what {@link #writeTo} wrote; the tree is complete already. */
+  void readFrom(DataInput in, int openHoles) throws IOException {
+    read(in, waiting);
+    read(in, holes);
+    if (holes.size() != openHoles) {
+      throw new IOException("corrupt snapshot: " + holes.size() + " rows of holes");
+    }
+  }
+
+  private void read(DataInput in, IntArrayList rows) throws IOException {
+    int count = in.readInt();
+    if (count < 0) {
+      throw new IOException("corrupt snapshot: " + count + " rows of losses");
+    }
+    for (int i = 0; i < count; i++) {
+      int row = in.readInt();
+      if (row < CallTreeLog.NONE || row >= tree.size()) {
+        throw new IOException("corrupt snapshot: row " + row + " of a loss");
+      }
+      rows.push(row);
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package dev.retstack.graph.reconstruct;
+
+/**
+ * Records that are missing at one place of a core's stream.
+ *
+ * @param kind where they went missing
+ * @param fromChunk MISSING: number of the first chunk that did not come; DROPPED: of the chunk that
+ *     tells of it
+ * @param toChunk number of the first chunk behind the loss
+ * @param record number, in the order of the records that the core sent, of the first one missing
+ *     (MISSING) or of the first one behind the loss (DROPPED: what was dropped has no numbers)
+ * @param records how many; of MISSING chunks, what they themselves had dropped is not known
+ * @param after time of the last record before it
+ * @param until time by which it was over
+ */
+public record Loss(
+    Kind kind, long fromChunk, long toChunk, long record, long records, long after, long until) {
+
+  /** Where records went missing. */
+  public enum Kind {
+    /** The core dropped them, and counted them. */
+    DROPPED,
+    /** The core sent them, and they never came. */
+    MISSING
+  }
+
+  /** This one and a later one, with whatever lies between. */
+  public Loss with(Loss later) {
+    long sum = records + later.records;
+    return new Loss(
+        kind == later.kind ? kind : Kind.MISSING,
+        fromChunk,
+        later.toChunk,
+        record,
+        sum < 0 ? Long.MAX_VALUE : sum,
+        after,
+        later.until);
+  }
+}

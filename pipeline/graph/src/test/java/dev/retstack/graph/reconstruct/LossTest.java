@@ -1,0 +1,200 @@
+package dev.retstack.graph.reconstruct;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.retstack.graph.Stream;
+import dev.retstack.graph.aggregate.CallTreeLog;
+import dev.retstack.graph.aggregate.CoreGraph;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.TreeKind;
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.report.CallNode;
+import dev.retstack.graph.report.FunctionRow;
+import dev.retstack.schema.codec.RecordBatch;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What is known across a loss, and what is not; README.md has the proof. */
+class LossTest {
+  private static final long FROM = 0x900;
+
+  private final Stream stream = new Stream();
+
+  /** main, a, b, c are open at 4; then records are lost. */
+  private Stream fourOpen() {
+    return stream
+        .enter(1, 0, Stream.MAIN, FROM)
+        .enter(2, 1, Stream.A, FROM)
+        .enter(3, 2, Stream.B, FROM)
+        .enter(4, 3, Stream.C, FROM);
+  }
+
+  @Test
+  void callsThatTheMissingRecordsCannotHaveReplacedGoOn() {
+    fourOpen().lost(10, 1).enter(12, 4, Stream.A, FROM).exit(13, 4, Stream.A, FROM);
+    stream.exit(20, 3, Stream.C, FROM).exit(21, 2, Stream.B, FROM).exit(23, 1, Stream.A, FROM);
+    stream.exit(24, 0, Stream.MAIN, FROM).send();
+    assertThat(tree())
+        .containsExactly(
+            "main 1..24 RETURNED",
+            " a 2..23 RETURNED",
+            "  b 3..4 TRUNCATED by 21",
+            "   c 4..4 TRUNCATED by 20",
+            "  DROPPED 4..21 RETURNED",
+            "   a 12..13 RETURNED");
+    assertThat(stat(Stat.RECOVERED_CALLS)).isEqualTo(2);
+    assertThat(stat(Stat.TRUNCATED_CALLS)).isEqualTo(2);
+    assertThat(stat(Stat.UNKNOWN_EXITS)).isEqualTo(2);
+  }
+
+  @Test
+  void aCallMayHaveJumpedAwayInTheLossThoughItsFrameIsStillThere() {
+    fourOpen().lost(10, 1).exit(12, 4, Stream.A, FROM).exit(13, 3, Stream.C, FROM).send();
+    assertThat(tree()).contains("   c 4..4 TRUNCATED by 13", "  b 3..0 OPEN");
+  }
+
+  @Test
+  void timeOfUnknownCallsIsNobodysOwn() {
+    fourOpen().lost(10, 1).enter(12, 4, Stream.A, FROM).exit(13, 4, Stream.A, FROM);
+    stream.exit(20, 3, Stream.C, FROM).exit(21, 2, Stream.B, FROM).exit(23, 1, Stream.A, FROM);
+    stream.exit(24, 0, Stream.MAIN, FROM).send();
+    FunctionRow a =
+        stream.state().report().functions().stream()
+            .filter(row -> row.selfPc() == Stream.A)
+            .findFirst()
+            .orElseThrow();
+    assertThat(a.calls()).isEqualTo(2);
+    assertThat(a.sum()).isEqualTo(21 + 1);
+    assertThat(a.self()).as("2..3, 21..23 and 12..13").isEqualTo(1 + 2 + 1);
+  }
+
+  @Test
+  void aCallerIsNotGuessedAcrossALoss() {
+    fourOpen().lost(10, 2).enter(12, 4, Stream.A, FROM).send();
+    assertThat(stream.state().report().edges())
+        .extracting(row -> row.callerPc(), row -> row.calleePc())
+        .containsExactlyInAnyOrder(
+            tuple(Stream.MAIN, Stream.A), tuple(Stream.A, Stream.B), tuple(Stream.B, Stream.C));
+  }
+
+  @Test
+  void behindAMissingChunkNothingIsSure() {
+    fourOpen().send();
+    stream.function(10, Stream.A, FROM).skip().enter(12, 4, Stream.A, FROM).send();
+    assertThat(tree())
+        .containsExactly(
+            "main 1..4 TRUNCATED",
+            " a 2..4 TRUNCATED",
+            "  b 3..4 TRUNCATED",
+            "   c 4..4 TRUNCATED",
+            "MISSING 4..4 RETURNED",
+            "a 12..0 OPEN");
+    assertThat(core().losses().rows())
+        .containsExactly(new Loss(Loss.Kind.MISSING, 1, 2, 4, 1, 4, 12));
+  }
+
+  @Test
+  void whatIsOpenAtALossAtTheEndOfTheDataIsInDoubt() {
+    fourOpen().lost(10, 1).send();
+    assertThat(core().progress().open()).isZero();
+    assertThat(core().progress().ended(Ending.TRUNCATED)).isEqualTo(4);
+    assertThat(stream.state().trees().getFirst().roots().getFirst())
+        .extracting(CallNode::ending, CallNode::exit)
+        .containsExactly(Ending.TRUNCATED, 4L);
+    stream.enter(12, 9, Stream.A, FROM).send();
+    assertThat(core().progress().open()).isEqualTo(5);
+  }
+
+  @Test
+  void aCoreThatEndsBehindALossBoundsWhatWasOpen() {
+    fourOpen().lost(10, 1).end(30);
+    assertThat(tree()).contains("main 1..4 TRUNCATED by 30", "   c 4..4 TRUNCATED by 30");
+  }
+
+  @Test
+  void lossesWithinLosses() {
+    fourOpen().lost(5, 1).enter(6, 6, Stream.A, FROM).enter(7, 7, Stream.B, FROM);
+    stream.enter(8, 8, Stream.C, FROM).enter(9, 9, Stream.C, FROM);
+    stream.lost(10, 1).exit(11, 9, Stream.C, FROM).send();
+    assertThat(core().progress().holes()).isEqualTo(2);
+    stream.exit(12, 8, Stream.C, FROM).exit(13, 7, Stream.B, FROM).exit(14, 6, Stream.A, FROM);
+    stream.exit(15, 3, Stream.C, FROM).exit(16, 0, Stream.MAIN, FROM).send();
+    assertThat(core().progress().holes()).isZero();
+    assertThat(tree())
+        .contains(
+            "main 1..16 RETURNED",
+            "    DROPPED 4..15 RETURNED",
+            "     a 6..14 RETURNED",
+            "      b 7..13 RETURNED",
+            "       DROPPED 9..12 RETURNED");
+  }
+
+  @Test
+  void aSnapshotInTheMiddleChangesNothing() throws IOException {
+    fourOpen().send();
+    stream.lost(10, 1).send();
+    GraphState again = copy(stream.state());
+    RecordBatch rest = new RecordBatch(4);
+    rest.add(RecordBatch.ENTRY, 12, 4, Stream.A, FROM, 0, 0);
+    rest.add(RecordBatch.EXIT, 13, 4, Stream.A, FROM, 0, 0);
+    rest.add(RecordBatch.EXIT, 20, 3, Stream.C, FROM, 0, 0);
+    ChunkMeta meta = ChunkMeta.running(2, 5, 12, 20, ClockUnit.INSTRUCTIONS);
+    again.apply(meta, Stream.CORE, Stream.IMAGE_ID, rest);
+    again = copy(again);
+    stream.state().apply(meta, Stream.CORE, Stream.IMAGE_ID, rest);
+    assertThat(again.report()).isEqualTo(stream.state().report());
+    assertThat(again.trees().toString()).isEqualTo(stream.state().trees().toString());
+  }
+
+  /** As many losses and holes as a hostile stream likes. */
+  @Test
+  void lossesCostNoMoreThanTheirLimits() {
+    for (int i = 0; i < 5_000; i++) {
+      stream.lost(10L * i, 1).enter(10L * i + 1, 2 * i % 60_000, Stream.A, FROM).send();
+    }
+    assertThat(core().losses().rows()).hasSize(1000);
+    assertThat(core().losses().losses()).isEqualTo(5_000);
+    assertThat(core().losses().rows().stream().mapToLong(Loss::records).sum()).isEqualTo(5_000);
+    assertThat(core().progress().slots()).isLessThanOrEqualTo(5_000);
+    assertThat(core().progress().holes()).isLessThanOrEqualTo(5_000);
+    assertThat(core().progress().balanced()).isTrue();
+  }
+
+  private static GraphState copy(GraphState state) throws IOException {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    state.writeTo(new DataOutputStream(bytes));
+    return GraphState.readFrom(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())));
+  }
+
+  private long stat(Stat stat) {
+    return core().stats().get(stat);
+  }
+
+  private CoreGraph core() {
+    return stream.state().core(Stream.CORE).orElseThrow();
+  }
+
+  private List<String> tree() {
+    CallTreeLog log = core().tree();
+    return java.util.stream.IntStream.range(0, log.size()).mapToObj(i -> line(log, i)).toList();
+  }
+
+  private String line(CallTreeLog log, int row) {
+    String indent = "";
+    for (int above = log.parent(row); above >= 0; above = log.parent(above)) {
+      indent += " ";
+    }
+    boolean loss = log.kind(row) == TreeKind.LOSS;
+    boolean open = log.ending(row) == Ending.OPEN;
+    return indent
+        + (loss ? log.loss(row).kind() : Stream.IMAGE.symbols().name(log.selfPc(row)))
+        + " %d..%d %s".formatted(log.enter(row), open ? 0 : log.exit(row), log.ending(row))
+        + (log.deadBy(row) < 0 ? "" : " by " + log.deadBy(row));
+  }
+}
