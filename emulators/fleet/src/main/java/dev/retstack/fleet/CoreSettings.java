@@ -46,8 +46,7 @@ final class CoreSettings {
 
   /** Whom commands select. */
   CoreIdentity identity() {
-    return new CoreIdentity(
-        spec.name(), spec.image().isa().name(), spec.image().elf().name(), spec.labels());
+    return spec.identity();
   }
 
   /** Before the core is opened: does what was commanded so far. */

@@ -1,5 +1,6 @@
 package dev.retstack.fleet;
 
+import dev.retstack.fleet.control.CoreIdentity;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import java.util.Map;
@@ -19,6 +20,11 @@ public record CoreSpec(
     if (name.isBlank()) {
       throw new IllegalArgumentException("a core needs a name");
     }
+  }
+
+  /** Whom commands select. */
+  public CoreIdentity identity() {
+    return new CoreIdentity(name, image.isa().name(), image.elf().name(), labels);
   }
 
   /** A core without labels. */

@@ -2,6 +2,7 @@ package dev.retstack.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.control.ControlChannel;
 import dev.retstack.fleet.control.LocalControlChannel;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.linux.LinuxOptions;
@@ -13,6 +14,7 @@ import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.codec.Chunks;
 import dev.retstack.schema.codec.RecordBatch;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -22,7 +24,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /** A fleet that runs in threads of its own until it is stopped, its chunks and answers kept. */
-final class RunningFleet implements AutoCloseable {
+public final class RunningFleet implements AutoCloseable {
   private static final long PATIENCE_MS = 60_000;
 
   private final Map<String, List<Chunk>> chunks = new HashMap<>();
@@ -31,27 +33,40 @@ final class RunningFleet implements AutoCloseable {
   private final CompletableFuture<List<CoreResult>> results = new CompletableFuture<>();
   private final List<CoreSpec> cores;
   private final FleetOptions options;
+  private final Runner runner;
   private Thread thread;
 
+  /** What runs the cores: in this process, or in others. */
+  public interface Runner {
+    List<CoreResult> run(
+        List<CoreSpec> cores, FleetOptions options, ChunkSink sink, ControlChannel channel)
+        throws IOException, InterruptedException;
+  }
+
   RunningFleet(List<CoreSpec> cores, FleetOptions options) {
+    this(cores, options, (c, o, sink, ch) -> Fleet.run(c, o, sink, FleetListener.NONE, ch));
+  }
+
+  public RunningFleet(List<CoreSpec> cores, FleetOptions options, Runner runner) {
     this.cores = cores;
     this.options = options;
+    this.runner = runner;
   }
 
   /** Runs a program of the zoo that calls for hours. */
-  static CoreOptions busy() {
+  public static CoreOptions busy() {
     return CoreOptions.of(LinuxOptions.of("zoo").withArguments(List.of("zoo", "w200", "100000000")))
         .withRecordsPerChunk(2_000);
   }
 
-  RunningFleet start() {
+  public RunningFleet start() {
     thread = Thread.ofPlatform().start(this::run);
     return this;
   }
 
   private void run() {
     try {
-      results.complete(Fleet.run(cores, options, new Sink(), FleetListener.NONE, channel));
+      results.complete(runner.run(cores, options, new Sink(), channel));
     } catch (InterruptedException e) {
       results.complete(List.of());
     } catch (Throwable e) {
@@ -83,13 +98,14 @@ final class RunningFleet implements AutoCloseable {
   }
 
   /** Gives a command and waits until the fleet, and every core that it names, has answered. */
-  List<ControlResult> command(String target, String name, String... arguments) throws Exception {
+  public List<ControlResult> command(String target, String name, String... arguments)
+      throws Exception {
     String id = name + "-" + System.nanoTime();
     send(id, target, 0, name, arguments);
     return answers(id);
   }
 
-  void send(String id, String target, long deadline, String name, String... arguments) {
+  public void send(String id, String target, long deadline, String name, String... arguments) {
     channel.send(
         Control.newBuilder()
             .setId(id)
@@ -101,7 +117,7 @@ final class RunningFleet implements AutoCloseable {
   }
 
   /** The fleet's answer, then those of the cores. */
-  List<ControlResult> answers(String id) throws Exception {
+  public List<ControlResult> answers(String id) throws Exception {
     List<ControlResult> mine = new ArrayList<>();
     await(
         "answers to " + id,
@@ -114,24 +130,24 @@ final class RunningFleet implements AutoCloseable {
   }
 
   /** Waits until a core has sent so many chunks more. */
-  void awaitChunks(String core, int more) throws Exception {
+  public void awaitChunks(String core, int more) throws Exception {
     awaitChunksInAll(core, chunks(core) + more);
   }
 
   /** Waits until a core has sent so many chunks from its beginning on. */
-  void awaitChunksInAll(String core, int count) throws Exception {
+  public void awaitChunksInAll(String core, int count) throws Exception {
     await("chunks of " + core, () -> chunks(core) >= count);
   }
 
   /** Chunks that a core has sent. */
-  int chunks(String core) {
+  public int chunks(String core) {
     synchronized (chunks) {
       return chunks.getOrDefault(core, List.of()).size();
     }
   }
 
   /** Waits until a core has run on. */
-  void awaitProgress(String core) throws Exception {
+  public void awaitProgress(String core) throws Exception {
     long time = command("core=" + core, "status").getLast().getTime();
     while (command("core=" + core, "status").getLast().getTime() == time) {
       Thread.onSpinWait();
@@ -152,12 +168,12 @@ final class RunningFleet implements AutoCloseable {
     }
   }
 
-  List<CoreResult> join() throws Exception {
+  public List<CoreResult> join() throws Exception {
     return results.get();
   }
 
   /** All records of a core, its chunks found to be one whole stream; after the fleet's end. */
-  RecordBatch stream(String core) throws Exception {
+  public RecordBatch stream(String core) throws Exception {
     List<Chunk> all;
     synchronized (chunks) {
       all = List.copyOf(chunks.get(core));

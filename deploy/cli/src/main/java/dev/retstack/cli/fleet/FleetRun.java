@@ -68,17 +68,26 @@ public final class FleetRun {
         line -> Fleet.run(cores, options, sink, new ProgressListener(line, listener), channel));
   }
 
-  /** Runs the cores into the sink, in this process or isolated, until all have ended. */
+  /**
+   * Runs the cores into the sink, in this process or isolated, until all have ended.
+   *
+   * @param channel commands that they follow
+   */
   public List<CoreResult> run(
-      List<CoreSpec> cores, FleetOptions options, ChunkSink sink, IsolateOptions isolation)
+      List<CoreSpec> cores,
+      FleetOptions options,
+      ChunkSink sink,
+      IsolateOptions isolation,
+      ControlChannel channel)
       throws IOException, InterruptedException {
     if (!isolation.isolate()) {
-      return run(cores, options, sink, FleetListener.NONE);
+      return run(cores, options, sink, FleetListener.NONE, channel);
     }
     return run(
         sink,
         line ->
-            IsolatedFleet.run(cores, options, isolation.restarts(), sink, new DeathTeller(line)));
+            IsolatedFleet.run(
+                cores, options, isolation.restarts(), sink, new DeathTeller(line), channel));
   }
 
   private List<CoreResult> run(ChunkSink sink, Runner fleet)

@@ -6,10 +6,7 @@ import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.fleet.FleetRun;
 import dev.retstack.cli.fleetfile.CoreChoice;
 import dev.retstack.cli.kafka.KafkaLink;
-import dev.retstack.cli.option.IsolateOptions;
 import dev.retstack.fleet.CoreResult;
-import dev.retstack.fleet.CoreSpec;
-import dev.retstack.fleet.FleetListener;
 import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.publish.ChunkSink;
 import java.io.IOException;
@@ -40,17 +37,13 @@ public final class EmulateVerb extends Verb {
     KafkaLink link = chosen.run().kafka().link(terminal());
     link.ensureTopics();
     FleetOptions options = chosen.run().intoKafka();
-    IsolateOptions isolation = chosen.run().isolation();
-    List<CoreSpec> cores = chosen.cores();
     List<CoreResult> results;
     try (Shutdown shutdown = Shutdown.install()) {
       ChunkSink sink = shutdown.add(link.openSink());
       note("session " + options.session() + " into " + link.settings().bootstrap());
       FleetRun fleet = new FleetRun(terminal(), shutdown);
       results =
-          isolation.isolate()
-              ? fleet.run(cores, options, sink, isolation)
-              : fleet.run(cores, options, sink, FleetListener.NONE, link.openControl());
+          fleet.run(chosen.cores(), options, sink, chosen.run().isolation(), link.openControl());
       fleet.explain(results);
       close(sink);
     }

@@ -8,6 +8,7 @@ import dev.retstack.cli.fleet.ProgressLine;
 import dev.retstack.cli.fleetfile.CoreChoice;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.fleet.CoreResult;
+import dev.retstack.fleet.control.ControlChannel;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.publish.FileChunkSink;
 import dev.retstack.service.replay.KafkaToTrace;
@@ -60,7 +61,13 @@ public final class RecordVerb extends Verb {
     try (Shutdown shutdown = Shutdown.install()) {
       ChunkSink sink = shutdown.add(open());
       FleetRun fleet = new FleetRun(terminal(), shutdown);
-      results = fleet.run(chosen.cores(), chosen.run().intoFile(), sink, chosen.run().isolation());
+      results =
+          fleet.run(
+              chosen.cores(),
+              chosen.run().intoFile(),
+              sink,
+              chosen.run().isolation(),
+              ControlChannel.NONE);
       fleet.explain(results);
     }
     long records = results.stream().mapToLong(CoreResult::records).sum();

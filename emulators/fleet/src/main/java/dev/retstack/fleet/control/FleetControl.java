@@ -58,4 +58,9 @@ public final class FleetControl {
   public int size() {
     return commands.size();
   }
+
+  /** These commands: another fold that is given them, and no others, comes to the same. */
+  public List<Command> commands() {
+    return List.copyOf(commands);
+  }
 }

@@ -5,6 +5,7 @@ import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.Fleet;
 import dev.retstack.fleet.FleetListener;
 import dev.retstack.fleet.FleetProgress;
+import dev.retstack.fleet.control.ControlChannel;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.schema.Chunk;
@@ -26,7 +27,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class CoreHost {
   /** Exit code after the parent's death; nobody reads it. */
-  private static final int ORPHANED = 3;
+  static final int ORPHANED = 3;
 
   private final FrameReader in;
   private final FrameWriter out;
@@ -54,7 +55,11 @@ public final class CoreHost {
   }
 
   private void run() throws IOException {
+    List<ControlChannel.Entry> past = new ArrayList<>();
     Frame first = in.read();
+    for (; first != null && first.kind() == Frame.Kind.PAST; first = in.read()) {
+      past.add(CommandFrame.read(first));
+    }
     if (first == null || first.kind() != Frame.Kind.JOB) {
       throw new StreamCorruptedException("no job");
     }
@@ -68,22 +73,24 @@ public final class CoreHost {
       streams.add(own);
       cores.add(core.spec(image, own.input(), own.output(1), own.output(2)));
     }
-    Thread.ofPlatform().name("parent").daemon().start(this::listen);
+    ParentChannel channel = new ParentChannel(out, Map.copyOf(numbers), past);
+    Thread.ofPlatform().name("parent").daemon().start(() -> listen(channel));
     try {
-      Fleet.run(cores, job.fleet().options(), new ParentSink(numbers), new Teller());
+      Fleet.run(cores, job.fleet().options(), new ParentSink(numbers), new Teller(), channel);
     } catch (InterruptedException e) {
       // the parent asked for it, and every core has ended in order
     }
   }
 
   /** Follows the parent until it is gone. */
-  private void listen() {
+  private void listen(ParentChannel channel) {
     try {
       for (Frame frame = in.read(); frame != null; frame = in.read()) {
         switch (frame.kind()) {
           case INPUT -> streams.get(frame.core(streams.size())).arrived(frame.content());
           case REFUSED -> refused.put(frame.core(streams.size()), frame.text());
           case STOP -> fleet.interrupt();
+          case COMMAND -> channel.arrived(CommandFrame.read(frame));
           default -> throw new StreamCorruptedException("frame for the parent: " + frame.kind());
         }
       }

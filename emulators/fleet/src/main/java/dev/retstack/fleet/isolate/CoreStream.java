@@ -2,6 +2,7 @@ package dev.retstack.fleet.isolate;
 
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
+import dev.retstack.fleet.control.CoreIdentity;
 import dev.retstack.fleet.core.CoreEnding;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.schema.Chunk;
@@ -22,9 +23,6 @@ import java.util.TreeMap;
  * changes it, others read its sums.
  */
 final class CoreStream {
-  /** Follows the name of a core that was started again, before the number of the restart. */
-  static final String RESTART = ".restart-";
-
   private final CoreSpec spec;
   private final String firstName;
   private final String session;
@@ -53,7 +51,9 @@ final class CoreStream {
 
   /** The same core once more, from the beginning, under a name of its own. */
   CoreStream restart(int number) {
-    CoreSpec again = new CoreSpec(firstName + RESTART + number, spec.image(), spec.options());
+    CoreSpec again =
+        new CoreSpec(
+            firstName + CoreIdentity.RESTART + number, spec.image(), spec.options(), spec.labels());
     return new CoreStream(again, firstName, session, input);
   }
 
@@ -136,7 +136,7 @@ final class CoreStream {
     }
   }
 
-  private ClockUnit unit() {
+  ClockUnit unit() {
     return spec.options().clock() == CoreOptions.Clock.VIRTUAL
         ? ClockUnit.INSTRUCTIONS
         : ClockUnit.NANOSECONDS;

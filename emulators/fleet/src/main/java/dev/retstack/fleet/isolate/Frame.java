@@ -32,7 +32,13 @@ final class Frame {
     /** To the parent: a {@link dev.retstack.fleet.FleetProgress}. */
     PROGRESS(8),
     /** To the parent: a {@link dev.retstack.fleet.CoreResult}; its last chunk has gone before. */
-    ENDED(9);
+    ENDED(9),
+    /** To the child, before its job: a command of the past, see {@link CommandFrame}. */
+    PAST(10),
+    /** To the child: a command, see {@link CommandFrame}. */
+    COMMAND(11),
+    /** To the parent: core, then its ControlResult in a Confluent frame. */
+    ANSWER(12);
 
     private final int code;
 

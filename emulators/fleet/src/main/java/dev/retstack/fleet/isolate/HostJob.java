@@ -67,9 +67,10 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
     }
   }
 
-  /** {@link CoreOptions} and {@link LinuxOptions} of one core; entry null = the image's own. */
+  /** A core with its {@link CoreOptions} and {@link LinuxOptions}; entry null = the image's own. */
   record CorePart(
       String name,
+      Map<String, String> labels,
       boolean traced,
       CoreOptions.Clock clock,
       CoreOptions.ProbeKind probe,
@@ -86,10 +87,12 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
       long memoryBytesMax,
       List<String> readable) {
 
-    static CorePart of(String name, CoreOptions core) {
+    static CorePart of(CoreSpec spec) {
+      CoreOptions core = spec.options();
       LinuxOptions linux = core.linux();
       return new CorePart(
-          name,
+          spec.name(),
+          spec.labels(),
           core.traced(),
           core.clock(),
           core.probe(),
@@ -132,7 +135,8 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
               instructionLimit,
               entry == null ? OptionalLong.empty() : OptionalLong.of(entry),
               ram,
-              linux));
+              linux),
+          labels);
     }
   }
 

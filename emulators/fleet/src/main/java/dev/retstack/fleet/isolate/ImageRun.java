@@ -28,36 +28,45 @@ final class ImageRun {
   private final int restartsMax;
   private final ChunkSink sink;
   private final IsolateListener listener;
+  private final CommandDesk desk;
+  private final List<CoreStream> first;
 
   /** Every start of every core, for the sums. */
   private final List<CoreStream> starts = new CopyOnWriteArrayList<>();
 
   private final AtomicLong instructionsOfTheDead = new AtomicLong();
   private volatile FleetProgress told;
+  private CommandPost post;
   private volatile HostProcess process;
   private boolean stopping;
 
   /**
+   * @param cores of one image
    * @param file absolute path of the image
    * @param listener safe for use by several threads
+   * @param desk which has taken the commands of the past
    */
   ImageRun(
+      List<CoreSpec> cores,
       String file,
       HostJob.FleetPart fleet,
       int restartsMax,
       ChunkSink sink,
-      IsolateListener listener) {
+      IsolateListener listener,
+      CommandDesk desk) {
     this.file = file;
     this.fleet = fleet;
     this.restartsMax = restartsMax;
     this.sink = sink;
     this.listener = listener;
+    this.desk = desk;
+    this.first = cores.stream().map(core -> CoreStream.first(core, fleet.session())).toList();
+    this.post = desk.join(first);
   }
 
   /** Runs the cores; every one of them is told to the listener when it has ended. */
-  void run(List<CoreSpec> cores) {
-    List<CoreStream> open =
-        cores.stream().map(core -> CoreStream.first(core, fleet.session())).toList();
+  void run() {
+    List<CoreStream> open = first;
     for (int restart = 1; !open.isEmpty(); restart++) {
       starts.addAll(open);
       open = runOnce(open, restart);
@@ -123,9 +132,6 @@ final class ImageRun {
     instructionsOfTheDead.addAndGet(last == null ? 0 : last.instructions());
     told = null;
     List<CoreStream> orphans = cores.stream().filter(core -> core.result() == null).toList();
-    if (orphans.isEmpty()) {
-      return List.of();
-    }
     boolean stopped = isStopping();
     List<CoreStream> next = new ArrayList<>();
     for (CoreStream core : orphans) {
@@ -135,7 +141,9 @@ final class ImageRun {
       }
       bury(core, stopped, reason);
     }
-    if (!stopped) {
+    String why = stopped ? STOPPED : "the core's process is gone: " + reason;
+    post = desk.replace(post, why, next);
+    if (!stopped && !orphans.isEmpty()) {
       listener.processDied(new ProcessDeath(pid, image, reason, names(orphans), names(next)));
     }
     return next;
@@ -160,7 +168,7 @@ final class ImageRun {
   private String serve(HostProcess child, List<CoreStream> cores) {
     String fault = "";
     try {
-      child.send(Frame.json(Frame.Kind.JOB, job(cores)));
+      post.open(child, Frame.json(Frame.Kind.JOB, job(cores)));
       began(child);
       for (Frame frame = child.read(); frame != null; frame = child.read()) {
         take(frame, child, cores);
@@ -185,9 +193,7 @@ final class ImageRun {
         file,
         cores.getFirst().spec().image().elf().buildId(),
         fleet,
-        cores.stream()
-            .map(core -> HostJob.CorePart.of(core.spec().name(), core.spec().options()))
-            .toList());
+        cores.stream().map(core -> HostJob.CorePart.of(core.spec())).toList());
   }
 
   private void take(Frame frame, HostProcess child, List<CoreStream> cores) throws IOException {
@@ -218,7 +224,9 @@ final class ImageRun {
                 .orElseThrow(() -> new StreamCorruptedException("no core " + result.name()));
         core.close(result);
         ended(core);
+        post.ended(cores.indexOf(core));
       }
+      case ANSWER -> post.answered(frame.core(cores.size()), frame.content());
       default -> throw new StreamCorruptedException("frame for a child: " + frame.kind());
     }
   }

@@ -4,6 +4,8 @@ import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.FleetProgress;
+import dev.retstack.fleet.control.ControlChannel;
+import dev.retstack.fleet.control.CoreIdentity;
 import dev.retstack.fleet.core.ImageLayout;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.publish.ChunkSink;
@@ -38,6 +40,7 @@ public final class IsolatedFleet {
 
   private final FleetOptions options;
   private final ChunkSink sink;
+  private final CommandDesk desk;
   private final IsolateListener listener;
   private final List<CoreResult> results = new ArrayList<>();
   private final List<ImageRun> runs = new ArrayList<>();
@@ -45,11 +48,27 @@ public final class IsolatedFleet {
   private final CountDownLatch left;
 
   private IsolatedFleet(
-      FleetOptions options, ChunkSink sink, IsolateListener listener, int images) {
+      FleetOptions options,
+      ChunkSink sink,
+      IsolateListener listener,
+      ControlChannel channel,
+      int images) {
     this.options = options;
+    this.desk = new CommandDesk(options.session(), channel);
     this.sink = sink;
     this.listener = listener;
     this.left = new CountDownLatch(images);
+  }
+
+  /** Runs cores that take no commands; see the other. */
+  public static List<CoreResult> run(
+      List<CoreSpec> cores,
+      FleetOptions options,
+      int restartsMax,
+      ChunkSink sink,
+      IsolateListener listener)
+      throws IOException, InterruptedException {
+    return run(cores, options, restartsMax, sink, listener, ControlChannel.NONE);
   }
 
   /**
@@ -60,8 +79,9 @@ public final class IsolatedFleet {
    *
    * @param cores whose images were loaded from files
    * @param restartsMax how often the cores of one image are started again
+   * @param channel commands that the cores follow, those of the past included; closed at the end
    * @return what became of each core, restarts included, in the order in which they ended
-   * @throws IOException when the sink does not take the images
+   * @throws IOException when the sink does not take the images, or past commands cannot be read
    * @throws IllegalArgumentException when two cores have one name, or an image has no file
    */
   public static List<CoreResult> run(
@@ -69,14 +89,31 @@ public final class IsolatedFleet {
       FleetOptions options,
       int restartsMax,
       ChunkSink sink,
-      IsolateListener listener)
+      IsolateListener listener,
+      ControlChannel channel)
+      throws IOException, InterruptedException {
+    try {
+      return prepared(cores, options, restartsMax, sink, listener, channel).run();
+    } finally {
+      channel.close();
+    }
+  }
+
+  private static IsolatedFleet prepared(
+      List<CoreSpec> cores,
+      FleetOptions options,
+      int restartsMax,
+      ChunkSink sink,
+      IsolateListener listener,
+      ControlChannel channel)
       throws IOException, InterruptedException {
     requireNames(cores);
     Map<String, List<CoreSpec>> byImage = new LinkedHashMap<>();
     for (CoreSpec core : cores) {
       byImage.computeIfAbsent(core.image().elf().buildId(), _ -> new ArrayList<>()).add(core);
     }
-    IsolatedFleet fleet = new IsolatedFleet(options, sink, listener, byImage.size());
+    IsolatedFleet fleet = new IsolatedFleet(options, sink, listener, channel, byImage.size());
+    fleet.desk.replay();
     int threads = Math.ceilDiv(options.threads(), Math.max(1, byImage.size()));
     HostJob.FleetPart part = HostJob.FleetPart.of(options, threads);
     for (List<CoreSpec> ofOne : byImage.values()) {
@@ -88,9 +125,9 @@ public final class IsolatedFleet {
               .orElseThrow(() -> new IllegalArgumentException(image.elf().name() + " has no file"))
               .toString();
       sink.image(ImageLayout.describe(image));
-      fleet.add(new ImageRun(file, part, restartsMax, sink, fleet.new Serial()), ofOne);
+      fleet.add(new ImageRun(ofOne, file, part, restartsMax, sink, fleet.new Serial(), fleet.desk));
     }
-    return fleet.run();
+    return fleet;
   }
 
   private static void requireNames(List<CoreSpec> cores) {
@@ -99,14 +136,14 @@ public final class IsolatedFleet {
       throw new IllegalArgumentException("two cores have one name: " + names);
     }
     for (String name : names) {
-      if (name.contains(CoreStream.RESTART)) {
+      if (name.contains(CoreIdentity.RESTART)) {
         throw new IllegalArgumentException(
-            "a core named %s: %s is for cores started again".formatted(name, CoreStream.RESTART));
+            "a core named %s: %s is for cores started again".formatted(name, CoreIdentity.RESTART));
       }
     }
   }
 
-  private void add(ImageRun run, List<CoreSpec> cores) {
+  private void add(ImageRun run) {
     runs.add(run);
     threads.add(
         Thread.ofPlatform()
@@ -115,7 +152,7 @@ public final class IsolatedFleet {
             .unstarted(
                 () -> {
                   try {
-                    run.run(cores);
+                    run.run();
                   } finally {
                     left.countDown();
                   }
@@ -123,6 +160,7 @@ public final class IsolatedFleet {
   }
 
   private List<CoreResult> run() throws InterruptedException {
+    desk.listen();
     threads.forEach(Thread::start);
     try {
       while (!left.await(options.progressInterval().toMillis(), TimeUnit.MILLISECONDS)) {

@@ -74,7 +74,12 @@ final class LastWords {
 
   /** A line of a process that nobody vouches for reaches a terminal: short, without controls. */
   static String printable(String text) {
-    String shown = text.length() > LINE_CHARS_MAX ? text.substring(0, LINE_CHARS_MAX) : text;
+    return printable(text, LINE_CHARS_MAX);
+  }
+
+  /** The same, of another length. */
+  static String printable(String text, int charsMax) {
+    String shown = text.length() > charsMax ? text.substring(0, charsMax) : text;
     return shown.replaceAll("\\p{Cntrl}", "\uFFFD");
   }
 }

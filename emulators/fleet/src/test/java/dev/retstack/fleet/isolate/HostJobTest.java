@@ -95,12 +95,12 @@ class HostJobTest {
             "/x",
             image.elf().buildId(),
             HostJob.FleetPart.of(fleet, 3),
-            List.of(HostJob.CorePart.of("a", core)));
+            List.of(HostJob.CorePart.of(new CoreSpec("a", image, core, Map.of("rack", "7")))));
     HostJob arrived = overTheWire(job);
     assertThat(arrived).isEqualTo(job);
     assertThat(arrived.fleet().options()).isEqualTo(fleet);
     CoreSpec spec = arrived.cores().getFirst().spec(image, IN, OUT, OUT);
-    assertThat(spec).isEqualTo(new CoreSpec("a", image, core));
+    assertThat(spec).isEqualTo(new CoreSpec("a", image, core, Map.of("rack", "7")));
     assertThat(spec.options().linux().environment().keySet()).containsExactly("Z", "A");
   }
 
