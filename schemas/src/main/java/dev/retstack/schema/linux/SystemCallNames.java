@@ -75,6 +75,11 @@ public final class SystemCallNames {
     return number == (int) number ? Optional.ofNullable(names.get((int) number)) : Optional.empty();
   }
 
+  /** All names of this table, in the order of the alphabet. */
+  public List<String> names() {
+    return names.values().stream().distinct().sorted().toList();
+  }
+
   /** Number of a call by its name. */
   public Optional<Integer> number(String name) {
     return names.entrySet().stream()

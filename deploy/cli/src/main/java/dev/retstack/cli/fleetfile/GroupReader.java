@@ -6,13 +6,13 @@ import dev.retstack.cli.option.CoreGroup;
 import dev.retstack.cli.option.GuestImages;
 import dev.retstack.cli.option.ProgramOptions;
 import dev.retstack.fleet.control.FunctionPattern;
+import dev.retstack.fleet.control.Glob;
 import dev.retstack.fleet.control.Setting;
 import dev.retstack.fleet.control.SiteCatalog;
 import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.loader.ElfFormatException;
 import dev.retstack.fleet.loader.LoadedImage;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,14 +22,15 @@ import picocli.CommandLine.ParameterException;
 
 /** Makes groups of cores from words, and holds them against their images. */
 final class GroupReader {
-  private record Named(Argument argument, FunctionPattern pattern) {}
+  /** A function pattern or the name of an event, as it stands in a value. */
+  private record Named(Argument argument, Object name) {}
 
   private final OptionKeys<ProgramOptions> keys;
   private final Problems problems;
   private final Map<String, Optional<LoadedImage>> images = new HashMap<>();
   private final Map<LoadedImage, SiteCatalog> catalogs = new HashMap<>();
 
-  /** Why a pattern means nothing in the groups so far; empty where it means something in one. */
+  /** Why a name means nothing in the groups so far; empty where it means something in one. */
   private final Map<Named, Optional<String>> found = new LinkedHashMap<>();
 
   GroupReader(OptionKeys<ProgramOptions> keys, Problems problems) {
@@ -108,19 +109,26 @@ final class GroupReader {
         parse(argument).map(ProgramOptions::trace).orElse(TraceSettings.standard());
     List<SiteCatalog> sites =
         loaded.stream().map(image -> catalogs.computeIfAbsent(image, SiteCatalog::of)).toList();
-    Arrays.stream(Setting.values())
-        .flatMap(setting -> setting.patterns(settings).stream())
-        .forEach(
-            pattern -> {
-              boolean here = sites.stream().anyMatch(catalog -> catalog.has(pattern));
-              found.merge(
-                  new Named(argument, pattern),
-                  here ? Optional.empty() : Optional.of(sites.getFirst().whyNone(pattern)),
-                  (before, now) -> before.isEmpty() ? before : now);
-            });
+    for (Setting setting : Setting.values()) {
+      for (FunctionPattern pattern : setting.patterns(settings)) {
+        boolean here = sites.stream().anyMatch(catalog -> catalog.has(pattern));
+        note(argument, pattern, here ? "" : sites.getFirst().whyNone(pattern));
+      }
+      for (Glob event : setting.events(settings)) {
+        boolean here = sites.stream().anyMatch(catalog -> catalog.hasEvent(event));
+        note(argument, event, here ? "" : sites.getFirst().whyNoEvent(event));
+      }
+    }
   }
 
-  /** At the end: patterns that mean no function of any core, which a misprint may be. */
+  private void note(Argument argument, Object name, String why) {
+    found.merge(
+        new Named(argument, name),
+        Optional.of(why).filter(sentence -> !sentence.isEmpty()),
+        (before, now) -> before.isEmpty() ? before : now);
+  }
+
+  /** At the end: names that mean nothing in any core, which a misprint may be. */
   void noteUnmatched() {
     found.forEach(
         (named, why) -> why.ifPresent(sentence -> problems.add(named.argument(), sentence)));

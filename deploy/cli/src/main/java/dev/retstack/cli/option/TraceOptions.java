@@ -141,7 +141,7 @@ public final class TraceOptions {
   }
 
   /**
-   * Refuses patterns that mean no function of any image: a misprint would trace nothing.
+   * Refuses what means no function or system call of any image: a misprint would trace nothing.
    *
    * @throws CommandException which names near names
    */
@@ -157,6 +157,13 @@ public final class TraceOptions {
           .ifPresent(
               pattern -> {
                 throw CommandException.badInput(catalogs.getFirst().whyNone(pattern));
+              });
+      setting.events(settings).stream()
+          .filter(name -> catalogs.stream().noneMatch(sites -> sites.hasEvent(name)))
+          .findFirst()
+          .ifPresent(
+              name -> {
+                throw CommandException.badInput(catalogs.getFirst().whyNoEvent(name));
               });
     }
   }

@@ -5,8 +5,10 @@ import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.fleet.ProgressLine;
 import dev.retstack.cli.isa.CapabilityTable;
 import dev.retstack.cli.isa.ConformanceTable;
+import dev.retstack.cli.isa.SystemCallTable;
 import dev.retstack.cli.option.FormatOption;
 import dev.retstack.cli.option.ProbeOption;
+import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Manifest;
@@ -50,12 +52,21 @@ public final class IsaVerb extends Verb {
       })
   private Path folder;
 
+  @Option(
+      names = "--system-calls",
+      paramLabel = "ISA",
+      description = "List the system calls of an ISA by name, as in --event syscalls:NAME.")
+  private String systemCalls;
+
   @Mixin private ProbeOption probe;
 
   @Mixin private FormatOption format;
 
   @Override
   int run() throws IOException, InterruptedException {
+    if (systemCalls != null) {
+      return listSystemCalls();
+    }
     if (verify != null) {
       return verify();
     }
@@ -63,6 +74,17 @@ public final class IsaVerb extends Verb {
       throw usage("--images " + folder + " goes with --verify: add --verify or --verify ISA");
     }
     CapabilityTable.write(format.format(), out());
+    return ExitCode.OK;
+  }
+
+  private int listSystemCalls() throws IOException {
+    Isa isa =
+        Isas.find(systemCalls)
+            .orElseThrow(
+                () ->
+                    usage(
+                        "no such ISA: %s; choose one of %s".formatted(systemCalls, Isas.names())));
+    SystemCallTable.write(isa, format.format(), out());
     return ExitCode.OK;
   }
 

@@ -128,7 +128,8 @@ class FleetFileTest {
             "    ram = \"1:2\"",
             "    flight-recorder = 99999999",
             "    start = paused",
-            "    event = \"sycalls\"",
+            "    event = [ \"sycalls\",",
+            "      \"syscalls:opneat\" ]",
             "  }",
             "  none { cores = 1 }",
             "}");
@@ -167,7 +168,8 @@ class FleetFileTest {
       {"38", "flight-recorder: no number: '99999999'; say 0 for none, or up to 1048576"},
       {"39", "start: no such state: 'paused'; say on or off"},
       {"40", "events: no such event: 'sycalls'"},
-      {"42", "group none has no image: say image = FILE"},
+      {"41", "event: no system call of riscv64 is 'opneat': did you mean openat"},
+      {"43", "group none has no image: say image = FILE"},
     };
     assertThat(lines.getFirst()).endsWith(expected.length + " problems");
     for (int i = 0; i < expected.length; i++) {

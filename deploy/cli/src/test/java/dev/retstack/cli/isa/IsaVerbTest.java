@@ -26,6 +26,16 @@ class IsaVerbTest {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   @Test
+  void systemCallsAreListedByName() {
+    Ran text = Ran.retstack("isa", "--system-calls", "riscv64", "--format", "csv");
+    assertThat(text.code()).isEqualTo(ExitCode.OK);
+    assertThat(text.out()).startsWith("name,number\r\n").contains("openat,56\r\n");
+    assertThat(Ran.retstack("isa", "--system-calls", "riscv64", "--format", "json").out())
+        .contains("\"openat\"");
+    assertThat(Ran.retstack("isa", "--system-calls", "riscv").code()).isEqualTo(ExitCode.USAGE);
+  }
+
+  @Test
   void theTableHasARowForEveryCard() throws Exception {
     JsonNode rows = JSON.readTree(Ran.retstack("isa", "--format", "json").out());
     int cards = Isas.all().stream().mapToInt(isa -> isa.conventions().size()).sum();

@@ -57,6 +57,7 @@ class TraceOptionsTest {
         "--filter|run_srot|no function of zoo-riscv64-mcount.elf is 'run_srot': did you mean run_sort",
         "--max-depth|-1|max-depth: no number: '-1'; say 0 for none, or up to 2147483647",
         "--tracer|graph|tracer: no such tracer: 'graph'; there are nop, function, function_graph",
+        "--event|syscalls:opneat|no system call of riscv64 is 'opneat': did you mean openat",
         "--filter|/(/|filter: no regular expression: '/(/'",
         "--filter|@/no/such|cannot read names from /no/such",
       })

@@ -16,8 +16,8 @@ public record Ruling(TraceSettings settings, boolean refused, List<String> reaso
   }
 
   /**
-   * Holds an order against a core. One that names functions is refused where the image has none of
-   * them; where it has some, the others are told.
+   * Holds an order against a core. One that names functions or system calls is refused where the
+   * image or its ISA has none of them; where it has some, the others are told.
    *
    * @param now settings before the order
    * @param start settings that the core was started with
@@ -34,7 +34,14 @@ public record Ruling(TraceSettings settings, boolean refused, List<String> reaso
         reasons.add(sites.whyNone(pattern));
       }
     }
-    boolean refused = !named.isEmpty() && reasons.size() == named.size();
+    List<Glob> events = set.setting().events(then);
+    for (Glob event : events) {
+      if (!sites.hasEvent(event)) {
+        reasons.add(sites.whyNoEvent(event));
+      }
+    }
+    int all = named.size() + events.size();
+    boolean refused = all > 0 && reasons.size() == all;
     return new Ruling(refused ? now : then, refused, reasons);
   }
 }

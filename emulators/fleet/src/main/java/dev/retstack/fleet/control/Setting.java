@@ -143,6 +143,14 @@ public enum Setting {
     return values.apply(settings).stream().flatMap(Setting::pattern).toList();
   }
 
+  /** The events that this part of the settings names, in its order. */
+  public List<Glob> events(TraceSettings settings) {
+    return values.apply(settings).stream()
+        .filter(EventRequest.class::isInstance)
+        .flatMap(request -> ((EventRequest) request).names().stream())
+        .toList();
+  }
+
   private static Stream<FunctionPattern> pattern(Object value) {
     return switch (value) {
       case FunctionPattern pattern -> Stream.of(pattern);

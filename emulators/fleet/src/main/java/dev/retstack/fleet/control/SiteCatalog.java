@@ -1,12 +1,13 @@
 package dev.retstack.fleet.control;
 
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.schema.linux.SystemCallNames;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
-/** The functions of an image that can be traced, for who names some of them. Immutable. */
+/** What can be traced in an image, functions and system calls, for who names some. Immutable. */
 public final class SiteCatalog {
   /** Most names that a refusal offers. */
   private static final int OFFERED_MAX = 3;
@@ -16,15 +17,20 @@ public final class SiteCatalog {
 
   private final String image;
   private final List<PatternSubject> subjects;
+  private final String isa;
+  private final List<String> systemCalls;
 
   /** Cores of one image are told the same. */
   private final Map<FunctionPattern, Boolean> known = new ConcurrentHashMap<>();
 
   private final Map<TraceSettings, Integer> counts = new ConcurrentHashMap<>();
 
-  private SiteCatalog(String image, List<PatternSubject> subjects) {
+  private SiteCatalog(
+      String image, List<PatternSubject> subjects, String isa, List<String> systemCalls) {
     this.image = image;
-    this.subjects = subjects;
+    this.subjects = List.copyOf(subjects);
+    this.isa = isa;
+    this.systemCalls = systemCalls.stream().sorted().toList();
   }
 
   /** Those of an image. */
@@ -34,12 +40,15 @@ public final class SiteCatalog {
         image.conventions().stream()
             .flatMap(convention -> convention.sites().stream())
             .map(site -> PatternSubject.of(image.elf(), site.address(), site.function()))
-            .toList());
+            .toList(),
+        image.isa().name(),
+        SystemCallNames.of(image.isa().syscalls().numbers().table()).names());
   }
 
   /** Those that are listed. */
-  public static SiteCatalog of(String image, List<PatternSubject> subjects) {
-    return new SiteCatalog(image, List.copyOf(subjects));
+  public static SiteCatalog of(
+      String image, List<PatternSubject> subjects, String isa, List<String> systemCalls) {
+    return new SiteCatalog(image, subjects, isa, systemCalls);
   }
 
   /** Call sites. */
@@ -53,6 +62,25 @@ public final class SiteCatalog {
       known.clear();
     }
     return known.computeIfAbsent(pattern, p -> subjects.stream().anyMatch(p::matches));
+  }
+
+  /** True where at least one system call of the ISA is meant. */
+  public boolean hasEvent(Glob name) {
+    return systemCalls.stream().anyMatch(name::matches);
+  }
+
+  /** Says that no system call is meant by a name, and which there are instead. */
+  public String whyNoEvent(Glob name) {
+    List<String> near =
+        name.isName() ? NearNames.of(name.toString(), systemCalls, OFFERED_MAX) : List.of();
+    return "no system call of %s is '%s': %s"
+        .formatted(
+            isa,
+            name,
+            near.isEmpty()
+                ? "it has %d, which \"retstack isa --system-calls %s\" lists"
+                    .formatted(systemCalls.size(), isa)
+                : "did you mean %s?".formatted(String.join(", ", near)));
   }
 
   /** Call sites that are on under settings, as far as these alone say. */

@@ -19,7 +19,9 @@ final class FleetControlTest {
           "fw.elf",
           List.of(
               new PatternSubject("main", 0x1000, ".text", "fw.elf"),
-              new PatternSubject("read", 0x1010, ".text", "fw.elf")));
+              new PatternSubject("read", 0x1010, ".text", "fw.elf")),
+          "fw's ISA",
+          List.of("write", "read", "open", "openat"));
 
   private static final String[] TARGETS = {
     "all", "isa=arm", "isa=riscv64", "core=core-1", "label=rack:7", "isa=arm,core=core-?"
@@ -177,6 +179,28 @@ final class FleetControlTest {
     control.add(command(3, "all", "reset"), NOW);
 
     assertThat(control.size()).isZero();
+  }
+
+  @Test
+  void anOrderForSystemCallsThatThereAreNotIsRefused() {
+    TraceSettings now = TraceSettings.standard();
+    Ruling refused =
+        Ruling.of(Order.parse("set-events", List.of("syscalls:opne,x*")), SITES, now, now);
+    Ruling partly =
+        Ruling.of(Order.parse("set-events", List.of("syscalls:opne,w*")), SITES, now, now);
+
+    assertThat(refused.refused()).isTrue();
+    assertThat(refused.settings()).isEqualTo(now);
+    assertThat(refused.reasons())
+        .containsExactly(
+            "no system call of fw's ISA is 'opne': did you mean open?",
+            "no system call of fw's ISA is 'x*': it has 4, which \"retstack isa --system-calls fw's"
+                + " ISA\" lists");
+    assertThat(partly.refused()).isFalse();
+    assertThat(partly.reasons()).hasSize(1);
+    assertThat(Setting.lines(partly.settings())).containsExactly("set-events syscalls:opne,w*");
+    assertThat(Ruling.of(Order.parse("set-events", List.of("syscalls")), SITES, now, now).reasons())
+        .isEmpty();
   }
 
   @Test

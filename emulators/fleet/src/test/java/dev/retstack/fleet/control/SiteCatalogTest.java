@@ -14,7 +14,9 @@ final class SiteCatalogTest {
   private static SiteCatalog of(String... functions) {
     return SiteCatalog.of(
         "fw.elf",
-        Stream.of(functions).map(f -> new PatternSubject(f, 0x1000, ".text", "fw.elf")).toList());
+        Stream.of(functions).map(f -> new PatternSubject(f, 0x1000, ".text", "fw.elf")).toList(),
+        "",
+        List.of());
   }
 
   @Test
