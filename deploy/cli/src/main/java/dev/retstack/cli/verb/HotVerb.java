@@ -3,8 +3,11 @@ package dev.retstack.cli.verb;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.fleet.ProgressLine;
+import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.option.Format;
 import dev.retstack.cli.option.FormatOption;
+import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.option.Tables;
 import dev.retstack.cli.source.SourceOptions;
 import dev.retstack.graph.hot.HotCores;
@@ -17,6 +20,7 @@ import dev.retstack.service.export.HotCsv;
 import dev.retstack.service.export.HotJson;
 import dev.retstack.service.export.HotText;
 import dev.retstack.service.replay.HotReplay;
+import dev.retstack.service.replay.HotTopics;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -74,13 +78,26 @@ public final class HotVerb extends Verb {
       description = "Places of the sketch, a power of two (default: ${DEFAULT-VALUE}).")
   private int sketchSize;
 
+  @Option(
+      names = "--from-kafka",
+      description = {
+        "Count what is in the events topic now, instead of a trace: every way of counting, with",
+        "the options that follow, for a fleet that runs."
+      })
+  private boolean fromKafka;
+
   @Mixin private HotTableOptions table;
   @Mixin private FormatOption format;
+  @Mixin private KafkaOptions kafka;
 
   @Override
   int run() throws Exception {
-    if (source.problem() != null) {
-      throw usage(source.problem());
+    boolean other = source.live() || source.trace() != null;
+    if (fromKafka && other) {
+      throw usage("give a trace, --live or --from-kafka, one of them");
+    }
+    if (!fromKafka && source.problem() != null) {
+      throw usage(source.problem() + ", or --from-kafka for what is in its topic");
     }
     if (Stream.of(seedTable, exact, sketch).filter(chosen -> chosen).count() > 1) {
       throw usage("--seed-table, --exact and --sketch exclude each other");
@@ -88,11 +105,11 @@ public final class HotVerb extends Verb {
     if (top < 1) {
       throw usage("--top " + top + ": use 1 or more");
     }
-    show(source.live() ? live() : recorded());
+    show(source.live() ? live() : counted());
     return ExitCode.OK;
   }
 
-  private List<HotProfile> recorded() {
+  private List<HotProfile> counted() throws InterruptedException {
     HotCounter.Kind kind =
         sketch
             ? HotCounter.Kind.SKETCH
@@ -104,7 +121,33 @@ public final class HotVerb extends Verb {
     } catch (IllegalArgumentException e) {
       throw usage(e.getMessage());
     }
-    Path trace = source.trace();
+    if (fromKafka) {
+      count(cores);
+    } else {
+      count(source.trace(), cores);
+    }
+    return perCore ? cores.cores() : List.of(cores.merged());
+  }
+
+  private void count(HotCores cores) throws InterruptedException {
+    KafkaLink link = kafka.link(terminal());
+    try (ProgressLine line = new ProgressLine(terminal())) {
+      HotTopics.Counted counted =
+          HotTopics.read(
+              link.settings(),
+              link.topics(),
+              cores,
+              (chunks, records) ->
+                  line.show("%,d records in %,d chunks counted".formatted(records, chunks)));
+      if (counted.refused() > 0) {
+        note("%,d records of the topics are not readable, left out".formatted(counted.refused()));
+      }
+    } catch (IOException e) {
+      throw CommandException.environment(e.getMessage() == null ? e.toString() : e.getMessage(), e);
+    }
+  }
+
+  private void count(Path trace, HotCores cores) {
     try {
       String truncation = HotReplay.read(trace, cores);
       if (!truncation.isEmpty()) {
@@ -115,14 +158,14 @@ public final class HotVerb extends Verb {
     } catch (IOException e) {
       throw CommandException.badInput(e.getMessage() == null ? e.toString() : e.getMessage(), e);
     }
-    return perCore ? cores.cores() : List.of(cores.merged());
   }
 
   /** The running pipeline counts every call per function: no table, no bounds, no cores. */
   private List<HotProfile> live() throws IOException, InterruptedException {
     if (seedTable || sketch || perCore) {
       throw usage(
-          "a running pipeline has the exact counts of all cores only: use --exact, or a trace");
+          "a running pipeline has the exact counts of all cores only: use --exact; --from-kafka"
+              + " counts in every way, from the topic itself");
     }
     JsonNode report = Tables.JSON.readTree(source.ask("report", Map.of("format", "json")));
     long calls = 0;

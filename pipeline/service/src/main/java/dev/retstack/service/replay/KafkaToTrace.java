@@ -3,7 +3,6 @@ package dev.retstack.service.replay;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.codec.Chunks;
-import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.file.TraceFileWriter;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
@@ -12,13 +11,8 @@ import dev.retstack.service.ingest.TopicAdmin;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
  * Copies what is on the topics now into a recorded trace: images first, then the chunks of each
@@ -26,7 +20,6 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  */
 public final class KafkaToTrace {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
-  private static final Duration POLL = Duration.ofMillis(200);
 
   private KafkaToTrace() {}
 
@@ -36,10 +29,6 @@ public final class KafkaToTrace {
    * @param refused records that are not readable as images or chunks, left out
    */
   public record Copied(long images, long chunks, long records, long refused) {}
-
-  private interface Entry {
-    void write(byte[] value) throws IOException, CorruptChunkException;
-  }
 
   /** Copies up to where the topics end when this begins. */
   public static Copied copy(
@@ -56,7 +45,7 @@ public final class KafkaToTrace {
     long[] records = {0};
     try (TraceFileWriter writer = TraceFileWriter.open(file)) {
       long refused =
-          read(
+          TopicReader.read(
               kafka,
               imageEnds,
               value -> {
@@ -64,7 +53,7 @@ public final class KafkaToTrace {
                 images[0]++;
               });
       refused +=
-          read(
+          TopicReader.read(
               kafka,
               eventEnds,
               value -> {
@@ -75,39 +64,6 @@ public final class KafkaToTrace {
                 progress.advanced(++chunks[0], records[0]);
               });
       return new Copied(images[0], chunks[0], records[0], refused);
-    }
-  }
-
-  /** Hands over every value up to these ends; returns how many were refused. */
-  private static long read(KafkaSettings kafka, Map<TopicPartition, Long> ends, Entry entry)
-      throws IOException {
-    long refused = 0;
-    try (var consumer =
-        new KafkaConsumer<>(
-            kafka.consumer(), new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-      List<TopicPartition> partitions = List.copyOf(ends.keySet());
-      consumer.assign(partitions);
-      consumer.seekToBeginning(partitions);
-      while (partitions.stream().anyMatch(p -> consumer.position(p) < ends.get(p))) {
-        for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
-          long end = ends.get(new TopicPartition(record.topic(), record.partition()));
-          if (record.offset() < end && record.value() != null) {
-            refused += write(entry, record.value());
-          }
-        }
-      }
-    } catch (KafkaException e) {
-      throw new IOException("cannot read from Kafka at " + kafka.bootstrap(), e);
-    }
-    return refused;
-  }
-
-  private static int write(Entry entry, byte[] value) throws IOException {
-    try {
-      entry.write(value);
-      return 0;
-    } catch (CorruptChunkException e) {
-      return 1;
     }
   }
 }
