@@ -9,7 +9,8 @@
 #                            any difference, what could not be built is listed as skipped
 #   build.sh --prepared DIR  build the prepared variants into DIR; absent compilers are skipped
 #   build.sh --realign DIR   build the images of realign/ into DIR; absent compilers are skipped
-#   build.sh --twins DIR     build the uninstrumented twins (zoo-<isa>-plain.elf) into DIR
+#   build.sh --twins DIR     build the uninstrumented twins (zoo-<isa>-plain.elf, and such as zoo-riscv64-plain-far.elf where
+#                            the variant's flags do more than instrument) into DIR; absent compilers are skipped
 #   build.sh --levels DIR [VARIANT...]
 #                            build every variant at -O0 -O1 -O2 -O3 -Os, with and without frame pointers where the
 #                            convention allows, into DIR, and a manifest of all such images there: the conformance
@@ -352,8 +353,9 @@ case ${1-} in
   --twins)
     [[ $# == 2 ]] || fail "--twins needs a directory"
     mkdir -p "$2"
-    for isa in $(printf '%s\n' "${COMMITTED[@]%%-*}" | sort -u); do
-      build programs "$isa-plain" "$2/zoo-$isa-plain.elf"
+    for variant in $(printf '%s-plain\n' "${COMMITTED[@]%%-*}" | sort -u) "${TWINS[@]}"; do
+      buildable "$variant" || continue
+      build programs "$variant" "$2/zoo-$variant.elf"
     done
     ;;
   --levels)

@@ -31,6 +31,12 @@ readonly REALIGN=(i386-mcount i386-mcount-accumulate i386-fentry x86_64-mcount x
 # Images with a counting function of their own that keeps tables (hot/): hot/images/. Without compressed instructions a
 # call has one size, so that it can tell its address by the return address.
 readonly HOT=(riscv64-mcount-g riscv32-mcount-g)
+# Twins beside <isa>-plain, of variants whose flags do more than instrument.
+readonly TWINS=(
+  x86_64-plain-pic x86_64-plain-got x86_64-plain-ibt i386-plain-pic i386-plain-got
+  arm-plain-thumb arm-plain-nofp
+  riscv64-plain-nofp riscv64-plain-far riscv32-plain-nofp riscv32-plain-far
+)
 
 # describe VARIANT sets
 #   isa convention      the two halves of the name
@@ -67,7 +73,7 @@ describe() {
     arm)
       compiler=arm-linux-gnueabihf-gcc package=gcc-arm-linux-gnueabihf
       isa_flags=(-marm -mapcs-frame -march=armv7-a+fp -mfloat-abi=hard)
-      [[ $convention == thumb-* ]] && isa_flags=(-mthumb -march=armv7-a+fp -mfloat-abi=hard)
+      [[ $convention == *thumb* ]] && isa_flags=(-mthumb -march=armv7-a+fp -mfloat-abi=hard)
       ;;
     riscv64)
       compiler=riscv64-linux-gnu-gcc package=gcc-riscv64-linux-gnu runtime=riscv
@@ -116,7 +122,19 @@ describe() {
     *) fail "no such ISA: $isa" ;;
   esac
   case $isa-$convention in
+    # twins: the flags of a variant without those that instrument
     *-plain) instrument_flags=() counting= ;;
+    x86_64-plain-pic | i386-plain-pic) instrument_flags=(-fPIE) counting= ;;
+    x86_64-plain-got) instrument_flags=(-fPIE) counting= link_flags=("-Wl,--no-relax") ;;
+    i386-plain-got) instrument_flags=(-fPIE "-Wa,-mrelax-relocations=no") counting= ;;
+    x86_64-plain-ibt) instrument_flags=(-fcf-protection=branch) counting= ;;
+    arm-plain-thumb) instrument_flags=() counting= ;;
+    arm-plain-nofp)
+      instrument_flags=() counting= frame_flags=()
+      isa_flags=(-marm -march=armv7-a+fp -mfloat-abi=hard)
+      ;;
+    riscv*-plain-nofp) instrument_flags=() counting= frame_flags=() ;;
+    riscv*-plain-far) instrument_flags=(-mno-relax) counting= link_flags=("-Wl,--no-relax") ;;
     x86_64-fentry | i386-fentry)
       instrument_flags=(-pg -mfentry -mrecord-mcount) counting=__fentry__ sites=__mcount_loc
       ;;

@@ -27,7 +27,7 @@ class SnapshotTriggerTest {
   private static final int KEEP = 40;
 
   static Stream<Arguments> cores() {
-    return Stream.of("x86_64 fentry", "riscv64 mcount", "s390x patchable", "mips mcount")
+    return Stream.of("x86_64-fentry", "riscv64-mcount", "s390x-patchable", "mips-mcount")
         .flatMap(
             image ->
                 Stream.of(ProbeKind.JAVA, ProbeKind.NATIVE)
@@ -35,7 +35,8 @@ class SnapshotTriggerTest {
   }
 
   private static LoadedImage image(String name) throws Exception {
-    return LoadedImage.load(Images.of(name.split(" ")[0], name.split(" ")[1]));
+    int dash = name.indexOf('-');
+    return LoadedImage.load(Images.of(name.substring(0, dash), name.substring(dash + 1)));
   }
 
   private static FleetOptions options() {
@@ -126,7 +127,7 @@ class SnapshotTriggerTest {
   /** Two commands in any order; before the second one the core says what it lacks. */
   @Test
   void aTriggerWithoutAFlightRecorderSaysSo() throws Exception {
-    CoreSpec core = new CoreSpec("one", image("riscv64 mcount"), RunningFleet.busy());
+    CoreSpec core = new CoreSpec("one", image("riscv64-mcount"), RunningFleet.busy());
     RunningFleet fleet = new RunningFleet(List.of(core), options()).start();
     try (fleet) {
       fleet.awaitChunks("one", 1);

@@ -1,5 +1,6 @@
 package dev.retstack.cli.bench;
 
+import dev.retstack.cli.CommandException;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreEnding;
 import dev.retstack.fleet.core.CoreOptions;
@@ -15,9 +16,10 @@ import java.util.function.Consumer;
  *
  * @param cpuNanos CPU time of the thread, without the first instructions, in which the engine
  *     translates the program
- * @param share of the run that was measured, by instructions
+ * @param share of the run that was measured, by instructions; more than 0
+ * @param instructions of the whole run
  */
-record GuestRun(long cpuNanos, double share) {
+record GuestRun(long cpuNanos, double share, long instructions) {
   /** More instructions than any program of the zoo executes. */
   private static final long SLICE = 1L << 40;
 
@@ -54,7 +56,13 @@ record GuestRun(long cpuNanos, double share) {
       if (ending.end() != CoreEnd.HALTED || ending.exitCode() != 0) {
         throw new IllegalStateException(argv + " ended: " + ending.detail());
       }
-      return new GuestRun(nanos, 1 - (double) instructions / core.instructions());
+      if (instructions == core.instructions()) {
+        throw CommandException.badInput(
+            "%s is over after %,d instructions, before anything is measured: give more --calls"
+                .formatted(argv, instructions));
+      }
+      double share = 1 - (double) instructions / core.instructions();
+      return new GuestRun(nanos, share, core.instructions());
     }
   }
 

@@ -13,14 +13,21 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * What is left of tracing while it is off: a core whose sites are all nops, against the same
  * program compiled without -pg, and against the same image that was never to be traced, its sites
- * nops as well. Least CPU time of the rounds, all in the same rounds and with the virtual clock.
+ * nops as well. Least CPU time of the rounds, all in the same rounds and with the virtual clock;
+ * and how many instructions more it executes than without -pg, which the compiler's -pg and the
+ * nops add.
  */
 public final class NopBench {
   private static final String STAGE = "nops";
+
+  /** Parts of an image's name that stand for flags which do more than instrument. */
+  private static final List<String> TOLD_APART =
+      List.of("pic", "got", "ibt", "thumb", "nofp", "far");
 
   private NopBench() {}
 
@@ -45,11 +52,17 @@ public final class NopBench {
     double traced = Double.MAX_VALUE;
     double never = Double.MAX_VALUE;
     double plain = Double.MAX_VALUE;
+    double instructions = 0;
+    double plainInstructions = 1;
     for (int round = -1; round < rounds; round++) { // the first one warms up
-      traced = Math.min(traced, run(image, argv, off, calls));
+      GuestRun run = run(image, argv, off);
+      traced = Math.min(traced, run.perCall(calls));
+      instructions = run.instructions();
       never = Math.min(never, nops(image, argv, untraced, calls));
       if (twin.isPresent()) {
-        plain = Math.min(plain, run(twin.get(), argv, untraced, calls));
+        GuestRun other = run(twin.get(), argv, untraced);
+        plain = Math.min(plain, other.perCall(calls));
+        plainInstructions = other.instructions();
       }
     }
     String subject = "%s %s".formatted(image.elf().name(), program);
@@ -58,27 +71,31 @@ public final class NopBench {
     measures.add(new Measure(STAGE, subject, "timesNeverTraced", traced / never));
     if (twin.isPresent()) {
       measures.add(new Measure(STAGE, subject, "timesPlain", traced / plain));
+      measures.add(
+          new Measure(STAGE, subject, "timesPlainInstructions", instructions / plainInstructions));
     }
     return measures;
   }
 
   /**
-   * The program of an image without -pg.
+   * The program of an image without -pg, by the same flags.
    *
    * @param folder as {@code emulators/guest/build.sh --twins} fills it
-   * @return empty where it is not there, or the image is compiled by other flags than the twin of
-   *     its ISA: Thumb, or without frame pointers
+   * @return empty where it is not there
    */
   public static Optional<Path> twin(LoadedImage image, Path folder) {
     String name = image.elf().name();
-    Path twin = folder.resolve("zoo-%s-plain.elf".formatted(image.isa().name()));
-    return name.contains("-thumb-") || name.contains("-nofp") || !Files.exists(twin)
-        ? Optional.empty()
-        : Optional.of(twin);
+    String more =
+        TOLD_APART.stream()
+            .filter(flags -> name.contains("-" + flags))
+            .map(flags -> "-" + flags)
+            .collect(Collectors.joining());
+    Path twin = folder.resolve("zoo-%s-plain%s.elf".formatted(image.isa().name(), more));
+    return Files.exists(twin) ? Optional.of(twin) : Optional.empty();
   }
 
-  private static double run(LoadedImage image, List<String> argv, CoreOptions how, long calls) {
-    return GuestRun.of(image, argv, how, core -> {}, records -> {}).perCall(calls);
+  private static GuestRun run(LoadedImage image, List<String> argv, CoreOptions how) {
+    return GuestRun.of(image, argv, how, core -> {}, records -> {});
   }
 
   private static double nops(LoadedImage image, List<String> argv, CoreOptions how, long calls) {

@@ -41,11 +41,12 @@ final class NopSites {
   }
 
   private Optional<CallSite> site(AbiCard card, long address) {
-    long site = address;
     long function = image.functionAt(address).map(Symbol::address).orElse(address - LEAD_IN - 1);
-    if (address - function > LEAD_IN) {
+    long site = address;
+    boolean far = address - function > LEAD_IN;
+    if (far || SiteFinder.holder(image, address).isEmpty()) {
       site = behindNops(card, address);
-      function = site;
+      function = far || site != address ? site : function;
     }
     long entry = function;
     long at = site;

@@ -134,7 +134,7 @@ public final class SiteFinder {
 
   /** What stands at a table's entry that is no call. */
   private Nops nopsAt(long entry, LongSet entries) {
-    Optional<Symbol> within = elf.functionAt(entry);
+    Optional<Symbol> within = holder(elf, entry);
     long at = entry;
     List<Integer> lengths = new ArrayList<>();
     AbiCard card = null;
@@ -205,10 +205,25 @@ public final class SiteFinder {
             entry));
   }
 
-  /** Nops may stand in front of their function. */
+  /**
+   * Nops may stand in front of their function, or begin there and end in it: then no function holds
+   * the first of them.
+   */
   private Optional<Symbol> functionOf(long address, int length) {
-    return elf.functionAt(address)
-        .or(() -> elf.functionAt(address + length).filter(f -> f.address() == address + length));
+    Optional<Symbol> function = holder(elf, address);
+    for (int i = 1; i <= length && function.isEmpty(); i++) {
+      long start = address + i;
+      function = elf.functionAt(start).filter(f -> f.address() == start);
+    }
+    return function.or(() -> elf.functionAt(address));
+  }
+
+  /**
+   * The function that holds an address for sure: a label of assembly without a size holds only what
+   * it stands at, and the lead-in of a site.
+   */
+  static Optional<Symbol> holder(ElfFile elf, long address) {
+    return elf.functionAt(address).filter(f -> f.size() > 0 || f.address() == address);
   }
 
   private String nameOf(long address) {
