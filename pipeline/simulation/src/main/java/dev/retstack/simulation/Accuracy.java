@@ -98,6 +98,7 @@ public final class Accuracy {
   }
 
   private Result measure() {
+    state.events(new OwnTime(core));
     Subject subject = Subject.of(state);
     received.forEach(subject::apply);
     Report report = state.report();

@@ -46,6 +46,7 @@ class ReconstructionPropertyTest {
           for (ModelCore core : cores) {
             Faults.Delivery delivery = faults.deliver(core, 40);
             lost += delivery.lost();
+            subject.state().events(new OwnTime(core));
             for (ModelChunk chunk : delivery.chunks()) {
               subject.apply(chunk);
               Validations.invariants(subject.state());

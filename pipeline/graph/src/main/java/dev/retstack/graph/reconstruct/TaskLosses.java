@@ -26,9 +26,12 @@ final class TaskLosses {
   /** Time of the last record before the loss. */
   private long since;
 
-  // the holes, the lowest first: index in ret_stack of its lowest frame, slots below it, since when
+  // the holes, the lowest first: index in ret_stack of its lowest frame, slots below it, slot of
+  // the
+  // call it is in, since when
   private final IntArrayList bases = new IntArrayList(0);
   private final IntArrayList slots = new IntArrayList(0);
+  private final IntArrayList owners = new IntArrayList(0);
   private final LongArrayList times = new LongArrayList(0);
 
   TaskLosses(TaskStack stack, GraphListener listener) {
@@ -78,7 +81,8 @@ final class TaskLosses {
       floor--;
     }
     while (!slots.isEmpty() && slots.topInt() > floor) {
-      close(GraphListener.NONE, since); // the call it was in is cut off with all its time
+      // where the call it was in is cut off itself, it is so with all its time
+      close(owners.topInt() < floor ? owners.topInt() : GraphListener.NONE, since);
     }
     if (!slots.isEmpty() && slots.topInt() == floor) {
       bases.set(bases.size() - 1, Math.min(bases.topInt(), base));
@@ -88,8 +92,9 @@ final class TaskLosses {
     } else {
       bases.push(base);
       slots.push(floor);
+      owners.push(enclosing(floor));
       times.push(since);
-      listener.holeOpened(enclosing(floor));
+      listener.holeOpened(owners.topInt());
     }
   }
 
@@ -101,13 +106,14 @@ final class TaskLosses {
   /** So many frames are alive: holes above them are empty. */
   void alive(int frames, long now) {
     while (!bases.isEmpty() && bases.topInt() >= frames) {
-      close(enclosing(slots.topInt()), now);
+      close(owners.topInt(), now);
     }
   }
 
   private void close(int slot, long now) {
     bases.popInt();
     slots.popInt();
+    owners.popInt();
     listener.holeClosed(slot, times.popLong(), now);
   }
 
@@ -132,6 +138,7 @@ final class TaskLosses {
     for (int i = 0; i < bases.size(); i++) {
       out.writeInt(bases.getInt(i));
       out.writeInt(slots.getInt(i));
+      out.writeInt(owners.getInt(i));
       out.writeLong(times.getLong(i));
     }
   }
@@ -149,7 +156,11 @@ final class TaskLosses {
     for (int i = 0; i < count; i++) {
       bases.push(in.readInt());
       slots.push(in.readInt());
+      owners.push(in.readInt());
       times.push(in.readLong());
+      if (owners.topInt() < GraphListener.NONE || owners.topInt() >= slots.topInt()) {
+        throw new IOException("corrupt snapshot: a hole in slot " + owners.topInt());
+      }
       if (bases.topInt() < 0 || slots.topInt() <= below || slots.topInt() > stack.size()) {
         throw new IOException("corrupt snapshot: a hole above slot " + slots.topInt());
       }

@@ -74,6 +74,24 @@ class LossTest {
     assertThat(a.self()).as("2..3, 21..23 and 12..13").isEqualTo(1 + 2 + 1);
   }
 
+  /**
+   * The hole above a frame that tail-called is in the call around it, also where the frame goes.
+   */
+  @Test
+  void aHoleAboveATailCallIsInTheCallAroundIt() {
+    stream.enter(1, 0, Stream.MAIN, FROM).enter(2, 1, Stream.A, FROM).tailEnter(3, 2, Stream.B);
+    stream.enter(4, 3, Stream.C, FROM).lost(5, 2).exit(20, 4, Stream.A, FROM);
+    stream.lost(30, 2).enter(40, 4, Stream.A, FROM).exit(41, 4, Stream.A, FROM);
+    stream.exit(50, 3, Stream.C, FROM).exit(51, 2, Stream.B, Stream.HANDLER + 16);
+    stream.exit(51, 1, Stream.A, FROM).exit(60, 0, Stream.MAIN, FROM).send();
+    FunctionRow main =
+        stream.state().report().functions().stream()
+            .filter(row -> row.selfPc() == Stream.MAIN)
+            .findFirst()
+            .orElseThrow();
+    assertThat(main.self()).as("1..2, 51..60").isEqualTo(1 + 9);
+  }
+
   @Test
   void aCallerIsNotGuessedAcrossALoss() {
     fourOpen().lost(10, 2).enter(12, 4, Stream.A, FROM).send();
