@@ -50,6 +50,10 @@ import picocli.CommandLine.Option;
       "  retstack hot hot.avro --exact --per-core --ignore 0x100000-0x1000ff --format csv"
     })
 public final class HotVerb extends Verb {
+  /** Options that say how to count, which a running pipeline has done already. */
+  private static final List<String> OF_COUNTERS =
+      List.of("--sketch-size", "--ignore", "--width", "--entries", "--increment", "--no-decay");
+
   @Mixin private SourceOptions source;
 
   @Option(names = "--seed-table", description = "The table of the firmware (default).")
@@ -162,7 +166,9 @@ public final class HotVerb extends Verb {
 
   /** The running pipeline counts every call per function: no table, no bounds, no cores. */
   private List<HotProfile> live() throws IOException, InterruptedException {
-    if (seedTable || sketch || perCore) {
+    boolean shaped =
+        OF_COUNTERS.stream().anyMatch(spec().commandLine().getParseResult()::hasMatchedOption);
+    if (seedTable || sketch || perCore || shaped) {
       throw usage(
           "a running pipeline has the exact counts of all cores only: use --exact; --from-kafka"
               + " counts in every way, from the topic itself");

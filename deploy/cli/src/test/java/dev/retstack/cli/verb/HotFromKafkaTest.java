@@ -58,7 +58,9 @@ class HotFromKafkaTest {
     assertThat(Ran.retstack("hot", "--from-kafka", "--live").err())
         .contains("give a trace, --live or --from-kafka, one of them");
     assertThat(Ran.retstack("hot").code()).isEqualTo(ExitCode.USAGE);
-    assertThat(Ran.retstack("hot", "--live", "--sketch").err())
-        .contains("--from-kafka counts in every way");
+    for (String ignored : List.of("--sketch", "--per-core", "--ignore=0x1-0x2", "--entries=7")) {
+      assertThat(Ran.retstack("hot", "--live", ignored).err())
+          .contains("--from-kafka counts in every way");
+    }
   }
 }
