@@ -75,8 +75,21 @@ public final class GuestImages {
 
   /** Loads an image; one that cannot be read, or is none, is bad input. */
   public static LoadedImage load(Path file) {
+    return load(file, LoadedImage::load);
+  }
+
+  /** The same, where a relocatable object will do as well. */
+  public static LoadedImage loadUnlinked(Path file) {
+    return load(file, LoadedImage::loadUnlinked);
+  }
+
+  private interface Loader {
+    LoadedImage load(Path file) throws IOException;
+  }
+
+  private static LoadedImage load(Path file, Loader loader) {
     try {
-      return LoadedImage.load(file);
+      return loader.load(file);
     } catch (ElfFormatException e) {
       throw CommandException.badInput(e.getMessage(), e);
     } catch (IOException e) {

@@ -34,7 +34,10 @@ import picocli.CommandLine.Parameters;
       "counting function, or nops where one may be put), its bytes, and who says that it is a site:",
       "  mcount_loc  the table __mcount_loc (-mrecord-mcount)",
       "  patchable   the table __patchable_function_entries (-fpatchable-function-entry)",
-      "  scan        no table: the code calls the counting function there",
+      "  relocation  no table: a relocation of the code against the counting function",
+      "  scan        neither: the code calls the counting function there",
+      "Of a relocatable object (.o, .ko) the address is section+offset. Relocations are there in objects,",
+      "and in programs that were linked with --emit-relocs.",
       "Exit code 3 where the file is no program, of an ISA that is not traced, or without a site."
     },
     footer = {
@@ -50,7 +53,7 @@ public final class SitesVerb extends Verb {
   @Parameters(
       index = "0",
       paramLabel = "IMAGE",
-      description = "An ELF program, or an image of the zoo by its name.")
+      description = "An ELF program or object, or an image of the zoo by its name.")
   private String image;
 
   @Option(
@@ -65,7 +68,7 @@ public final class SitesVerb extends Verb {
   @Override
   int run() throws Exception {
     Path file = GuestImages.resolve(image);
-    LoadedImage loaded = GuestImages.load(file);
+    LoadedImage loaded = GuestImages.loadUnlinked(file);
     List<FoundSite> sites = SiteFinder.find(loaded);
     if (sites.isEmpty()) {
       throw CommandException.badInput(none(loaded), null);
@@ -76,8 +79,8 @@ public final class SitesVerb extends Verb {
       wanted = sites.stream().filter(s -> matcher.matches(Path.of(s.function()))).toList();
     }
     switch (format.format()) {
-      case TEXT -> Tables.text(out(), HEADER, rows(wanted));
-      case CSV -> Tables.csv(out(), HEADER, rows(wanted));
+      case TEXT -> Tables.text(out(), HEADER, rows(loaded, wanted));
+      case CSV -> Tables.csv(out(), HEADER, rows(loaded, wanted));
       case JSON -> Tables.json(out(), json(loaded, wanted));
     }
     note(summary(loaded, wanted, sites.size()));
@@ -93,12 +96,12 @@ public final class SitesVerb extends Verb {
     }
   }
 
-  private static List<List<String>> rows(List<FoundSite> sites) {
+  private static List<List<String>> rows(LoadedImage image, List<FoundSite> sites) {
     List<List<String>> rows = new ArrayList<>();
     for (FoundSite site : sites) {
       rows.add(
           List.of(
-              address(site.address()),
+              place(image, site.address()),
               name(site),
               site.convention(),
               site.state().toString(),
@@ -124,7 +127,7 @@ public final class SitesVerb extends Verb {
     ArrayNode all = document.putArray("sites");
     for (FoundSite site : sites) {
       ObjectNode row = all.addObject();
-      row.put("address", address(site.address()));
+      row.put("address", place(image, site.address()));
       row.put("function", site.function());
       row.put("offset", site.offset());
       row.put("convention", site.convention());
@@ -132,13 +135,18 @@ public final class SitesVerb extends Verb {
       row.put("form", site.form());
       row.put("bytes", HexFormat.of().formatHex(site.bytes().toByteArray()));
       row.put("source", site.knowledge().toString());
-      row.put("tableEntry", address(site.tableEntry()));
+      row.put("tableEntry", place(image, site.tableEntry()));
     }
     return document;
   }
 
-  private static String address(long address) {
-    return "0x" + Long.toHexString(address);
+  /** An address, or of an object {@code section+offset}. */
+  private static String place(LoadedImage image, long address) {
+    return image
+        .elf()
+        .place(address)
+        .map(section -> "%s+0x%x".formatted(section.name(), address - section.address()))
+        .orElseGet(() -> "0x" + Long.toHexString(address));
   }
 
   private static String summary(LoadedImage image, List<FoundSite> sites, int all) {

@@ -6,10 +6,15 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Ran;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -64,6 +69,39 @@ class SitesVerbTest {
     Ran without = Ran.retstack("sites", plain.toString());
     assertThat(without.code()).isEqualTo(ExitCode.BAD_INPUT);
     assertThat(without.err()).contains("no call sites in plain.elf").contains("compile with -pg");
+  }
+
+  @Test
+  void sitesOfAnObjectStandInSections() throws Exception {
+    Path source = Files.writeString(dir.resolve("f.c"), "int f(int x) { return x + 1; }");
+    Path object = dir.resolve("f.o");
+    compile("-pg", "-mfentry", "-fno-pie", "-fcf-protection=none", "-c", source, "-o", object);
+    Ran text = Ran.retstack("sites", object.toString());
+    assertThat(text.code()).as(text.err()).isEqualTo(ExitCode.OK);
+    assertThat(text.out())
+        .containsPattern("\\.text\\+0x0 +f +fentry +call +call +e8 00 00 00 00 +relocation");
+    Ran json = Ran.retstack("sites", object.toString(), "--format", "json");
+    JsonNode site = new ObjectMapper().readTree(json.out()).get("sites").get(0);
+    assertThat(site.get("address").asText()).isEqualTo(".text+0x0");
+    assertThat(site.get("source").asText()).isEqualTo("relocation");
+    Files.write(object, Arrays.copyOf(Files.readAllBytes(object), 600));
+    Ran cut = Ran.retstack("sites", object.toString());
+    assertThat(cut.code()).isEqualTo(ExitCode.BAD_INPUT);
+    assertThat(cut.err()).contains("f.o: e_shoff is").contains("cut off or damaged");
+  }
+
+  private static void compile(Object... arguments) throws Exception {
+    List<String> command = new ArrayList<>(List.of("x86_64-linux-gnu-gcc"));
+    Stream.of(arguments).map(Object::toString).forEach(command::add);
+    Process process;
+    try {
+      process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    } catch (IOException e) {
+      Assumptions.abort("skipped: " + e.getMessage());
+      return;
+    }
+    byte[] said = process.getInputStream().readAllBytes();
+    assertThat(process.waitFor()).as(new String(said, StandardCharsets.UTF_8)).isZero();
   }
 
   private static Path zoo(String name) {

@@ -54,6 +54,7 @@ final class Aarch64 {
                       0xfc00_0000L,
                       (at, code) -> at + (((int) code << 6) >> 4))
                   .skippedBy("01 00 00 14"))
+          .callRelocations(0, 283) // R_AARCH64_CALL26
           .nop("1f 20 03 d5")
           .entryStub("c0 03 5f d6")
           .returnAddress(Operand.register(UC_ARM64_REG_X30))

@@ -50,6 +50,7 @@ public final class AbiCard {
   private final Prologue prologue;
   private final List<String> symbols;
   private final List<CallForm> callForms;
+  private final List<CallRelocation> callRelocations;
   private final List<Filler> nops;
   private final List<Lead> leads;
   private final byte[] entryStub;
@@ -74,6 +75,7 @@ public final class AbiCard {
     prologue = b.prologue;
     symbols = List.copyOf(b.symbols);
     callForms = List.copyOf(b.callForms);
+    callRelocations = List.copyOf(b.callRelocations);
     nops = List.copyOf(b.nops);
     leads = List.copyOf(b.leads);
     entryStub = b.entryStub.clone();
@@ -132,6 +134,11 @@ public final class AbiCard {
   /** The calls by which functions reach it; a longer form stands before a shorter one. */
   public List<CallForm> callForms() {
     return callForms;
+  }
+
+  /** The relocations of such calls in an object; of two that fit the first one counts. */
+  public List<CallRelocation> callRelocations() {
+    return callRelocations;
   }
 
   /** The instruction that does what is left to do where the call is not made: mostly nothing. */

@@ -20,6 +20,7 @@ final class AbiCardBuilder {
   Prologue prologue = Prologue.ANY;
   List<String> symbols = List.of();
   List<CallForm> callForms = List.of();
+  final List<CallRelocation> callRelocations = new ArrayList<>();
   List<Filler> nops = List.of();
   final List<Lead> leads = new ArrayList<>();
   byte[] entryStub = {};
@@ -56,6 +57,12 @@ final class AbiCardBuilder {
 
   AbiCardBuilder callForms(CallForm... values) {
     callForms = List.of(values);
+    return this;
+  }
+
+  /** Relocations of these types stand so many bytes behind the beginning of a call. */
+  AbiCardBuilder callRelocations(int at, int... types) {
+    IntStream.of(types).forEach(type -> callRelocations.add(new CallRelocation(type, at)));
     return this;
   }
 

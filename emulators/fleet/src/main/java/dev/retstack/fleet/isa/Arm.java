@@ -68,6 +68,7 @@ final class Arm {
           .arguments(UC_ARM_REG_R0, UC_ARM_REG_R1, UC_ARM_REG_R2, UC_ARM_REG_R3)
           .symbols(COUNTING)
           .callForms(ArmCode.CALLS)
+          .callRelocations(0, 1, 27, 28) // R_ARM_PC24, PLT32, CALL
           .nop("04 e0 9d e4") // pop {lr}: the site has pushed it
           .lead(PUSH_LR, "00 00 a0 e1") // mov r0,r0: of every version, as nop is not
           .entryStub(RETURN)
@@ -89,6 +90,7 @@ final class Arm {
           .arguments(UC_ARM_REG_R0, UC_ARM_REG_R1, UC_ARM_REG_R2, UC_ARM_REG_R3)
           .symbols(COUNTING)
           .callForms(ArmCode.CALLS)
+          .callRelocations(0, 1, 27, 28) // R_ARM_PC24, PLT32, CALL
           .nop("04 e0 9d e4") // pop {lr}: the site has pushed it
           .lead(PUSH_LR, "00 00 a0 e1") // mov r0,r0: of every version, as nop is not
           .entryStub(RETURN)
@@ -107,6 +109,7 @@ final class Arm {
           .arguments(UC_ARM_REG_R0, UC_ARM_REG_R1, UC_ARM_REG_R2, UC_ARM_REG_R3)
           .symbols(COUNTING)
           .callForms(ThumbCode.CALLS)
+          .callRelocations(0, 10) // R_ARM_THM_CALL
           .nop("5d f8 04 eb") // pop.w {lr}: the site has pushed it
           .lead("00 b5", "00 bf af f3 00 80") // push {lr}; nop, nop.w
           .entryStub(RETURN)

@@ -180,6 +180,13 @@ public record CallForm(
         : new Immediate(this, address, code, wordBytes).solve(to);
   }
 
+  /** True where the target can stand so many bytes behind the beginning: these are opcode alone. */
+  public boolean targetAt(int bytes) {
+    int bits = Byte.SIZE * bytes;
+    return bytes == 0
+        || (bytes < size && (~mask << (Long.SIZE - bits)) == 0 && (mask >>> bits & 0xff) != 0xff);
+  }
+
   /** True where {@code code}, the first byte lowest, begins with such a call. */
   public boolean matches(long code) {
     return ((code ^ pattern) & mask) == 0;

@@ -67,6 +67,9 @@ final class I386 {
           .arguments(Operand.sum(UC_X86_REG_ESP, 8), 6, 4)
           .symbols("__fentry__")
           .callForms(CALLS)
+          // R_386_PC32, PLT32, GOT32, GOT32X; the shorter call behind the longer ones
+          .callRelocations(2, 2, 4, 3, 43)
+          .callRelocations(1, 2, 4)
           .nop("0f 1f 44 00 00", "66 0f 1f 44 00 00")
           .entryStub("c3")
           .prologue(X86.beforeFrame(4))
@@ -87,6 +90,9 @@ final class I386 {
           .arguments(Operand.sum(UC_X86_REG_EBP, 8), 6, 4)
           .symbols("mcount", "_mcount")
           .callForms(CALLS)
+          // R_386_PC32, PLT32, GOT32, GOT32X; the shorter call behind the longer ones
+          .callRelocations(2, 2, 4, 3, 43)
+          .callRelocations(1, 2, 4)
           .nop("0f 1f 44 00 00", "66 0f 1f 44 00 00")
           .entryStub("c3")
           .prologue(X86.behindFrame(4))

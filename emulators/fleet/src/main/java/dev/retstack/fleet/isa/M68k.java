@@ -55,6 +55,7 @@ final class M68k {
                   (at, code) -> at + 2 + (int) code),
               CallForm.big(
                   "jsr", 6, 0x4eb9_0000_0000L, 0xffff_0000_0000L, (at, code) -> (int) code))
+          .callRelocations(2, 4, 13, 1) // R_68K_PC32, PLT32, 32
           .nop("0c 80 00 00 00 00") // cmpi.l #0,%d0: one instruction; flags are anyone's after a
           // call
           .entryStub("4e 75") // rts

@@ -126,6 +126,7 @@ final class MipsCode {
         // a static link puts a stub in front of glibc's, which is position-independent
         .symbols("_mcount", ".pic._mcount")
         .callForms(jal(order))
+        .callRelocations(0, 4) // R_MIPS_26
         .nop(nops)
         .entryStub(HexFormat.of().formatHex(Encoding.words(order, stub)))
         .returnAddress(Operand.register(UC_MIPS_REG_RA))

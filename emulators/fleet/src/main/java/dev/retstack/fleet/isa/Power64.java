@@ -80,6 +80,7 @@ record Power64(Power power) {
   private AbiCard mcount() {
     return counting("mcount", "-pg")
         .callForms(power.call().skippedBy(power.skip())) // it gives lr what lr had
+        .callRelocations(0, 10, 116) // R_PPC64_REL24, REL24_NOTOC
         .moment(Moment.AFTER_PROLOGUE)
         .prologue(this::ordinary)
         .slot(Operand.wordPlus(UC_PPC_REG_1, 0, 16))
@@ -156,6 +157,7 @@ record Power64(Power power) {
         .flags(flags)
         .symbols("_mcount")
         .callForms(power.call())
+        .callRelocations(0, 10, 116) // R_PPC64_REL24, REL24_NOTOC
         .nop(power.hex(Power.NOP))
         // mflr r12; mtctr r12; mtlr r0; bctr
         .entryStub(power.hex(0x7d88_02a6, 0x7d89_03a6, 0x7c08_03a6, 0x4e80_0420))

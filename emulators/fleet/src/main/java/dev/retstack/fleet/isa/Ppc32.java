@@ -57,6 +57,7 @@ final class Ppc32 {
               UC_PPC_REG_10)
           .symbols("_mcount")
           .callForms(POWER.call())
+          .callRelocations(0, 10, 18, 23) // R_PPC_REL24, PLTREL24, LOCAL24PC
           .nop(POWER.hex(Power.NOP))
           // mflr r0; mtctr r0; lwz r0,4(r1); mtlr r0; bctr
           .entryStub(POWER.hex(0x7c08_02a6, 0x7c09_03a6, 0x8001_0004, 0x7c08_03a6, 0x4e80_0420))

@@ -27,6 +27,9 @@ final class Riscv {
   private static final CallForm COMPRESSED =
       CallForm.bits("c.jal", 2, 0x2001, 0xe003, Riscv::compressedTarget).skippedBy("09 a0");
 
+  /** R_RISCV_CALL, CALL_PLT; where a linker has relaxed them JAL, RVC_JUMP. */
+  static final int[] CALL_RELOCATIONS = {18, 19, 17, 45};
+
   private Riscv() {}
 
   /** Calls of riscv64. */

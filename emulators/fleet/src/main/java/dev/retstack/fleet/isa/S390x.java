@@ -72,6 +72,7 @@ final class S390x {
           .callForms(
               CallForm.big("brasl %r14", 6, 0xc0e5_0000_0000L, 0xffff_0000_0000L, S390x::far)
                   .skippedBy(SKIP))
+          .callRelocations(2, 19, 20) // R_390_PC32DBL, PLT32DBL
           .nop(JGNOP)
           .entryStub("07 fe") // br %r14
           .returnAddress(Operand.register(UC_S390X_REG_R14))
@@ -91,6 +92,7 @@ final class S390x {
           .callForms(
               CallForm.big("brasl %r0", 6, 0xc005_0000_0000L, 0xffff_0000_0000L, S390x::far)
                   .skippedBy(SKIP, JGNOP))
+          .callRelocations(2, 19, 20) // R_390_PC32DBL, PLT32DBL
           .nop(JGNOP)
           .entryStub("b9 04 00 10 07 f1") // lgr %r1,%r0; br %r1
           .returnAddress(Operand.register(UC_S390X_REG_R0))

@@ -58,6 +58,7 @@ final class Sparc {
                   0x4000_0000L << 32,
                   0xc000_0000L << 32,
                   (at, code) -> at + ((int) (code >> 32) << 2)))
+          .callRelocations(0, 7, 18) // R_SPARC_WDISP30, WPLT30
           .nop("01 00 00 00 .. .. .. ..") // the delay slot works for the function
           .entryStub("81 c3 e0 08 01 00 00 00")
           .returnAddress(Operand.sum(UC_SPARC_REG_O7, 8))

@@ -62,6 +62,9 @@ final class X86_64 {
               UC_X86_REG_R9)
           .symbols("__fentry__")
           .callForms(CALLS)
+          // R_X86_64_PC32, PLT32, GOTPCREL, GOTPCRELX; the shorter call behind the longer ones
+          .callRelocations(2, 2, 4, 9, 41)
+          .callRelocations(1, 2, 4)
           .nop("0f 1f 44 00 00", "66 0f 1f 44 00 00")
           .entryStub("c3")
           .prologue(X86.beforeFrame(8))
@@ -86,6 +89,9 @@ final class X86_64 {
               UC_X86_REG_R9)
           .symbols("mcount", "_mcount")
           .callForms(CALLS)
+          // R_X86_64_PC32, PLT32, GOTPCREL, GOTPCRELX; the shorter call behind the longer ones
+          .callRelocations(2, 2, 4, 9, 41)
+          .callRelocations(1, 2, 4)
           .nop("0f 1f 44 00 00", "66 0f 1f 44 00 00")
           .entryStub("c3")
           .prologue(X86.behindFrame(8))

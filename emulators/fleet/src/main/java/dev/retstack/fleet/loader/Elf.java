@@ -38,6 +38,7 @@ final class Elf {
   static final long SHF_ALLOC = 2;
   static final long SHF_EXECINSTR = 4;
   static final int SHN_UNDEF = 0;
+  static final int SHN_LORESERVE = 0xFF00;
   static final int SHN_ABS = 0xFFF1;
   static final int SHN_COMMON = 0xFFF2;
 

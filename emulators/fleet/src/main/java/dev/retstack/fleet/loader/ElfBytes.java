@@ -1,6 +1,7 @@
 package dev.retstack.fleet.loader;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 
 /** The bytes of a file behind bounds checks; offsets and sizes are unsigned 64-bit numbers. */
 final class ElfBytes {
@@ -31,6 +32,11 @@ final class ElfBytes {
 
   int wordBytes() {
     return is64 ? 8 : 4;
+  }
+
+  /** Byte order of the file and of the guest. */
+  ByteOrder order() {
+    return bytes.order();
   }
 
   long size() {

@@ -34,10 +34,14 @@ public final class ElfFile {
   private final String buildId;
   private final List<Long> mcountLoc;
   private final List<Long> patchableSites;
+  private final List<Relocation> relocations;
+  private final boolean relocatable;
   private final List<String> warnings;
 
-  private ElfFile(byte[] content, String name, Path file, ElfLimits limits)
+  private ElfFile(byte[] original, String name, Path file, ElfLimits limits, boolean objects)
       throws ElfFormatException {
+    this.relocatable = objects && ElfHeader.typeOf(original, name) == Elf.ET_REL;
+    byte[] content = relocatable ? ObjectLayout.layOut(original, name) : original;
     ElfBytes bytes = ElfHeader.open(content, name);
     List<String> found = new ArrayList<>();
     this.name = name;
@@ -56,7 +60,8 @@ public final class ElfFile {
     this.entryToc = first.stream().mapToLong(FunctionDescriptors.Descriptor::toc).findFirst();
     this.functions = FunctionTable.of(all, segments, sections);
     this.symbols = byName(all);
-    this.buildId = BuildId.of(bytes, notes(), content);
+    this.buildId = BuildId.of(bytes, notes(), original);
+    this.relocations = RelocationTable.of(bytes, header, sections.sections(), segments.bias());
     SiteTables sites = new SiteTables(this, found);
     this.mcountLoc = sites.mcountLoc();
     this.patchableSites = sites.patchable();
@@ -82,6 +87,18 @@ public final class ElfFile {
 
   /** Reads and checks a file within the given limits. */
   public static ElfFile parse(Path file, ElfLimits limits) throws IOException {
+    return parse(file, limits, false);
+  }
+
+  /**
+   * Reads a program or a relocatable object (.o, .ko). The sections of an object are given
+   * addresses that mean nothing: {@link #place} tells what they stand for. It cannot be run.
+   */
+  public static ElfFile parseUnlinked(Path file) throws IOException {
+    return parse(file, ElfLimits.DEFAULT, true);
+  }
+
+  private static ElfFile parse(Path file, ElfLimits limits, boolean objects) throws IOException {
     Path last = file.getFileName();
     String name = last == null ? file.toString() : last.toString();
     if (Files.exists(file) && !Files.isRegularFile(file)) {
@@ -92,7 +109,7 @@ public final class ElfFile {
     if (size > limits.fileBytesMax()) {
       throw tooLarge(name, size, limits);
     }
-    return new ElfFile(Files.readAllBytes(file), name, file.toAbsolutePath(), limits);
+    return new ElfFile(Files.readAllBytes(file), name, file.toAbsolutePath(), limits, objects);
   }
 
   /** Checks the bytes of a file; they are not copied and must not change afterwards. */
@@ -106,7 +123,12 @@ public final class ElfFile {
     if (content.length > limits.fileBytesMax()) {
       throw tooLarge(name, content.length, limits);
     }
-    return new ElfFile(content, name, null, limits);
+    return new ElfFile(content, name, null, limits, false);
+  }
+
+  /** Checks the bytes of a program or a relocatable object. */
+  static ElfFile parseUnlinked(byte[] content, String name) throws ElfFormatException {
+    return new ElfFile(content, name, null, ElfLimits.DEFAULT, true);
   }
 
   /** File name of the image without its folder. */
@@ -255,6 +277,23 @@ public final class ElfFile {
   /** Sites that {@code __patchable_function_entries} lists, sorted; often empty. */
   public List<Long> patchableSites() {
     return patchableSites;
+  }
+
+  /** Relocations of code against counting functions, sorted by address; mostly empty. */
+  List<Relocation> relocations() {
+    return relocations;
+  }
+
+  /** True for a relocatable object, which was not linked and cannot be run. */
+  public boolean relocatable() {
+    return relocatable;
+  }
+
+  /** The section of an object that holds an address; empty for a program. */
+  public Optional<Section> place(long address) {
+    return relocatable
+        ? sections().stream().filter(s -> s.contains(address)).findFirst()
+        : Optional.empty();
   }
 
   /** What was odd but did not prevent loading; sentences. */

@@ -64,37 +64,61 @@ record ElfHeader(
 
   /** Reads the header and refuses what is not an executable. */
   static ElfHeader parse(ElfBytes bytes) throws ElfFormatException {
+    ElfHeader header = read(bytes);
+    header.requireExecutable(bytes);
+    header.requireSegments(bytes);
+    header.requireSections(bytes);
+    return header;
+  }
+
+  /** Reads the header and refuses what is not a relocatable object. */
+  static ElfHeader parseObject(ElfBytes bytes) throws ElfFormatException {
+    ElfHeader header = read(bytes);
+    if (header.type != Elf.ET_REL) {
+      throw bytes.damaged("e_type", Integer.toString(header.type), "1 (relocatable object)");
+    }
+    if (header.sectionHeaderOffset == 0 || header.sectionHeaderCount == 0) {
+      throw bytes.refuse(
+          "e_shnum",
+          Integer.toString(header.sectionHeaderCount),
+          "1 to 65279",
+          "give an object as the compiler made it: it has no sections to read");
+    }
+    header.requireSections(bytes);
+    return header;
+  }
+
+  /** {@code e_type} of a file, before anything else of it is believed. */
+  static int typeOf(byte[] content, String file) throws ElfFormatException {
+    return open(content, file).u16(16, "e_type");
+  }
+
+  private static ElfHeader read(ElfBytes bytes) throws ElfFormatException {
     boolean is64 = bytes.is64();
     int word = bytes.wordBytes();
     bytes.requireRange(0, is64 ? 64 : 52, "the file header");
     boolean bigEndian = bytes.u8(Elf.EI_DATA, "EI_DATA") == Elf.ELFDATA2MSB;
     int type = bytes.u16(16, "e_type");
-    requireExecutable(bytes, type);
     long version = bytes.u32(20, "e_version");
     if (version != 1) {
       throw bytes.damaged("e_version", Long.toString(version), "1");
     }
     long at = 24 + 3L * word;
-    ElfHeader header =
-        new ElfHeader(
-            is64,
-            bigEndian,
-            type,
-            bytes.u16(18, "e_machine"),
-            (int) bytes.u32(at, "e_flags"),
-            bytes.word(24, "e_entry"),
-            bytes.word(24 + word, "e_phoff"),
-            bytes.u16(at + 8, "e_phnum"),
-            bytes.word(24 + 2L * word, "e_shoff"),
-            bytes.u16(at + 12, "e_shnum"),
-            bytes.u16(at + 14, "e_shstrndx"));
-    header.requireTables(
-        bytes, bytes.u16(at + 6, "e_phentsize"), bytes.u16(at + 10, "e_shentsize"));
-    return header;
+    return new ElfHeader(
+        is64,
+        bigEndian,
+        type,
+        bytes.u16(18, "e_machine"),
+        (int) bytes.u32(at, "e_flags"),
+        bytes.word(24, "e_entry"),
+        bytes.word(24 + word, "e_phoff"),
+        bytes.u16(at + 8, "e_phnum"),
+        bytes.word(24 + 2L * word, "e_shoff"),
+        bytes.u16(at + 12, "e_shnum"),
+        bytes.u16(at + 14, "e_shstrndx"));
   }
 
-  private void requireTables(ElfBytes bytes, int programEntry, int sectionEntry)
-      throws ElfFormatException {
+  private void requireSegments(ElfBytes bytes) throws ElfFormatException {
     if (programHeaderCount == 0) {
       throw bytes.refuse(
           "e_phnum", "0", "at least one", "link the program: it has no program headers to load");
@@ -102,24 +126,29 @@ record ElfHeader(
     if (programHeaderCount == Elf.PN_XNUM) {
       throw bytes.refuse("e_phnum", "0xffff", "at most 65534", "link with fewer segments");
     }
-    if (programEntry != programHeaderBytes()) {
-      throw bytes.damaged(
-          "e_phentsize", Integer.toString(programEntry), Integer.toString(programHeaderBytes()));
-    }
+    requireEntry(bytes, "e_phentsize", 30 + 3 * bytes.wordBytes(), programHeaderBytes());
     bytes.requireRange(
         programHeaderOffset, (long) programHeaderCount * programHeaderBytes(), "e_phoff");
+  }
+
+  private void requireSections(ElfBytes bytes) throws ElfFormatException {
     if (sectionHeaderOffset == 0) {
       return;
     }
-    if (sectionEntry != sectionHeaderBytes()) {
-      throw bytes.damaged(
-          "e_shentsize", Integer.toString(sectionEntry), Integer.toString(sectionHeaderBytes()));
-    }
+    requireEntry(bytes, "e_shentsize", 34 + 3 * bytes.wordBytes(), sectionHeaderBytes());
     bytes.requireRange(
         sectionHeaderOffset, (long) sectionHeaderCount * sectionHeaderBytes(), "e_shoff");
   }
 
-  private static void requireExecutable(ElfBytes bytes, int type) throws ElfFormatException {
+  private static void requireEntry(ElfBytes bytes, String field, long at, int size)
+      throws ElfFormatException {
+    int found = bytes.u16(at, field);
+    if (found != size) {
+      throw bytes.damaged(field, Integer.toString(found), Integer.toString(size));
+    }
+  }
+
+  private void requireExecutable(ElfBytes bytes) throws ElfFormatException {
     String allowed = "2 (executable) or 3 (static-pie)";
     switch (type) {
       case Elf.ET_EXEC, Elf.ET_DYN -> {}

@@ -50,7 +50,9 @@ public record FoundSite(
     MCOUNT_LOC,
     /** Section {@code __patchable_function_entries} (gcc -fpatchable-function-entry). */
     PATCHABLE,
-    /** No table: the code calls the counting function there. */
+    /** No table: a relocation of the code against the counting function. */
+    RELOCATION,
+    /** Neither: the code calls the counting function there. */
     SCAN;
 
     @Override

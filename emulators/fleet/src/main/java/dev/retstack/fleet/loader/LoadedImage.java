@@ -25,11 +25,12 @@ public final class LoadedImage {
   private final List<ActiveConvention> conventions;
   private final List<Long> callSites;
   private final PatchSites patchSites;
+  private final LongSet relocatedSites = new LongOpenHashSet();
 
   private LoadedImage(ElfFile elf, Isa isa) {
     this.elf = elf;
     this.isa = isa;
-    this.conventions = conventions(elf, isa);
+    this.conventions = conventions(elf, isa, relocatedSites);
     LongArrayList sites = new LongArrayList();
     conventions.forEach(c -> sites.addAll(c.callSites()));
     sites.addAll(elf.mcountLoc());
@@ -45,6 +46,11 @@ public final class LoadedImage {
    */
   public static LoadedImage load(Path file) throws IOException {
     return of(ElfFile.parse(file));
+  }
+
+  /** The same of a program or a relocatable object, for who wants its call sites only. */
+  public static LoadedImage loadUnlinked(Path file) throws IOException {
+    return of(ElfFile.parseUnlinked(file));
   }
 
   /** Finds ISA, conventions and call sites; there may be none, see {@link #requireCallSites}. */
@@ -189,6 +195,11 @@ public final class LoadedImage {
     return callSites;
   }
 
+  /** Addresses of the calls that relocations name; mostly empty. */
+  LongSet relocatedSites() {
+    return relocatedSites;
+  }
+
   /** The call sites that can be patched. */
   public PatchSites patchSites() {
     return patchSites;
@@ -238,23 +249,29 @@ public final class LoadedImage {
 
   /**
    * A site belongs to the first card that takes it, and a function that calls a counting function
-   * is entered there, not at its nops.
+   * is entered there, not at its nops. In an object calls go nowhere yet: only relocations tell.
+   *
+   * @param relocated takes the addresses of the calls that relocations name
    */
-  private static List<ActiveConvention> conventions(ElfFile elf, Isa isa) {
+  private static List<ActiveConvention> conventions(ElfFile elf, Isa isa, LongSet relocated) {
     CallSiteScanner scanner = new CallSiteScanner(elf);
+    RelocationSites relocations = new RelocationSites(elf);
     NopSites nops = new NopSites(elf);
     List<ActiveConvention> found = new ArrayList<>();
     LongSet taken = new LongOpenHashSet();
     LongSet calling = new LongOpenHashSet();
     for (AbiCard card : isa.conventions()) {
       List<Symbol> targets = countingFunctions(elf, card);
-      if (!targets.isEmpty()) {
+      List<CallSite> sites = new ArrayList<>(relocations.find(card));
+      sites.forEach(site -> relocated.add(site.address()));
+      if (!targets.isEmpty() && !elf.relocatable()) {
         LongSet addresses = new LongOpenHashSet(targets.stream().map(Symbol::address).toList());
-        List<CallSite> sites = new ArrayList<>(scanner.find(card, addresses));
-        sites.removeIf(site -> !taken.add(site.address()));
-        sites.forEach(site -> calling.add(site.function()));
-        add(found, card, targets, sites);
+        sites.addAll(scanner.find(card, addresses));
       }
+      sites.removeIf(site -> !taken.add(site.address()));
+      sites.forEach(site -> calling.add(site.function()));
+      sites.sort(Comparator.comparing(CallSite::address, Long::compareUnsigned));
+      add(found, card, targets, sites);
     }
     for (AbiCard card : isa.conventions()) {
       List<CallSite> sites = new ArrayList<>(nops.find(card));

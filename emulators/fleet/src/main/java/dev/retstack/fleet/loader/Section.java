@@ -10,6 +10,8 @@ package dev.retstack.fleet.loader;
  * @param offset where it stands in the file
  * @param size bytes; of the file, except for sections without bits (.bss)
  * @param link index of the section that this one refers to
+ * @param info of relocations: index of the section whose bytes they change
+ * @param align what the address is a multiple of; 0 and 1 for any
  * @param entryBytes size of one entry where the section is a table
  */
 public record Section(
@@ -20,11 +22,18 @@ public record Section(
     long offset,
     long size,
     int link,
+    int info,
+    long align,
     long entryBytes) {
 
   /** True where the section holds instructions. */
   public boolean executable() {
     return (flags & Elf.SHF_EXECINSTR) != 0;
+  }
+
+  /** True where the section lists relocations. */
+  boolean holdsRelocations() {
+    return type == Elf.SHT_REL || type == Elf.SHT_RELA;
   }
 
   /** True where the section is loaded into memory. */

@@ -63,6 +63,8 @@ record SectionTable(List<Section> sections) {
       long offset,
       long size,
       int link,
+      int info,
+      long align,
       long entryBytes) {
 
     static Raw read(ElfBytes bytes, ElfHeader header, int index) throws ElfFormatException {
@@ -78,6 +80,8 @@ record SectionTable(List<Section> sections) {
               bytes.word(at + 8 + 2L * w, "sh_offset"),
               bytes.word(at + 8 + 3L * w, "sh_size"),
               (int) bytes.u32(linkAt, "sh_link"),
+              (int) bytes.u32(linkAt + 4, "sh_info"),
+              bytes.word(linkAt + 8, "sh_addralign"),
               bytes.word(linkAt + 8 + w, "sh_entsize"));
       if (raw.type != 0 && raw.type != Elf.SHT_NOBITS) {
         bytes.requireRange(raw.offset, raw.size, "sh_offset of section " + index);
@@ -95,6 +99,8 @@ record SectionTable(List<Section> sections) {
           offset,
           size,
           link,
+          info,
+          align,
           entryBytes);
     }
   }

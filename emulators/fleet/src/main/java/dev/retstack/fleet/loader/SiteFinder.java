@@ -21,8 +21,8 @@ import java.util.stream.Stream;
 /**
  * Finds every call site of a program, and what stands there: those that {@code __mcount_loc} lists,
  * then those of {@code __patchable_function_entries}, then calls of the counting function that no
- * table knows, found by scanning the code as recordmcount does. A nop that no table lists is none:
- * compilers fill gaps with them.
+ * table knows, found by relocations and by scanning the code as recordmcount does. A nop that no
+ * table lists is none: compilers fill gaps with them.
  */
 public final class SiteFinder {
   /** Most bytes of a site in front of its call (s390x {@code stg}: 6) or of its nops (endbr64). */
@@ -87,7 +87,9 @@ public final class SiteFinder {
     finder.table(image.elf().patchableSites(), Knowledge.PATCHABLE);
     for (Call call : finder.calls.values()) {
       if (!finder.taken.contains(call.site.address())) {
-        finder.add(call, Knowledge.SCAN, call.site.address());
+        boolean relocated = image.relocatedSites().contains(call.site.address());
+        Knowledge how = relocated ? Knowledge.RELOCATION : Knowledge.SCAN;
+        finder.add(call, how, call.site.address());
       }
     }
     finder.found.sort((a, b) -> Long.compareUnsigned(a.address(), b.address()));

@@ -17,9 +17,9 @@ final class SiteTables {
 
   /** {@code __mcount_loc}, by section or by the symbols a linker script puts around it. */
   List<Long> mcountLoc() {
-    Optional<Section> section = image.section("__mcount_loc").filter(Section::allocated);
-    if (section.isPresent()) {
-      return read("__mcount_loc", section.get().address(), section.get().size());
+    List<Section> sections = named("__mcount_loc");
+    if (!sections.isEmpty()) {
+      return read(sections);
     }
     Optional<Symbol> start = image.symbol("__start_mcount_loc");
     Optional<Symbol> stop = image.symbol("__stop_mcount_loc");
@@ -32,11 +32,19 @@ final class SiteTables {
 
   /** {@code __patchable_function_entries} (gcc -fpatchable-function-entry). */
   List<Long> patchable() {
-    return image
-        .section("__patchable_function_entries")
-        .filter(Section::allocated)
-        .map(s -> read(s.name(), s.address(), s.size()))
-        .orElse(List.of());
+    return read(named("__patchable_function_entries"));
+  }
+
+  /** One in a program; in an object there may be one for each function. */
+  private List<Section> named(String name) {
+    return image.sections().stream().filter(s -> s.allocated() && s.name().equals(name)).toList();
+  }
+
+  private List<Long> read(List<Section> sections) {
+    return sections.stream()
+        .flatMap(s -> read(s.name(), s.address(), s.size()).stream())
+        .sorted(Long::compareUnsigned)
+        .toList();
   }
 
   private List<Long> read(String table, long address, long size) {

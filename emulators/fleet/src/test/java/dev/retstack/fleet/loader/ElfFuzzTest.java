@@ -19,11 +19,13 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Mutants of every committed image: each is refused by an {@link ElfFormatException} that names
- * file, field, value and cure, or is good: it parses to something consistent. Any other exception,
- * a hang, an allocation out of proportion or the death of the JVM is a defect.
+ * Mutants of every committed image and of some objects: each is refused by an {@link
+ * ElfFormatException} that names file, field, value and cure, or is good: it parses to something
+ * consistent. Any other exception, a hang, an allocation out of proportion or the death of the JVM
+ * is a defect.
  *
  * <p>{@code -Dretstack.fuzz.elf=SECONDS} runs for so long, and runs a slice of some of the good
  * ones too. Hostile code can bring down the emulator (which is what {@code --isolate} is for), so
@@ -46,6 +48,7 @@ final class ElfFuzzTest {
   private final long seed = Long.getLong("retstack.seed", System.nanoTime());
   private final ByteBuffer last = ByteBuffer.allocate(16);
   private final MutantRunner runner = new MutantRunner();
+  @TempDir private Path folder;
   private int refused;
   private int parsed;
   private int run;
@@ -67,6 +70,7 @@ final class ElfFuzzTest {
                 .symbol("g", ElfBuilder.CODE_ADDRESS + 16, 16, 0x22)
                 .mcountLoc(ElfBuilder.CODE_ADDRESS + 8)
                 .build()));
+    addObjects(images);
     System.out.println("ElfFuzzTest: seed " + seed);
     long index = first;
     try (FileChannel note = note();
@@ -94,6 +98,29 @@ final class ElfFuzzTest {
     assertThat(parsed).as("parsed, seed %d", seed).isGreaterThan((int) (index - first) / 20);
   }
 
+  /** Of a table and of calls, REL and RELA, both byte orders: as far as compilers are installed. */
+  private void addObjects(List<ElfMutator> images) throws Exception {
+    String[][] compilers = {
+      {"x86_64-linux-gnu-gcc", "-pg", "-mfentry", "-mrecord-mcount", "-fno-pie"},
+      {"x86_64-linux-gnu-gcc", "-fpatchable-function-entry=5"},
+      {"arm-linux-gnueabihf-gcc", "-pg", "-marm"},
+      {"powerpc64-linux-gnu-gcc", "-pg"},
+      {"mips64-linux-gnuabi64-gcc", "-pg", "-mno-abicalls", "-fno-pic"},
+    };
+    Path source =
+        Files.writeString(
+            folder.resolve("f.c"), "int f(int x) { return x; } int g(void) { return f(1); }");
+    for (String[] compiler : compilers) {
+      if (GuestCompiler.installed(compiler[0])) {
+        List<String> flags = new ArrayList<>(List.of(compiler).subList(1, compiler.length));
+        flags.addAll(List.of("-c", source.toString()));
+        Path object = folder.resolve("f.o");
+        GuestCompiler.compileWith(compiler[0], object, flags.toArray(String[]::new));
+        images.add(new ElfMutator(Files.readAllBytes(object)));
+      }
+    }
+  }
+
   private static FileChannel note() throws IOException {
     return FileChannel.open(
         Files.createDirectories(Path.of("target")).resolve("elf-fuzz.last"),
@@ -106,7 +133,7 @@ final class ElfFuzzTest {
     long before = threads.getCurrentThreadAllocatedBytes();
     long start = System.nanoTime();
     try {
-      use(ElfFile.parse(mutant, "mutant.elf"));
+      use(ElfFile.parseUnlinked(mutant, "mutant.elf"));
       parsed++;
       good = true;
     } catch (ElfFormatException e) {
@@ -146,7 +173,7 @@ final class ElfFuzzTest {
   }
 
   /** What any user of a parsed file relies on. */
-  private static void use(ElfFile elf) {
+  private static void use(ElfFile elf) throws ElfFormatException {
     assertThat(elf.executableAt(elf.entry())).isTrue();
     long memory = 0;
     for (int i = 0; i < elf.segments().size(); i++) {
@@ -174,6 +201,9 @@ final class ElfFuzzTest {
     assertThat(elf.mcountLoc()).isSorted();
     assertThat(elf.buildId()).isNotEmpty();
     elf.programHeadersAddress();
+    if (elf.relocatable()) {
+      SiteFinder.find(LoadedImage.of(elf));
+    }
     elf.memory(elf.entry(), 4);
   }
 }

@@ -7,7 +7,8 @@ import java.util.SplittableRandom;
 
 /**
  * Tells lies in an ELF file: in the file header, the program and section headers, the symbols, the
- * names, the code; or cuts it off. Knows where these stand, so most lies hit a field.
+ * names, the code, the relocations; or cuts it off. Knows where these stand, so most lies hit a
+ * field.
  */
 final class ElfMutator {
   private static final long[] TEMPTING = {
@@ -51,6 +52,7 @@ final class ElfMutator {
     int[] symbols = {0, header};
     int[] names = {0, header};
     int[] code = {0, header};
+    int[] relocations = {0, header};
     for (int i = 0; i < shnum; i++) {
       int at = shoff + i * shentsize;
       int type = bytes.getInt(at + 4);
@@ -61,6 +63,8 @@ final class ElfMutator {
         symbols = new int[] {offset, size};
       } else if (type == Elf.SHT_STRTAB) {
         names = new int[] {offset, size};
+      } else if (type == Elf.SHT_REL || type == Elf.SHT_RELA) {
+        relocations = new int[] {offset, size};
       } else if ((flags & Elf.SHF_EXECINSTR) != 0) {
         code = new int[] {offset, size};
       }
@@ -73,6 +77,7 @@ final class ElfMutator {
           symbols,
           names,
           code,
+          relocations,
         };
   }
 

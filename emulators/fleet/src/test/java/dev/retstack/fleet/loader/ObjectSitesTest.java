@@ -1,0 +1,232 @@
+package dev.retstack.fleet.loader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.fleet.loader.FoundSite.Knowledge;
+import dev.retstack.fleet.loader.FoundSite.State;
+import dev.retstack.fleet.zoo.Zoo;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Call sites by relocations: those of an object against those that a scan finds in the program that
+ * it is linked into, for every variant of the zoo whose compiler is installed.
+ */
+final class ObjectSitesTest {
+  private static final String FUNCTIONS =
+      """
+      int leaf(int x) { return x + 1; }
+      static __attribute__((noinline)) int hidden(int x) { return leaf(x) ^ x; }
+      __attribute__((section(".text.far"))) int far_away(int x) { return hidden(x) + leaf(x); }
+      int calls(int x) {
+        volatile int y[4];
+        y[x & 3] = leaf(x);
+        return far_away(y[x & 3]) + hidden(x);
+      }
+      __attribute__((cold)) int cold(int x) { return calls(x) - 1; }
+      """;
+
+  private static final Pattern INSTRUMENTING =
+      Pattern.compile("-pg|-mfentry|-m.*mcount.*|-mprofile-kernel|-fpatchable-function-entry.*");
+
+  private static final List<String> LINKED =
+      List.of("-static", "-no-pie", "-nostdlib", "-nostartfiles");
+
+  @TempDir Path folder;
+
+  static Stream<String> variants() throws IOException {
+    JsonNode manifest =
+        new ObjectMapper().readTree(Zoo.GUEST.resolve("images/manifest.json").toFile());
+    return StreamSupport.stream(manifest.get("images").spliterator(), false)
+        .map(image -> image.get("file").asText());
+  }
+
+  private static JsonNode variant(String file) throws IOException {
+    JsonNode manifest =
+        new ObjectMapper().readTree(Zoo.GUEST.resolve("images/manifest.json").toFile());
+    return StreamSupport.stream(manifest.get("images").spliterator(), false)
+        .filter(image -> image.get("file").asText().equals(file))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static String compiler(JsonNode variant) {
+    String compiler = variant.get("compiler").asText().split(" ", 2)[0];
+    Assumptions.assumeTrue(GuestCompiler.installed(compiler), "skipped: no " + compiler);
+    return compiler;
+  }
+
+  private static List<String> flags(JsonNode variant, Predicate<String> which) {
+    return StreamSupport.stream(variant.get("flags").spliterator(), false)
+        .map(JsonNode::asText)
+        .filter(which)
+        .toList();
+  }
+
+  private Path object(JsonNode variant) throws Exception {
+    Path source = Files.writeString(folder.resolve("functions.c"), FUNCTIONS);
+    List<String> flags = new ArrayList<>(flags(variant, _ -> true));
+    flags.addAll(List.of("-c", source.toString()));
+    Path object = folder.resolve("functions.o");
+    return GuestCompiler.compileWith(compiler(variant), object, flags.toArray(String[]::new));
+  }
+
+  private Path linked(JsonNode variant, Path object, String... more) throws Exception {
+    String counting = variant.get("countingFunction").asText();
+    Path source =
+        Files.writeString(
+            folder.resolve("start.c"),
+            "void %s(void) {}\nint calls(int);\nvoid _start(void) { calls(1); }\n"
+                .formatted(counting.isEmpty() ? "unused" : counting));
+    List<String> flags = new ArrayList<>(flags(variant, f -> !INSTRUMENTING.matcher(f).matches()));
+    flags.addAll(LINKED);
+    flags.addAll(Arrays.asList(more));
+    flags.addAll(List.of(source.toString(), object.toString()));
+    Path program = folder.resolve("program" + more.length);
+    return GuestCompiler.compileWith(compiler(variant), program, flags.toArray(String[]::new));
+  }
+
+  /** What does not depend on where a linker puts things. */
+  private static List<String> places(List<FoundSite> sites) {
+    return sites.stream()
+        .map(s -> "%s%+d %s %s".formatted(s.function(), s.offset(), s.convention(), s.state()))
+        .sorted()
+        .toList();
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
+  void theSitesOfAnObjectAreThoseOfTheProgramItIsLinkedInto(String image) throws Exception {
+    JsonNode variant = variant(image);
+    Path object = object(variant);
+    LoadedImage unlinked = LoadedImage.loadUnlinked(object);
+    List<FoundSite> sites = SiteFinder.find(unlinked);
+    boolean relaxes = variant.get("isa").asText().startsWith("riscv");
+    Path program = relaxes ? linked(variant, object, "-Wl,--no-relax") : linked(variant, object);
+    List<FoundSite> scanned = SiteFinder.find(LoadedImage.load(program));
+    assertThat(scanned).hasSize(5);
+    assertThat(places(sites)).isEqualTo(places(scanned));
+    for (FoundSite site : sites) {
+      String section = unlinked.elf().place(site.address()).orElseThrow().name();
+      switch (site.function()) {
+        case "far_away" -> assertThat(section).isEqualTo(".text.far");
+        case "cold" -> assertThat(section).isEqualTo(".text.unlikely");
+        default -> assertThat(section).isEqualTo(".text");
+      }
+      boolean inTable = !variant.get("sites").asText().equals("calls");
+      if (!inTable) {
+        assertThat(site.knowledge()).isEqualTo(Knowledge.RELOCATION);
+        assertThat(site.state()).isEqualTo(State.CALL);
+      }
+    }
+    assertThat(unlinked.elf().buildId()).startsWith("sha256:");
+  }
+
+  /** With relaxation: calls have other forms then, and relocations other types. */
+  @ParameterizedTest
+  @MethodSource("variants")
+  void relocationsThatALinkerKeepsNameTheCallsThatAScanFinds(String image) throws Exception {
+    JsonNode variant = variant(image);
+    Path program = linked(variant, object(variant), "-Wl,--emit-relocs");
+    LoadedImage kept = LoadedImage.load(program);
+    LoadedImage scanned = LoadedImage.of(ElfFile.parse(withoutRelocations(program), "scanned"));
+    List<Long> calls =
+        SiteFinder.find(scanned).stream()
+            .filter(site -> site.state() == State.CALL)
+            .map(FoundSite::address)
+            .toList();
+    assertThat(kept.relocatedSites().longStream().sorted().boxed().toList()).isEqualTo(calls);
+    assertThat(scanned.relocatedSites()).isEmpty();
+    assertThat(SiteFinder.find(kept))
+        .extracting(FoundSite::address)
+        .isEqualTo(SiteFinder.find(scanned).stream().map(FoundSite::address).toList());
+  }
+
+  private static byte[] withoutRelocations(Path program) throws IOException {
+    byte[] bytes = Files.readAllBytes(program);
+    boolean is64 = bytes[Elf.EI_CLASS] == Elf.ELFCLASS64;
+    ByteBuffer file =
+        ByteBuffer.wrap(bytes)
+            .order(
+                bytes[Elf.EI_DATA] == Elf.ELFDATA2MSB
+                    ? ByteOrder.BIG_ENDIAN
+                    : ByteOrder.LITTLE_ENDIAN);
+    int at = is64 ? (int) file.getLong(40) : file.getInt(32);
+    for (int i = file.getShort(is64 ? 60 : 48); i > 0; i--) {
+      int type = file.getInt(at + 4);
+      if (type == Elf.SHT_REL || type == Elf.SHT_RELA) {
+        file.putInt(at + 4, 0);
+      }
+      at += is64 ? 64 : 40;
+    }
+    return bytes;
+  }
+
+  @Test
+  void anObjectIsNoProgram() throws Exception {
+    Path object = object(variant("zoo-x86_64-fentry.elf"));
+    assertThatThrownBy(() -> LoadedImage.load(object))
+        .isInstanceOf(ElfFormatException.class)
+        .hasMessageContaining("1 (relocatable object)")
+        .hasMessageContaining("link it into a program first");
+  }
+
+  @Test
+  void objectsThatLieAreRefusedByASentence() throws Exception {
+    byte[] object = Files.readAllBytes(object(variant("zoo-x86_64-fentry.elf")));
+    int sections = (int) little(object).getLong(40);
+    int count = little(object).getShort(60);
+    refused(Arrays.copyOf(object, object.length / 2), "e_shoff", "cut off or damaged");
+    for (int i = 0; i < count; i++) {
+      int header = sections + i * 64;
+      if (little(object).getInt(header + 4) == Elf.SHT_RELA) {
+        refused(with(object, header + 44, 9_999), "sh_info of .rela", "below");
+        refused(with(object, header + 56, 23), "sh_entsize of .rela", "allowed: 24");
+        refused(with(object, header + 32, 1 << 30), "sh_offset of section " + i, "inside the file");
+      }
+      if (little(object).getInt(header + 4) == Elf.SHT_SYMTAB) {
+        int symbols = (int) little(object).getLong(header + 24);
+        refused(with(object, symbols + 24 + 4, 0x7777_0000), "st_shndx of symbol 1", "below");
+      }
+      if ((little(object).getLong(header + 8) & Elf.SHF_EXECINSTR) != 0) {
+        refused(with(object, header + 48, 3), "sh_addralign of .text", "a power of two");
+      }
+    }
+  }
+
+  private static ByteBuffer little(byte[] bytes) {
+    return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  private static byte[] with(byte[] object, int at, int value) {
+    byte[] changed = object.clone();
+    little(changed).putInt(at, value);
+    return changed;
+  }
+
+  private static void refused(byte[] object, String field, String allowed) {
+    assertThatThrownBy(() -> ElfFile.parseUnlinked(object, "lie.o"))
+        .isInstanceOf(ElfFormatException.class)
+        .hasMessageStartingWith("lie.o: ")
+        .hasMessageContaining(field)
+        .hasMessageContaining(allowed);
+  }
+}
