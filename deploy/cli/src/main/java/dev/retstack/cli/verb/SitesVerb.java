@@ -133,6 +133,7 @@ public final class SitesVerb extends Verb {
       row.put("convention", site.convention());
       row.put("state", site.state().toString());
       row.put("form", site.form());
+      row.put("start", place(image, site.start()));
       row.put("bytes", HexFormat.of().formatHex(site.bytes().toByteArray()));
       row.put("source", site.knowledge().toString());
       row.put("tableEntry", place(image, site.tableEntry()));

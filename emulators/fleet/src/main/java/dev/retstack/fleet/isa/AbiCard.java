@@ -1,5 +1,8 @@
 package dev.retstack.fleet.isa;
 
+import it.unimi.dsi.fastutil.bytes.ByteList;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -175,6 +178,37 @@ public final class AbiCard {
         .findFirst()
         .map(lead -> call - lead.code().size())
         .orElse(call);
+  }
+
+  /**
+   * A site with what stands in front of its call for it alone.
+   *
+   * @param text the instructions, as an assembler prints them; empty where all are nops
+   * @param code all of it, or of a call what is in front of it
+   * @param lead bytes in front of the place of the call
+   */
+  public record WholeSite(String text, ByteList code, int lead) {}
+
+  /** What a site with a lead may be when it is switched off: all nops, or the call alone. */
+  public List<WholeSite> switchedOff() {
+    List<WholeSite> all = new ArrayList<>();
+    for (Lead lead : leads) {
+      for (CallForm form : callForms) {
+        byte[] kept = Arrays.copyOf(lead.code().toByteArray(), lead.code().size() + form.size());
+        byte[] call = nop(new byte[form.size()]).orElseThrow();
+        System.arraycopy(call, 0, kept, lead.code().size(), call.length);
+        all.add(new WholeSite("", ByteList.of(lead.nops(form.size())), lead.code().size()));
+        all.add(new WholeSite(lead.text() + "; no call", ByteList.of(kept), lead.code().size()));
+      }
+    }
+    return all;
+  }
+
+  /** What may stand in front of a call for it alone. */
+  public List<WholeSite> leadIns() {
+    return leads.stream()
+        .map(lead -> new WholeSite(lead.text(), lead.code(), lead.code().size()))
+        .toList();
   }
 
   /** Bytes in front of the call in a site of {@link #callAdjust}. */

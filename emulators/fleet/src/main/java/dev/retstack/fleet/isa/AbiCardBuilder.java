@@ -73,11 +73,11 @@ final class AbiCardBuilder {
   }
 
   /**
-   * Instructions that may stand in front of a call for it alone, and what takes the place of them
-   * and the call, again and again; a longer lead before a shorter one.
+   * Instructions that may stand in front of a call for it alone (as text, as code), and what takes
+   * the place of them and the call, again and again; a longer lead before a shorter one.
    */
-  AbiCardBuilder lead(String hex, String nop) {
-    leads.add(new Lead(ByteList.of(bytes(hex)), Filler.of(nop)));
+  AbiCardBuilder lead(String text, String hex, String nop) {
+    leads.add(new Lead(text, ByteList.of(bytes(hex)), Filler.of(nop)));
     return this;
   }
 

@@ -70,7 +70,7 @@ final class Arm {
           .callForms(ArmCode.CALLS)
           .callRelocations(0, 1, 27, 28) // R_ARM_PC24, PLT32, CALL
           .nop("04 e0 9d e4") // pop {lr}: the site has pushed it
-          .lead(PUSH_LR, "00 00 a0 e1") // mov r0,r0: of every version, as nop is not
+          .lead("push {lr}", PUSH_LR, "00 00 a0 e1") // mov r0,r0: of every version, as nop is not
           .entryStub(RETURN)
           .secondEntryStub(THUMB_RETURN)
           .prologue(ArmCode.PROLOGUE.accepting(f -> f.keepsFrame() || f.where() != Where.SAVED))
@@ -92,7 +92,7 @@ final class Arm {
           .callForms(ArmCode.CALLS)
           .callRelocations(0, 1, 27, 28) // R_ARM_PC24, PLT32, CALL
           .nop("04 e0 9d e4") // pop {lr}: the site has pushed it
-          .lead(PUSH_LR, "00 00 a0 e1") // mov r0,r0: of every version, as nop is not
+          .lead("push {lr}", PUSH_LR, "00 00 a0 e1") // mov r0,r0: of every version, as nop is not
           .entryStub(RETURN)
           .secondEntryStub(THUMB_RETURN)
           .prologue(ArmCode.PROLOGUE.accepting(f -> !f.keepsFrame() && f.where() == Where.SAVED))
@@ -111,7 +111,7 @@ final class Arm {
           .callForms(ThumbCode.CALLS)
           .callRelocations(0, 10) // R_ARM_THM_CALL
           .nop("5d f8 04 eb") // pop.w {lr}: the site has pushed it
-          .lead("00 b5", "00 bf af f3 00 80") // push {lr}; nop, nop.w
+          .lead("push {lr}", "00 b5", "00 bf af f3 00 80") // push {lr}; nop, nop.w
           .entryStub(RETURN)
           .secondEntryStub(THUMB_RETURN)
           .prologue(ThumbCode.PROLOGUE.accepting(f -> f.where() == Where.SAVED))

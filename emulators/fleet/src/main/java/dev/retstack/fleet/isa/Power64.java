@@ -80,7 +80,6 @@ record Power64(Power power) {
   private AbiCard mcount() {
     return counting("mcount", "-pg")
         .callForms(power.call().skippedBy(power.skip())) // it gives lr what lr had
-        .callRelocations(0, 10, 116) // R_PPC64_REL24, REL24_NOTOC
         .moment(Moment.AFTER_PROLOGUE)
         .prologue(this::ordinary)
         .slot(Operand.wordPlus(UC_PPC_REG_1, 0, 16))
@@ -91,7 +90,7 @@ record Power64(Power power) {
 
   private AbiCard profileKernel() {
     return counting("profile-kernel", "-pg -mprofile-kernel")
-        .lead(power.hex(Power.MFLR_R0), power.hex(Power.NOP))
+        .lead("mflr r0", power.hex(Power.MFLR_R0), power.hex(Power.NOP))
         .moment(Moment.BEFORE_PROLOGUE)
         .arguments(
             UC_PPC_REG_3,
@@ -112,7 +111,8 @@ record Power64(Power power) {
 
   private AbiCard profileKernel3() {
     return counting("profile-kernel-3", "-pg -mprofile-kernel")
-        .lead(power.hex(Power.MFLR_R0, STD_R0_16_R1), power.hex(Power.NOP))
+        .lead(
+            "mflr r0; std r0,16(r1)", power.hex(Power.MFLR_R0, STD_R0_16_R1), power.hex(Power.NOP))
         .moment(Moment.BEFORE_PROLOGUE)
         .arguments(
             UC_PPC_REG_3,

@@ -13,7 +13,10 @@ import java.util.Locale;
  * @param convention whose call or nops it is; empty where the bytes are of none
  * @param state what stands there
  * @param form the instructions, as an assembler prints them
- * @param bytes of the call or of all nops; of what stands there, where it is neither
+ * @param start of the site: the address, or what stands in front of the call for it alone (ppc64
+ *     {@code mflr}, ARM {@code push})
+ * @param bytes from {@code start} on: of the call or of all nops; of what stands there, where it is
+ *     neither
  * @param knowledge who says that it is a site
  * @param tableEntry what the table says: another address than {@code address} where it counts
  *     instructions in front of the call to the site (s390x); {@code address} without a table
@@ -25,6 +28,7 @@ public record FoundSite(
     String convention,
     State state,
     String form,
+    long start,
     ByteList bytes,
     Knowledge knowledge,
     long tableEntry) {

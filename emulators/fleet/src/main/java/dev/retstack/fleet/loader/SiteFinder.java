@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -30,6 +31,8 @@ public final class SiteFinder {
 
   /** Most bytes of nops at a site. */
   private static final int NOPS_MAX = 256;
+
+  private static final AbiCard.WholeSite NO_LEAD = new AbiCard.WholeSite("", ByteList.of(), 0);
 
   /** Bytes shown of what is neither call nor nop. */
   private static final int UNKNOWN_BYTES = 8;
@@ -56,6 +59,10 @@ public final class SiteFinder {
   private final NavigableMap<Long, AbiCard> traced = new TreeMap<>(Long::compareUnsigned);
 
   private final List<Nop> nops;
+
+  /** Whole sites that are switched off, the longest first. */
+  private final Map<AbiCard.WholeSite, AbiCard> switchedOff = new LinkedHashMap<>();
+
   private final LongSet taken = new LongOpenHashSet();
   private final List<FoundSite> found = new ArrayList<>();
 
@@ -78,6 +85,11 @@ public final class SiteFinder {
                         .map(code -> new Nop(ByteBuffer.wrap(code), card)))
             .sorted(Comparator.comparingInt((Nop nop) -> -nop.code.remaining()))
             .toList();
+    record Off(AbiCard.WholeSite site, AbiCard card) {}
+    image.isa().conventions().stream()
+        .flatMap(card -> card.switchedOff().stream().map(site -> new Off(site, card)))
+        .sorted(Comparator.comparingInt((Off off) -> -off.site.code().size()))
+        .forEach(off -> switchedOff.putIfAbsent(off.site, off.card));
   }
 
   /** The sites of an image, sorted by address; there may be none. */
@@ -101,6 +113,9 @@ public final class SiteFinder {
     List<Nops> nopsOfTable = new ArrayList<>();
     for (long entry : entries) {
       Optional<Call> call = callBehind(entry, all);
+      if (table == Knowledge.MCOUNT_LOC && switchedOff(entry, table)) {
+        continue;
+      }
       if (call.isPresent()) {
         add(call.get(), table, entry);
       } else if (taken.add(entry)) {
@@ -130,8 +145,62 @@ public final class SiteFinder {
               .findFirst()
               .map(CallForm::text)
               .orElseThrow();
-      add(site.address(), call.card.name(), State.CALL, form, bytes, knowledge, entry);
+      AbiCard.WholeSite lead = leadOf(call);
+      long start = site.address() - lead.lead();
+      add(
+          site.address(),
+          call.card.name(),
+          State.CALL,
+          lead.text().isEmpty() ? form : lead.text() + "; " + form,
+          start,
+          read(start, (int) (site.after() - start)),
+          knowledge,
+          entry);
     }
+  }
+
+  /** What stands in front of a call for it alone; nothing has no bytes. */
+  private AbiCard.WholeSite leadOf(Call call) {
+    long address = call.site.address();
+    return call.card.leadIns().stream()
+        .filter(lead -> stands(lead.code(), address - lead.lead(), address))
+        .findFirst()
+        .orElse(NO_LEAD);
+  }
+
+  /** True where these bytes stand at an address of the function that holds another. */
+  private boolean stands(ByteList bytes, long address, long inFunctionOf) {
+    return elf.functionAt(address).equals(elf.functionAt(inFunctionOf))
+        && ByteList.of(read(address, bytes.size())).equals(bytes);
+  }
+
+  /**
+   * Adds a site whose call, and what stood in front of it, is switched off. The entry may name the
+   * first instruction or the place of the call.
+   */
+  private boolean switchedOff(long entry, Knowledge knowledge) {
+    for (Map.Entry<AbiCard.WholeSite, AbiCard> form : switchedOff.entrySet()) {
+      AbiCard.WholeSite site = form.getKey();
+      for (long start : new long[] {entry - site.lead(), entry}) {
+        if (stands(site.code(), start, entry)) {
+          long address = start + site.lead();
+          int count = nopsAt(start, LongSet.of()).lengths.size();
+          if (taken.add(address)) {
+            add(
+                address,
+                form.getValue().name(),
+                State.NOP,
+                site.text().isEmpty() ? count + " x nop" : site.text(),
+                start,
+                site.code().toByteArray(),
+                knowledge,
+                entry);
+          }
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   /** What stands at a table's entry that is no call. */
@@ -168,11 +237,11 @@ public final class SiteFinder {
       }
       if (nops.lengths.isEmpty()) {
         byte[] bytes = read(nops.entry, UNKNOWN_BYTES);
-        add(nops.entry, "", State.UNKNOWN, "unknown", bytes, knowledge, nops.entry);
+        add(nops.entry, "", State.UNKNOWN, "unknown", nops.entry, bytes, knowledge, nops.entry);
       } else {
         String form = count == 1 ? "nop" : count + " x nop";
         byte[] bytes = read(nops.entry, size);
-        add(nops.entry, nops.convention, State.NOP, form, bytes, knowledge, nops.entry);
+        add(nops.entry, nops.convention, State.NOP, form, nops.entry, bytes, knowledge, nops.entry);
       }
     }
   }
@@ -190,6 +259,7 @@ public final class SiteFinder {
       String convention,
       State state,
       String form,
+      long start,
       byte[] bytes,
       Knowledge knowledge,
       long entry) {
@@ -202,6 +272,7 @@ public final class SiteFinder {
             convention,
             state,
             form,
+            start,
             ByteList.of(bytes),
             knowledge,
             entry));

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -178,6 +179,65 @@ final class ObjectSitesTest {
       at += is64 ? 64 : 40;
     }
     return bytes;
+  }
+
+  /**
+   * {@code mflr}, and {@code std} of older compilers, serve the call: they are one site with it, be
+   * it switched on or off, and whichever of its instructions the table names.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    "bl _mcount, CALL, mflr r0; bl",
+    "nop, NOP, mflr r0; no call",
+    "-, NOP, 2 x nop",
+  })
+  void aSiteOfPpc64IsItsCallAndWhatServesIt(String last, State state, String form)
+      throws Exception {
+    for (String compiler : List.of("powerpc64-linux-gnu-gcc", "powerpc64le-linux-gnu-gcc")) {
+      Assumptions.assumeTrue(GuestCompiler.installed(compiler), "skipped: no " + compiler);
+      for (int instructions = 2; instructions <= 3; instructions++) {
+        for (int named : new int[] {0, instructions - 1}) {
+          List<FoundSite> sites = ppc64(compiler, last, instructions, named);
+          assertThat(sites).as("%s, %d, entry %d", compiler, instructions, named).hasSize(1);
+          FoundSite site = sites.getFirst();
+          assertThat(site.state()).isEqualTo(state);
+          assertThat(site.knowledge()).isEqualTo(Knowledge.MCOUNT_LOC);
+          assertThat(site.bytes().size()).isEqualTo(4 * instructions);
+          assertThat(site.address() - site.start()).isEqualTo(4L * (instructions - 1));
+          assertThat(site.offset()).isEqualTo(4L * (instructions - 1));
+          assertThat(site.form())
+              .isEqualTo(
+                  instructions == 2
+                      ? form
+                      : form.replace("r0", "r0; std r0,16(r1)").replace("2 x", "3 x"));
+        }
+      }
+    }
+  }
+
+  /**
+   * An object with one function.
+   *
+   * @param last instruction of the site; {@code -}: all are nops
+   * @param named index of the one that the table names
+   */
+  private List<FoundSite> ppc64(String compiler, String last, int instructions, int named)
+      throws Exception {
+    List<String> site = new ArrayList<>(List.of("mflr 0", "std 0,16(1)"));
+    site = new ArrayList<>(site.subList(0, instructions - 1));
+    site.add(last);
+    if (last.equals("-")) {
+      site.replaceAll(_ -> "nop");
+    }
+    StringBuilder code = new StringBuilder(".text\n.type f,@function\nf:\n");
+    for (int i = 0; i < instructions; i++) {
+      code.append(i == named ? "1: " : "").append(site.get(i)).append('\n');
+    }
+    code.append("std 0,-8(1)\nblr\n.size f,.-f\n.section __mcount_loc,\"a\"\n.8byte 1b\n");
+    Path source = Files.writeString(folder.resolve("site.s"), code);
+    Path object = folder.resolve("site.o");
+    GuestCompiler.compileWith(compiler, object, "-c", source.toString());
+    return SiteFinder.find(LoadedImage.loadUnlinked(object));
   }
 
   @Test

@@ -117,7 +117,7 @@ class SiteFinderTest {
 
   private static byte[] bytes(LoadedImage image, FoundSite site) {
     byte[] bytes = new byte[site.bytes().size()];
-    image.elf().memory(site.address(), bytes.length).orElseThrow().get(0, bytes);
+    image.elf().memory(site.start(), bytes.length).orElseThrow().get(0, bytes);
     return bytes;
   }
 
