@@ -122,6 +122,11 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
   }
 
   @Override
+  public void sitesChanged() {
+    blocks.clear();
+  }
+
+  @Override
   public void codeChanged() {
     blocks.clear();
     probe.codeChanged();

@@ -102,6 +102,7 @@ final class Tracing {
     tlb.together(() -> change[0] = patcher.follow(rules, pc));
     refused.addAll(change[0].refused());
     pacer.probe().updateFtraceFunc(rules);
+    pacer.sitesChanged();
     return new TraceChange(change[0].sitesOn(), change[0].sitesOff(), refused);
   }
 

@@ -60,6 +60,12 @@ public interface Pacer extends AutoCloseable {
   /** The block before which it stopped. */
   long stopAddress();
 
+  /**
+   * Forgets what is known of blocks: other sites in them count from here on. Nothing to do where
+   * the probe is the hook itself, which was told.
+   */
+  default void sitesChanged() {}
+
   /** Forgets what is known of blocks: code changed. */
   void codeChanged();
 

@@ -6,6 +6,7 @@ import dev.retstack.fleet.control.FunctionPattern;
 import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.PatchSite;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Where a core may stop, it goes on as if it had not. */
 class StopPointsTest {
@@ -27,6 +29,11 @@ class StopPointsTest {
 
   static Stream<LoadedImage> images() {
     return Zoo.images().stream();
+  }
+
+  private static LoadedImage image(String isaName, String convention) {
+    Isa isa = Isas.find(isaName).orElseThrow();
+    return Zoo.image(isa, isa.convention(convention).orElseThrow());
   }
 
   @ParameterizedTest
@@ -41,6 +48,39 @@ class StopPointsTest {
     }
   }
 
+  /**
+   * The engine's s390x translator runs on from one function into the next one's site, in blocks
+   * that were met while the site was off.
+   */
+  @ParameterizedTest
+  @ValueSource(strings = {"mcount-nop", "fentry-nop", "patchable"})
+  void aSiteInTheMiddleOfABlockThatRanBeforeCountsFromTheMomentItIsSwitchedOn(String convention) {
+    LoadedImage image = image("s390x", convention);
+    CoreOptions off = Run.options().withTrace(TraceSettings.standard().withOn(false));
+    Oracle oracle = new Oracle(image, Run.of(image, "tail").records());
+    for (ProbeKind probe : PROBES) {
+      for (Oracle.Call call : oracle.calls().subList(1, oracle.calls().size())) {
+        boolean[] on = {false};
+        long[] since = {0};
+        Run run =
+            Run.of(
+                image,
+                off.withProbe(probe),
+                core -> {
+                  if (!on[0] && core.instructions() >= call.time - 5) {
+                    on[0] = true;
+                    since[0] = core.instructions();
+                    core.trace(TraceSettings.standard());
+                  }
+                  return on[0] ? 1_000_000 : Math.max(STEP, call.time - 5 - core.instructions());
+                },
+                "tail");
+        oracle.calls().forEach(c -> c.kept = c.time >= since[0]);
+        Records.assertSame("oracle", oracle.graph(_ -> true), probe.name(), run.records());
+      }
+    }
+  }
+
   /** The engine by itself runs an instruction twice there, and its delay slot never. */
   @ParameterizedTest
   @CsvSource({
@@ -50,10 +90,7 @@ class StopPointsTest {
     "82102014 a0102000 80a02000 91d02010 1a800002 a0042001 82102001 90100010 91d02010, a delay slot"
   })
   void whatStandsBehindASystemCallOfSparcIsRunOnce(String code, String what) {
-    LoadedImage image =
-        Zoo.image(
-            Isas.find("sparc").orElseThrow(),
-            Isas.find("sparc").orElseThrow().convention("mcount").orElseThrow());
+    LoadedImage image = image("sparc", "mcount");
     byte[] bytes = HexFormat.of().parseHex(code.replace(" ", ""));
     for (ProbeKind probe : PROBES) {
       Run run =
@@ -70,10 +107,7 @@ class StopPointsTest {
   @ParameterizedTest
   @EnumSource(names = {"JAVA", "NATIVE"})
   void aSiteThatTheCoreStandsInTheMiddleOfChangesAsSoonAsItHasLeft(ProbeKind probe) {
-    LoadedImage image =
-        Zoo.image(
-            Isas.find("arm").orElseThrow(),
-            Isas.find("arm").orElseThrow().convention("thumb-mcount").orElseThrow());
+    LoadedImage image = image("arm", "thumb-mcount");
     long nearLeaf = image.address("near_leaf").orElseThrow();
     PatchSite site =
         IntStream.range(0, image.patchSites().size())
