@@ -78,7 +78,12 @@ public final class GuestImages {
     return load(file, LoadedImage::load);
   }
 
-  /** The same, where a relocatable object will do as well. */
+  /** The same; one without call sites is bad input too. */
+  public static LoadedImage loadInstrumented(Path file) {
+    return load(file, path -> LoadedImage.load(path).requireCallSites());
+  }
+
+  /** Loads an image, where a relocatable object will do as well. */
   public static LoadedImage loadUnlinked(Path file) {
     return load(file, LoadedImage::loadUnlinked);
   }

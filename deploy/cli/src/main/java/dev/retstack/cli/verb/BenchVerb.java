@@ -160,7 +160,7 @@ public final class BenchVerb extends Verb {
     if (stages.contains(Stage.NOPS)) {
       measures.addAll(nops(files, w200));
     }
-    LoadedImage first = LoadedImage.load(files.getFirst()).requireCallSites();
+    LoadedImage first = GuestImages.loadInstrumented(files.getFirst());
     if (stages.contains(Stage.PATH)) {
       note("packing, unpacking, reconstruction");
       measures.addAll(path(first, w200));
@@ -208,7 +208,7 @@ public final class BenchVerb extends Verb {
   private List<Measure> capture(List<Path> files, long w200) throws IOException {
     List<Measure> measures = new ArrayList<>();
     for (Path file : files) {
-      LoadedImage image = LoadedImage.load(file).requireCallSites();
+      LoadedImage image = GuestImages.loadInstrumented(file);
       note("capture: " + image.elf().name());
       measures.addAll(CaptureBench.run(image, "fib", fibOf(calls), rounds, probes()));
       measures.addAll(CaptureBench.run(image, "w200", w200, rounds, probes()));
@@ -219,11 +219,10 @@ public final class BenchVerb extends Verb {
   private List<Measure> nops(List<Path> files, long w200) throws IOException {
     List<Measure> measures = new ArrayList<>();
     for (Path file : files) {
-      LoadedImage image = LoadedImage.load(file).requireCallSites();
+      LoadedImage image = GuestImages.loadInstrumented(file);
       note("nops: " + image.elf().name());
       Optional<Path> plain = twins == null ? Optional.empty() : NopBench.twin(image, twins);
-      Optional<LoadedImage> twin =
-          plain.isPresent() ? Optional.of(LoadedImage.load(plain.get())) : Optional.empty();
+      Optional<LoadedImage> twin = plain.map(GuestImages::load);
       long madeByW200 = w200 * CALLS_PER_W200_ROUND;
       measures.addAll(NopBench.run(image, twin, "fib", fibOf(calls), calls, rounds, probe.probe()));
       measures.addAll(NopBench.run(image, twin, "w200", w200, madeByW200, rounds, probe.probe()));
@@ -267,7 +266,7 @@ public final class BenchVerb extends Verb {
     for (int i = 0; i < count; i++) {
       images.add(
           i < files.size()
-              ? LoadedImage.load(files.get(i)).requireCallSites()
+              ? GuestImages.loadInstrumented(files.get(i))
               : images.get(i - files.size()));
     }
     Path folder = DataFolder.choose(null, "bench");
@@ -288,7 +287,7 @@ public final class BenchVerb extends Verb {
     List<LoadedImage> images = new ArrayList<>();
     for (Path file : files) {
       if (!loaded.containsKey(file)) {
-        loaded.put(file, LoadedImage.load(file).requireCallSites());
+        loaded.put(file, GuestImages.loadInstrumented(file));
       }
       images.add(loaded.get(file));
     }

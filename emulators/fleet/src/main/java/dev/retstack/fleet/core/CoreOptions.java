@@ -5,6 +5,7 @@ import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.schema.codec.Chunks;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.function.Consumer;
 
 /**
  * How one core runs its image.
@@ -86,116 +87,90 @@ public record CoreOptions(
   }
 
   public CoreOptions withTraced(boolean value) {
-    return new CoreOptions(
-        value,
-        clock,
-        probe,
-        trace,
-        retStackLimit,
-        recordsPerChunk,
-        instructionLimit,
-        entry,
-        ram,
-        linux);
+    return with(c -> c.traced = value);
   }
 
   public CoreOptions withClock(Clock value) {
-    return new CoreOptions(
-        traced,
-        value,
-        probe,
-        trace,
-        retStackLimit,
-        recordsPerChunk,
-        instructionLimit,
-        entry,
-        ram,
-        linux);
+    return with(c -> c.clock = value);
   }
 
   public CoreOptions withProbe(ProbeKind value) {
-    return new CoreOptions(
-        traced,
-        clock,
-        value,
-        trace,
-        retStackLimit,
-        recordsPerChunk,
-        instructionLimit,
-        entry,
-        ram,
-        linux);
+    return with(c -> c.probe = value);
   }
 
   public CoreOptions withTrace(TraceSettings value) {
-    return new CoreOptions(
-        traced,
-        clock,
-        probe,
-        value,
-        retStackLimit,
-        recordsPerChunk,
-        instructionLimit,
-        entry,
-        ram,
-        linux);
+    return with(c -> c.trace = value);
   }
 
   public CoreOptions withRetStackLimit(int value) {
-    return new CoreOptions(
-        traced, clock, probe, trace, value, recordsPerChunk, instructionLimit, entry, ram, linux);
+    return with(c -> c.retStackLimit = value);
   }
 
   public CoreOptions withRecordsPerChunk(int value) {
-    return new CoreOptions(
-        traced, clock, probe, trace, retStackLimit, value, instructionLimit, entry, ram, linux);
+    return with(c -> c.recordsPerChunk = value);
   }
 
   public CoreOptions withInstructionLimit(long value) {
-    return new CoreOptions(
-        traced, clock, probe, trace, retStackLimit, recordsPerChunk, value, entry, ram, linux);
+    return with(c -> c.instructionLimit = value);
   }
 
   /** Begins at that address instead of the image's entry point. */
   public CoreOptions withEntry(long value) {
-    return new CoreOptions(
-        traced,
-        clock,
-        probe,
-        trace,
-        retStackLimit,
-        recordsPerChunk,
-        instructionLimit,
-        OptionalLong.of(value),
-        ram,
-        linux);
+    return with(c -> c.entry = OptionalLong.of(value));
   }
 
   public CoreOptions withRam(List<Ram> value) {
-    return new CoreOptions(
-        traced,
-        clock,
-        probe,
-        trace,
-        retStackLimit,
-        recordsPerChunk,
-        instructionLimit,
-        entry,
-        value,
-        linux);
+    return with(c -> c.ram = value);
   }
 
   public CoreOptions withLinux(LinuxOptions value) {
-    return new CoreOptions(
-        traced,
-        clock,
-        probe,
-        trace,
-        retStackLimit,
-        recordsPerChunk,
-        instructionLimit,
-        entry,
-        ram,
-        value);
+    return with(c -> c.linux = value);
+  }
+
+  private CoreOptions with(Consumer<Change> change) {
+    Change changed = new Change(this);
+    change.accept(changed);
+    return changed.made();
+  }
+
+  /** A copy on its way. */
+  private static final class Change {
+    boolean traced;
+    Clock clock;
+    ProbeKind probe;
+    TraceSettings trace;
+    int retStackLimit;
+    int recordsPerChunk;
+    long instructionLimit;
+    OptionalLong entry;
+    List<Ram> ram;
+    LinuxOptions linux;
+
+    Change(CoreOptions from) {
+      traced = from.traced;
+      clock = from.clock;
+      probe = from.probe;
+      trace = from.trace;
+      retStackLimit = from.retStackLimit;
+      recordsPerChunk = from.recordsPerChunk;
+      instructionLimit = from.instructionLimit;
+      entry = from.entry;
+      ram = from.ram;
+      linux = from.linux;
+    }
+
+    CoreOptions made() {
+      return new CoreOptions(
+          traced,
+          clock,
+          probe,
+          trace,
+          retStackLimit,
+          recordsPerChunk,
+          instructionLimit,
+          entry,
+          ram,
+          linux);
+    }
   }
 }

@@ -76,6 +76,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private record Parked(Ingest ingest, Chunk chunk) {}
 
   private final CheckpointPace<Command> pace;
+  private final CheckpointTurns checkpoints;
   private final int partition;
   private final PartitionSettings settings;
   private final ActorRef<ImageRegistry.Command> images;
@@ -90,11 +91,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private Parked parked;
   private long epoch;
   private long nextOffset;
-  private long checkpointedOffset;
   private long skippedOffsets;
-  private int chunksSinceCheckpoint;
-  private boolean checkpointInFlight;
-  private boolean checkpointAgain;
   private boolean releasing;
 
   /** A partition that opens itself at once. */
@@ -123,6 +120,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     super(context);
     context.setLoggerName(PartitionGraph.class);
     this.pace = new CheckpointPace<>(timers, CheckpointDue.INSTANCE);
+    this.checkpoints = new CheckpointTurns(settings.checkpointChunks());
     this.partition = partition;
     this.settings = settings;
     this.images = images;
@@ -163,7 +161,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private Behavior<Command> onOpened(Checkpoint checkpoint) throws IOException {
     epoch = checkpoint.epoch();
     nextOffset = checkpoint.nextOffset();
-    checkpointedOffset = nextOffset;
+    checkpoints.opened(nextOffset);
     applier = new ChunkApplier(StateCopy.state(checkpoint.state(), settings.limits()));
     applier.state().events(derived);
     for (CoreGraph core : applier.state().cores()) {
@@ -267,7 +265,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
           },
           _ -> new Published(m.replyTo()));
     }
-    if (++chunksSinceCheckpoint >= settings.checkpointChunks()) {
+    if (checkpoints.applied()) {
       checkpoint();
     }
   }
@@ -302,7 +300,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   }
 
   private Behavior<Command> onCheckpointDue() {
-    if (applier != null && nextOffset != checkpointedOffset) {
+    if (applier != null && nextOffset != checkpoints.writtenOffset()) {
       checkpoint();
     }
     return this;
@@ -310,15 +308,14 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   /** Takes a checkpoint, or another one after the one that is being written, or a little later. */
   private void checkpoint() {
-    if (checkpointInFlight) {
-      checkpointAgain = true;
+    if (checkpoints.isOnItsWay()) {
+      checkpoints.askAgain();
       return;
     }
     if (!releasing && pace.tooEarly()) {
       return;
     }
-    checkpointInFlight = true;
-    chunksSinceCheckpoint = 0;
+    checkpoints.began();
     long offset = nextOffset;
     long start = System.nanoTime();
     byte[] state = StateCopy.bytes(applier.state());
@@ -334,14 +331,10 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   }
 
   private Behavior<Command> onCheckpointWritten(long offset) {
-    checkpointInFlight = false;
-    checkpointedOffset = offset;
-    if (checkpointAgain && nextOffset != checkpointedOffset) {
-      checkpointAgain = false;
+    if (checkpoints.written(offset, nextOffset)) {
       checkpoint();
       return this;
     }
-    checkpointAgain = false;
     return releasing ? Behaviors.stopped() : this;
   }
 
@@ -361,7 +354,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
                 partition,
                 epoch,
                 nextOffset,
-                checkpointedOffset,
+                checkpoints.writtenOffset(),
                 skippedOffsets,
                 StateCopy.bytes(applier.state()),
                 settings.limits()));
@@ -372,7 +365,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     if (applier == null) {
       return this; // still opening; goes on when that is done
     }
-    if (checkpointInFlight || nextOffset != checkpointedOffset) {
+    if (checkpoints.isOnItsWay() || nextOffset != checkpoints.writtenOffset()) {
       checkpoint();
       return this;
     }
@@ -380,7 +373,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   }
 
   private Behavior<Command> onFailed(Throwable cause) {
-    log("partition {} goes back to offset {}: {}", checkpointedOffset, cause.toString());
+    log("partition {} goes back to offset {}: {}", checkpoints.writtenOffset(), cause.toString());
     awaitingOpen.forEach(m -> m.replyTo().tell(StatusReply.error(cause)));
     queued.forEach(m -> m.replyTo().tell(StatusReply.error(cause)));
     return Behaviors.stopped();
