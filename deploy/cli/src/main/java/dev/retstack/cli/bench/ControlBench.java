@@ -16,6 +16,7 @@ import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
+import dev.retstack.schema.ControlStatus;
 import dev.retstack.schema.codec.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordBatch;
@@ -39,6 +40,22 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  * under it, as a reader of the events topic sees it, and to the answer of the last core.
  */
 public final class ControlBench {
+  /** When the stations of a command's way were passed, by the clock of the host. */
+  private static final class Stations {
+    private final long start = System.currentTimeMillis();
+    private long accepted;
+    private long followed = Long.MAX_VALUE;
+    private long handedOver;
+
+    void answer(ControlResult answer) {
+      if (answer.getStatus() == ControlStatus.ACCEPTED) {
+        accepted = answer.getAnsweredAt();
+      } else {
+        followed = Math.min(followed, answer.getAnsweredAt());
+      }
+    }
+  }
+
   /** So many filters in turn, so that each command changes sites. */
   private static final int FILTERS = 10;
 
@@ -52,6 +69,9 @@ public final class ControlBench {
   private final Rounds first;
   private final Rounds answered;
   private final Rounds everyCore;
+  private final Rounds accepted;
+  private final Rounds followed;
+  private final Rounds handedOver;
   private double firstWorst;
   private double answeredWorst;
 
@@ -60,6 +80,9 @@ public final class ControlBench {
     this.first = new Rounds(rounds);
     this.answered = new Rounds(rounds);
     this.everyCore = new Rounds(rounds);
+    this.accepted = new Rounds(rounds);
+    this.followed = new Rounds(rounds);
+    this.handedOver = new Rounds(rounds);
     this.reader =
         new KafkaConsumer<>(
             link.settings().consumer(), new ByteArrayDeserializer(), new ByteArrayDeserializer());
@@ -90,6 +113,9 @@ public final class ControlBench {
     }
     String subject = images.size() + " cores, set-filter";
     return List.of(
+        new Measure("control", subject, "acceptedMs", bench.accepted.median()),
+        new Measure("control", subject, "firstCoreFollowedMs", bench.followed.median()),
+        new Measure("control", subject, "firstChunkHandedOverMs", bench.handedOver.median()),
         new Measure("control", subject, "firstRecordMs", bench.first.median()),
         new Measure("control", subject, "firstRecordMsWorst", bench.firstWorst),
         new Measure("control", subject, "lastAnswerMs", bench.answered.median()),
@@ -162,6 +188,7 @@ public final class ControlBench {
     String id = UUID.randomUUID().toString();
     String filter = "w200_0%d?".formatted(Math.floorMod(round, FILTERS));
     Control control = command(id, "set-filter", List.of(filter));
+    Stations stations = new Stations();
     long start = System.nanoTime();
     long number = client.send(control);
     AnswerSheet sheet = new AnswerSheet(id);
@@ -176,7 +203,10 @@ public final class ControlBench {
                 .formatted(LIMIT.toSeconds(), sheet.cores().size(), recorded.size(), cores));
       }
       for (ConsumerRecord<byte[], byte[]> record : reader.poll(POLL)) {
-        take(record, number, sheet, marked, recorded);
+        take(record, number, sheet, marked, recorded, stations);
+        if (stations.handedOver == 0 && !recorded.isEmpty()) {
+          stations.handedOver = record.timestamp();
+        }
       }
       double now = (System.nanoTime() - start) / 1e6;
       firstMs = firstMs == 0 && !recorded.isEmpty() ? now : firstMs;
@@ -184,6 +214,9 @@ public final class ControlBench {
     }
     if (round >= 0) {
       first.add(firstMs);
+      accepted.add((double) (stations.accepted - stations.start));
+      followed.add((double) (stations.followed - stations.start));
+      handedOver.add((double) (stations.handedOver - stations.start));
       answered.add(answeredMs);
       everyCore.add((System.nanoTime() - start) / 1e6);
       firstWorst = Math.max(firstWorst, firstMs);
@@ -196,11 +229,16 @@ public final class ControlBench {
       long number,
       AnswerSheet sheet,
       Set<String> marked,
-      Set<String> recorded)
+      Set<String> recorded,
+      Stations stations)
       throws IOException {
     try {
       if (record.topic().equals(link.topics().controlResults())) {
-        sheet.add(ConfluentFrame.decode(record.value(), ControlResult.class));
+        ControlResult answer = ConfluentFrame.decode(record.value(), ControlResult.class);
+        if (answer.getNumber() == number) {
+          stations.answer(answer);
+        }
+        sheet.add(answer);
         return;
       }
       Chunk chunk = ConfluentFrame.decode(record.value(), Chunk.class);
