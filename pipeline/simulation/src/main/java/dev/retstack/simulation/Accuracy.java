@@ -122,7 +122,7 @@ public final class Accuracy {
     long wrong;
 
     Shares of(long truth) {
-      return Shares.of(truth, right, truncated, wrong);
+      return Shares.of((double) truth, (double) right, (double) truncated, (double) wrong);
     }
   }
 
