@@ -25,7 +25,8 @@ enum stop {
   ASK_SITE,    /* resolve the call that returns to stop_value, of the counting function in stop_count */
   ASK_FRAMES,  /* ret_stack is to grow */
   ASK_REGIONS, /* the guest's mappings have changed */
-  ASK_TRIGGER  /* the function at stop_value is entered, and something is to be done */
+  ASK_TRIGGER, /* the function at stop_value is entered, and something is to be done */
+  ASK_TRAMPOLINE /* make a trampoline to stop_value, or say that there is none */
 };
 
 /* Whether an entry ahead of its time waits at a deadline: no; yes; yes, and its time has passed when the core ends. */
@@ -137,11 +138,22 @@ struct frame {
   uint64_t self_pc;
   uint64_t from_pc;
   uint64_t ret_p;
-  int32_t card;
+  int16_t card;
+  uint16_t trampoline; /* one more than the index of the one it returns through; 0: through its handler slot */
   int16_t special; /* FRAME_.., and above FRAME_FORMAT_SHIFT the format of the value returned */
   int8_t tail;
   int8_t framed;
 };
+
+/* One of the return addresses that have a trampoline of their own: few, so that they stay in the processor's cache. */
+struct trampoline {
+  uint64_t target;
+  uint32_t misses_left; /* other addresses that fall here until one of them gets the place */
+  uint16_t number; /* one more than its index; 0: there can be none */
+  uint16_t given; /* how often the place was */
+};
+
+enum { TRAMPOLINES = 64, TRAMPOLINE_SHIFT = 58 };
 
 /* What the record of an entry will say, should it be written. */
 struct late {
@@ -222,6 +234,11 @@ struct core {
   uint64_t landing_shift;
   uint64_t handlers; /* a power of two */
   uint8_t *mailbox;
+
+  struct trampoline *trampolines; /* by target; NULL: no more of them */
+  uint64_t trampoline_start;
+  uint64_t trampoline_end; /* start: there are none */
+  uint64_t trampoline_shift;
 
   uint64_t mode; /* MODE_.. */
   struct frame *frames;

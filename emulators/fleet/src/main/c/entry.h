@@ -19,12 +19,16 @@ static int enter(uc_engine *uc, struct core *c, const struct site *site) {
     return ASK_FRAMES;
   }
   int64_t tail_caller = handler_at(c, t.from & c->code_mask);
+  uint16_t trampoline = 0;
+  if (tail_caller < 0 && !has_trampoline(c, t.from, &trampoline)) {
+    return ASK_TRAMPOLINE;
+  }
   drop_dead_frames(c, card, tail_caller, t.ret_p, fp);
   if (c->frame_count == c->frame_limit) {
     c->overruns++;
     return STOP_NONE;
   }
-  uint64_t index = hijack(uc, c, site, &t, tail_caller >= 0, 0);
+  uint64_t index = hijack(uc, c, site, &t, tail_caller >= 0, 0, trampoline);
   record(c, RECORD_ENTRY, index, site->self_pc, t.from & c->code_mask, t.ret_p, fp);
   return STOP_NONE;
 }

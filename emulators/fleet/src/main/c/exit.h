@@ -6,7 +6,18 @@
 #include "ret_stack.h"
 #include "rules.h"
 
-static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handler) {
+/* The frame that exits through a trampoline: the topmost nearly always. */
+HOT int64_t leaving_through(uc_engine *uc, struct core *c, uint16_t number) {
+  int64_t top = (int64_t)c->frame_count - 1;
+  uint64_t above = reg_read(uc, c, (int)c->stack_pointer) + c->slot_reach;
+  if (top >= 0 && returns_through(c, top, number) && (top == 0 || c->frames[top - 1].ret_p >= above)) {
+    return top;
+  }
+  return find_through(c, number, above);
+}
+
+/* The frame that exits through a handler slot. */
+HOT int64_t leaving_by(uc_engine *uc, struct core *c, int64_t handler) {
   int64_t frame = topmost(c, handler), below = frame - (int64_t)c->handlers;
   if (frame < 0 || below >= 0) { /* else it is the only one */
     uint64_t above = reg_read(uc, c, (int)c->stack_pointer) + c->slot_reach;
@@ -14,6 +25,14 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handl
       frame = find(c, handler, above);
     }
   }
+  return frame;
+}
+
+/* A handler from the number of slots on is a trampoline. */
+static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handler) {
+  int through = handler >= (int64_t)c->handlers;
+  int64_t frame = through ? leaving_through(uc, c, (uint16_t)(handler - (int64_t)c->handlers + 1))
+                          : leaving_by(uc, c, handler);
   if (frame < 0) { /* Java knows how to say it */
     c->stop_value = (uint64_t)handler;
     stop_before(uc, c, address, ASK_BLOCK);
@@ -30,6 +49,9 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handl
   }
   if ((uint64_t)frame < c->frame_count) {
     c->frame_count = (uint64_t)frame;
+  }
+  if (through) { /* it knows the way */
+    return;
   }
   uint64_t handler_start = c->landing_start + ((uint64_t)handler << c->landing_shift);
   store(c, c->mailbox, (f->from_pc + (address - handler_start)) & c->word_mask);

@@ -50,6 +50,38 @@ static __attribute__((noinline)) int64_t find(const struct core *c, int64_t hand
   return best;
 }
 
+static int returns_through(const struct core *c, int64_t frame, uint16_t number) {
+  return c->frames[frame].trampoline == number;
+}
+
+/*
+ * The frame that returns through a trampoline, by the rule of find(): the topmost, unless a lower one's slot lies nearer
+ * below `above`. Where none is alive a dead one, at or above frame_count; or NONE.
+ */
+static __attribute__((noinline)) int64_t find_through(const struct core *c, uint16_t number, uint64_t above) {
+  int64_t best = NONE;
+  for (int64_t i = (int64_t)c->frame_count - 1; i >= 0; i--) {
+    if (!returns_through(c, i, number)) {
+      continue;
+    }
+    if (best >= 0 && (!nearer(c, i, best, above) || tail_called(c, i, best))) {
+      return best;
+    }
+    best = i;
+  }
+  for (int64_t i = (int64_t)c->frame_count; best < 0 && i < (int64_t)c->frames_used; i++) {
+    if (returns_through(c, i, number)) {
+      best = i;
+    }
+  }
+  for (int64_t i = best + 1; best >= (int64_t)c->frame_count && i < (int64_t)c->frames_used; i++) {
+    if (returns_through(c, i, number) && nearer(c, i, best, above)) {
+      best = i;
+    }
+  }
+  return best;
+}
+
 static int drop_above(struct core *c, uint64_t caller_slot) {
   for (int64_t i = (int64_t)c->frame_count - 1; i >= 0; i--) {
     uint64_t ret_p = c->frames[i].ret_p;

@@ -89,6 +89,10 @@ static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site
     return ASK_FRAMES;
   }
   int64_t tail_caller = handler_at(c, t.from & c->code_mask);
+  uint16_t trampoline = 0;
+  if (tail_caller < 0 && !has_trampoline(c, t.from, &trampoline)) {
+    return ASK_TRAMPOLINE;
+  }
   drop_dead_frames(c, card, tail_caller, t.ret_p, fp);
   if (ignored(c, site)) {
     return STOP_NONE;
@@ -104,7 +108,7 @@ static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site
   }
   int returns = site->special & SPECIAL_RETURN ? FRAME_RETURN | site->return_format << FRAME_FORMAT_SHIFT : 0;
   int special = hidden ? FRAME_HIDDEN : returns;
-  uint64_t index = hijack(uc, c, site, &t, tail_caller >= 0, special);
+  uint64_t index = hijack(uc, c, site, &t, tail_caller >= 0, special, trampoline);
   if (hidden) {
     c->mode |= MODE_HIDDEN;
     return STOP_NONE;

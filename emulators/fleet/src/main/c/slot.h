@@ -44,6 +44,16 @@ HOT int holds_return_address(uc_engine *uc, struct core *c, const struct card *c
   return card->parent.reg == NONE || (value(uc, c, &card->parent, failed) == t->from && !*failed);
 }
 
+/*
+ * A slot that holds a trampoline is that of a function that was tail-called away: from here on it is as if its handler
+ * slot stood there. Rare.
+ */
+static __attribute__((noinline)) uint64_t tail_called_from(const struct core *c, uint64_t from, uint64_t ret_p) {
+  uint16_t number = (uint16_t)(((from - c->trampoline_start) >> c->trampoline_shift) + 1);
+  int64_t frame = find_through(c, number, ret_p + 1);
+  return frame < 0 ? from : c->landing_start + (((uint64_t)frame & (c->handlers - 1)) << c->landing_shift);
+}
+
 /* False where none holds it: then the entry is counted. */
 HOT int take_slot(uc_engine *uc, struct core *c, const struct card *card, const struct site *site, struct taken *t,
                   uint64_t *fp) {
@@ -59,7 +69,28 @@ HOT int take_slot(uc_engine *uc, struct core *c, const struct card *card, const 
     c->unhijackable++;
     return 0;
   }
+  if (__builtin_expect(t->from - c->trampoline_start < c->trampoline_end - c->trampoline_start, 0)) {
+    t->from = tail_called_from(c, t->from, t->ret_p);
+  }
   return 1;
+}
+
+/* False where Java must be asked for the trampoline to where the function returns. Else its number, 0 for none. */
+HOT int has_trampoline(struct core *c, uint64_t from, uint16_t *number) {
+  if (c->trampolines == NULL) {
+    return 1;
+  }
+  struct trampoline *t = &c->trampolines[(from * UINT64_C(0x9e3779b97f4a7c15)) >> TRAMPOLINE_SHIFT];
+  if (t->target == from) {
+    *number = t->number;
+    return 1;
+  }
+  if (t->misses_left > 0) {
+    t->misses_left--;
+    return 1;
+  }
+  c->stop_value = from;
+  return 0;
 }
 
 HOT int ret_stack_is_small(const struct core *c) {
@@ -68,20 +99,22 @@ HOT int ret_stack_is_small(const struct core *c) {
 
 /* The new frame's index; the function will return to its handler slot. */
 HOT uint64_t hijack(uc_engine *uc, struct core *c, const struct site *site, const struct taken *t, int tail_called,
-                    int special) {
+                    int special, uint16_t trampoline) {
   uint64_t index = c->frame_count++;
   struct frame *f = &c->frames[index];
   f->self_pc = site->self_pc;
   f->from_pc = t->from;
   f->ret_p = t->ret_p;
   f->card = site->card;
+  f->trampoline = trampoline;
   f->special = (int16_t)special;
   f->tail = (int8_t)tail_called;
   f->framed = (int8_t)(c->cards[site->card].frames_everywhere || site->keeps_frame);
   if (c->frames_used < c->frame_count) {
     c->frames_used = c->frame_count;
   }
-  uint64_t handler = c->landing_start + ((index & (c->handlers - 1)) << c->landing_shift);
+  uint64_t handler = trampoline > 0 ? c->trampoline_start + ((uint64_t)(trampoline - 1) << c->trampoline_shift)
+                                    : c->landing_start + ((index & (c->handlers - 1)) << c->landing_shift);
   if (t->slot->place == PLACE_REGISTER) {
     reg_write(uc, c, t->slot->reg, (handler + (uint64_t)t->slot->addend) & c->word_mask);
   } else {

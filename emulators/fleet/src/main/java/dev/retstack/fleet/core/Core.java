@@ -68,9 +68,10 @@ public final class Core implements AutoCloseable {
     ImageLayout.load(elf, memory);
     landing = LandingPage.write(memory, isa, ImageLayout.landingPage(elf));
     options.ram().forEach(ram -> ImageLayout.addRam(ram, elf, landing, memory));
+    Trampolines trampolines = Trampolines.of(memory, isa, elf, landing);
     Optional<HostClock> host =
         options.clock() == CoreOptions.Clock.HOST ? Optional.of(new HostClock()) : Optional.empty();
-    tracing = new Tracing(image, options, engine, memory, landing, host, tlb);
+    tracing = new Tracing(image, options, engine, memory, landing, trampolines, host, tlb);
     pacer = tracing.pacer();
     clock = host.<TraceClock>map(c -> c).orElseGet(pacer::instructions);
     faults = new Faults(elf, tlb);
@@ -84,6 +85,7 @@ public final class Core implements AutoCloseable {
             options.linux(),
             clock::now);
     process.reserve(landing.start(), LandingPage.BYTES);
+    process.reserve(trampolines.start(), trampolines.end() - trampolines.start());
     process.listen(tracing.systemCalls(() -> engine.reg_read(isa.registers().pc())));
     recordsPerChunk = options.traced() ? options.recordsPerChunk() : 0;
     instructionLimit = options.instructionLimit();

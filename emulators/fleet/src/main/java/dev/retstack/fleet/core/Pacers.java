@@ -19,6 +19,7 @@ final class Pacers {
   /**
    * The block hook of a core, not yet added to its engine.
    *
+   * @param trampolines are for the probe in C
    * @param patcher has the calls that the probe in C goes without
    * @param host what the times of records are; empty: virtual time
    * @param tlb of the engine
@@ -30,6 +31,7 @@ final class Pacers {
       Unicorn engine,
       GuestMemory memory,
       LandingPage landing,
+      Trampolines trampolines,
       SitePatcher patcher,
       Optional<HostClock> host,
       VirtualTlb tlb) {
@@ -46,6 +48,7 @@ final class Pacers {
           engine,
           memory,
           landing,
+          trampolines,
           image.isa(),
           points,
           patcher,

@@ -36,6 +36,7 @@ final class Tracing {
       Unicorn engine,
       GuestMemory memory,
       LandingPage landing,
+      Trampolines trampolines,
       Optional<HostClock> host,
       VirtualTlb tlb) {
     this.image = image;
@@ -45,7 +46,7 @@ final class Tracing {
     rules = new SiteRules(image, options.trace());
     patcher =
         new SitePatcher(image.patchSites(), memory, Pacers.library(options.probe()).isPresent());
-    pacer = Pacers.of(image, options, engine, memory, landing, patcher, host, tlb);
+    pacer = Pacers.of(image, options, engine, memory, landing, trampolines, patcher, host, tlb);
     if (traced) {
       returnAtOnce(memory);
       follow(options.trace(), NOWHERE);

@@ -120,7 +120,7 @@ final class Aarch64 {
               .result(UC_ARM64_REG_X0)
               .platform("aarch64")
               .build(),
-          LandingCode.oneBlock(32, Aarch64::wayOut),
+          LandingCode.oneBlock(32, Aarch64::wayOut, Aarch64::jump),
           new Isa.Stops(
               List.of(Encoding.littleEndian(0x1400_0000)),
               Map.of(
@@ -131,6 +131,14 @@ final class Aarch64 {
           List.of(MCOUNT, PATCHABLE));
 
   private Aarch64() {}
+
+  /** {@code b target}, 128 MiB either way. */
+  private static byte[] jump(long at, long target) {
+    long words = (target - at) >> 2;
+    return words << 38 >> 38 == words && target % 4 == 0
+        ? Encoding.littleEndian(0x1400_0000 | ((int) words & 0x3ff_ffff))
+        : new byte[0];
+  }
 
   /** {@code ldr x30, mailbox; ret}. */
   private static byte[] wayOut(long at, long mailbox) {

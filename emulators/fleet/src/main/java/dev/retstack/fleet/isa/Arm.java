@@ -197,7 +197,8 @@ final class Arm {
           new LandingCode(
               4,
               (at, tail, mailbox) -> Encoding.littleEndian(loadPc(at, mailbox)),
-              (at, mailbox) -> new byte[0]),
+              (at, mailbox) -> new byte[0],
+              LandingCode.Trampoline.NONE), // a branch does not change the instruction set
           new Isa.Stops(
               List.of(Encoding.littleEndian(0xeaff_fffe), new byte[] {(byte) 0xfe, (byte) 0xe7}),
               Map.of(

@@ -170,7 +170,7 @@ final class I386 {
               .platform("i686")
               .descriptorTable(DESCRIPTORS)
               .build(),
-          LandingCode.oneBlock(32, I386::wayOut),
+          LandingCode.oneBlock(32, I386::wayOut, X86::jump),
           X86.STOPS,
           List.of(FENTRY, MCOUNT, PATCHABLE));
 

@@ -8,13 +8,29 @@ package dev.retstack.fleet.isa;
  * @param stride bytes from one handler slot to the next
  * @param slot code of a handler slot, at most {@code stride} bytes
  * @param tail code of the tail; empty where the slots reach the mailbox by themselves
+ * @param trampoline code that goes on at one address; {@link Trampoline#NONE} where there is none
  */
-public record LandingCode(int stride, Slot slot, Tail tail) {
+public record LandingCode(int stride, Slot slot, Tail tail, Trampoline trampoline) {
 
   /** Code without a tail. */
-  static LandingCode oneBlock(int stride, WayOut slot) {
+  static LandingCode oneBlock(int stride, WayOut slot, Trampoline trampoline) {
     return new LandingCode(
-        stride, (at, _, mailbox) -> slot.code(at, mailbox), (_, _) -> new byte[0]);
+        stride, (at, _, mailbox) -> slot.code(at, mailbox), (_, _) -> new byte[0], trampoline);
+  }
+
+  /** Writes a jump that changes no register and that the engine links: a direct one. */
+  @FunctionalInterface
+  public interface Trampoline {
+    /** No return has one. */
+    Trampoline NONE = (_, _) -> new byte[0];
+
+    /**
+     * Returns the machine code.
+     *
+     * @param at address of the code
+     * @param target where it goes on; empty code where a jump does not reach it
+     */
+    byte[] code(long at, long target);
   }
 
   /** Writes a handler slot that needs no tail. */

@@ -122,7 +122,10 @@ final class M68k {
               .platform("m68k")
               .build(),
           new LandingCode(
-              8, (at, tail, mailbox) -> jumpThrough(mailbox), (at, mailbox) -> new byte[0]),
+              8,
+              (at, tail, mailbox) -> jumpThrough(mailbox),
+              (at, mailbox) -> new byte[0],
+              M68k::jump),
           new Isa.Stops(
               List.of(new byte[] {0x60, (byte) 0xfe}), // bra.s
               Map.of(
@@ -136,6 +139,11 @@ final class M68k {
           List.of(MCOUNT, PATCHABLE));
 
   private M68k() {}
+
+  /** {@code bra.l target}, counted from behind the opcode. */
+  private static byte[] jump(long at, long target) {
+    return ByteBuffer.allocate(6).putShort((short) 0x60ff).putInt((int) (target - at) - 2).array();
+  }
 
   /** A function keeps a frame where {@code link %a6} follows the nops. */
   private static Optional<SiteFacts> linkBehindNops(

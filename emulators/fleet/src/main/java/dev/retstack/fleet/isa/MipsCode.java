@@ -217,7 +217,8 @@ final class MipsCode {
                 order,
                 0x1000_0000 | ((int) ((tail - (at + 4)) >> 2) & 0xffff),
                 0x3c01_0000 | ((int) ((mailbox + 0x8000) >> 16) & 0xffff)),
-        (at, mailbox) -> Encoding.words(order, load | ((int) mailbox & 0xffff), JR_31, 0));
+        (at, mailbox) -> Encoding.words(order, load | ((int) mailbox & 0xffff), JR_31, 0),
+        LandingCode.Trampoline.NONE);
   }
 
   /** Exceptions by QEMU's numbers (target/mips/cpu.h), which Unicorn reports. */

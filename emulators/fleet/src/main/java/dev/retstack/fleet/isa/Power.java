@@ -69,7 +69,15 @@ record Power(ByteOrder order, int wordBytes) {
 
   /** The way out uses r12 and lr only, which a return leaves to anyone. */
   LandingCode landing() {
-    return LandingCode.oneBlock(32, (at, mailbox) -> wayOut((int) mailbox));
+    return LandingCode.oneBlock(32, (at, mailbox) -> wayOut((int) mailbox), this::jump);
+  }
+
+  /** {@code b target}, 32 MiB either way. */
+  private byte[] jump(long at, long target) {
+    long distance = target - at;
+    return distance << 38 >> 38 == distance && target % 4 == 0
+        ? code(0x4800_0000 | ((int) distance & 0x3ff_fffc))
+        : new byte[0];
   }
 
   /** {@code lis r12, mailbox@ha; ld r12, mailbox@l(r12); mtlr r12; blr}; lwz for 32 bits. */

@@ -88,6 +88,16 @@ final class Riscv {
     return new Form(text, size, pattern, mask, effect);
   }
 
+  /** {@code j target}, 1 MiB either way. */
+  private static byte[] jump(long at, long target) {
+    long distance = target - at;
+    int d = (int) distance;
+    int immediate = (d & 0x10_0000) << 11 | (d & 0x7fe) << 20 | (d & 0x800) << 9 | (d & 0xf_f000);
+    return distance << 43 >> 43 == distance && target % 2 == 0
+        ? Encoding.littleEndian(immediate | 0x6f)
+        : new byte[0];
+  }
+
   /** {@code auipc t0, hi; ld ra, lo(t0); ret}, lw on riscv32: t0 and ra are free. */
   static LandingCode landing(int word) {
     int width = word == 8 ? 3 : 2;
@@ -99,7 +109,8 @@ final class Riscv {
           int low = distance - high;
           return Encoding.littleEndian(
               high | (5 << 7) | 0x17, (low << 20) | (5 << 15) | (width << 12) | 0x83, 0x0000_8067);
-        });
+        },
+        Riscv::jump);
   }
 
   static Registers registers() {

@@ -162,7 +162,7 @@ final class S390x {
               .linkIsExitHandler()
               .platform("s390x")
               .build(),
-          LandingCode.oneBlock(32, S390x::wayOut),
+          LandingCode.oneBlock(32, S390x::wayOut, S390x::jump),
           new Isa.Stops(
               List.of(bytes("a7 f4 00 00"), bytes("c0 f4 00 00 00 00")), // j, jg
               Map.of(3, "program interruption")),
@@ -200,6 +200,14 @@ final class S390x {
   /** Target of brasl: a distance of 32 bits, counted in halfwords. */
   private static long far(long at, long code) {
     return at + 2L * (int) code;
+  }
+
+  /** {@code jg target}, in halfwords. */
+  private static byte[] jump(long at, long target) {
+    long halfwords = (target - at) / 2;
+    return halfwords == (int) halfwords && target % 2 == 0
+        ? ByteBuffer.allocate(6).putShort((short) 0xc0f4).putInt((int) halfwords).array()
+        : new byte[0];
   }
 
   /** {@code lgrl %r14,mailbox; br %r14}. */

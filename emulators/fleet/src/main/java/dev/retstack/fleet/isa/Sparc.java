@@ -108,7 +108,7 @@ final class Sparc {
               .platform("sparc")
               .stackGap(64)
               .build(),
-          new LandingCode(8, Sparc::slot, Sparc::tail),
+          new LandingCode(8, Sparc::slot, Sparc::tail, LandingCode.Trampoline.NONE),
           new Isa.Stops(
               List.of(
                   Encoding.words(ByteOrder.BIG_ENDIAN, 0x1080_0000, NOP), // ba .; nop

@@ -2,6 +2,8 @@ package dev.retstack.fleet.isa;
 
 import dev.retstack.fleet.isa.StackWalk.Effect;
 import dev.retstack.fleet.isa.StackWalk.Form;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
 
@@ -51,6 +53,19 @@ final class X86 {
     "0f 1f 84 00 00 00 00 00",
     "66 0f 1f 84 00 00 00 00 00"
   };
+
+  /** {@code jmp rel32}. */
+  static byte[] jump(long at, long target) {
+    int bytes = 5;
+    long distance = target - at - bytes;
+    return distance == (int) distance
+        ? ByteBuffer.allocate(bytes)
+            .order(ByteOrder.LITTLE_ENDIAN)
+            .put((byte) 0xe9)
+            .putInt((int) distance)
+            .array()
+        : new byte[0];
+  }
 
   /** Names of the exceptions of both, by their vectors (Intel SDM volume 3, 6.3.1). */
   static final Isa.Stops STOPS =

@@ -164,7 +164,7 @@ final class X86_64 {
               .result(UC_X86_REG_RAX)
               .platform("x86_64")
               .build(),
-          LandingCode.oneBlock(32, X86_64::wayOut),
+          LandingCode.oneBlock(32, X86_64::wayOut, X86::jump),
           X86.STOPS,
           List.of(FENTRY, MCOUNT, PATCHABLE));
 

@@ -9,6 +9,7 @@ import dev.retstack.fleet.core.GuestMemory;
 import dev.retstack.fleet.core.HostClock;
 import dev.retstack.fleet.core.LandingPage;
 import dev.retstack.fleet.core.TraceClock;
+import dev.retstack.fleet.core.Trampolines;
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.schema.ClockUnit;
@@ -34,29 +35,26 @@ import java.util.stream.Stream;
  * those of {@link JavaProbe}, bit for bit.
  */
 public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
-  private static final int FIRST_BLOCKS = 512;
   private static final int FIRST_FRAMES = 256;
 
   private final NativeLibrary library;
   private final Unicorn engine;
   private final GuestMemory memory;
-  private final LandingPage landing;
   private final EntryPoints points;
   private final BlockSplitter splitter;
-  private final List<byte[]> idleLoops;
   private final int retStackLimit;
   private final Arena arena = Arena.ofShared();
   private final NativeCore core;
-  private final NativeTable blocks;
+  private final NativeBlocks blocks;
   private final NativeSites sites;
   private final NativeRules rules;
+  private final NativeTrampolines returns;
   private final Map<Long, Stop> stops;
+
+  /** What is done about each reason to ask, by its number. */
+  private final Map<Long, Runnable> answers;
+
   private final long batchFull;
-  private final long askBlock;
-  private final long askSite;
-  private final long askFrames;
-  private final long askRegions;
-  private final long askTrigger;
   private final EventRecords events = new EventRecords();
   private final TraceClock clock;
   private Triggers triggers;
@@ -81,6 +79,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
       Unicorn engine,
       GuestMemory memory,
       LandingPage landing,
+      Trampolines trampolines,
       Isa isa,
       EntryPoints points,
       SitePatcher patcher,
@@ -91,33 +90,29 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     this.library = library;
     this.engine = engine;
     this.memory = memory;
-    this.landing = landing;
     this.points = points;
     this.splitter = splitter.apply(this);
-    this.idleLoops = isa.stops().idleLoops();
     this.retStackLimit = retStackLimit;
     core = new NativeCore(library, arena);
-    blocks =
-        new NativeTable(
-            arena,
-            library.at("block"),
-            library.at("block.address"),
-            library.at("block.size"),
-            FIRST_BLOCKS);
     sites = new NativeSites(library, arena, patcher, points);
+    blocks = new NativeBlocks(library, arena, isa, memory, landing, trampolines, points, sites);
     rules = new NativeRules(library, core, arena);
     regions = new NativeRegions(library, core, arena);
+    returns = new NativeTrampolines(library, core, arena, trampolines);
     frames =
         arena.allocate(Math.min(retStackLimit, FIRST_FRAMES) * library.at("frame"), Long.BYTES);
     stops =
         Stream.of(Stop.values())
             .collect(Collectors.toMap(stop -> library.at("STOP_" + stop), stop -> stop));
     batchFull = library.at("STOP_BATCH_FULL");
-    askBlock = library.at("ASK_BLOCK");
-    askSite = library.at("ASK_SITE");
-    askFrames = library.at("ASK_FRAMES");
-    askRegions = library.at("ASK_REGIONS");
-    askTrigger = library.at("ASK_TRIGGER");
+    answers =
+        Map.of(
+            library.at("ASK_BLOCK"), this::meetBlock,
+            library.at("ASK_SITE"), this::addSite,
+            library.at("ASK_FRAMES"), this::growFrames,
+            library.at("ASK_REGIONS"), this::describeRegions,
+            library.at("ASK_TRIGGER"), this::fireTriggers,
+            library.at("ASK_TRAMPOLINE"), this::addTrampoline);
     triggers = new Triggers(points.rules());
     clock = host.<TraceClock>map(c -> c).orElseGet(this::instructions);
     core.describe(isa, memory, landing, points, retStackLimit, FIRST_FRAMES);
@@ -140,8 +135,8 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   }
 
   private void pointToTables() {
-    core.set("blocks", blocks.entries());
-    core.set("block_mask", blocks.mask());
+    core.set("blocks", blocks.table().entries());
+    core.set("block_mask", blocks.table().mask());
     core.set("sites", sites.calls().entries());
     core.set("site_mask", sites.calls().mask());
     core.set("block_sites", sites.blocks());
@@ -166,22 +161,11 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
 
   @Override
   public boolean goOn() {
-    long asked = core.stop();
-    if (asked < askBlock) {
-      return asked == batchFull && emptyRing();
+    Runnable answer = answers.get(core.stop());
+    if (answer == null) {
+      return core.stop() == batchFull && emptyRing();
     }
-    if (asked == askBlock) {
-      meetBlock(core.stopAddress(), (int) core.get("stop_size"), (int) core.get("stop_count"));
-    } else if (asked == askSite) {
-      addSite(core.stopAddress(), core.get("stop_value"));
-    } else if (asked == askFrames) {
-      growFrames();
-    } else if (asked == askRegions) {
-      regions.describe(memory.mappings());
-    } else if (asked == askTrigger) {
-      triggers.fire(core.get("stop_value"), core.get("stop_time"), this);
-      core.set("triggered", 1);
-    }
+    answer.run();
     pointToTables();
     core.clearStop();
     return true;
@@ -197,14 +181,16 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     return true;
   }
 
-  private void meetBlock(long address, int size, int count) {
+  private void meetBlock() {
+    long address = core.stopAddress();
+    int size = (int) core.get("stop_size");
     if (core.get("stop_value") != -1) {
       throw new AstrayException(address);
     }
     if (splitter.mustSplit(address, size)) {
       splitter.split(address, size);
     } else {
-      addBlock(address, size, count);
+      blocks.add(address, size, (int) core.get("stop_count"));
     }
   }
 
@@ -220,39 +206,9 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     core.set("behind", 0);
   }
 
-  private void addBlock(long address, int size, int count) {
-    int behind = sites.behind(address + size);
-    String kind = behind < 0 ? "PROGRAM" : "SKIP";
-    int index = Math.max(0, behind);
-    int[] called = points.countingFunctions().get(address);
-    EntryPoints.Site site = points.hasBlocks() ? points.ofBlock(address, size) : null;
-    if (called != null) {
-      kind = "COUNTING";
-      index = called[0];
-    } else if (landing.slotAt(address) >= 0) {
-      kind = "HANDLER";
-      index = landing.slotAt(address);
-    } else if (site != null) {
-      kind = "SITE";
-      index = sites.at(address, site, behind);
-    } else if (landing.holds(address)) {
-      kind = address == landing.stopAddress() ? "STOP" : "LANDING";
-    } else if (count <= IDLE_LOOP && isIdleLoop(address, size)) {
-      kind = "IDLE";
-    }
-    MemorySegment entry = blocks.put(address, (short) size);
-    entry.set(JAVA_SHORT, library.at("block.count"), (short) count);
-    int what = index << library.at("KIND_BITS") | (int) library.at("BLOCK_" + kind);
-    entry.set(JAVA_INT, library.at("block.what"), what);
-  }
-
-  private boolean isIdleLoop(long address, int size) {
-    byte[] code = memory.read(address, size);
-    return idleLoops.stream().anyMatch(loop -> Arrays.equals(loop, code));
-  }
-
-  private void addSite(long countingFunction, long returnAddress) {
-    int[] among = points.countingFunctions().get(countingFunction);
+  private void addSite() {
+    long returnAddress = core.get("stop_value");
+    int[] among = points.countingFunctions().get(core.stopAddress());
     sites.addCall(returnAddress, points.ofCall(returnAddress, among, memory::code));
   }
 
@@ -264,6 +220,19 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     frames = more;
     core.set("frame_capacity", capacity);
     rules.makeRoom();
+  }
+
+  private void describeRegions() {
+    regions.describe(memory.mappings());
+  }
+
+  private void fireTriggers() {
+    triggers.fire(core.get("stop_value"), core.get("stop_time"), this);
+    core.set("triggered", 1);
+  }
+
+  private void addTrampoline() {
+    returns.add(core.get("stop_value"));
   }
 
   @Override
@@ -279,7 +248,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   @Override
   public void codeChanged() { // of both interfaces
     library.keepLastBlock(core.struct());
-    blocks.clear();
+    blocks.table().clear();
     sites.clear();
   }
 
@@ -289,6 +258,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     codeChanged(); // blocks are told apart by their sites
     core.set("behind", sites.forget((int) core.get("behind") - 1) + 1);
     rules.follow(next, frames);
+    returns.reset();
     triggers = new Triggers(next);
     pointToTables();
   }

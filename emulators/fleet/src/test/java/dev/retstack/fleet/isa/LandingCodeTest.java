@@ -29,4 +29,34 @@ class LandingCodeTest {
     assertThat(landing.tail().code(0, MAILBOX)).isEmpty();
     assertThat(code.split(" ", -1)).hasSizeLessThanOrEqualTo(landing.stride());
   }
+
+  @ParameterizedTest
+  @CsvSource({
+    "x86_64, 0x1123, e9 1e 01 00 00",
+    "i386, 0x0f00, e9 fb fe ff ff",
+    "aarch64, 0x1100, 40 00 00 14",
+    "aarch64, 0x0f00, c0 ff ff 17",
+    "riscv64, 0x1100, 6f 00 00 10",
+    "riscv32, 0x0f00, 6f f0 1f f0",
+    "s390x, 0x1100, c0 f4 00 00 00 80",
+    "s390x, 0x0f00, c0 f4 ff ff ff 80",
+    "ppc64, 0x1100, 48 00 01 00",
+    "ppc64le, 0x0f00, 00 ff ff 4b",
+    "m68k, 0x1100, 60 ff 00 00 00 fe",
+    "x86_64, 0x80001006, ''",
+    "aarch64, 0x8001000, ''",
+    "aarch64, 0x1002, ''",
+    "riscv64, 0x101000, ''",
+    "ppc32, 0x2001000, ''",
+    "arm, 0x1100, ''",
+    "mips, 0x1100, ''",
+    "sparc, 0x1100, ''"
+  })
+  void trampolineIsAJumpWhereOneReaches(String isa, String target, String code) {
+    LandingCode landing = Isas.find(isa).orElseThrow().landing();
+
+    byte[] jump = landing.trampoline().code(0x1000, Long.decode(target));
+
+    assertThat(Listing.hex(jump)).isEqualTo(code);
+  }
 }

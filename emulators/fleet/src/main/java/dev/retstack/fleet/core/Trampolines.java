@@ -1,0 +1,114 @@
+package dev.retstack.fleet.core;
+
+import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.LandingCode;
+import dev.retstack.fleet.loader.ElfFile;
+import dev.retstack.fleet.loader.Segment;
+import java.lang.foreign.MemorySegment;
+import java.util.OptionalInt;
+
+/**
+ * Guest code by which hijacked returns arrive, one piece per return address: a jump there. A
+ * handler slot of the {@link LandingPage} serves any return address, but goes on by an indirect
+ * jump, which the engine looks up each time and the host's processor foretells badly. What a
+ * trampoline jumps to is always the same, so the engine links the two for good.
+ *
+ * <p>Which frame exits is not in the address: that of the topmost frame with this return address,
+ * nearly always. Records name handler slots only, so they do not depend on trampolines.
+ */
+public final class Trampolines {
+  /** Bytes of guest addresses that are kept free for them. */
+  public static final long BYTES = 16L * GuestMemory.PAGE;
+
+  /**
+   * Bytes from one to the next: of the engine's cache for look-ups each takes an entry of its own.
+   */
+  private static final int STRIDE = 64;
+
+  /** What is below is no place: a program that follows a null pointer must find nothing there. */
+  private static final long LOWEST = 0x2_0000;
+
+  private final GuestMemory memory;
+  private final LandingCode landing;
+  private final byte[] idleLoop;
+  private final long start;
+  private int count;
+
+  private Trampolines(GuestMemory memory, Isa isa, long start) {
+    this.memory = memory;
+    this.landing = isa.landing();
+    this.idleLoop = isa.stops().idleLoops().getFirst();
+    this.start = start;
+  }
+
+  /**
+   * Those of a core whose memory is mapped: below the image, from where a jump reaches it on most
+   * ISAs, else beside the landing page. Nothing is mapped before the first is made.
+   */
+  static Trampolines of(GuestMemory memory, Isa isa, ElfFile image, LandingPage page) {
+    long first =
+        image.segments().stream().mapToLong(Segment::address).min().orElse(0) & -GuestMemory.PAGE;
+    long below = first - BYTES - GuestMemory.PAGE;
+    long beside = page.start() + LandingPage.BYTES + GuestMemory.PAGE;
+    boolean fits = Long.compareUnsigned(first, LOWEST + BYTES + GuestMemory.PAGE) >= 0;
+    long place = fits && !memory.overlaps(below, BYTES) ? below : beside;
+    return new Trampolines(memory, isa, memory.overlaps(place, BYTES) ? 0 : place);
+  }
+
+  /** Address of the first; 0 where there is no place for any. */
+  public long start() {
+    return start;
+  }
+
+  /** One past the last that there is room for. */
+  public long end() {
+    return start == 0 ? 0 : start + BYTES;
+  }
+
+  /** Binary logarithm of the bytes from one to the next. */
+  public int shift() {
+    return Integer.numberOfTrailingZeros(STRIDE);
+  }
+
+  /** True for the addresses whose instructions take no virtual time. */
+  public boolean holds(long address) {
+    return Long.compareUnsigned(address - start, end() - start) < 0;
+  }
+
+  /** Index of the trampoline at an address, or -1. */
+  public int indexAt(long address) {
+    return holds(address) && (address - start) % STRIDE == 0 && (address - start) / STRIDE < count
+        ? (int) ((address - start) / STRIDE)
+        : -1;
+  }
+
+  /**
+   * Makes another one.
+   *
+   * @param target where it goes on
+   * @return its index; empty where no jump reaches the target, or there is no room left
+   */
+  public OptionalInt add(long target) {
+    long at = start + (long) count * STRIDE;
+    if (at == end()) {
+      return OptionalInt.empty();
+    }
+    byte[] code = landing.trampoline().code(at, target);
+    if (code.length == 0) {
+      return OptionalInt.empty();
+    }
+    // by the host's memory, without telling the engine: nothing of it was ever translated
+    if (at % GuestMemory.PAGE == 0) {
+      memory.map(at, GuestMemory.PAGE, GuestMemory.READ | GuestMemory.EXECUTE);
+      for (long gap = at; gap < at + GuestMemory.PAGE; gap += idleLoop.length) {
+        put(gap, idleLoop);
+      }
+    }
+    put(at, code);
+    return OptionalInt.of(count++);
+  }
+
+  private void put(long at, byte[] code) {
+    memory.host(at, code.length).copyFrom(MemorySegment.ofArray(code));
+  }
+}

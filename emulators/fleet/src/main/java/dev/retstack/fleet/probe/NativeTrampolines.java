@@ -1,0 +1,70 @@
+package dev.retstack.fleet.probe;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import dev.retstack.fleet.core.Trampolines;
+import it.unimi.dsi.fastutil.longs.Long2IntMap;
+import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The trampolines of a core as the probe in C looks them up: one place for each hash of a return
+ * address. They are good for calls that return to few places; to many, they cost more than they
+ * save, since each is code of its own in the engine. So a place is given to another address after
+ * so many calls that missed it, and each time after twice as many; and when places have changed
+ * hands so often that there must be many addresses, nobody gets one any more until other functions
+ * are traced.
+ */
+final class NativeTrampolines {
+  private static final int FIRST_PATIENCE = 256;
+  private static final int MOST_DOUBLINGS = 20;
+  private static final int MOST_CHANGES = 64;
+
+  private final NativeLibrary layout;
+  private final NativeCore core;
+  private final Trampolines trampolines;
+  private final MemorySegment table;
+  private final Long2IntMap numbers = new Long2IntOpenHashMap();
+  private int changes;
+
+  NativeTrampolines(NativeLibrary layout, NativeCore core, Arena arena, Trampolines trampolines) {
+    this.layout = layout;
+    this.core = core;
+    this.trampolines = trampolines;
+    table = arena.allocate(layout.at("TRAMPOLINES") * layout.at("trampoline"), Long.BYTES);
+    core.set("trampoline_start", trampolines.start());
+    core.set("trampoline_end", trampolines.end());
+    core.set("trampoline_shift", trampolines.shift());
+    reset();
+  }
+
+  /** Gives all places anew. Frames that return through a trampoline still do. */
+  void reset() {
+    table.fill((byte) 0);
+    changes = 0;
+    core.set("trampolines", trampolines.start() == 0 ? MemorySegment.NULL : table);
+  }
+
+  /** Gives a return address its place, with a trampoline if there can be one. */
+  void add(long target) {
+    int number = numbers.computeIfAbsent(target, to -> trampolines.add(to).orElse(-1) + 1);
+    long bucket = target * 0x9e37_79b9_7f4a_7c15L >>> layout.at("TRAMPOLINE_SHIFT");
+    long place = bucket * layout.at("trampoline");
+    int given = table.get(JAVA_SHORT, place + layout.at("trampoline.given"));
+    changes += given > 0 ? 1 : 0;
+    if (changes == MOST_CHANGES) {
+      core.set("trampolines", MemorySegment.NULL);
+    }
+    int patience = FIRST_PATIENCE << Math.min(given, MOST_DOUBLINGS);
+    table.set(JAVA_LONG, place + layout.at("trampoline.target"), target);
+    table.set(JAVA_SHORT, place + layout.at("trampoline.number"), (short) number);
+    table.set(JAVA_INT, place + layout.at("trampoline.misses_left"), patience);
+    table.set(
+        JAVA_SHORT,
+        place + layout.at("trampoline.given"),
+        (short) Math.min(given + 1, MOST_DOUBLINGS));
+  }
+}
