@@ -68,10 +68,9 @@ public final class Core implements AutoCloseable {
     ImageLayout.load(elf, memory);
     landing = LandingPage.write(memory, isa, ImageLayout.landingPage(elf));
     options.ram().forEach(ram -> ImageLayout.addRam(ram, elf, landing, memory));
-    Trampolines trampolines = Trampolines.of(memory, isa, elf, landing);
     Optional<HostClock> host =
         options.clock() == CoreOptions.Clock.HOST ? Optional.of(new HostClock()) : Optional.empty();
-    tracing = new Tracing(image, options, engine, memory, landing, trampolines, host, tlb);
+    tracing = new Tracing(image, options, engine, memory, landing, host, tlb);
     pacer = tracing.pacer();
     clock = host.<TraceClock>map(c -> c).orElseGet(pacer::instructions);
     faults = new Faults(elf, tlb);
@@ -84,8 +83,7 @@ public final class Core implements AutoCloseable {
             new EngineRegisters(engine),
             options.linux(),
             clock::now);
-    process.reserve(landing.start(), LandingPage.BYTES);
-    process.reserve(trampolines.start(), trampolines.end() - trampolines.start());
+    tracing.ranges().forEach(range -> process.reserve(range.start(), range.size()));
     process.listen(tracing.systemCalls(() -> engine.reg_read(isa.registers().pc())));
     recordsPerChunk = options.traced() ? options.recordsPerChunk() : 0;
     instructionLimit = options.instructionLimit();
@@ -227,7 +225,7 @@ public final class Core implements AutoCloseable {
               ? end(CoreEnding.stopped("limit of %d instructions".formatted(instructionLimit)))
               : Slice.DEADLINE;
       case BATCH_FULL -> Slice.BATCH_FULL;
-      case OUTERMOST_RETURN -> end(returned());
+      case OUTERMOST_RETURN -> end(CoreEnding.returned(engine.reg_read(isa.registers().result())));
       case IDLE_LOOP -> end(CoreEnding.halted(0, "idle loop at " + faults.symbol(pc)));
       case ASTRAY -> end(CoreEnding.faulted(new AstrayException(pc).getMessage()));
       case NONE ->
@@ -258,6 +256,11 @@ public final class Core implements AutoCloseable {
     return true;
   }
 
+  /** True for addresses of the tracer's code, which takes no virtual time. */
+  public boolean isTracers(long address) {
+    return tracing.ranges().stream().anyMatch(range -> range.overlaps(address, 1));
+  }
+
   /** How often the engine asked for a page that it did not know. */
   long pageLookUps() {
     return tlb.fills();
@@ -273,7 +276,7 @@ public final class Core implements AutoCloseable {
     if (isa.pushesReturnAddress()
         && pc == memory.readWord(firstStackPointer)
         && engine.reg_read(isa.registers().sp()) == firstStackPointer + isa.wordBytes()) {
-      return returned();
+      return CoreEnding.returned(engine.reg_read(isa.registers().result()));
     }
     long at = pc;
     if (Faults.isOfAccess(error)) {
@@ -294,11 +297,6 @@ public final class Core implements AutoCloseable {
     pacer.resume();
     pc = isa.addresses().target(pc, engine::reg_read);
     start();
-  }
-
-  private CoreEnding returned() {
-    int code = (int) engine.reg_read(isa.registers().result());
-    return CoreEnding.halted(code, "entry point returned " + code);
   }
 
   /** Ends a core from outside, between two runs; one that has ended stays as it is. */

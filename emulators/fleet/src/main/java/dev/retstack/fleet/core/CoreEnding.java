@@ -15,6 +15,10 @@ public record CoreEnding(CoreEnd end, int exitCode, String detail) {
     return new CoreEnding(CoreEnd.HALTED, exitCode, detail);
   }
 
+  static CoreEnding returned(long result) {
+    return halted((int) result, "entry point returned " + (int) result);
+  }
+
   static CoreEnding faulted(String detail) {
     return new CoreEnding(CoreEnd.FAULTED, 0, detail);
   }

@@ -27,6 +27,7 @@ final class Tracing {
   private final Pacer pacer;
   private final boolean traced;
   private final int recordsPerChunk;
+  private final List<LandingPage.Range> ranges;
   private SiteRules rules;
 
   /** A core that traces what its options say, its block hook not yet added to the engine. */
@@ -36,10 +37,14 @@ final class Tracing {
       Unicorn engine,
       GuestMemory memory,
       LandingPage landing,
-      Trampolines trampolines,
       Optional<HostClock> host,
       VirtualTlb tlb) {
     this.image = image;
+    Trampolines trampolines = Trampolines.of(memory, image.isa(), image.elf(), landing);
+    ranges = new ArrayList<>(List.of(new LandingPage.Range(landing.start(), LandingPage.BYTES)));
+    if (trampolines.start() != 0) {
+      ranges.add(new LandingPage.Range(trampolines.start(), Trampolines.BYTES));
+    }
     this.tlb = tlb;
     traced = options.traced();
     recordsPerChunk = options.recordsPerChunk();
@@ -51,6 +56,11 @@ final class Tracing {
       returnAtOnce(memory);
       follow(options.trace(), NOWHERE);
     }
+  }
+
+  /** Guest addresses that the tracer keeps for itself. */
+  List<LandingPage.Range> ranges() {
+    return ranges;
   }
 
   /** The counting functions do nothing any more: the probe counts. */

@@ -12,7 +12,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 
-/** The blocks that ran, as the probe in C looks them up: how many instructions, and what they are. */
+/**
+ * The blocks that ran, as the probe in C looks them up: how many instructions, and what they are.
+ */
 final class NativeBlocks {
   private static final int FIRST = 512;
 
@@ -43,11 +45,7 @@ final class NativeBlocks {
     idleLoops = isa.stops().idleLoops();
     table =
         new NativeTable(
-            arena,
-            layout.at("block"),
-            layout.at("block.address"),
-            layout.at("block.size"),
-            FIRST);
+            arena, layout.at("block"), layout.at("block.address"), layout.at("block.size"), FIRST);
   }
 
   NativeTable table() {

@@ -1,8 +1,5 @@
 package dev.retstack.fleet.probe;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT;
-
 import dev.retstack.fleet.core.AstrayException;
 import dev.retstack.fleet.core.BlockSplitter;
 import dev.retstack.fleet.core.GuestMemory;
@@ -20,7 +17,6 @@ import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.Unicorn;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

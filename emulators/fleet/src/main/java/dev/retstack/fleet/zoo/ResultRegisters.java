@@ -2,8 +2,6 @@ package dev.retstack.fleet.zoo;
 
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.core.ImageLayout;
-import dev.retstack.fleet.core.LandingPage;
 import dev.retstack.fleet.isa.Registers;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.schema.codec.RecordBatch;
@@ -24,8 +22,6 @@ final class ResultRegisters {
 
   /** Runs a program with a hook on each instruction; returns what is wrong. */
   static Optional<String> fault(LoadedImage image, CoreOptions options, String program) {
-    long start = ImageLayout.landingPage(image.elf());
-    long end = LandingPage.endOf(start, image.isa());
     List<String> arrived = new ArrayList<>();
     List<String> wentOn = new ArrayList<>();
     Run run =
@@ -38,10 +34,10 @@ final class ResultRegisters {
                     .hook_add_code(
                         (address, size) -> {
                           boolean onItsWay = arrived.size() > wentOn.size();
-                          if (address >= start && address < end && !onItsWay) {
+                          boolean tracers = core.isTracers(address);
+                          if (tracers && !onItsWay) {
                             arrived.add(results(core, image.isa().registers()));
-                          } else if (onItsWay
-                              && (address < start || address >= start + LandingPage.BYTES)) {
+                          } else if (onItsWay && !tracers) {
                             wentOn.add(results(core, image.isa().registers()));
                           }
                         },
@@ -52,7 +48,7 @@ final class ResultRegisters {
     int exits = exits(run.records());
     if (run.ending().exitCode() != 0 || arrived.size() != exits || different <= DIFFERENT_MIN) {
       return Optional.of(
-          "%s; %d exits, %d seen on the landing page with %d different results"
+          "%s; %d exits, %d seen on the way with %d different results"
               .formatted(run.ending().detail(), exits, arrived.size(), different));
     }
     for (int i = 0; i < exits; i++) {
