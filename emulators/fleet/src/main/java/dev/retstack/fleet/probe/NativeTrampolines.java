@@ -51,7 +51,7 @@ final class NativeTrampolines {
   /** Gives a return address its place, with a trampoline if there can be one. */
   void add(long target) {
     int number = numbers.computeIfAbsent(target, to -> trampolines.add(to).orElse(-1) + 1);
-    long bucket = target * 0x9e37_79b9_7f4a_7c15L >>> layout.at("TRAMPOLINE_SHIFT");
+    long bucket = (target * 0x9e37_79b9_7f4a_7c15L) >>> layout.at("TRAMPOLINE_SHIFT");
     long place = bucket * layout.at("trampoline");
     int given = table.get(JAVA_SHORT, place + layout.at("trampoline.given"));
     changes += given > 0 ? 1 : 0;
