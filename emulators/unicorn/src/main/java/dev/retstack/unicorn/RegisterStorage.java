@@ -13,25 +13,27 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedMap;
-import java.util.TreeMap;
+import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Where an engine keeps registers in this process's memory, for a hook in C that reads some in each
  * call: a load instead of {@code uc_reg_read}, which takes 7 ns.
  *
- * <p>The library does not say where, so it is found out: patterns are written to the registers by
- * {@code uc_reg_write}, and looked for in what the engine's structure points to. A place is taken
- * only if it follows a second pattern as well, and if {@code uc_reg_read} tells a third one that
- * was stored there. Memory is read through {@code /proc/self/mem}, which has an error for what is
- * not there. Where any of this fails there is no answer, and registers are read by calls.
+ * <p>The library does not say where, so it is found out: random numbers are written to the
+ * registers by {@code uc_reg_write}, and looked for in what the engine's structure points to. A
+ * place is taken only if it is the one that follows several rounds of them, whichever register was
+ * written last (a copy of a call's argument does not); then {@code uc_reg_read} must tell what was
+ * stored there. Nothing is stored anywhere else, since memory around belongs to other threads.
+ * Memory is read through {@code /proc/self/mem}, which has an error for what is not there. Where
+ * any of this fails there is no answer, and registers are read by calls.
  */
 final class RegisterStorage {
   /** Bytes of the engine's structure, and of what it points to, that are searched. */
   private static final int STRUCTURE = 1 << 13;
 
   private static final int OBJECT = 1 << 18;
+  private static final int ROUNDS = 3;
   private static final long LOWEST = 1 << 16;
   private static final long HIGHEST = 1L << 47;
 
@@ -45,6 +47,8 @@ final class RegisterStorage {
   private final int bytes;
   private final int[] ids;
   private final FileChannel memory;
+  private final SplittableRandom random = new SplittableRandom();
+  private final long[] patterns;
 
   private RegisterStorage(Unicorn engine, long uc, int bytes, int[] ids, FileChannel memory) {
     this.engine = engine;
@@ -52,6 +56,8 @@ final class RegisterStorage {
     this.bytes = bytes;
     this.ids = ids;
     this.memory = memory;
+    patterns = new long[ids.length];
+    nextPatterns();
   }
 
   /**
@@ -59,9 +65,10 @@ final class RegisterStorage {
    *
    * @param kind of engine: all of one kind have one layout
    * @param bytes of a register, 4 or 8, in the host's byte order
+   * @param ids two at least
    */
   static Optional<long[]> locate(Unicorn engine, long uc, long kind, int bytes, int... ids) {
-    if (ids.length == 0 || ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
+    if (ids.length < 2 || ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
       return Optional.empty();
     }
     long[] before = new long[ids.length];
@@ -98,11 +105,31 @@ final class RegisterStorage {
     long[] places = new long[ids.length];
     for (int i = 0; i < ids.length; i++) {
       places[i] = object + known.offsets.get(ids[i]);
-      if (!isRegister(places[i], i)) {
-        return Optional.empty();
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+      for (int last = 0; last < 2; last++) {
+        writePatterns(last);
+        for (int i = 0; i < ids.length; i++) {
+          if (!holds(places[i], i)) {
+            return Optional.empty();
+          }
+        }
+      }
+      nextPatterns();
+    }
+    return tellWhatIsStored(places) ? Optional.of(places) : Optional.empty();
+  }
+
+  private boolean tellWhatIsStored(long[] places) {
+    for (int i = 0; i < ids.length; i++) {
+      store(places[i], patterns[i]);
+    }
+    for (int i = 0; i < ids.length; i++) {
+      if (engine.reg_read(ids[i]) != patterns[i]) {
+        return false;
       }
     }
-    return Optional.of(places);
+    return true;
   }
 
   private boolean hasAll(Known known) {
@@ -116,36 +143,54 @@ final class RegisterStorage {
 
   /** The nearest pointer is the one to the object itself, not to one that lies below it. */
   private Known search() throws IOException {
-    for (int i = 0; i < ids.length; i++) {
-      engine.reg_write(ids[i], pattern(i, 0));
-    }
+    writePatterns(0);
     ByteBuffer structure = read(uc, STRUCTURE);
-    SortedMap<Integer, Known> nearest = new TreeMap<>();
+    Known nearest = null;
+    int least = Integer.MAX_VALUE;
     for (int at = 0; at + Long.BYTES <= structure.limit(); at += Long.BYTES) {
       long pointer = structure.getLong(at);
       if (pointer >= LOWEST && pointer < HIGHEST && pointer % Long.BYTES == 0) {
-        Map<Integer, List<Integer>> found = offsets(read(pointer, OBJECT));
-        if (found.size() == ids.length) {
-          Map<Integer, Integer> offsets = proven(pointer, found);
-          if (offsets.size() == ids.length) {
-            nearest.putIfAbsent(Collections.max(offsets.values()), new Known(at, offsets));
-          }
-          for (int i = 0; i < ids.length; i++) {
-            engine.reg_write(ids[i], pattern(i, 0)); // for the next
-          }
+        Map<Integer, Integer> offsets = following(pointer);
+        if (offsets.size() == ids.length && Collections.max(offsets.values()) < least) {
+          least = Collections.max(offsets.values());
+          nearest = new Known(at, offsets);
         }
       }
     }
-    return nearest.isEmpty() ? null : nearest.get(nearest.firstKey());
+    return nearest;
+  }
+
+  /** The one place of each register that follows all it is set to; without those that have none. */
+  private Map<Integer, Integer> following(long pointer) throws IOException {
+    Map<Integer, List<Integer>> candidates = holding(read(pointer, OBJECT));
+    for (int round = 0; round < ROUNDS && candidates.size() == ids.length; round++) {
+      for (int last = 0; last < 2; last++) {
+        writePatterns(last);
+        for (int i = 0; i < ids.length; i++) {
+          int register = i;
+          candidates.get(ids[i]).removeIf(offset -> !holds(pointer + offset, register));
+        }
+      }
+      nextPatterns();
+    }
+    writePatterns(0); // for the next pointer
+    Map<Integer, Integer> offsets = new HashMap<>();
+    candidates.forEach(
+        (id, places) -> {
+          if (places.size() == 1) {
+            offsets.put(id, places.getFirst());
+          }
+        });
+    return offsets;
   }
 
   /** Places that hold the pattern of each register; without the registers that have none. */
-  private Map<Integer, List<Integer>> offsets(ByteBuffer object) {
+  private Map<Integer, List<Integer>> holding(ByteBuffer object) {
     Map<Integer, List<Integer>> found = new HashMap<>();
     for (int at = 0; at + Long.BYTES <= object.limit(); at += bytes) {
       long value = value(object, at);
       for (int i = 0; i < ids.length; i++) {
-        if (value == pattern(i, 0)) {
+        if (value == patterns[i]) {
           found.computeIfAbsent(ids[i], _ -> new ArrayList<>()).add(at);
         }
       }
@@ -153,39 +198,29 @@ final class RegisterStorage {
     return found;
   }
 
-  /**
-   * Of the places of each register the one that is it: others are copies, like that of a call's
-   * argument.
-   */
-  private Map<Integer, Integer> proven(long pointer, Map<Integer, List<Integer>> found)
-      throws IOException {
-    Map<Integer, Integer> offsets = new HashMap<>();
+  private boolean holds(long place, int register) {
+    try {
+      ByteBuffer held = read(place, Long.BYTES);
+      return held.limit() == Long.BYTES && value(held, 0) == patterns[register];
+    } catch (IOException e) {
+      return false; // nothing is there any more
+    }
+  }
+
+  /** Sets all registers, and one of them once more. */
+  private void writePatterns(int last) {
     for (int i = 0; i < ids.length; i++) {
-      for (int offset : found.get(ids[i])) {
-        if (!offsets.containsKey(ids[i]) && isRegister(pointer + offset, i)) {
-          offsets.put(ids[i], offset);
-        }
-      }
+      engine.reg_write(ids[i], patterns[i]);
     }
-    return offsets;
+    engine.reg_write(ids[last], patterns[last]);
   }
 
-  /** True where the place follows the register, and the register it. */
-  private boolean isRegister(long place, int i) throws IOException {
-    engine.reg_write(ids[i], pattern(i, 1));
-    ByteBuffer held = read(place, Long.BYTES);
-    if (held.limit() < Long.BYTES || value(held, 0) != pattern(i, 1)) {
-      return false;
+  /** Numbers that are nowhere else in all likelihood; aligned as stack pointers are. */
+  private void nextPatterns() {
+    for (int i = 0; i < patterns.length; i++) {
+      long any = random.nextLong();
+      patterns[i] = bytes == Long.BYTES ? any & ~0xfL : any & 0x7fff_fff0L;
     }
-    store(place, pattern(i, 2));
-    return engine.reg_read(ids[i]) == pattern(i, 2);
-  }
-
-  /** A number that is nowhere else in all likelihood; aligned as stack pointers are. */
-  private long pattern(int register, int round) {
-    long mixed = (3L * register + round + 1) * 0x9e37_79b9_7f4a_7c15L;
-    mixed ^= mixed >>> 29;
-    return bytes == Long.BYTES ? mixed & ~0xfL : mixed & 0x7fff_fff0L;
   }
 
   private long value(ByteBuffer from, int at) {

@@ -215,7 +215,7 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
    * empty where that fails, on another system than Linux for one. No register changes.
    *
    * @param bytes of each of the registers: 4 or 8
-   * @param ids registers that stand in one place: not those of a window that moves
+   * @param ids two at least, registers that stand in one place: not those of a window that moves
    */
   public Optional<long[]> locateRegisters(int bytes, int... ids) {
     ownership.check();

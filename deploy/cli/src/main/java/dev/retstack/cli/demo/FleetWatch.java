@@ -132,7 +132,8 @@ public final class FleetWatch implements AutoCloseable {
   }
 
   /**
-   * Gives a command, and reads on until every core that it names has answered.
+   * Gives a command, and reads on until every core that it names has answered, and those that
+   * followed it have noted so in their records.
    *
    * @param entries true: and until each of those has entered a function under it, and each other
    *     core as many functions as before
@@ -144,6 +145,10 @@ public final class FleetWatch implements AutoCloseable {
     long number = client.send(control);
     cores.values().forEach(core -> core.expect(number));
     await("answers to " + control.getName(), () -> sheet.isComplete());
+    if (sheet.isAllApplied()) { // what was recorded before is all here then
+      await(
+          "marks of " + control.getName(), () -> followed().allMatch(CoreRecords::isMarked));
+    }
     if (entries) {
       await(
           "records under " + control.getName(),

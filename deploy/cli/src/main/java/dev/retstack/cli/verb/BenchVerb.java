@@ -61,7 +61,7 @@ import picocli.CommandLine.Option;
       "  peers    uftrace and qemu-user on the same program, where they are installed",
       "Times depend on the machine; ratios of one run hardly do."
     },
-    footer = "  retstack bench --stage replay,peers --rounds 1 --calls 5000 --format json")
+    footer = "  retstack bench --stage replay,peers --rounds 1 --calls 200000 --format json")
 public final class BenchVerb extends Verb {
   private static final List<String> HEADER = List.of("stage", "subject", "figure", "value");
 

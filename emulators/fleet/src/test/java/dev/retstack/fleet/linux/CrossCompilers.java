@@ -44,10 +44,23 @@ enum CrossCompilers {
     return run(folder, source, "-S");
   }
 
+  /** A compiler may be installed without the C library of its ISA, which brings them. */
+  private boolean hasHeaders() throws IOException, InterruptedException {
+    List<String> line = new ArrayList<>(command);
+    line.addAll(List.of("-E", "-include", "asm/unistd.h", "-x", "c", "/dev/null"));
+    return new ProcessBuilder(line)
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .start()
+            .waitFor()
+        == 0;
+  }
+
   private List<String> run(Path folder, String source, String... how)
       throws IOException, InterruptedException {
     String compiler = command.getFirst();
     Assumptions.assumeTrue(GuestCompiler.installed(compiler), "skipped: no " + compiler);
+    Assumptions.assumeTrue(hasHeaders(), "skipped: " + compiler + " has no headers of the kernel");
     Path file = Files.writeString(folder.resolve(name() + ".c"), source);
     List<String> arguments = new ArrayList<>(command.subList(1, command.size()));
     arguments.addAll(List.of(how));
