@@ -4,6 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -49,6 +55,31 @@ class RegisterStorageTest {
               uc.locateRegisters(Long.BYTES, X86Const.UC_X86_REG_RSP, X86Const.UC_X86_REG_EFLAGS))
           .isEmpty();
       assertThat(uc.locateRegisters(Long.BYTES, X86Const.UC_X86_REG_RSP)).isEmpty();
+    }
+  }
+
+  /** Each searches while the others' engines run beside it: none may be disturbed. */
+  @Test
+  void searchesOfManyThreadsDisturbNoEngine() throws Exception {
+    List<Callable<Void>> work = new ArrayList<>();
+    for (int i = 0; i < 200; i++) {
+      GuestProgram program = GuestProgram.values()[i % GuestProgram.values().length];
+      int more = X86Const.UC_X86_REG_R8 + i % 4; // not known from the one before: is searched
+      work.add(
+          () -> {
+            try (Unicorn uc = program.load()) {
+              int other = program == GuestProgram.X86_64 ? more : program.result;
+              assertThat(uc.locateRegisters(Long.BYTES, program.sp, other)).isPresent();
+              uc.emu_start(GuestProgram.CODE, program.stop);
+              assertThat(uc.reg_read(program.result)).isEqualTo(GuestProgram.expected());
+              return null;
+            }
+          });
+    }
+    try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
+      for (Future<Void> one : threads.invokeAll(work)) {
+        one.get();
+      }
     }
   }
 

@@ -146,8 +146,7 @@ public final class FleetWatch implements AutoCloseable {
     cores.values().forEach(core -> core.expect(number));
     await("answers to " + control.getName(), () -> sheet.isComplete());
     if (sheet.isAllApplied()) { // what was recorded before is all here then
-      await(
-          "marks of " + control.getName(), () -> followed().allMatch(CoreRecords::isMarked));
+      await("marks of " + control.getName(), () -> followed().allMatch(CoreRecords::isMarked));
     }
     if (entries) {
       await(
