@@ -62,8 +62,9 @@ class RegisterStorageTest {
   @Test
   void searchesOfManyThreadsDisturbNoEngine() throws Exception {
     List<Callable<Void>> work = new ArrayList<>();
+    List<GuestProgram> programs = List.of(GuestProgram.values());
     for (int i = 0; i < 200; i++) {
-      GuestProgram program = GuestProgram.values()[i % GuestProgram.values().length];
+      GuestProgram program = programs.get(i % programs.size());
       int more = X86Const.UC_X86_REG_R8 + i % 4; // not known from the one before: is searched
       work.add(
           () -> {
