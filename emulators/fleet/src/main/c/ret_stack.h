@@ -69,13 +69,11 @@ static __attribute__((noinline)) int64_t find_through(const struct core *c, uint
     }
     best = i;
   }
-  for (int64_t i = (int64_t)c->frame_count; best < 0 && i < (int64_t)c->frames_used; i++) {
-    if (returns_through(c, i, number)) {
-      best = i;
-    }
+  if (best >= 0) {
+    return best;
   }
-  for (int64_t i = best + 1; best >= (int64_t)c->frame_count && i < (int64_t)c->frames_used; i++) {
-    if (returns_through(c, i, number) && nearer(c, i, best, above)) {
+  for (int64_t i = (int64_t)c->frame_count; i < (int64_t)c->frames_used; i++) {
+    if (returns_through(c, i, number) && (best < 0 || nearer(c, i, best, above))) {
       best = i;
     }
   }

@@ -164,11 +164,10 @@ static __attribute__((noinline)) int leave_by_rules(uc_engine *uc, struct core *
   if (late) {
     c->written = frame;
   }
+  record_exit(uc, c, frame);
   if (!(special & FRAME_RETURN)) {
-    record_exit(uc, c, frame);
     return 1;
   }
-  record_exit(uc, c, frame);
   uint64_t returned = reg_read(uc, c, (int)c->result) & c->word_mask;
   uint64_t which = values_depth(0, 1, (uint32_t)special >> FRAME_FORMAT_SHIFT);
   record_at(c, c->ring->time[c->record_count - 1], RECORD_VALUES, which, returned, 0, 0, 0);
