@@ -101,7 +101,13 @@ public final class Samples {
   private static void other(RecordBatch batch, long time, SplittableRandom random) {
     long number = random.nextInt(0, 400);
     int depth = random.nextInt(0, 20);
-    switch (random.nextInt(0, 4)) {
+    switch (random.nextInt(0, 7)) {
+      case 4 -> batch.add(RecordBatch.TASK, time, depth, number, 1 + number % 3, STACK, 0);
+      case 5 -> {
+        batch.add(RecordBatch.INTERRUPT_ENTER, time, depth, number, TEXT, STACK, 0);
+        batch.add(RecordBatch.INTERRUPT_EXIT, time, 0, number, TEXT + number, 0, 0);
+      }
+      case 6 -> batch.add(RecordBatch.SMASHED, time, depth, TEXT, word(random), STACK, TEXT + 4);
       case 0 -> {
         batch.add(RecordBatch.SYS_ENTER, time, depth, number, TEXT + number, 0, 0);
         batch.add(RecordBatch.VALUES, time, 0, 1, word(random), STACK + number, number);

@@ -15,7 +15,8 @@ import java.util.zip.CRC32C;
  * </ul>
  *
  * All numbers are big-endian. A field added to the schema later joins at the end, and only where it
- * differs from its default, so that older chunks keep their sum.
+ * differs from its default, so that older chunks keep their sum: its name as a string, then its
+ * value.
  */
 public final class ChunkChecksum {
   private ChunkChecksum() {}
@@ -40,6 +41,14 @@ public final class ChunkChecksum {
     sum.string(chunk.getEndDetail());
     sum.string(chunk.getCodec());
     sum.bytes(chunk.getPayload());
+    if (chunk.getTask() != 0) {
+      sum.string("task");
+      sum.number(chunk.getTask());
+    }
+    if (chunk.getInterrupts() != 0) {
+      sum.string("interrupts");
+      sum.number(chunk.getInterrupts());
+    }
     return sum.crc.getValue();
   }
 

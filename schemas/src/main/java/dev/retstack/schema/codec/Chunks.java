@@ -116,6 +116,7 @@ public final class Chunks {
     within(chunk, "lostBefore", chunk.getLostBefore(), Long.MAX_VALUE);
     within(chunk, "overruns", chunk.getOverruns(), Long.MAX_VALUE);
     within(chunk, "unhijackable", chunk.getUnhijackable(), Long.MAX_VALUE);
+    within(chunk, "interrupts", chunk.getInterrupts(), DEPTH_MAX);
     if (chunk.getFirstTime() > chunk.getLastTime()) {
       throw refused(
           chunk, "firstTime " + chunk.getFirstTime() + " is after lastTime " + chunk.getLastTime());

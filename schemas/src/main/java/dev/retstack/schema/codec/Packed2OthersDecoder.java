@@ -73,12 +73,14 @@ final class Packed2OthersDecoder {
     arcs.reset(records);
     ByteSource runs = source.stream(RUNS);
     int at = 0;
+    boolean oneContext = true;
     while (runs.remaining() > 0) {
       int end = at + (int) runs.varint();
       copy(graph, at, end, into);
       at = end;
       byte kind = (byte) runs.get();
       int length = (int) runs.varint() + 1;
+      oneContext &= !RecordBatch.isOfContexts(kind);
       Arrays.fill(into.links(), into.size(), into.size() + length, RecordBatch.UNLINKED);
       if (kind == RecordBatch.FUNCTION) {
         arcs.run(length, into);
@@ -89,7 +91,9 @@ final class Packed2OthersDecoder {
       }
     }
     copy(graph, at, graph.size(), into);
-    into.setLinked();
+    if (oneContext) { // else the model's one ret_stack says nothing of how records hang together
+      into.setLinked();
+    }
   }
 
   /** Copies records of the graph; an exit is linked to where its entry stands now. */

@@ -49,8 +49,33 @@ public final class RecordBatch {
    */
   public static final byte MARK = 8;
 
+  /**
+   * From here on records are of another task: {@code selfPc} its id, {@code fromPc} why ({@link
+   * TaskEvent}), {@code retP} the stack pointer, {@code depth} the size of its ret_stack.
+   */
+  public static final byte TASK = 9;
+
+  /**
+   * An interrupt begins, on a ret_stack of its own: {@code selfPc} its number, {@code fromPc} where
+   * the task was, {@code retP} the stack pointer, {@code depth} the size of the ret_stack left.
+   */
+  public static final byte INTERRUPT_ENTER = 10;
+
+  /**
+   * It ends: {@code selfPc} its number, {@code fromPc} where the core goes on, {@code depth} the
+   * frames that were still on its ret_stack.
+   */
+  public static final byte INTERRUPT_EXIT = 11;
+
+  /**
+   * A function returned to an address that had overwritten its own: {@code selfPc} the function,
+   * {@code fromPc} where it went, {@code retP} the slot, {@code fp} the return address noted at
+   * entry, {@code depth} the index of its frame.
+   */
+  public static final byte SMASHED = 12;
+
   /** A kind is below this. Kinds are numbered as in {@code TraceRecord.avsc}. */
-  public static final int KINDS = 9;
+  public static final int KINDS = 13;
 
   /** So many records are copied faster one by one than column by column. */
   private static final int FEW = 8;
@@ -94,6 +119,11 @@ public final class RecordBatch {
   /** Whether records of this kind tell of the ret_stack: ENTRY, EXIT and LOST. */
   public static boolean isOfGraph(int kind) {
     return kind <= LOST;
+  }
+
+  /** Whether another ret_stack counts from a record of this kind on. */
+  public static boolean isOfContexts(int kind) {
+    return kind >= TASK && kind <= INTERRUPT_EXIT;
   }
 
   /** Whether all records here tell of the ret_stack. */

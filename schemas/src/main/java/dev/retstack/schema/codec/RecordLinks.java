@@ -50,6 +50,12 @@ public final class RecordLinks {
               blind = true;
               yield RecordBatch.UNLINKED;
             }
+            case RecordBatch.TASK, RecordBatch.INTERRUPT_ENTER, RecordBatch.INTERRUPT_EXIT -> {
+              top = 0;
+              next = 0;
+              blind = true;
+              yield RecordBatch.UNLINKED;
+            }
             default -> RecordBatch.UNLINKED;
           };
     }

@@ -17,13 +17,26 @@ import org.apache.avro.Schema;
  */
 public final class FrozenSchemas {
   /** Versions whose schema is kept as a resource, oldest first. */
-  public static final List<String> VERSIONS = List.of("v1", "v2", "v3", "v4", "v5", "v6");
+  public static final List<String> VERSIONS = List.of("v1", "v2", "v3", "v4", "v5", "v6", "v7");
+
+  /** Messages that no trace holds, as they were up to the version named. */
+  private static final List<String> MESSAGES = List.of("Anomaly-v6", "Span-v6");
 
   private FrozenSchemas() {}
 
   /** The schema of {@code TraceEntry} of a version, as its traces announce it. */
   public static String traceEntry(String version) {
-    String name = "trace-schema-" + version + ".avsc";
+    return resource("trace-schema-" + version + ".avsc");
+  }
+
+  /** Former schemas of messages that no trace holds. */
+  static List<Schema> messages() {
+    return MESSAGES.stream()
+        .map(name -> new Schema.Parser().parse(resource("message-schema-" + name + ".avsc")))
+        .toList();
+  }
+
+  private static String resource(String name) {
     try (InputStream in = FrozenSchemas.class.getResourceAsStream(name)) {
       if (in == null) {
         throw new IllegalStateException("resource " + name + " is missing from the jar");

@@ -112,6 +112,7 @@ public final class SchemaIds {
     for (String version : FrozenSchemas.VERSIONS) {
       FrozenSchemas.records(version).forEach(s -> table.putIfAbsent(computeId(s), s));
     }
+    FrozenSchemas.messages().forEach(s -> table.putIfAbsent(computeId(s), s));
     return table;
   }
 }
