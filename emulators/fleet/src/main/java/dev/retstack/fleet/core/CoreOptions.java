@@ -52,7 +52,11 @@ public record CoreOptions(
   }
 
   public static final int RET_STACK_LIMIT = 65_536;
-  public static final int RECORDS_PER_CHUNK = 65_536;
+
+  /**
+   * A column of words stays below half a MiB, so that the collector's regions of 1 MiB hold two.
+   */
+  public static final int RECORDS_PER_CHUNK = 65_000;
 
   /** No limit of instructions. */
   public static final long UNLIMITED = Long.MAX_VALUE;
