@@ -14,6 +14,7 @@ import dev.retstack.cli.bench.NopBench;
 import dev.retstack.cli.bench.PathBench;
 import dev.retstack.cli.bench.PeerBench;
 import dev.retstack.cli.bench.ReplayBench;
+import dev.retstack.cli.bench.TracerBench;
 import dev.retstack.cli.broker.BrokerProcess;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.option.DataFolder;
@@ -53,6 +54,7 @@ import picocli.CommandLine.Option;
       "Measure the stages of the path, medians over the rounds:",
       "  capture  tracing against the same image whose counting function returns at once",
       "  nops     a core whose sites are all switched off, against one without any (--twins)",
+      "  tracers  function, entries only, against function_graph: time and bytes",
       "  path     packing, unpacking, reconstruction",
       "  replay   a stored trace, from the file to the whole report",
       "  live     emulation, Kafka, pipeline; a broker of ours unless one is named",
@@ -102,6 +104,7 @@ public final class BenchVerb extends Verb {
   enum Stage {
     CAPTURE,
     NOPS,
+    TRACERS,
     PATH,
     REPLAY,
     LIVE,
@@ -159,6 +162,9 @@ public final class BenchVerb extends Verb {
     }
     if (stages.contains(Stage.NOPS)) {
       measures.addAll(nops(files, w200));
+    }
+    if (stages.contains(Stage.TRACERS)) {
+      measures.addAll(tracers(files, w200));
     }
     LoadedImage first = GuestImages.loadInstrumented(files.getFirst());
     if (stages.contains(Stage.PATH)) {
@@ -226,6 +232,17 @@ public final class BenchVerb extends Verb {
       long madeByW200 = w200 * CALLS_PER_W200_ROUND;
       measures.addAll(NopBench.run(image, twin, "fib", fibOf(calls), calls, rounds, probe.probe()));
       measures.addAll(NopBench.run(image, twin, "w200", w200, madeByW200, rounds, probe.probe()));
+    }
+    return measures;
+  }
+
+  private List<Measure> tracers(List<Path> files, long w200) throws IOException {
+    List<Measure> measures = new ArrayList<>();
+    for (Path file : files) {
+      LoadedImage image = GuestImages.loadInstrumented(file);
+      note("tracers: " + image.elf().name());
+      measures.addAll(TracerBench.run(image, "fib", fibOf(calls), rounds, probe.probe()));
+      measures.addAll(TracerBench.run(image, "w200", w200, rounds, probe.probe()));
     }
     return measures;
   }
