@@ -1,7 +1,6 @@
 package dev.retstack.service;
 
 import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.service.ingest.ImageFeed;
 import dev.retstack.service.ingest.Ingest;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.query.Queries;
@@ -35,7 +34,7 @@ public final class Pipeline implements AutoCloseable {
   Pipeline(
       ActorSystem<?> system,
       ServerBinding binding,
-      ImageFeed feed,
+      Runnable readers,
       ActorRef<Ingest.Command> ingest,
       Queries queries) {
     this.system = system;
@@ -52,11 +51,11 @@ public final class Pipeline implements AutoCloseable {
     CoordinatedShutdown.get(system)
         .addTask(
             CoordinatedShutdown.PhaseServiceStop(),
-            "images",
+            "readers",
             () ->
                 CompletableFuture.supplyAsync(
                     () -> {
-                      feed.close();
+                      readers.run();
                       return Done.done();
                     }));
   }

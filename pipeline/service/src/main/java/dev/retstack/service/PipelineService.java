@@ -2,15 +2,19 @@ package dev.retstack.service;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
+import dev.retstack.service.ingest.EndOffsets;
 import dev.retstack.service.ingest.ImageFeed;
 import dev.retstack.service.ingest.ImageRegistry;
 import dev.retstack.service.ingest.Ingest;
 import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.metrics.Meters;
 import dev.retstack.service.progress.CoreWatch;
 import dev.retstack.service.query.HttpApi;
 import dev.retstack.service.query.Queries;
+import dev.retstack.service.query.Scrape;
 import dev.retstack.service.reconstruct.KafkaLedger;
 import dev.retstack.service.reconstruct.PartitionGraph;
+import dev.retstack.service.reconstruct.PartitionPeers;
 import dev.retstack.service.reconstruct.Partitions;
 import java.io.IOException;
 import java.time.Duration;
@@ -70,11 +74,17 @@ public final class PipelineService {
       int partitionCount,
       Map<TopicPartition, Long> imageEnds)
       throws IOException, InterruptedException {
+    Meters meters = new Meters();
     ActorRef<ImageRegistry.Command> images = spawn(system, ImageRegistry.create(), "images");
     ActorRef<CoreWatch.Command> watch = spawn(system, CoreWatch.create(), "cores");
     ActorRef<Partitions.Command> partitions =
-        spawn(system, Partitions.create(p -> partition(config, p, images, watch)), "partitions");
+        spawn(
+            system,
+            Partitions.create(
+                p -> partition(config, p, new PartitionPeers(images, watch, meters.partition(p)))),
+            "partitions");
     Queries queries = new Queries(system, partitions, watch, partitionCount);
+    EndOffsets ends = new EndOffsets(config.kafka(), config.topics().events(), partitionCount);
     ImageFeed feed = new ImageFeed(config.kafka(), imageEnds, images, system::terminate);
     feed.start();
     try {
@@ -83,7 +93,8 @@ public final class PipelineService {
           AskPattern.<ImageRegistry.Command, ImageRegistry.CaughtUp>ask(
                   images, ImageRegistry.AwaitCaughtUp::new, START, system.scheduler())
               .toCompletableFuture());
-      ServerBinding binding = bind(config, system, queries);
+      Scrape scrape = new Scrape(queries, meters, ends, config.groupId(), config.topics().events());
+      ServerBinding binding = bind(config, system, queries, scrape);
       ActorRef<Ingest.Command> ingest =
           spawn(
               system,
@@ -94,33 +105,38 @@ public final class PipelineService {
                   partitionCount,
                   partitions),
               "ingest");
-      return new Pipeline(system, binding, feed, ingest, queries);
+      Runnable readers =
+          () -> {
+            feed.close();
+            ends.close();
+          };
+      return new Pipeline(system, binding, readers, ingest, queries);
     } catch (IOException | InterruptedException | RuntimeException e) {
       feed.close();
+      ends.close();
       throw e;
     }
   }
 
   private static Behavior<PartitionGraph.Command> partition(
-      PipelineConfig config,
-      int partition,
-      ActorRef<ImageRegistry.Command> images,
-      ActorRef<CoreWatch.Command> watch) {
+      PipelineConfig config, int partition, PartitionPeers peers) {
     // a partition that fails stops; the stream that feeds it then opens it again
     return Behaviors.supervise(
             PartitionGraph.create(
                 partition,
                 config.partitionSettings(),
                 () -> new KafkaLedger(config.kafka(), config.topics(), config.groupId(), partition),
-                images,
-                watch))
+                peers))
         .onFailure(SupervisorStrategy.stop());
   }
 
   private static ServerBinding bind(
-      PipelineConfig config, ActorSystem<SpawnProtocol.Command> system, Queries queries)
+      PipelineConfig config,
+      ActorSystem<SpawnProtocol.Command> system,
+      Queries queries,
+      Scrape scrape)
       throws IOException, InterruptedException {
-    HttpApi api = new HttpApi(queries, config.topics());
+    HttpApi api = new HttpApi(queries, config.topics(), scrape);
     try {
       return await(
           "bind",

@@ -13,6 +13,7 @@ import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.Span;
 import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.metrics.PartitionMeter;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,16 +31,19 @@ public final class DerivedRecords implements GraphEvents {
   private final int partition;
   private final long threshold;
   private final ProfileRecords profiles;
+  private final PartitionMeter meter;
   private List<ProducerRecord<byte[], byte[]>> gathered = new ArrayList<>();
   private ClockUnit unit = ClockUnit.UNKNOWN;
 
   /**
    * @param spanThreshold shortest call that is published, in the core's unit; empty = none
    */
-  public DerivedRecords(Topics topics, int partition, OptionalLong spanThreshold) {
+  public DerivedRecords(
+      Topics topics, int partition, OptionalLong spanThreshold, PartitionMeter meter) {
     this.topics = topics;
     this.partition = partition;
     this.threshold = spanThreshold.orElse(Long.MAX_VALUE);
+    this.meter = meter;
     this.profiles = new ProfileRecords(topics, partition);
   }
 
@@ -60,7 +64,9 @@ public final class DerivedRecords implements GraphEvents {
 
   /** The totals that changed since they were last asked for. */
   public List<ProducerRecord<byte[], byte[]>> profiles(GraphState state, long nextOffset) {
-    return profiles.changed(state, nextOffset);
+    List<ProducerRecord<byte[], byte[]>> changed = profiles.changed(state, nextOffset);
+    meter.published("profiles", changed.size());
+    return changed;
   }
 
   /** A record of events that was refused, with its own bytes. */
@@ -79,6 +85,7 @@ public final class DerivedRecords implements GraphEvents {
         PublishedRecord.of(topics.deadLetters(), 0, record.key(), letter);
     record.headers().forEach(header -> derived.headers().add(header));
     gathered.add(derived);
+    meter.published("dead-letters", 1);
   }
 
   @Override
@@ -113,6 +120,7 @@ public final class DerivedRecords implements GraphEvents {
             .setClockUnit(unit)
             .setEnding(ending.name())
             .build();
+    meter.published("spans", 1);
     add(topics.spans(), core.core(), span, core.session(), image.isa());
   }
 
@@ -137,6 +145,8 @@ public final class DerivedRecords implements GraphEvents {
             .setMessage(row.message())
             .setStack(row.stack())
             .build();
+    meter.published("anomalies", 1);
+    meter.anomaly(row.kind().name());
     add(topics.anomalies(), row.core(), anomaly, row.session(), row.isa());
   }
 

@@ -1,11 +1,14 @@
 package dev.retstack.service.query;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.apache.pekko.http.javadsl.server.Directives.complete;
 import static org.apache.pekko.http.javadsl.server.Directives.completeWithFuture;
 import static org.apache.pekko.http.javadsl.server.Directives.concat;
+import static org.apache.pekko.http.javadsl.server.Directives.extractRequest;
 import static org.apache.pekko.http.javadsl.server.Directives.get;
 import static org.apache.pekko.http.javadsl.server.Directives.handleExceptions;
 import static org.apache.pekko.http.javadsl.server.Directives.handleRejections;
+import static org.apache.pekko.http.javadsl.server.Directives.mapResponse;
 import static org.apache.pekko.http.javadsl.server.Directives.parameterMap;
 import static org.apache.pekko.http.javadsl.server.Directives.path;
 import static org.apache.pekko.http.javadsl.server.Directives.pathPrefix;
@@ -14,16 +17,20 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.retstack.graph.report.MixedUnitsException;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.export.Coverage;
+import dev.retstack.service.metrics.Samples;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
+import org.apache.pekko.http.javadsl.model.ContentType;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
 import org.apache.pekko.http.javadsl.model.HttpHeader;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.model.Uri;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
 import org.apache.pekko.http.javadsl.server.ExceptionHandler;
 import org.apache.pekko.http.javadsl.server.MethodRejection;
@@ -39,13 +46,30 @@ public final class HttpApi {
   /** Header of every answer: {@code owned=0,1; of=8}. */
   public static final String PARTITIONS = "Retstack-Partitions";
 
+  /** First parts of the paths there are; clients cannot make the label grow. */
+  private static final Set<String> PATHS =
+      Set.of(
+          "report",
+          "graph",
+          "anomalies",
+          "stats",
+          "cores",
+          "health",
+          "metrics",
+          "subjects",
+          "schemas",
+          "config");
+
+  private static final ContentType PROMETHEUS = ContentTypes.parse(Samples.CONTENT_TYPE);
   private static final Duration READY = Duration.ofSeconds(2);
 
   private final Queries queries;
   private final SchemaRoutes schemas;
+  private final Scrape scrape;
 
-  public HttpApi(Queries queries, Topics topics) {
+  public HttpApi(Queries queries, Topics topics, Scrape scrape) {
     this.queries = queries;
+    this.scrape = scrape;
     this.schemas = new SchemaRoutes(topics);
   }
 
@@ -58,10 +82,25 @@ public final class HttpApi {
     Route stats = path("stats", () -> answer(Answers::stats));
     Route cores = path("cores", this::cores);
     Route health = pathPrefix("health", this::health);
-    Route all = concat(report, graph, anomalies, stats, cores, health, schemas.routes());
+    Route metrics = path("metrics", this::metrics);
+    Route all = concat(report, graph, anomalies, stats, cores, health, metrics, schemas.routes());
     Route getOnly = get(() -> all);
     Route known = handleRejections(rejections(), () -> getOnly);
-    return handleExceptions(failures(), () -> known);
+    Route safe = handleExceptions(failures(), () -> known);
+    return extractRequest(request -> counted(request.getUri(), safe));
+  }
+
+  private Route counted(Uri uri, Route route) {
+    String path = uri.getPathString();
+    int end = path.indexOf('/', 1);
+    String first = path.isEmpty() ? "" : path.substring(1, end < 0 ? path.length() : end);
+    String label = PATHS.contains(first) ? first : "other";
+    return mapResponse(
+        response -> {
+          scrape.meters().answered(label, response.status().intValue());
+          return response;
+        },
+        () -> route);
   }
 
   private Route health() {
@@ -102,6 +141,17 @@ public final class HttpApi {
     return completeWithFuture(response.exceptionally(HttpApi::failed));
   }
 
+  private Route metrics() {
+    CompletionStage<HttpResponse> response =
+        scrape
+            .text()
+            .thenApply(
+                text ->
+                    HttpResponse.create()
+                        .withEntity(HttpEntities.create(PROMETHEUS, text.getBytes(UTF_8))));
+    return completeWithFuture(response.exceptionally(HttpApi::failed));
+  }
+
   private static HttpResponse text(Format format, String body) {
     return HttpResponse.create().withEntity(HttpEntities.create(format.contentType(), body));
   }
@@ -134,7 +184,7 @@ public final class HttpApi {
             error(
                 404,
                 "no such resource",
-                "use /report /graph /anomalies /cores /stats /health/live /health/ready /subjects"
+                "use /report /graph /anomalies /cores /stats /health/live /health/ready /metrics /subjects"
                     + " /schemas/ids/{id}"));
     Route notGet = complete(error(405, "method not allowed", "use GET"));
     return RejectionHandler.newBuilder()

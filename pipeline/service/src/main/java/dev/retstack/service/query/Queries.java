@@ -4,12 +4,16 @@ import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.progress.CoreWatch;
 import dev.retstack.service.reconstruct.PartitionGraph;
+import dev.retstack.service.reconstruct.PartitionMeasure;
 import dev.retstack.service.reconstruct.Partitions;
 import dev.retstack.service.reconstruct.StateCopy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
@@ -21,6 +25,7 @@ import org.apache.pekko.actor.typed.javadsl.AskPattern;
 /** Asks the partitions of this member. Answers are made of copies: the stream goes on meanwhile. */
 public final class Queries {
   private static final Duration ANSWER = Duration.ofSeconds(30);
+  private static final Duration MEASURE = Duration.ofSeconds(3);
 
   private final ActorSystem<?> system;
   private final ActorRef<Partitions.Command> partitions;
@@ -54,6 +59,23 @@ public final class Queries {
             AskPattern.<PartitionGraph.Command, Long>askWithStatus(
                     graph, PartitionGraph.AwaitOpen::new, patience, system.scheduler())
                 .thenApply(_ -> partition));
+  }
+
+  /** Where each owned partition stands, in numbers; empty for those that do not answer soon. */
+  public CompletionStage<Map<Integer, Optional<PartitionMeasure>>> measures() {
+    return eachOwned(
+            (partition, graph) ->
+                AskPattern.<PartitionGraph.Command, PartitionMeasure>ask(
+                        graph, PartitionGraph.Measure::new, MEASURE, system.scheduler())
+                    .thenApply(Optional::of)
+                    .exceptionally(_ -> Optional.empty())
+                    .thenApply(measure -> Map.entry(partition, measure)))
+        .thenApply(
+            found -> {
+              Map<Integer, Optional<PartitionMeasure>> measures = new TreeMap<>();
+              found.forEach(entry -> measures.put(entry.getKey(), entry.getValue()));
+              return measures;
+            });
   }
 
   /** How far each core came. */

@@ -1,11 +1,17 @@
 package dev.retstack.service.reconstruct;
 
+import dev.retstack.service.metrics.PartitionMeter;
+import java.time.Duration;
+
 /**
  * The checkpoints of a partition: up to where the last one reaches, whether one is on its way, and
  * whether another must follow it. One at a time.
  */
 final class CheckpointTurns {
   private final int chunksMax;
+  private final PartitionMeter meter;
+  private long beganNanos;
+  private long writtenNanos = System.nanoTime();
   private long writtenOffset;
   private int chunks;
   private boolean onItsWay;
@@ -16,18 +22,25 @@ final class CheckpointTurns {
    *
    * @param chunksMax chunks from one to the next
    */
-  CheckpointTurns(int chunksMax) {
+  CheckpointTurns(int chunksMax, PartitionMeter meter) {
     this.chunksMax = chunksMax;
+    this.meter = meter;
   }
 
   /** The partition begins with the checkpoint that reaches up to this offset. */
   void opened(long offset) {
     writtenOffset = offset;
+    writtenNanos = System.nanoTime();
   }
 
   /** Up to where the last checkpoint that was written reaches. */
   long writtenOffset() {
     return writtenOffset;
+  }
+
+  /** Time since the last one was written, or since the opening. */
+  Duration age() {
+    return Duration.ofNanos(System.nanoTime() - writtenNanos);
   }
 
   /** A chunk was applied; true where it is time for a checkpoint. */
@@ -49,6 +62,7 @@ final class CheckpointTurns {
   void began() {
     onItsWay = true;
     chunks = 0;
+    beganNanos = System.nanoTime();
   }
 
   /**
@@ -62,6 +76,8 @@ final class CheckpointTurns {
     onItsWay = false;
     again = false;
     writtenOffset = offset;
+    writtenNanos = System.nanoTime();
+    meter.checkpointWritten(writtenNanos - beganNanos);
     return follows;
   }
 }

@@ -1,9 +1,11 @@
 package dev.retstack.service.reconstruct;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.apache.kafka.clients.producer.ProducerRecord;
 
 /** Runs everything that blocks on a ledger, in the order in which it was asked for. */
 final class LedgerThread {
@@ -18,11 +20,36 @@ final class LedgerThread {
   }
 
   /** Something done to a ledger. */
-  interface Step<T> {
+  private interface Step<T> {
     T on(Ledger ledger) throws Exception;
   }
 
-  <T> CompletionStage<T> run(Step<T> step) {
+  /** Takes the partition over; completes with its last checkpoint. */
+  CompletionStage<Checkpoint> open() {
+    return run(Ledger::open);
+  }
+
+  /** Publishes records; completes with their number. */
+  CompletionStage<Integer> publish(List<ProducerRecord<byte[], byte[]>> records) {
+    return run(
+        target -> {
+          target.publish(records);
+          return records.size();
+        });
+  }
+
+  /** Publishes the last records before a checkpoint, and commits it; completes with its offset. */
+  CompletionStage<Long> commit(
+      List<ProducerRecord<byte[], byte[]>> records, Checkpoint checkpoint) {
+    return run(
+        target -> {
+          target.publish(records);
+          target.commit(checkpoint);
+          return checkpoint.nextOffset();
+        });
+  }
+
+  private <T> CompletionStage<T> run(Step<T> step) {
     CompletableFuture<T> done = new CompletableFuture<>();
     thread.execute(
         () -> {

@@ -7,6 +7,7 @@ import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.service.aggregate.DerivedRecords;
 import dev.retstack.service.ingest.ImageRegistry;
+import dev.retstack.service.metrics.PartitionMeter;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.progress.CoreWatch;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -53,6 +55,9 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   /** Asks for a copy of the state, which the asker may read on any thread. */
   public record Copy(ActorRef<StateCopy> replyTo) implements Command {}
 
+  /** Asks where it stands, in numbers; answered at any time. */
+  public record Measure(ActorRef<PartitionMeasure> replyTo) implements Command {}
+
   /** Writes a last checkpoint and stops. */
   public enum Release implements Command {
     INSTANCE
@@ -72,23 +77,20 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private record Failed(Throwable cause) implements Command {}
 
-  /** A chunk whose image has not come yet. */
-  private record Parked(Ingest ingest, Chunk chunk) {}
-
   private final CheckpointPace<Command> pace;
   private final CheckpointTurns checkpoints;
   private final int partition;
   private final PartitionSettings settings;
-  private final ActorRef<ImageRegistry.Command> images;
-  private final ActorRef<CoreWatch.Command> watch;
+  private final PartitionPeers peers;
   private final LedgerThread ledger;
   private final DerivedRecords derived;
+  private final PartitionMeter meter;
   private final Deque<Ingest> queued = new ArrayDeque<>();
   private final List<AwaitOpen> awaitingOpen = new ArrayList<>();
   private final List<Copy> awaitingCopy = new ArrayList<>();
 
   private ChunkApplier applier;
-  private Parked parked;
+  private ParkedChunk parked;
   private long epoch;
   private long nextOffset;
   private long skippedOffsets;
@@ -96,17 +98,12 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   /** A partition that opens itself at once. */
   public static Behavior<Command> create(
-      int partition,
-      PartitionSettings settings,
-      Supplier<Ledger> ledger,
-      ActorRef<ImageRegistry.Command> images,
-      ActorRef<CoreWatch.Command> watch) {
+      int partition, PartitionSettings settings, Supplier<Ledger> ledger, PartitionPeers peers) {
     return Behaviors.setup(
         context ->
             Behaviors.withTimers(
                 timers ->
-                    new PartitionGraph(
-                        context, timers, partition, settings, ledger.get(), images, watch)));
+                    new PartitionGraph(context, timers, partition, settings, ledger.get(), peers)));
   }
 
   private PartitionGraph(
@@ -115,20 +112,20 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       int partition,
       PartitionSettings settings,
       Ledger ledger,
-      ActorRef<ImageRegistry.Command> images,
-      ActorRef<CoreWatch.Command> watch) {
+      PartitionPeers peers) {
     super(context);
     context.setLoggerName(PartitionGraph.class);
     this.pace = new CheckpointPace<>(timers, CheckpointDue.INSTANCE);
-    this.checkpoints = new CheckpointTurns(settings.checkpointChunks());
+    this.checkpoints = new CheckpointTurns(settings.checkpointChunks(), peers.meter());
     this.partition = partition;
     this.settings = settings;
-    this.images = images;
-    this.watch = watch;
+    this.peers = peers;
+    this.meter = peers.meter();
     this.ledger = new LedgerThread(ledger, partition);
-    this.derived = new DerivedRecords(settings.topics(), partition, settings.spanThreshold());
+    this.derived =
+        new DerivedRecords(settings.topics(), partition, settings.spanThreshold(), peers.meter());
     timers.startTimerWithFixedDelay(CheckpointDue.INSTANCE, settings.checkpointInterval());
-    onLedger(Ledger::open, Opened::new);
+    then(this.ledger.open(), Opened::new);
   }
 
   @Override
@@ -145,6 +142,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       case CheckpointDue _ -> onCheckpointDue();
       case CheckpointWritten m -> onCheckpointWritten(m.nextOffset());
       case Copy m -> onCopy(m);
+      case Measure m -> onMeasure(m);
       case Release _ -> onRelease();
       case Failed m -> onFailed(m.cause());
     };
@@ -165,7 +163,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     applier = new ChunkApplier(StateCopy.state(checkpoint.state(), settings.limits()));
     applier.state().events(derived);
     for (CoreGraph core : applier.state().cores()) {
-      watch.tell(new CoreWatch.Advanced(CoreProgress.of(partition, core)));
+      peers.watch().tell(new CoreWatch.Advanced(CoreProgress.of(partition, core)));
     }
     getContext()
         .getLog()
@@ -201,6 +199,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private void ingest(Ingest m) {
     long offset = m.record().offset();
+    meter.received(m.record().serializedValueSize());
     if (offset < nextOffset) {
       m.replyTo().tell(StatusReply.ack()); // came again after a move: it is in the state
       return;
@@ -229,7 +228,14 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       return;
     }
     switch (result) {
-      case APPLIED, STALE -> applied(m, chunk);
+      case APPLIED -> {
+        meter.applied(chunk.getRecordCount());
+        applied(m, chunk);
+      }
+      case STALE -> {
+        meter.stale();
+        applied(m, chunk);
+      }
       case REFUSED -> refuse(m, "contradicts the chunks before it of core " + chunk.getCore());
       case NEEDS_IMAGE -> park(m, chunk);
     }
@@ -238,7 +244,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private void applied(Ingest m, Chunk chunk) {
     CoreGraph core = applier.state().core(ChunkApplier.key(chunk)).orElseThrow();
     CoreProgress progress = CoreProgress.of(partition, core);
-    watch.tell(new CoreWatch.Advanced(progress));
+    peers.watch().tell(new CoreWatch.Advanced(progress));
     if (progress.ended()) {
       pace.coreEnded();
     }
@@ -248,6 +254,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private void refuse(Ingest m, String reason) {
     log("partition {} offset {} goes to dead letters: {}", m.record().offset(), reason);
     derived.deadLetter(m.record(), reason);
+    meter.refused();
     advance(m);
   }
 
@@ -258,12 +265,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     if (records.isEmpty()) {
       m.replyTo().tell(StatusReply.ack());
     } else {
-      onLedger(
-          target -> {
-            target.publish(records);
-            return records.size();
-          },
-          _ -> new Published(m.replyTo()));
+      then(ledger.publish(records), _ -> new Published(m.replyTo()));
     }
     if (checkpoints.applied()) {
       checkpoint();
@@ -271,30 +273,25 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   }
 
   private void park(Ingest m, Chunk chunk) {
-    parked = new Parked(m, chunk);
-    images.tell(
-        new ImageRegistry.Find(
-            chunk.getImage(),
-            settings.imagePatience(),
-            getContext().messageAdapter(ImageRegistry.Found.class, ImageAnswered::new)));
+    parked = new ParkedChunk(m, chunk);
+    peers
+        .images()
+        .tell(
+            new ImageRegistry.Find(
+                chunk.getImage(),
+                settings.imagePatience(),
+                getContext().messageAdapter(ImageRegistry.Found.class, ImageAnswered::new)));
   }
 
   private Behavior<Command> onImageAnswered(ImageRegistry.Found found) {
-    Parked waiting = parked;
+    ParkedChunk waiting = parked;
     parked = null;
     found.image().ifPresent(applier::image);
     if (found.image().isPresent()) {
       apply(waiting.ingest(), waiting.chunk());
     } else {
       applier.refused();
-      refuse(
-          waiting.ingest(),
-          "image %s of core %s did not come within %d s: publish it to topic %s first"
-              .formatted(
-                  found.buildId(),
-                  waiting.chunk().getCore(),
-                  settings.imagePatience().toSeconds(),
-                  settings.topics().images()));
+      refuse(waiting.ingest(), waiting.reason(settings));
     }
     return drain();
   }
@@ -319,14 +316,11 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     long offset = nextOffset;
     long start = System.nanoTime();
     byte[] state = StateCopy.bytes(applier.state());
+    meter.checkpointBytes(state.length);
     List<ProducerRecord<byte[], byte[]>> profiles = derived.profiles(applier.state(), offset);
     pace.took(System.nanoTime() - start);
-    onLedger(
-        target -> {
-          target.publish(profiles);
-          target.commit(new Checkpoint(partition, epoch, offset, state));
-          return offset;
-        },
+    then(
+        ledger.commit(profiles, new Checkpoint(partition, epoch, offset, state)),
         CheckpointWritten::new);
   }
 
@@ -348,16 +342,27 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   }
 
   private void copy(Copy m) {
+    m.replyTo().tell(position(StateCopy.bytes(applier.state())));
+  }
+
+  private StateCopy position(byte[] state) {
+    return new StateCopy(
+        partition,
+        epoch,
+        nextOffset,
+        checkpoints.writtenOffset(),
+        skippedOffsets,
+        state,
+        settings.limits());
+  }
+
+  private Behavior<Command> onMeasure(Measure m) {
+    int waiting = queued.size() + (parked == null ? 0 : 1);
+    boolean stuck = parked != null;
     m.replyTo()
         .tell(
-            new StateCopy(
-                partition,
-                epoch,
-                nextOffset,
-                checkpoints.writtenOffset(),
-                skippedOffsets,
-                StateCopy.bytes(applier.state()),
-                settings.limits()));
+            PartitionMeasure.of(position(new byte[0]), checkpoints.age(), waiting, stuck, applier));
+    return this;
   }
 
   private Behavior<Command> onRelease() {
@@ -374,6 +379,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private Behavior<Command> onFailed(Throwable cause) {
     log("partition {} goes back to offset {}: {}", checkpoints.writtenOffset(), cause.toString());
+    meter.failed();
     awaitingOpen.forEach(m -> m.replyTo().tell(StatusReply.error(cause)));
     queued.forEach(m -> m.replyTo().tell(StatusReply.error(cause)));
     return Behaviors.stopped();
@@ -383,11 +389,10 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     getContext().getLog().warn(form, partition, first, second);
   }
 
-  /** Runs a step on the ledger's own thread; its outcome comes back as a message. */
-  private <T> void onLedger(LedgerThread.Step<T> step, Function<T, Command> done) {
+  /** The outcome of what the ledger does comes back as a message. */
+  private <T> void then(CompletionStage<T> step, Function<T, Command> done) {
     getContext()
         .pipeToSelf(
-            ledger.run(step),
-            (result, failure) -> failure == null ? done.apply(result) : new Failed(failure));
+            step, (result, failure) -> failure == null ? done.apply(result) : new Failed(failure));
   }
 }

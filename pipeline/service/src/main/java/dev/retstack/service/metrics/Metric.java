@@ -1,0 +1,83 @@
+package dev.retstack.service.metrics;
+
+/**
+ * Every number of the pipeline at {@code /metrics}; those of the JVM come beside them. Counters
+ * begin at 0 with the process; gauges are what is so at the moment of the scrape.
+ */
+public enum Metric {
+  RECEIVED_CHUNKS(true, "received_chunks", "Kafka records of the events topic that arrived"),
+  RECEIVED_BYTES(true, "received_bytes", "bytes of their values"),
+  CHUNKS(true, "chunks", "chunks done with, by outcome: applied, stale or refused"),
+  APPLIED_RECORDS(true, "applied_records", "trace records in the chunks applied"),
+  PUBLISHED_RECORDS(true, "published_records", "records handed to the published topics, by topic"),
+  ANOMALIES(true, "anomalies", "anomalies published, by kind; the first 100 of a kind per core"),
+  PARTITION_FAILURES(
+      true, "partition_failures", "times that a partition gave up and went back to its checkpoint"),
+  CHECKPOINTS(true, "checkpoints", "checkpoints written"),
+  CHECKPOINT_SECONDS(
+      true, "checkpoint_seconds", "time from taking checkpoints to their commit, all together"),
+  HTTP_REQUESTS(true, "http_requests", "HTTP requests answered, by first part of the path"),
+  HTTP_QUERIES(false, "http_queries", "queries being answered now"),
+
+  MEMBER_INFO(false, "member_info", "always 1; names the group and the events topic"),
+  TOPIC_PARTITIONS(false, "topic_partitions", "partitions of the events topic"),
+  PARTITION_OPEN(
+      false,
+      "partition_open",
+      "1 where this member owns the partition and has its state, 0 before"),
+  PARTITIONS_UNANSWERED(
+      false, "partitions_unanswered", "partitions owned that did not answer this scrape in time"),
+  PARTITION_EPOCH(false, "partition_epoch", "how often the partition was taken over"),
+  NEXT_OFFSET(false, "next_offset", "first offset of events that is not in the state"),
+  LAG_CHUNKS(false, "lag_chunks", "Kafka records of events that are not in the state yet"),
+  LAG_UNKNOWN(false, "lag_unknown", "1 where Kafka did not tell the ends of events, 0 otherwise"),
+  SKIPPED_OFFSETS(
+      false, "skipped_offsets", "records that the topic lost before the partition read them"),
+  INFLIGHT_CHUNKS(false, "inflight_chunks", "chunks in the partition's mailbox, not applied yet"),
+  WAITING_FOR_IMAGE(
+      false, "waiting_for_image", "1 while a chunk waits for its image and holds the others back"),
+  CHECKPOINT_AGE_SECONDS(
+      false, "checkpoint_age_seconds", "time since the last checkpoint, or since the opening"),
+  CHECKPOINT_BEHIND_CHUNKS(
+      false, "checkpoint_behind_chunks", "offsets in the state that no checkpoint holds yet"),
+  CHECKPOINT_LAST_SECONDS(
+      false, "checkpoint_last_seconds", "time that the last checkpoint took until its commit"),
+  CHECKPOINT_BYTES(false, "checkpoint_bytes", "bytes of the last checkpoint's state, unpacked"),
+  CORES(false, "cores", "cores in the state, by how they ended; RUNNING where they did not"),
+  STATE_RECORDS(false, "state_records", "trace records in the state, since the job began"),
+  STATE_LOST_RECORDS(
+      false, "state_lost_records", "trace records known to be lost, since the job began"),
+  STAT(false, "stat", "losses and defects in the state, by stat; since the job began");
+
+  private static final String PREFIX = "retstack_";
+
+  private final boolean counter;
+  private final String noun;
+  private final String sentence;
+
+  Metric(boolean counter, String noun, String sentence) {
+    this.counter = counter;
+    this.noun = noun;
+    this.sentence = sentence;
+  }
+
+  /** Whether it only grows. */
+  public boolean isCounter() {
+    return counter;
+  }
+
+  /** Its name in the exposition and in queries. */
+  public String exposed() {
+    return counter ? given() + "_total" : given();
+  }
+
+  /** What one unit of it is. */
+  public String sentence() {
+    return sentence;
+  }
+
+  /** The name that the library is given: it adds what a counter's name ends with. */
+  String given() {
+    return PREFIX + noun;
+  }
+}

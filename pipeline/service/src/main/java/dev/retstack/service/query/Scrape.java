@@ -1,0 +1,102 @@
+package dev.retstack.service.query;
+
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.service.ingest.EndOffsets;
+import dev.retstack.service.metrics.Meters;
+import dev.retstack.service.metrics.Metric;
+import dev.retstack.service.metrics.Samples;
+import dev.retstack.service.reconstruct.PartitionMeasure;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Answers {@code /metrics}: what was counted, and what the partitions and Kafka say now. Always
+ * answers: a partition or a broker that does not, shows as a number.
+ */
+public final class Scrape {
+  private final Queries queries;
+  private final Meters meters;
+  private final EndOffsets ends;
+  private final String group;
+  private final String topic;
+
+  /**
+   * A scrape of one member.
+   *
+   * @param topic the events topic
+   */
+  public Scrape(Queries queries, Meters meters, EndOffsets ends, String group, String topic) {
+    this.queries = queries;
+    this.meters = meters;
+    this.ends = ends;
+    this.group = group;
+    this.topic = topic;
+  }
+
+  /** What this member counts. */
+  Meters meters() {
+    return meters;
+  }
+
+  /** Everything, in Prometheus' text format. */
+  CompletionStage<String> text() {
+    return queries
+        .measures()
+        .thenCombine(ends.ask(), (measures, found) -> samples(measures, found).text());
+  }
+
+  private Samples samples(
+      Map<Integer, Optional<PartitionMeasure>> measures, Optional<Map<Integer, Long>> found) {
+    Samples samples = new Samples();
+    meters.addTo(samples);
+    samples.add(Metric.MEMBER_INFO, 1, "group", group, "topic", topic);
+    samples.add(Metric.TOPIC_PARTITIONS, queries.partitionCount());
+    samples.add(
+        Metric.PARTITIONS_UNANSWERED, measures.values().stream().filter(Optional::isEmpty).count());
+    samples.add(Metric.LAG_UNKNOWN, found.isPresent() ? 0 : 1);
+    measures.forEach(
+        (_, measure) ->
+            measure.ifPresent(m -> add(samples, m, found.map(all -> all.get(m.partition())))));
+    return samples;
+  }
+
+  private static void add(Samples samples, PartitionMeasure m, Optional<Long> topicEnd) {
+    String p = String.valueOf(m.partition());
+    samples.add(Metric.PARTITION_OPEN, m.open() ? 1 : 0, "partition", p);
+    samples.add(Metric.INFLIGHT_CHUNKS, m.waiting(), "partition", p);
+    samples.add(Metric.WAITING_FOR_IMAGE, m.waitingForImage() ? 1 : 0, "partition", p);
+    if (!m.open()) {
+      return;
+    }
+    samples.add(Metric.PARTITION_EPOCH, m.epoch(), "partition", p);
+    samples.add(Metric.NEXT_OFFSET, m.nextOffset(), "partition", p);
+    topicEnd.ifPresent(
+        offset ->
+            samples.add(Metric.LAG_CHUNKS, Math.max(0, offset - m.nextOffset()), "partition", p));
+    samples.add(Metric.SKIPPED_OFFSETS, m.skippedOffsets(), "partition", p);
+    samples.add(Metric.CHECKPOINT_AGE_SECONDS, m.checkpointAge().toNanos() / 1e9, "partition", p);
+    samples.add(
+        Metric.CHECKPOINT_BEHIND_CHUNKS, m.nextOffset() - m.checkpointedOffset(), "partition", p);
+    samples.add(Metric.STATE_RECORDS, m.records(), "partition", p);
+    samples.add(Metric.STATE_LOST_RECORDS, m.lost(), "partition", p);
+    for (CoreEnd end : CoreEnd.values()) {
+      int count = m.cores().getOrDefault(end, 0);
+      samples.add(Metric.CORES, count, "partition", p, "state", end.name());
+    }
+    for (Stat stat : Stat.values()) {
+      samples.add(
+          Metric.STAT,
+          m.stats().getOrDefault(stat, 0L),
+          "partition",
+          p,
+          "stat",
+          stat.name(),
+          "severity",
+          stat.severity().name(),
+          "source",
+          stat.source().name());
+    }
+  }
+}

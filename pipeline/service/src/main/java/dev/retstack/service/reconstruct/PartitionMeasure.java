@@ -1,0 +1,94 @@
+package dev.retstack.service.reconstruct;
+
+import dev.retstack.graph.aggregate.CoreGraph;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.StatCounts;
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.reconstruct.CoreEnd;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.Map;
+
+/**
+ * Where a partition stands, in numbers: what a scrape asks for. Unlike a {@link StateCopy} it does
+ * not copy the state; its cost grows with the number of cores alone.
+ *
+ * @param open whether its state is loaded; all else is 0 before
+ * @param epoch how often it was taken over
+ * @param nextOffset first offset that is not part of the state
+ * @param checkpointedOffset what a restart would go back to
+ * @param checkpointAge time since that checkpoint was written, or found
+ * @param skippedOffsets offsets that were never delivered
+ * @param waiting chunks that came and are not applied yet
+ * @param waitingForImage whether the first of them waits for its image
+ * @param records trace records in the state
+ * @param lost trace records known to be lost
+ * @param cores how many cores ended in which way
+ * @param stats counts other than 0
+ */
+public record PartitionMeasure(
+    int partition,
+    boolean open,
+    long epoch,
+    long nextOffset,
+    long checkpointedOffset,
+    Duration checkpointAge,
+    long skippedOffsets,
+    int waiting,
+    boolean waitingForImage,
+    long records,
+    long lost,
+    Map<CoreEnd, Integer> cores,
+    Map<Stat, Long> stats) {
+  public PartitionMeasure {
+    cores = Collections.unmodifiableMap(new EnumMap<>(cores));
+    stats = Collections.unmodifiableMap(new EnumMap<>(stats));
+  }
+
+  /**
+   * A partition that stands there.
+   *
+   * @param applier has its state; null where that is not loaded yet
+   */
+  static PartitionMeasure of(
+      StateCopy position,
+      Duration checkpointAge,
+      int waiting,
+      boolean waitingForImage,
+      ChunkApplier applier) {
+    Map<CoreEnd, Integer> cores = new EnumMap<>(CoreEnd.class);
+    StatCounts counts = new StatCounts();
+    GraphState state = applier == null ? new GraphState() : applier.state();
+    counts.add(state.stats());
+    long records = 0;
+    long lost = 0;
+    for (CoreGraph core : state.cores()) {
+      cores.merge(core.progress().end(), 1, Integer::sum);
+      counts.add(core.stats());
+      counts.add(Stat.OPEN_CALLS, core.progress().open());
+      records += core.progress().records();
+      lost += core.progress().lost();
+    }
+    Map<Stat, Long> stats = new EnumMap<>(Stat.class);
+    for (Stat stat : Stat.values()) {
+      if (counts.get(stat) != 0) {
+        stats.put(stat, counts.get(stat));
+      }
+    }
+    return new PartitionMeasure(
+        position.partition(),
+        applier != null,
+        position.epoch(),
+        position.nextOffset(),
+        position.checkpointedOffset(),
+        checkpointAge,
+        position.skippedOffsets(),
+        waiting,
+        waitingForImage,
+        records,
+        lost,
+        cores,
+        stats);
+  }
+}

@@ -1,0 +1,111 @@
+package dev.retstack.service.support;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.LiveClient;
+import dev.retstack.service.Pipeline;
+import dev.retstack.service.PipelineConfig;
+import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.replay.TraceProducer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+
+/** Topics of their own on the module's broker, and a small random fleet to fill them. */
+public final class LiveBench {
+  /** Partitions of its topics. */
+  public static final int PARTITIONS = 3;
+
+  private static final long SEED = 20267;
+  private static final Duration WAIT = Duration.ofMinutes(3);
+
+  private final List<CoreScript> fleet = RandomFleet.of(SEED, 5, 2_000);
+  private final KafkaSettings kafka;
+  private final Topics topics;
+
+  private LiveBench(KafkaSettings kafka, Topics topics) {
+    this.kafka = kafka;
+    this.topics = topics;
+  }
+
+  /** New topics. */
+  public static LiveBench fresh() {
+    try {
+      LiveBench bench =
+          new LiveBench(
+              KafkaSettings.of(TestBroker.bootstrap()), new Topics(TestBroker.freshPrefix()));
+      try (TopicAdmin admin = new TopicAdmin(bench.kafka, Duration.ofSeconds(60))) {
+        admin.ensure(bench.topics, PARTITIONS);
+      }
+      return bench;
+    } catch (Exception e) {
+      throw new AssertionError("no broker", e);
+    }
+  }
+
+  /** A member of these topics. */
+  public PipelineConfig config() {
+    return PipelineConfig.of(kafka)
+        .but()
+        .topics(topics)
+        .groupId(topics.prefix())
+        .partitions(PARTITIONS)
+        .checkpoints(Duration.ofMillis(300), 20)
+        .build();
+  }
+
+  public List<CoreScript> fleet() {
+    return fleet;
+  }
+
+  public KafkaSettings kafka() {
+    return kafka;
+  }
+
+  public Topics topics() {
+    return topics;
+  }
+
+  /** Sends all that the fleet has. */
+  public void produceAll() throws Exception {
+    try (TraceProducer producer = new TraceProducer(kafka, topics)) {
+      for (CoreScript core : fleet) {
+        producer.image(core.image());
+        for (var chunk : core.chunks()) {
+          producer.chunk(chunk);
+        }
+      }
+      producer.flush();
+    }
+  }
+
+  /** Returns when all cores are in the state. */
+  public void awaitEnded(Pipeline pipeline) throws Exception {
+    pipeline
+        .awaitCoresEnded(fleet.size())
+        .toCompletableFuture()
+        .get(WAIT.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  /** What {@code /metrics} says. */
+  public Scraped scrape(Pipeline pipeline) throws Exception {
+    try (LiveClient client = new LiveClient(pipeline.httpUri())) {
+      return new Scraped(client.get("metrics", Map.of()));
+    }
+  }
+
+  /** Scrapes until it holds. */
+  public Scraped awaitScrape(Pipeline pipeline, Predicate<Scraped> condition) throws Exception {
+    long deadline = System.nanoTime() + WAIT.toNanos();
+    Scraped page = scrape(pipeline);
+    while (!condition.test(page)) {
+      assertThat(System.nanoTime()).as("scraped until " + deadline).isLessThan(deadline);
+      page = scrape(pipeline);
+    }
+    return page;
+  }
+}
