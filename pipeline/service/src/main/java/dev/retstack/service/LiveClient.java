@@ -21,7 +21,8 @@ public final class LiveClient implements AutoCloseable {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final URI base;
-  private final HttpClient http = HttpClient.newBuilder().connectTimeout(CONNECT).build();
+  private final LiveAccess access;
+  private final HttpClient http;
 
   /**
    * A client of one member.
@@ -29,7 +30,21 @@ public final class LiveClient implements AutoCloseable {
    * @param base its address, such as {@code http://127.0.0.1:8080}
    */
   public LiveClient(URI base) {
+    this(base, LiveAccess.OPEN);
+  }
+
+  /**
+   * A client of a member that wants to know who asks.
+   *
+   * @param base its address, such as {@code https://node-1:7070}
+   * @param access token, and whom to trust
+   */
+  public LiveClient(URI base, LiveAccess access) {
     this.base = base;
+    this.access = access;
+    HttpClient.Builder builder = HttpClient.newBuilder().connectTimeout(CONNECT);
+    access.trust().ifPresent(builder::sslContext);
+    this.http = builder.build();
   }
 
   /**
@@ -47,7 +62,9 @@ public final class LiveClient implements AutoCloseable {
             .map(p -> encode(p.getKey()) + "=" + encode(p.getValue()))
             .collect(Collectors.joining("&"));
     URI uri = base.resolve("/" + resource + (query.isEmpty() ? "" : "?" + query));
-    HttpRequest request = HttpRequest.newBuilder(uri).timeout(ANSWER).build();
+    HttpRequest.Builder asked = HttpRequest.newBuilder(uri).timeout(ANSWER);
+    access.token().ifPresent(token -> asked.header("Authorization", token.authorization()));
+    HttpRequest request = asked.build();
     HttpResponse<String> response;
     try {
       response = http.send(request, HttpResponse.BodyHandlers.ofString());

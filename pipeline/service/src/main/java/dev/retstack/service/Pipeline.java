@@ -3,9 +3,9 @@ package dev.retstack.service;
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.service.ingest.Ingest;
 import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.query.HttpSettings;
 import dev.retstack.service.query.Queries;
 import dev.retstack.service.query.View;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -28,17 +28,20 @@ public final class Pipeline implements AutoCloseable {
 
   private final ActorSystem<?> system;
   private final ServerBinding binding;
+  private final HttpSettings http;
   private final Queries queries;
   private final AtomicBoolean aborted = new AtomicBoolean();
 
   Pipeline(
       ActorSystem<?> system,
       ServerBinding binding,
+      HttpSettings http,
       Runnable readers,
       ActorRef<Ingest.Command> ingest,
       Queries queries) {
     this.system = system;
     this.binding = binding;
+    this.http = http;
     this.queries = queries;
     onShutdown(
         CoordinatedShutdown.PhaseServiceUnbind(),
@@ -68,10 +71,11 @@ public final class Pipeline implements AutoCloseable {
             () -> aborted.get() ? CompletableFuture.completedFuture(Done.done()) : task.get());
   }
 
-  /** Address of the HTTP side, such as {@code http://127.0.0.1:8080}. */
+  /** Address of the HTTP side as it was asked for, such as {@code http://127.0.0.1:8080}. */
   public URI httpUri() {
-    InetSocketAddress address = binding.localAddress();
-    return URI.create("http://%s:%d".formatted(address.getHostString(), address.getPort()));
+    String host = http.host().contains(":") ? "[" + http.host() + "]" : http.host();
+    return URI.create(
+        "%s://%s:%d".formatted(http.scheme(), host, binding.localAddress().getPort()));
   }
 
   /** Completes when all of these cores have ended and their last chunks are in the state. */

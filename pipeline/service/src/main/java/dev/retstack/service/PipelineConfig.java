@@ -3,9 +3,8 @@ package dev.retstack.service;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.query.HttpSettings;
 import dev.retstack.service.reconstruct.PartitionSettings;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.OptionalLong;
 
@@ -17,8 +16,7 @@ import java.util.OptionalLong;
  * @param groupId consumer group; members of one group share the partitions, and the group owns the
  *     checkpoints
  * @param partitions partitions of the events topic where this member has to create it
- * @param httpHost address the HTTP side listens on; loopback only
- * @param httpPort its port; 0 = any free one
+ * @param http how the HTTP side serves; beyond loopback only with a token and TLS
  * @param checkpointInterval longest time between a chunk and the checkpoint that holds it
  * @param checkpointChunks chunks after which a checkpoint is taken earlier than that
  * @param imagePatience how long a chunk waits for its image before it goes to dead letters
@@ -30,8 +28,7 @@ public record PipelineConfig(
     Topics topics,
     String groupId,
     int partitions,
-    String httpHost,
-    int httpPort,
+    HttpSettings http,
     Duration checkpointInterval,
     int checkpointChunks,
     Duration imagePatience,
@@ -48,15 +45,12 @@ public record PipelineConfig(
     if (groupId.isBlank()) {
       throw new IllegalArgumentException("empty group id: give the members of one job one name");
     }
-    if (httpPort < 0 || httpPort > 65_535) {
-      throw new IllegalArgumentException("HTTP port " + httpPort + ": use 0 to 65535, 0 = any");
-    }
     if (partitions < 1 || checkpointChunks < 1 || !checkpointInterval.isPositive()) {
       throw new IllegalArgumentException(
           "partitions %d, checkpoint after %d chunks or %s: each must be positive"
               .formatted(partitions, checkpointChunks, checkpointInterval));
     }
-    requireLoopback(httpHost);
+    http.requireSafe();
   }
 
   /** The usual settings for this cluster. */
@@ -66,8 +60,7 @@ public record PipelineConfig(
         Topics.standard(),
         DEFAULT_GROUP,
         8,
-        "127.0.0.1",
-        0,
+        HttpSettings.LOCAL,
         Duration.ofSeconds(5),
         512,
         Duration.ofSeconds(60),
@@ -86,8 +79,7 @@ public record PipelineConfig(
     private Topics topics;
     private String groupId;
     private int partitions;
-    private String httpHost;
-    private int httpPort;
+    private HttpSettings http;
     private Duration checkpointInterval;
     private int checkpointChunks;
     private Duration imagePatience;
@@ -99,8 +91,7 @@ public record PipelineConfig(
       topics = from.topics;
       groupId = from.groupId;
       partitions = from.partitions;
-      httpHost = from.httpHost;
-      httpPort = from.httpPort;
+      http = from.http;
       checkpointInterval = from.checkpointInterval;
       checkpointChunks = from.checkpointChunks;
       imagePatience = from.imagePatience;
@@ -128,8 +119,13 @@ public record PipelineConfig(
 
     /** The HTTP side elsewhere; port 0 = any free one. */
     public Builder http(String host, int port) {
-      httpHost = host;
-      httpPort = port;
+      http = http.at(host, port);
+      return this;
+    }
+
+    /** The HTTP side otherwise. */
+    public Builder http(HttpSettings settings) {
+      http = settings;
       return this;
     }
 
@@ -165,8 +161,7 @@ public record PipelineConfig(
           topics,
           groupId,
           partitions,
-          httpHost,
-          httpPort,
+          http,
           checkpointInterval,
           checkpointChunks,
           imagePatience,
@@ -178,19 +173,5 @@ public record PipelineConfig(
   PartitionSettings partitionSettings() {
     return new PartitionSettings(
         topics, checkpointInterval, checkpointChunks, imagePatience, spanThreshold, limits);
-  }
-
-  private static void requireLoopback(String host) {
-    boolean loopback;
-    try {
-      loopback = InetAddress.getByName(host).isLoopbackAddress();
-    } catch (UnknownHostException e) {
-      throw new IllegalArgumentException("unknown HTTP host " + host + ": use 127.0.0.1", e);
-    }
-    if (!loopback) {
-      throw new IllegalArgumentException(
-          "HTTP host %s is open to the network, without credentials: use 127.0.0.1"
-              .formatted(host));
-    }
   }
 }

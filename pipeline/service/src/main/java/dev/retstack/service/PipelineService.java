@@ -9,7 +9,9 @@ import dev.retstack.service.ingest.Ingest;
 import dev.retstack.service.ingest.TopicAdmin;
 import dev.retstack.service.metrics.Meters;
 import dev.retstack.service.progress.CoreWatch;
+import dev.retstack.service.query.AnomalyEvents;
 import dev.retstack.service.query.HttpApi;
+import dev.retstack.service.query.HttpSettings;
 import dev.retstack.service.query.Queries;
 import dev.retstack.service.query.Scrape;
 import dev.retstack.service.reconstruct.KafkaLedger;
@@ -23,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
@@ -32,8 +35,10 @@ import org.apache.pekko.actor.typed.SpawnProtocol;
 import org.apache.pekko.actor.typed.SupervisorStrategy;
 import org.apache.pekko.actor.typed.javadsl.AskPattern;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.http.javadsl.ConnectionContext;
 import org.apache.pekko.http.javadsl.Http;
 import org.apache.pekko.http.javadsl.ServerBinding;
+import org.apache.pekko.http.javadsl.ServerBuilder;
 
 /**
  * One member of the pipeline: {@code Kafka → ingest → reconstruct → aggregate → query}. Members of
@@ -43,6 +48,9 @@ public final class PipelineService {
   private static final Duration KAFKA_PATIENCE = Duration.ofSeconds(60);
   private static final Duration START = Duration.ofSeconds(60);
 
+  /** Partitions of the topics that are read. */
+  private record TopicSizes(int events, int anomalies) {}
+
   private PipelineService() {}
 
   /**
@@ -51,17 +59,20 @@ public final class PipelineService {
    * @throws IOException when Kafka does not answer or the HTTP port is taken; nothing runs then
    */
   public static Pipeline start(PipelineConfig config) throws IOException, InterruptedException {
-    int partitionCount;
+    TopicSizes sizes;
     Map<TopicPartition, Long> imageEnds;
     try (TopicAdmin admin = new TopicAdmin(config.kafka(), KAFKA_PATIENCE)) {
       admin.ensure(config.topics(), config.partitions());
-      partitionCount = admin.partitions(config.topics().events());
+      sizes =
+          new TopicSizes(
+              admin.partitions(config.topics().events()),
+              admin.partitions(config.topics().anomalies()));
       imageEnds = admin.endOffsets(config.topics().images());
     }
     ActorSystem<SpawnProtocol.Command> system =
         ActorSystem.create(SpawnProtocol.create(), "retstack", config());
     try {
-      return start(config, system, partitionCount, imageEnds);
+      return start(config, system, sizes, imageEnds);
     } catch (IOException | InterruptedException | RuntimeException e) {
       system.terminate();
       throw e;
@@ -71,7 +82,7 @@ public final class PipelineService {
   private static Pipeline start(
       PipelineConfig config,
       ActorSystem<SpawnProtocol.Command> system,
-      int partitionCount,
+      TopicSizes topicSizes,
       Map<TopicPartition, Long> imageEnds)
       throws IOException, InterruptedException {
     Meters meters = new Meters();
@@ -83,8 +94,19 @@ public final class PipelineService {
             Partitions.create(
                 p -> partition(config, p, new PartitionPeers(images, watch, meters.partition(p)))),
             "partitions");
-    Queries queries = new Queries(system, partitions, watch, partitionCount);
-    EndOffsets ends = new EndOffsets(config.kafka(), config.topics().events(), partitionCount);
+    Queries queries = new Queries(system, partitions, watch, topicSizes.events());
+    EndOffsets ends =
+        new EndOffsets(
+            config.kafka(),
+            config.topics().events(),
+            topicSizes.events(),
+            IsolationLevel.READ_UNCOMMITTED);
+    EndOffsets anomalyEnds =
+        new EndOffsets(
+            config.kafka(),
+            config.topics().anomalies(),
+            topicSizes.anomalies(),
+            IsolationLevel.READ_COMMITTED);
     ImageFeed feed = new ImageFeed(config.kafka(), imageEnds, images, system::terminate);
     feed.start();
     try {
@@ -94,7 +116,15 @@ public final class PipelineService {
                   images, ImageRegistry.AwaitCaughtUp::new, START, system.scheduler())
               .toCompletableFuture());
       Scrape scrape = new Scrape(queries, meters, ends, config.groupId(), config.topics().events());
-      ServerBinding binding = bind(config, system, queries, scrape);
+      AnomalyEvents followers =
+          new AnomalyEvents(
+              system,
+              config.kafka(),
+              config.topics().anomalies(),
+              anomalyEnds,
+              config.http().followersMax());
+      HttpApi api = new HttpApi(queries, config.topics(), scrape, followers, config.http());
+      ServerBinding binding = bind(config.http(), system, api);
       ActorRef<Ingest.Command> ingest =
           spawn(
               system,
@@ -102,18 +132,20 @@ public final class PipelineService {
                   config.kafka(),
                   config.topics().events(),
                   config.groupId(),
-                  partitionCount,
+                  topicSizes.events(),
                   partitions),
               "ingest");
       Runnable readers =
           () -> {
             feed.close();
             ends.close();
+            anomalyEnds.close();
           };
-      return new Pipeline(system, binding, readers, ingest, queries);
+      return new Pipeline(system, binding, config.http(), readers, ingest, queries);
     } catch (IOException | InterruptedException | RuntimeException e) {
       feed.close();
       ends.close();
+      anomalyEnds.close();
       throw e;
     }
   }
@@ -131,19 +163,15 @@ public final class PipelineService {
   }
 
   private static ServerBinding bind(
-      PipelineConfig config,
-      ActorSystem<SpawnProtocol.Command> system,
-      Queries queries,
-      Scrape scrape)
+      HttpSettings http, ActorSystem<SpawnProtocol.Command> system, HttpApi api)
       throws IOException, InterruptedException {
-    HttpApi api = new HttpApi(queries, config.topics(), scrape);
+    ServerBuilder server = Http.get(system).newServerAt(http.host(), http.port());
+    ServerBuilder secured =
+        http.tls()
+            .map(tls -> server.enableHttps(ConnectionContext.httpsServer(tls.context())))
+            .orElse(server);
     try {
-      return await(
-          "bind",
-          Http.get(system)
-              .newServerAt(config.httpHost(), config.httpPort())
-              .bind(api.routes())
-              .toCompletableFuture());
+      return await("bind", secured.bind(api.routes()).toCompletableFuture());
     } catch (IOException e) {
       Throwable root = e;
       while (root.getCause() != null) {
@@ -151,7 +179,7 @@ public final class PipelineService {
       }
       throw new IOException(
           "cannot serve HTTP on %s:%d: %s: choose another port, or 0 for any free one"
-              .formatted(config.httpHost(), config.httpPort(), root.getMessage()),
+              .formatted(http.host(), http.port(), root.getMessage()),
           e);
     }
   }

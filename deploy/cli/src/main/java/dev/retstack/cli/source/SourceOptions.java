@@ -5,13 +5,16 @@ import dev.retstack.cli.Terminal;
 import dev.retstack.cli.fleet.ProgressLine;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.service.LiveAccess;
 import dev.retstack.service.LiveClient;
+import dev.retstack.service.query.HttpToken;
 import dev.retstack.service.replay.TraceReplay;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -36,6 +39,18 @@ public final class SourceOptions {
       paramLabel = "URL",
       description = "Where the pipeline answers (default: ${DEFAULT-VALUE}).")
   private URI http;
+
+  @Option(
+      names = "--http-token-file",
+      paramLabel = "FILE",
+      description = "Show the token in this file, where the pipeline wants one.")
+  private Path tokenFile;
+
+  @Option(
+      names = "--http-ca",
+      paramLabel = "FILE",
+      description = "Trust the certificates in this PEM file, for a pipeline that serves HTTPS.")
+  private Path ca;
 
   /** True for a running pipeline. */
   public boolean live() {
@@ -84,6 +99,16 @@ public final class SourceOptions {
     }
   }
 
+  private LiveAccess access() {
+    try {
+      return new LiveAccess(
+          Optional.ofNullable(tokenFile).map(HttpToken::read),
+          Optional.ofNullable(ca).map(LiveAccess::trusting));
+    } catch (IllegalArgumentException e) {
+      throw CommandException.badInput(e.getMessage(), e);
+    }
+  }
+
   /**
    * Asks the running pipeline.
    *
@@ -92,7 +117,7 @@ public final class SourceOptions {
    * @throws CommandException where nobody answers, or with an error
    */
   public String ask(String resource, Map<String, String> parameters) throws InterruptedException {
-    try (LiveClient client = new LiveClient(http)) {
+    try (LiveClient client = new LiveClient(http, access())) {
       return client.get(resource, parameters);
     } catch (IOException e) {
       throw CommandException.environment(

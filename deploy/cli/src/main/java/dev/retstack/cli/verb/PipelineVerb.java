@@ -8,7 +8,11 @@ import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
+import dev.retstack.service.query.HttpSettings;
+import dev.retstack.service.query.HttpTls;
+import dev.retstack.service.query.HttpToken;
 import java.io.IOException;
+import java.nio.file.Path;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -27,8 +31,35 @@ public final class PipelineVerb extends Verb {
       names = "--http-port",
       defaultValue = "7070",
       paramLabel = "PORT",
-      description = "Port on 127.0.0.1 (default: ${DEFAULT-VALUE}); 0 takes any free one.")
+      description = "Port of the HTTP side (default: ${DEFAULT-VALUE}); 0 takes any free one.")
   private int httpPort;
+
+  @Option(
+      names = "--http-host",
+      defaultValue = "127.0.0.1",
+      paramLabel = "HOST",
+      description =
+          "Address of the HTTP side (default: ${DEFAULT-VALUE}); one that others reach, such as"
+              + " 0.0.0.0, wants a token and TLS.")
+  private String httpHost;
+
+  @Option(
+      names = "--http-token-file",
+      paramLabel = "FILE",
+      description = "Whoever asks must show the token in this file: Authorization: Bearer TOKEN.")
+  private Path tokenFile;
+
+  @Option(
+      names = "--http-tls-keystore",
+      paramLabel = "FILE",
+      description = "Serve HTTPS with the key and certificate in this PKCS #12 file.")
+  private Path keystore;
+
+  @Option(
+      names = "--http-tls-password-file",
+      paramLabel = "FILE",
+      description = "File with the keystore's password.")
+  private Path keystorePassword;
 
   @Option(
       names = "--group",
@@ -56,7 +87,7 @@ public final class PipelineVerb extends Verb {
               .topics(link.topics())
               .groupId(group)
               .partitions(link.partitions())
-              .http("127.0.0.1", httpPort);
+              .http(http());
       config =
           spanThreshold == null ? builder.build() : builder.spanThreshold(spanThreshold).build();
     } catch (IllegalArgumentException e) {
@@ -73,6 +104,20 @@ public final class PipelineVerb extends Verb {
       shutdown.await();
     }
     return ExitCode.OK;
+  }
+
+  private HttpSettings http() {
+    HttpSettings http = HttpSettings.LOCAL.at(httpHost, httpPort);
+    if (tokenFile != null) {
+      http = http.token(HttpToken.read(tokenFile));
+    }
+    if (keystore == null && keystorePassword == null) {
+      return http;
+    }
+    if (keystore == null || keystorePassword == null) {
+      throw usage("give --http-tls-keystore and --http-tls-password-file together");
+    }
+    return http.tls(HttpTls.read(keystore, keystorePassword));
   }
 
   static Pipeline start(PipelineConfig config) throws InterruptedException {

@@ -10,6 +10,7 @@ import java.util.concurrent.CompletionStage;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 
 /**
@@ -21,12 +22,19 @@ public final class EndOffsets implements AutoCloseable {
   private static final long FRESH_NANOS = Duration.ofSeconds(1).toNanos();
 
   private final Admin admin;
+  private final IsolationLevel isolation;
   private final Map<TopicPartition, OffsetSpec> question = new HashMap<>();
   private CompletableFuture<Optional<Map<Integer, Long>>> last;
   private long askedNanos;
 
-  /** Asks for nothing yet. */
-  public EndOffsets(KafkaSettings kafka, String topic, int partitionCount) {
+  /**
+   * Asks for nothing yet.
+   *
+   * @param isolation whether what an open transaction wrote counts
+   */
+  public EndOffsets(
+      KafkaSettings kafka, String topic, int partitionCount, IsolationLevel isolation) {
+    this.isolation = isolation;
     this.admin = Admin.create(kafka.admin());
     for (int p = 0; p < partitionCount; p++) {
       question.put(new TopicPartition(topic, p), OffsetSpec.latest());
@@ -39,7 +47,7 @@ public final class EndOffsets implements AutoCloseable {
     boolean fresh = last != null && (!last.isDone() || now - askedNanos < FRESH_NANOS);
     if (!fresh) {
       askedNanos = now;
-      var options = new ListOffsetsOptions().timeoutMs((int) PATIENCE.toMillis());
+      var options = new ListOffsetsOptions(isolation).timeoutMs((int) PATIENCE.toMillis());
       last =
           admin
               .listOffsets(question, options)

@@ -31,71 +31,80 @@ final class Answers {
     void writeTo(StringWriter out) throws IOException;
   }
 
-  static String report(View view, Map<String, String> parameters) {
+  static Answer report(View view, Map<String, String> parameters) {
     Report report = view.report(unit(parameters));
-    return render(
-        out -> {
-          switch (format(parameters)) {
-            case JSON -> ReportJson.write(report, view.coverage(), out);
-            case CSV -> ReportCsv.write(report, out);
-            case TEXT -> ReportText.write(report, out);
-          }
-        });
+    return Answer.of(
+        render(
+            out -> {
+              switch (format(parameters)) {
+                case JSON -> ReportJson.write(report, view.coverage(), out);
+                case CSV -> ReportCsv.write(report, out);
+                case TEXT -> ReportText.write(report, out);
+              }
+            }));
   }
 
-  static String stats(View view, Map<String, String> parameters) {
+  static Answer stats(View view, Map<String, String> parameters) {
     Report report = view.report(unit(parameters));
-    return render(
-        out -> {
-          switch (format(parameters)) {
-            case JSON -> ProgressText.statsJson(report, view.partitions(), view.coverage(), out);
-            case CSV -> ReportCsv.stats(report.stats(), out);
-            case TEXT -> ReportText.write(report, 0, out);
-          }
-        });
+    return Answer.of(
+        render(
+            out -> {
+              switch (format(parameters)) {
+                case JSON ->
+                    ProgressText.statsJson(report, view.partitions(), view.coverage(), out);
+                case CSV -> ReportCsv.stats(report.stats(), out);
+                case TEXT -> ReportText.write(report, 0, out);
+              }
+            }));
   }
 
-  static String graph(View view, Map<String, String> parameters) {
+  static Answer graph(View view, Map<String, String> parameters) {
     int depth = number(parameters, "depth", Integer.MAX_VALUE);
-    if (depth < 1) {
-      throw new BadRequestException("depth " + depth, "use 1 or more");
-    }
-    List<CallTree> trees = chosen(view.trees(), parameters);
-    return render(
-        out -> {
-          switch (format(parameters)) {
-            case JSON -> GraphJson.write(trees, depth, out);
-            case CSV -> GraphCsv.write(trees, depth, out);
-            case TEXT -> GraphText.write(trees, view.anomalies(), depth, out);
-          }
-        });
+    Page<CallTree> page = Page.of(chosen(view.trees(), parameters), "trees", parameters);
+    List<CallTree> trees = page.rows();
+    return Answer.of(
+        render(
+            out -> {
+              switch (format(parameters)) {
+                case JSON -> GraphJson.write(trees, depth, out);
+                case CSV -> GraphCsv.write(trees, depth, out);
+                case TEXT -> GraphText.write(trees, view.anomalies(), depth, out);
+              }
+            }),
+        page);
   }
 
-  static String anomalies(View view, Map<String, String> parameters) {
-    List<AnomalyRow> rows =
+  static Answer anomalies(View view, Map<String, String> parameters) {
+    List<AnomalyRow> found =
         view.anomalies().stream()
             .filter(row -> matches(parameters, "core", row.core()))
             .filter(row -> matches(parameters, "kind", row.kind().name()))
             .toList();
-    return render(
-        out -> {
-          switch (format(parameters)) {
-            case JSON -> AnomalyJson.write(rows, out);
-            case CSV -> AnomalyCsv.write(rows, out);
-            case TEXT -> AnomalyText.write(rows, out);
-          }
-        });
+    Page<AnomalyRow> page = Page.of(found, "anomalies", parameters);
+    return Answer.of(
+        render(
+            out -> {
+              switch (format(parameters)) {
+                case JSON -> AnomalyJson.write(page.rows(), out);
+                case CSV -> AnomalyCsv.write(page.rows(), out);
+                case TEXT -> AnomalyText.write(page.rows(), out);
+              }
+            }),
+        page);
   }
 
-  static String cores(List<CoreProgress> cores, Map<String, String> parameters) {
-    return render(
-        out -> {
-          switch (format(parameters)) {
-            case JSON -> ProgressText.json(cores, out);
-            case CSV -> ProgressText.csv(cores, out);
-            case TEXT -> ProgressText.text(cores, out);
-          }
-        });
+  static Answer cores(List<CoreProgress> cores, Map<String, String> parameters) {
+    Page<CoreProgress> page = Page.of(cores, "cores", parameters);
+    return Answer.of(
+        render(
+            out -> {
+              switch (format(parameters)) {
+                case JSON -> ProgressText.json(page.rows(), out);
+                case CSV -> ProgressText.csv(page.rows(), out);
+                case TEXT -> ProgressText.text(page.rows(), out);
+              }
+            }),
+        page);
   }
 
   static Format format(Map<String, String> parameters) {
@@ -143,11 +152,7 @@ final class Answers {
     if (text == null) {
       return otherwise;
     }
-    try {
-      return Integer.parseInt(text);
-    } catch (NumberFormatException e) {
-      throw new BadRequestException(name + " '" + text + "' is not a number", "use a whole number");
-    }
+    return Integer.parseInt(text); // checked before
   }
 
   private static String render(Renderer renderer) {

@@ -9,6 +9,7 @@ import static org.apache.pekko.http.javadsl.server.Directives.get;
 import static org.apache.pekko.http.javadsl.server.Directives.handleExceptions;
 import static org.apache.pekko.http.javadsl.server.Directives.handleRejections;
 import static org.apache.pekko.http.javadsl.server.Directives.mapResponse;
+import static org.apache.pekko.http.javadsl.server.Directives.optionalHeaderValueByName;
 import static org.apache.pekko.http.javadsl.server.Directives.parameterMap;
 import static org.apache.pekko.http.javadsl.server.Directives.path;
 import static org.apache.pekko.http.javadsl.server.Directives.pathPrefix;
@@ -20,7 +21,7 @@ import dev.retstack.service.export.Coverage;
 import dev.retstack.service.metrics.Samples;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
@@ -29,11 +30,15 @@ import org.apache.pekko.http.javadsl.model.ContentType;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
 import org.apache.pekko.http.javadsl.model.HttpHeader;
+import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.model.MediaTypes;
 import org.apache.pekko.http.javadsl.model.Uri;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
 import org.apache.pekko.http.javadsl.server.ExceptionHandler;
 import org.apache.pekko.http.javadsl.server.MethodRejection;
+import org.apache.pekko.http.javadsl.server.PathMatcher0;
+import org.apache.pekko.http.javadsl.server.PathMatchers;
 import org.apache.pekko.http.javadsl.server.RejectionHandler;
 import org.apache.pekko.http.javadsl.server.Route;
 
@@ -46,61 +51,75 @@ public final class HttpApi {
   /** Header of every answer: {@code owned=0,1; of=8}. */
   public static final String PARTITIONS = "Retstack-Partitions";
 
-  /** First parts of the paths there are; clients cannot make the label grow. */
-  private static final Set<String> PATHS =
-      Set.of(
-          "report",
-          "graph",
-          "anomalies",
-          "stats",
-          "cores",
-          "health",
-          "metrics",
-          "subjects",
-          "schemas",
-          "config");
-
+  private static final ContentType EVENT_STREAM = MediaTypes.TEXT_EVENT_STREAM.toContentType();
+  private static final PathMatcher0 EVENTS = PathMatchers.segment("anomalies").slash("events");
   private static final ContentType PROMETHEUS = ContentTypes.parse(Samples.CONTENT_TYPE);
   private static final Duration READY = Duration.ofSeconds(2);
 
   private final Queries queries;
   private final SchemaRoutes schemas;
   private final Scrape scrape;
+  private final AnomalyEvents followers;
+  private final QueryGate gate;
+  private final Optional<HttpToken> token;
 
-  public HttpApi(Queries queries, Topics topics, Scrape scrape) {
+  /** The HTTP side of a member. */
+  public HttpApi(
+      Queries queries, Topics topics, Scrape scrape, AnomalyEvents followers, HttpSettings http) {
     this.queries = queries;
     this.scrape = scrape;
+    this.followers = followers;
+    this.token = http.token();
+    this.gate = new QueryGate("queries", http.queriesMax(), scrape.meters().queries());
     this.schemas = new SchemaRoutes(topics);
   }
 
   /** All routes. */
   public Route routes() {
     // one variable each: nested, their overloads cost the compiler minutes
-    Route report = path("report", () -> answer(Answers::report));
-    Route graph = path("graph", () -> answer(Answers::graph));
-    Route anomalies = path("anomalies", () -> answer(Answers::anomalies));
-    Route stats = path("stats", () -> answer(Answers::stats));
+    Route report = path("report", () -> answer(Endpoint.REPORT, Answers::report));
+    Route graph = path("graph", () -> answer(Endpoint.GRAPH, Answers::graph));
+    Route anomalies = path("anomalies", () -> answer(Endpoint.ANOMALIES, Answers::anomalies));
+    Route events = path(EVENTS, this::events);
+    Route stats = path("stats", () -> answer(Endpoint.STATS, Answers::stats));
+    Route openapi = path("openapi.json", () -> complete(json(200, OpenApi.document())));
     Route cores = path("cores", this::cores);
     Route health = pathPrefix("health", this::health);
     Route metrics = path("metrics", this::metrics);
-    Route all = concat(report, graph, anomalies, stats, cores, health, metrics, schemas.routes());
+    Route queried = concat(report, graph, anomalies, events, stats, cores);
+    Route all = concat(queried, health, metrics, openapi, schemas.routes());
     Route getOnly = get(() -> all);
     Route known = handleRejections(rejections(), () -> getOnly);
+    Route denied = complete(unauthorized());
     Route safe = handleExceptions(failures(), () -> known);
-    return extractRequest(request -> counted(request.getUri(), safe));
+    return extractRequest(request -> counted(request.getUri(), isAllowed(request) ? safe : denied));
   }
 
   private Route counted(Uri uri, Route route) {
-    String path = uri.getPathString();
-    int end = path.indexOf('/', 1);
-    String first = path.isEmpty() ? "" : path.substring(1, end < 0 ? path.length() : end);
-    String label = PATHS.contains(first) ? first : "other";
+    String label = Endpoint.label(uri.getPathString());
     return mapResponse(
         response -> {
           scrape.meters().answered(label, response.status().intValue());
           return response;
         },
         () -> route);
+  }
+
+  /** Probes have no token; nothing else is told without. */
+  private boolean isAllowed(HttpRequest request) {
+    if (token.isEmpty() || Endpoint.label(request.getUri().getPathString()).equals("health")) {
+      return true;
+    }
+    String shown = request.getHeader("Authorization").map(HttpHeader::value).orElse("");
+    return token.get().isShownBy(shown);
+  }
+
+  private static HttpResponse unauthorized() {
+    return error(
+            401,
+            "no token, or another one",
+            "send the header Authorization: Bearer TOKEN; retstack does with --http-token-file")
+        .addHeader(RawHeader.create("WWW-Authenticate", "Bearer realm=\"retstack\""));
   }
 
   private Route health() {
@@ -113,20 +132,25 @@ public final class HttpApi {
     return complete(json(200, "{\"status\":\"live\"}\n"));
   }
 
-  private Route answer(BiFunction<View, Map<String, String>, String> renderer) {
-    return parameterMap(parameters -> answer(renderer, parameters));
+  private Route answer(Endpoint endpoint, BiFunction<View, Map<String, String>, Answer> renderer) {
+    return parameterMap(parameters -> answer(endpoint, renderer, parameters));
   }
 
   private Route answer(
-      BiFunction<View, Map<String, String>, String> renderer, Map<String, String> parameters) {
+      Endpoint endpoint,
+      BiFunction<View, Map<String, String>, Answer> renderer,
+      Map<String, String> parameters) {
+    endpoint.check(parameters);
     Format format = Answers.format(parameters);
     CompletionStage<HttpResponse> response =
-        queries
-            .view()
-            .thenApply(
-                view ->
-                    text(format, renderer.apply(view, parameters))
-                        .addHeader(covered(view.coverage())));
+        gate.run(
+            () ->
+                queries
+                    .view()
+                    .thenApply(
+                        view ->
+                            text(format, renderer.apply(view, parameters))
+                                .addHeader(covered(view.coverage()))));
     return completeWithFuture(response.exceptionally(HttpApi::failed));
   }
 
@@ -135,9 +159,30 @@ public final class HttpApi {
   }
 
   private Route cores(Map<String, String> parameters) {
+    Endpoint.CORES.check(parameters);
     Format format = Answers.format(parameters);
     CompletionStage<HttpResponse> response =
-        queries.cores().thenApply(cores -> text(format, Answers.cores(cores, parameters)));
+        gate.run(
+            () ->
+                queries.cores().thenApply(cores -> text(format, Answers.cores(cores, parameters))));
+    return completeWithFuture(response.exceptionally(HttpApi::failed));
+  }
+
+  private Route events() {
+    return parameterMap(
+        parameters -> optionalHeaderValueByName("Last-Event-ID", last -> events(parameters, last)));
+  }
+
+  private Route events(Map<String, String> parameters, Optional<String> last) {
+    Endpoint.ANOMALY_EVENTS.check(parameters);
+    CompletionStage<HttpResponse> response =
+        followers
+            .follow(parameters, last)
+            .thenApply(
+                stream ->
+                    HttpResponse.create()
+                        .addHeader(RawHeader.create("Cache-Control", "no-store"))
+                        .withEntity(HttpEntities.createChunked(EVENT_STREAM, stream)));
     return completeWithFuture(response.exceptionally(HttpApi::failed));
   }
 
@@ -152,8 +197,13 @@ public final class HttpApi {
     return completeWithFuture(response.exceptionally(HttpApi::failed));
   }
 
-  private static HttpResponse text(Format format, String body) {
-    return HttpResponse.create().withEntity(HttpEntities.create(format.contentType(), body));
+  private static HttpResponse text(Format format, Answer answer) {
+    HttpResponse response =
+        HttpResponse.create().withEntity(HttpEntities.create(format.contentType(), answer.text()));
+    return answer
+        .page()
+        .map(page -> response.addHeader(RawHeader.create(Page.HEADER, page.header())))
+        .orElse(response);
   }
 
   private Route ready() {
@@ -179,13 +229,7 @@ public final class HttpApi {
   }
 
   private RejectionHandler rejections() {
-    Route unknown =
-        complete(
-            error(
-                404,
-                "no such resource",
-                "use /report /graph /anomalies /cores /stats /health/live /health/ready /metrics /subjects"
-                    + " /schemas/ids/{id}"));
+    Route unknown = complete(error(404, "no such resource", "use " + Endpoint.all()));
     Route notGet = complete(error(405, "method not allowed", "use GET"));
     return RejectionHandler.newBuilder()
         .handleNotFound(unknown)
@@ -210,7 +254,9 @@ public final class HttpApi {
   static HttpResponse error(int status, String fact, String cure) {
     String body =
         JsonNodeFactory.instance.objectNode().put("error", fact).put("cure", cure).toString();
-    return json(status, body + "\n");
+    HttpResponse response = json(status, body + "\n");
+    boolean passes = status == 429 || status == 503;
+    return passes ? response.addHeader(RawHeader.create("Retry-After", "1")) : response;
   }
 
   private static HttpResponse json(int status, String body) {

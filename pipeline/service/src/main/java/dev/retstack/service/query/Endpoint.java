@@ -1,0 +1,154 @@
+package dev.retstack.service.query;
+
+import static dev.retstack.service.query.Parameter.CORE;
+import static dev.retstack.service.query.Parameter.DEPTH;
+import static dev.retstack.service.query.Parameter.FORMAT;
+import static dev.retstack.service.query.Parameter.KIND;
+import static dev.retstack.service.query.Parameter.LIMIT;
+import static dev.retstack.service.query.Parameter.OFFSET;
+import static dev.retstack.service.query.Parameter.SESSION;
+import static dev.retstack.service.query.Parameter.TASK;
+import static dev.retstack.service.query.Parameter.UNIT;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Everything that can be asked over HTTP, as data: what the routes accept and what {@code
+ * /openapi.json} says is both made from here.
+ */
+enum Endpoint {
+  REPORT(
+      "/report",
+      "Functions, edges, losses and the hash of the result",
+      "{unit,records,lost,completeness,resultHash,functions,edges,stats,partitions}",
+      FORMAT,
+      UNIT),
+  GRAPH(
+      "/graph",
+      "Call trees, one row per core and task",
+      "[{core,session,task,calls}]",
+      FORMAT,
+      CORE,
+      SESSION,
+      TASK,
+      DEPTH,
+      LIMIT,
+      OFFSET),
+  ANOMALIES(
+      "/anomalies",
+      "What was found wrong, odd or missing, with its stack",
+      "[{kind,core,task,function,expected,received,time,stack}]",
+      FORMAT,
+      CORE,
+      KIND,
+      LIMIT,
+      OFFSET),
+  ANOMALY_EVENTS(
+      "/anomalies/events",
+      "Anomalies of all members as they are published, as server-sent events; Last-Event-ID goes on"
+          + " where a stream broke off",
+      "",
+      CORE,
+      KIND),
+  CORES("/cores", "How far each core came, and how it ended", "{cores}", FORMAT, LIMIT, OFFSET),
+  STATS(
+      "/stats",
+      "Losses and defects, and where each partition stands",
+      "{unit,records,lost,completeness,stats,partitions,positions}",
+      FORMAT,
+      UNIT),
+  LIVE("/health/live", "200 while the process serves", "{status}"),
+  READY("/health/ready", "200 once each owned partition has its state, 503 before", "{status}"),
+  METRICS("/metrics", "Numbers for Prometheus", ""),
+  OPENAPI("/openapi.json", "This document", "{openapi,info,paths,components}"),
+  SUBJECTS("/subjects", "Schema registry, read-only: the subjects", "[]"),
+  VERSIONS("/subjects/{subject}/versions", "Schema registry: versions of a subject", "[]"),
+  LATEST(
+      "/subjects/{subject}/versions/latest",
+      "Schema registry: the schema of a subject",
+      "{subject,version,id,schema}"),
+  SCHEMA("/schemas/ids/{id}", "Schema registry: a schema by its id", "{schema}"),
+  TYPES("/schemas/types", "Schema registry: types of schemas", "[]"),
+  CONFIG("/config", "Schema registry: how schemas evolve", "{compatibilityLevel}");
+
+  /** First parts of all paths. */
+  private static final Set<String> FIRST =
+      Arrays.stream(values())
+          .map(endpoint -> endpoint.path.split("/", 3)[1])
+          .collect(Collectors.toUnmodifiableSet());
+
+  private final String path;
+  private final String summary;
+  private final String shape;
+  private final List<Parameter> parameters;
+
+  Endpoint(String path, String summary, String shape, Parameter... parameters) {
+    this.path = path;
+    this.summary = summary;
+    this.shape = shape;
+    this.parameters = List.of(parameters);
+  }
+
+  String path() {
+    return path;
+  }
+
+  String summary() {
+    return summary;
+  }
+
+  /**
+   * Fields of its JSON that are always there: <code>{a,b}</code> an object, {@code [{a,b}]} an
+   * array of objects, {@code []} an array of texts or numbers; empty where it is no JSON.
+   */
+  String shape() {
+    return shape;
+  }
+
+  List<Parameter> parameters() {
+    return parameters;
+  }
+
+  /** Whether its answer comes in all forms. */
+  boolean isQuery() {
+    return parameters.contains(FORMAT);
+  }
+
+  /**
+   * Accepts the parameters of a request.
+   *
+   * @throws BadRequestException for the first that is unknown, or has a value that is not allowed
+   */
+  void check(Map<String, String> given) {
+    for (Map.Entry<String, String> one : given.entrySet()) {
+      parameters.stream()
+          .filter(parameter -> parameter.name().equals(one.getKey()))
+          .findFirst()
+          .orElseThrow(() -> unknown(one.getKey()))
+          .check(one.getValue());
+    }
+  }
+
+  private BadRequestException unknown(String name) {
+    String known = parameters.stream().map(Parameter::name).collect(Collectors.joining(", "));
+    return new BadRequestException(
+        "no parameter '%s' of %s".formatted(name, path),
+        known.isEmpty() ? "it has none" : "use " + known);
+  }
+
+  /** The first part of a path where there is such a path, {@code other} for any other. */
+  static String label(String path) {
+    int end = path.indexOf('/', 1);
+    String first = path.isEmpty() ? "" : path.substring(1, end < 0 ? path.length() : end);
+    return FIRST.contains(first) ? first : "other";
+  }
+
+  /** All paths, for who asked for another. */
+  static String all() {
+    return Arrays.stream(values()).map(Endpoint::path).collect(Collectors.joining(" "));
+  }
+}

@@ -1,0 +1,89 @@
+package dev.retstack.service.query;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.Optional;
+
+/**
+ * How the HTTP side serves.
+ *
+ * @param host address it listens on
+ * @param port its port; 0 = any free one
+ * @param queriesMax queries answered at once; more are refused with 429
+ * @param followersMax streams of events open at once; each is a Kafka consumer
+ * @param token what clients have to show; empty for none
+ * @param tls the server's certificate; empty for plain HTTP
+ */
+public record HttpSettings(
+    String host,
+    int port,
+    int queriesMax,
+    int followersMax,
+    Optional<HttpToken> token,
+    Optional<HttpTls> tls) {
+  /** Loopback, any free port. */
+  public static final HttpSettings LOCAL =
+      new HttpSettings("127.0.0.1", 0, 8, 16, Optional.empty(), Optional.empty());
+
+  public HttpSettings {
+    if (port < 0 || port > 65_535) {
+      throw new IllegalArgumentException("HTTP port " + port + ": use 0 to 65535, 0 = any");
+    }
+    if (queriesMax < 1 || followersMax < 0) {
+      throw new IllegalArgumentException(
+          "%d queries and %d followers at once: use 1 and 0, or more"
+              .formatted(queriesMax, followersMax));
+    }
+  }
+
+  /** Another address; port 0 = any free one. */
+  public HttpSettings at(String otherHost, int otherPort) {
+    return new HttpSettings(otherHost, otherPort, queriesMax, followersMax, token, tls);
+  }
+
+  /** Other bounds of what runs at once. */
+  public HttpSettings atOnce(int queries, int followers) {
+    return new HttpSettings(host, port, queries, followers, token, tls);
+  }
+
+  /** Clients have to show this token. */
+  public HttpSettings token(HttpToken secret) {
+    return new HttpSettings(host, port, queriesMax, followersMax, Optional.of(secret), tls);
+  }
+
+  /** HTTPS with this certificate. */
+  public HttpSettings tls(HttpTls certificate) {
+    return new HttpSettings(host, port, queriesMax, followersMax, token, Optional.of(certificate));
+  }
+
+  /** {@code https} or {@code http}. */
+  public String scheme() {
+    return tls.isPresent() ? "https" : "http";
+  }
+
+  /**
+   * Accepts an address that others can reach only with a token and TLS.
+   *
+   * @throws IllegalArgumentException naming what is missing
+   */
+  public void requireSafe() {
+    boolean loopback;
+    try {
+      loopback = InetAddress.getByName(host).isLoopbackAddress();
+    } catch (UnknownHostException e) {
+      throw new IllegalArgumentException("unknown HTTP host " + host + ": use 127.0.0.1", e);
+    }
+    if (loopback || (token.isPresent() && tls.isPresent())) {
+      return;
+    }
+    String missing =
+        token.isPresent()
+            ? "TLS: give --http-tls-keystore"
+            : tls.isPresent()
+                ? "a token: give --http-token-file"
+                : "a token and TLS: give --http-token-file and --http-tls-keystore";
+    throw new IllegalArgumentException(
+        "HTTP host %s is open to the network without %s, or use 127.0.0.1"
+            .formatted(host, missing));
+  }
+}

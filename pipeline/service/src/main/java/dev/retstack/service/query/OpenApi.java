@@ -1,0 +1,193 @@
+package dev.retstack.service.query;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.retstack.service.metrics.Samples;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The document of the API, OpenAPI 3.1, made from {@link Endpoint}. */
+final class OpenApi {
+  private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
+  private static final Pattern PLACE = Pattern.compile("\\{(\\w+)}");
+  private static final String VERSION = "1.0.0";
+
+  private static final Map<Integer, String> ERRORS =
+      new TreeMap<>(
+          Map.of(
+              401, "this member wants a token: Authorization: Bearer TOKEN",
+              400, "the question cannot be understood: the error names parameter, value and cure",
+              429, "too many questions at once: ask again after Retry-After seconds",
+              503, "a partition is on the move, or Kafka does not answer: ask again"));
+
+  private OpenApi() {}
+
+  /** The document, as this member serves it. */
+  static String document() {
+    ObjectNode paths = JSON.objectNode();
+    for (Endpoint endpoint : Endpoint.values()) {
+      paths.set(endpoint.path(), JSON.objectNode().set("get", operation(endpoint)));
+    }
+    ObjectNode document = JSON.objectNode().put("openapi", "3.1.0");
+    document
+        .putObject("info")
+        .put("title", "retstack pipeline")
+        .put("version", VERSION)
+        .put(
+            "description",
+            "Questions about what a member of the pipeline has reconstructed. Answers are true for"
+                + " the partitions that the header "
+                + HttpApi.PARTITIONS
+                + " names.");
+    document.putArray("servers").addObject().put("url", "/");
+    document.set("paths", paths);
+    ObjectNode components = document.putObject("components");
+    components.putObject("schemas").set("Error", error());
+    components
+        .putObject("securitySchemes")
+        .putObject("token")
+        .put("type", "http")
+        .put("scheme", "bearer")
+        .put("description", "where the member was started with a token; health needs none");
+    ArrayNode security = document.putArray("security");
+    security.addObject().putArray("token");
+    security.addObject(); // or nothing, where it was started without
+    return document.toPrettyString() + "\n";
+  }
+
+  private static ObjectNode operation(Endpoint endpoint) {
+    ObjectNode operation =
+        JSON.objectNode()
+            .put("operationId", endpoint.name().toLowerCase(Locale.ROOT))
+            .put("summary", endpoint.summary());
+    ArrayNode parameters = operation.putArray("parameters");
+    Matcher place = PLACE.matcher(endpoint.path());
+    while (place.find()) {
+      parameters
+          .addObject()
+          .put("name", place.group(1))
+          .put("in", "path")
+          .put("required", true)
+          .set("schema", JSON.objectNode().put("type", "string"));
+    }
+    endpoint.parameters().forEach(parameter -> parameters.add(parameter(parameter)));
+    if (endpoint == Endpoint.ANOMALY_EVENTS) {
+      parameters
+          .addObject()
+          .put("name", "Last-Event-ID")
+          .put("in", "header")
+          .put("description", "id of the last event that came")
+          .set("schema", JSON.objectNode().put("type", "string"));
+    }
+    operation.set("responses", responses(endpoint));
+    return operation;
+  }
+
+  private static ObjectNode parameter(Parameter parameter) {
+    ObjectNode schema = JSON.objectNode();
+    if (parameter.isNumber()) {
+      schema
+          .put("type", "integer")
+          .put("minimum", parameter.least())
+          .put("maximum", parameter.most());
+    } else {
+      schema.put("type", "string");
+      if (parameter.allowed().isEmpty()) {
+        schema.put("maxLength", Parameter.TEXT_MAX);
+      } else {
+        parameter.allowed().forEach(schema.withArray("enum")::add);
+      }
+    }
+    ObjectNode json =
+        JSON.objectNode()
+            .put("name", parameter.name())
+            .put("in", "query")
+            .put("description", parameter.description());
+    json.set("schema", schema);
+    return json;
+  }
+
+  private static ObjectNode responses(Endpoint endpoint) {
+    ObjectNode responses = JSON.objectNode();
+    ObjectNode ok = responses.putObject("200").put("description", endpoint.summary());
+    ObjectNode content = ok.putObject("content");
+    if (!endpoint.shape().isEmpty()) {
+      content.putObject(jsonType(endpoint)).set("schema", schema(endpoint.shape()));
+    }
+    ObjectNode text = JSON.objectNode().put("type", "string");
+    switch (endpoint) {
+      case METRICS -> content.putObject(Samples.CONTENT_TYPE).set("schema", text);
+      case ANOMALY_EVENTS -> content.putObject("text/event-stream").set("schema", text);
+      default -> {
+        if (endpoint.isQuery()) {
+          content.putObject("text/csv").set("schema", text);
+          content.putObject("text/plain").set("schema", text);
+        }
+      }
+    }
+    ERRORS.forEach((status, description) -> error(responses, status, description));
+    if (endpoint == Endpoint.GRAPH) {
+      error(responses, 404, "no such core in the partitions of this member");
+    }
+    if (endpoint.path().contains("{")) {
+      error(responses, 404, "no such subject or schema");
+    }
+    if (endpoint.parameters().contains(Parameter.UNIT)) {
+      error(responses, 409, "cores count in different units: the error says which to ask for");
+    }
+    return responses;
+  }
+
+  private static String jsonType(Endpoint endpoint) {
+    return switch (endpoint) {
+      case SUBJECTS, VERSIONS, LATEST, SCHEMA, TYPES, CONFIG ->
+          "application/vnd.schemaregistry.v1+json";
+      default -> "application/json";
+    };
+  }
+
+  private static void error(ObjectNode responses, int status, String description) {
+    responses
+        .putObject(String.valueOf(status))
+        .put("description", description)
+        .putObject("content")
+        .putObject("application/json")
+        .putObject("schema")
+        .put("$ref", "#/components/schemas/Error");
+  }
+
+  private static ObjectNode error() {
+    ObjectNode schema = object("{error,cure}");
+    ObjectNode properties = (ObjectNode) schema.get("properties");
+    properties.putObject("error").put("type", "string").put("description", "the fact, with values");
+    properties.putObject("cure").put("type", "string").put("description", "what to do about it");
+    return schema;
+  }
+
+  private static ObjectNode schema(String shape) {
+    if (!shape.startsWith("[")) {
+      return object(shape);
+    }
+    ObjectNode array = JSON.objectNode().put("type", "array");
+    String items = shape.substring(1, shape.length() - 1);
+    if (!items.isEmpty()) {
+      array.set("items", object(items));
+    }
+    return array;
+  }
+
+  private static ObjectNode object(String shape) {
+    ObjectNode object = JSON.objectNode().put("type", "object");
+    ArrayNode required = object.putArray("required");
+    ObjectNode properties = object.putObject("properties");
+    for (String field : shape.substring(1, shape.length() - 1).split(",", -1)) {
+      required.add(field);
+      properties.putObject(field);
+    }
+    return object;
+  }
+}
