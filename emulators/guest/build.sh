@@ -2,13 +2,14 @@
 # Builds the zoo images reproducibly: same sources and same compiler give the same bytes in any directory.
 #
 #   build.sh [VARIANT...]    rebuild images/*.elf, all committed variants of variants.sh or those named, realign/images,
-#                            hot/images, and images/manifest.json
+#                            hot/images, rtos/images, and images/manifest.json
 #   build.sh --check [VARIANT...]
 #                            compare sources and files with the manifest; rebuild all images, or those of the variants
 #                            named, into a temporary directory where the compilers exist and compare hashes; exit 1 on
 #                            any difference, what could not be built is listed as skipped
 #   build.sh --prepared DIR  build the prepared variants into DIR; absent compilers are skipped
 #   build.sh --realign DIR   build the images of realign/ into DIR; absent compilers are skipped
+#   build.sh --rtos DIR      build the images of rtos/ into DIR; absent compilers are skipped
 #   build.sh --twins DIR     build the uninstrumented twins (zoo-<isa>-plain.elf, and such as zoo-riscv64-plain-far.elf where
 #                            the variant's flags do more than instrument) into DIR; absent compilers are skipped
 #   build.sh --levels DIR [VARIANT...]
@@ -49,7 +50,7 @@ fail() {
 version_of() { "$1" --version | head -n 1; }
 
 # Bytes of every source that can change an image, in a fixed order.
-sources() { printf '%s\n' build.sh variants.sh programs/*.c realign/*.c hot/*.[ch] runtime/*; }
+sources() { printf '%s\n' build.sh variants.sh programs/*.c realign/*.c hot/*.[ch] rtos/*.[ch] runtime/*; }
 
 sources_hash() {
   local file
@@ -93,7 +94,7 @@ build() {
       *.S) extra+=(${counting:+-DZOO_COUNTING=$counting} "${runtime_flags[@]}") ;;
       runtime/memory.c) extra+=("${CALL_FLAGS[@]}" "${MEMORY_FLAGS[@]}") ;;
       runtime/*) extra+=("${CALL_FLAGS[@]}") ;;
-      programs/tail*.c) extra+=("${TAIL_FLAGS[@]}" "${instrument_flags[@]}") ;;
+      */tail*.c) extra+=("${TAIL_FLAGS[@]}" "${instrument_flags[@]}") ;;
       *) extra+=("${CALL_FLAGS[@]}" "${instrument_flags[@]}") ;;
     esac
     compile "$source" "$object" "${flags[@]}" "${extra[@]}"
@@ -154,6 +155,13 @@ write_manifest() {
     entry "hot/images/hot-$variant.elf" "$variant"
     separator=','
   done
+  printf '\n  ],\n  "rtos": ['
+  separator=''
+  for variant in "${RTOS[@]}"; do
+    printf '%s\n' "$separator"
+    entry "rtos/images/rtos-$variant.elf" "$variant"
+    separator=','
+  done
   printf '\n  ]\n}\n'
 }
 
@@ -205,7 +213,7 @@ recorded() {
 # check VARIANT...: all files against the manifest, and the rebuilt images of the variants named; none: of all
 check() {
   local variant status=0
-  if [[ $# == 0 ]]; then set -- "${COMMITTED[@]}" "${REALIGN[@]}"; fi
+  if [[ $# == 0 ]]; then set -- "${COMMITTED[@]}" "${REALIGN[@]}" "${RTOS[@]}"; fi
   if ! grep -q "\"sourcesSha256\": \"$(sources_hash)\"" images/manifest.json; then
     echo "differs: the sources are not those of images/manifest.json: run emulators/guest/build.sh"
     status=1
@@ -218,6 +226,9 @@ check() {
   done
   for variant in "${HOT[@]}"; do
     check_image hot "hot/images/hot-$variant.elf" "$variant" "$@" || status=1
+  done
+  for variant in "${RTOS[@]}"; do
+    check_image rtos "rtos/images/rtos-$variant.elf" "$variant" "$@" || status=1
   done
   return $status
 }
@@ -275,13 +286,14 @@ prepared() {
   done
 }
 
-# realign DIR
-realign() {
-  local variant
-  for variant in "${REALIGN[@]}"; do
+# apart FOLDER DIR VARIANT...: the images of a folder beside the zoo
+apart() {
+  local folder=$1 out=$2 variant
+  shift 2
+  for variant in "$@"; do
     buildable "$variant" || continue
-    build realign "$variant" "$1/realign-$variant.elf"
-    echo "built: realign-$variant.elf"
+    build "$folder" "$variant" "$out/$folder-$variant.elf"
+    echo "built: $folder-$variant.elf"
   done
 }
 
@@ -330,6 +342,8 @@ case ${1-} in
     for variant in "${REALIGN[@]}"; do build realign "$variant" "realign/images/realign-$variant.elf"; done
     mkdir -p hot/images
     for variant in "${HOT[@]}"; do build hot "$variant" "hot/images/hot-$variant.elf"; done
+    mkdir -p rtos/images
+    for variant in "${RTOS[@]}"; do build rtos "$variant" "rtos/images/rtos-$variant.elf"; done
     write_manifest > images/manifest.json
     ls -l images
     ;;
@@ -348,7 +362,12 @@ case ${1-} in
   --realign)
     [[ $# == 2 ]] || fail "--realign needs a directory"
     mkdir -p "$2"
-    realign "$2"
+    apart realign "$2" "${REALIGN[@]}"
+    ;;
+  --rtos)
+    [[ $# == 2 ]] || fail "--rtos needs a directory"
+    mkdir -p "$2"
+    apart rtos "$2" "${RTOS[@]}"
     ;;
   --twins)
     [[ $# == 2 ]] || fail "--twins needs a directory"
@@ -368,5 +387,5 @@ case ${1-} in
     printf '%s committed\n' "${COMMITTED[@]}"
     printf '%s prepared\n' "${PREPARED[@]}"
     ;;
-  *) fail "unknown option $1; options: --check, --prepared DIR, --realign DIR, --twins DIR, --levels DIR [VARIANT...], --missing, --list" ;;
+  *) fail "unknown option $1; options: --check, --prepared DIR, --realign DIR, --rtos DIR, --twins DIR, --levels DIR [VARIANT...], --missing, --list" ;;
 esac

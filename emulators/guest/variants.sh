@@ -31,6 +31,12 @@ readonly REALIGN=(i386-mcount i386-mcount-accumulate i386-fentry x86_64-mcount x
 # Images with a counting function of their own that keeps tables (hot/): hot/images/. Without compressed instructions a
 # call has one size, so that it can tell its address by the return address.
 readonly HOT=(riscv64-mcount-g riscv32-mcount-g)
+# A small preemptive kernel that a timer of the emulator interrupts (rtos/): rtos/images/.
+readonly RTOS=(
+  x86_64-fentry x86_64-mcount i386-mcount aarch64-mcount riscv64-mcount riscv32-mcount arm-mcount arm-thumb-mcount
+  s390x-mcount s390x-fentry ppc32-mcount ppc64-mcount ppc64le-profile-kernel mips-mcount mips64-mcount m68k-mcount
+  sparc-mcount riscv64-patchable
+)
 # Twins beside <isa>-plain, of variants whose flags do more than instrument.
 readonly TWINS=(
   x86_64-plain-pic x86_64-plain-got x86_64-plain-ibt i386-plain-pic i386-plain-got

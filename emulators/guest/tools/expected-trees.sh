@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Regenerates programs/*.tree and programs/*.counts by a native run of the same sources, without the tracer
+# Regenerates programs/*.tree, programs/*.counts and rtos/rtos.trees by a native run of the same sources, without the tracer
 # (oracle.c), and compares them with the committed ones. The oracle is built at -O0 and -O2: both must agree.
 # programs/*.O0.tree is the tree of a program that makes tail calls where they stay calls: in images made at -O0.
 #
@@ -26,6 +26,11 @@ for level in O0 O2; do
   "${CC:-gcc}" -std=gnu17 "-$level" -Wall -Wextra -Werror -no-pie -rdynamic -ffp-contract=off \
     -fno-optimize-sibling-calls -finstrument-functions -DZOO_ORACLE -Iruntime programs/*.c tools/oracle.c \
     -o "$work/oracle-$level" -ldl
+done
+
+for level in O0 O2; do
+  "${CC:-gcc}" -std=gnu17 "-$level" -Wall -Wextra -Werror -no-pie -rdynamic -fno-optimize-sibling-calls \
+    -finstrument-functions -DZOO_ORACLE -Iruntime rtos/*.c tools/oracle.c tools/rtos-host.c -o "$work/rtos-$level" -ldl
 done
 
 status=0 expected=''
@@ -60,6 +65,14 @@ while read -r program _; do
   done
 done < "$work/programs"
 
+for level in O0 O2; do "$work/rtos-$level" rtos tree > "$work/rtos-$level.trees"; done
+compare "$work/rtos-O0.trees" "$work/rtos-O2.trees"
+if [[ $mode == --write ]]; then
+  cp "$work/rtos-O0.trees" rtos/rtos.trees
+else
+  compare rtos/rtos.trees "$work/rtos-O0.trees"
+fi
+
 # a file that nothing made would never be looked at
 for file in programs/*.tree programs/*.counts; do
   if [[ " $expected" != *" $file "* ]]; then
@@ -67,5 +80,5 @@ for file in programs/*.tree programs/*.counts; do
     status=1
   fi
 done
-[[ $status == 0 ]] && echo "same: trees and counts of $(wc -l < "$work/programs") programs"
+[[ $status == 0 ]] && echo "same: trees and counts of $(wc -l < "$work/programs") programs, trees of tasks"
 exit $status

@@ -24,8 +24,17 @@ struct call {
   int wrong_frame_pointer, unwound;
 };
 
-static struct call root, *open_calls[DEPTH_LIMIT] = {&root};
-static int depth, tail_pending, no_tails;
+// A program has one; of tasks each has its own (rtos-host.c).
+struct context {
+  const char *name;
+  struct call root, **open_calls;
+  int depth;
+  struct context *next;
+};
+
+static struct call *open_calls_of_first[DEPTH_LIMIT];
+static struct context first = {.open_calls = open_calls_of_first}, *now = &first;
+static int tail_pending, no_tails;
 static struct {
   const zoo_jmp_buf *place;
   int depth;
@@ -44,8 +53,9 @@ QUIET static const char *name_of(void *function) {
 
 QUIET void __cyg_profile_func_enter(void *function, void *from) {
   (void)from;
-  struct call *caller = open_calls[depth], *call = calloc(1, sizeof *call);
-  if (call == NULL || depth + 1 == DEPTH_LIMIT) fail("too many calls");
+  if (now->depth == 0) now->open_calls[0] = &now->root;
+  struct call *caller = now->open_calls[now->depth], *call = calloc(1, sizeof *call);
+  if (call == NULL || now->depth + 1 == DEPTH_LIMIT) fail("too many calls");
   call->name = name_of(function);
   call->parent = caller;
   if (tail_pending) {  // the caller's frame is gone: the callee is its sibling
@@ -59,32 +69,34 @@ QUIET void __cyg_profile_func_enter(void *function, void *from) {
     call->parent->last->next = call;
   }
   call->parent->last = call;
-  open_calls[++depth] = call;
+  now->open_calls[++now->depth] = call;
 }
 
 QUIET void __cyg_profile_func_exit(void *function, void *from) {
   (void)from;
-  if (depth == 0 || open_calls[depth]->name != name_of(function)) fail("an exit does not match the open call");
-  depth--;
+  if (now->depth == 0 || now->open_calls[now->depth]->name != name_of(function)) {
+    fail("an exit does not match the open call");
+  }
+  now->depth--;
 }
 
 QUIET void oracle_tail(void) { tail_pending = !no_tails; }
 
-QUIET void oracle_wrong_frame_pointer(void) { open_calls[depth]->wrong_frame_pointer = 1; }
+QUIET void oracle_wrong_frame_pointer(void) { now->open_calls[now->depth]->wrong_frame_pointer = 1; }
 
 QUIET void oracle_setjmp(const zoo_jmp_buf *place) {
   int i = 0;
   while (i < PLACES && places[i].place != NULL && places[i].place != place) i++;
   if (i == PLACES) fail("too many jump buffers");
   places[i].place = place;
-  places[i].depth = depth;
+  places[i].depth = now->depth;
 }
 
 QUIET void oracle_longjmp(const zoo_jmp_buf *place) {
   int i = 0;
   while (i < PLACES && places[i].place != place) i++;
-  if (i == PLACES || places[i].depth > depth) fail("a longjmp to nowhere");
-  while (depth > places[i].depth) open_calls[depth--]->unwound = 1;
+  if (i == PLACES || places[i].depth > now->depth) fail("a longjmp to nowhere");
+  while (now->depth > places[i].depth) now->open_calls[now->depth--]->unwound = 1;
 }
 
 QUIET long zoo_write(int file, const void *bytes, unsigned long count) {
@@ -92,6 +104,20 @@ QUIET long zoo_write(int file, const void *bytes, unsigned long count) {
 }
 
 QUIET long zoo_call_preserving_frame(long (*function)(long), long argument) { return function(argument); }
+
+// From here on calls are of that context; the first one named is the one that the program began in.
+QUIET void oracle_context(const char *name) {
+  if (first.name == NULL) first.name = name;
+  struct context *c = &first, *last = &first;
+  while (c != NULL && strcmp(c->name, name) != 0) last = c, c = c->next;
+  if (c == NULL) {
+    c = calloc(1, sizeof *c);
+    if (c == NULL || (c->open_calls = calloc(DEPTH_LIMIT, sizeof *c->open_calls)) == NULL) fail("too many tasks");
+    c->name = name;
+    last->next = c;
+  }
+  now = c;
+}
 
 QUIET static int same_line(const struct call *a, const struct call *b) {
   return a->name == b->name && a->tail_caller == b->tail_caller && a->unwound == b->unwound &&
@@ -136,6 +162,15 @@ QUIET static void print_trees(const struct call *call, int indent) {
   }
 }
 
+// The trees of each task, but not those of interrupts, which depend on the schedule.
+QUIET static void print_contexts(void) {
+  for (const struct context *c = &first; c != NULL; c = c->next) {
+    if (c->root.first == NULL || strcmp(c->name, "interrupt") == 0) continue;
+    printf("task %s\n", c->name);
+    print_trees(c->root.first, 1);
+  }
+}
+
 struct count {
   const char *name;
   long calls;
@@ -159,7 +194,7 @@ QUIET static void add_counts(const struct call *call, struct count *counts, int 
 QUIET static void print_counts(void) {
   static struct count counts[4096];
   int used = 0;
-  add_counts(root.first, counts, &used, 4096);
+  add_counts(first.root.first, counts, &used, 4096);
   qsort(counts, (size_t)used, sizeof counts[0], by_name);
   for (int i = 0; i < used; i++) printf("%s %ld\n", counts[i].name, counts[i].calls);
 }
@@ -182,9 +217,11 @@ QUIET int main(int argc, char **argv) {
       fprintf(stderr, "oracle: %s: check failed, code %d\n", argv[1], code);
       return 1;
     }
-    if (depth != 0) fail("calls are still open at the end");
-    if (strncmp(argv[2], "tree", 4) == 0) {
-      print_trees(root.first, 0);
+    if (now->depth != 0) fail("calls are still open at the end");
+    if (strncmp(argv[2], "tree", 4) == 0 && first.name != NULL) {
+      print_contexts();
+    } else if (strncmp(argv[2], "tree", 4) == 0) {
+      print_trees(first.root.first, 0);
     } else {
       print_counts();
     }

@@ -178,10 +178,12 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
   }
 
   private void program(long address, int size) {
+    if (landing.stopsAt(address)) {
+      stopBefore(address, size, Stop.OUTERMOST_RETURN);
+      return;
+    }
     if (landing.holds(address)) {
-      if (address == landing.stopAddress()) {
-        stopBefore(address, size, Stop.OUTERMOST_RETURN);
-      } else if (address == previous) {
+      if (address == previous) {
         stopBefore(address, size, Stop.ASTRAY);
       }
       previous = address;
@@ -212,7 +214,8 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
 
   private boolean isIdleLoop(long address, int size) {
     byte[] code = memory.read(address, size);
-    return idleLoops.stream().anyMatch(loop -> Arrays.equals(loop, code));
+    return landing.endsInIdleLoop()
+        && idleLoops.stream().anyMatch(loop -> Arrays.equals(loop, code));
   }
 
   private void stopBefore(long address, int size, Stop reason) {

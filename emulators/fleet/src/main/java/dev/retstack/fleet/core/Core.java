@@ -4,15 +4,12 @@ import dev.retstack.fleet.control.TraceChange;
 import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.isa.BringUp;
 import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.SyscallAbi;
-import dev.retstack.fleet.linux.LinuxEnd;
 import dev.retstack.fleet.linux.LinuxProcess;
 import dev.retstack.fleet.loader.ElfFile;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.probe.RecordBuffer;
-import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.codec.Mark;
 import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.Unicorn;
@@ -47,6 +44,7 @@ public final class Core implements AutoCloseable {
   private final Pacer pacer;
   private final LinuxProcess process;
   private final Faults faults;
+  private final Optional<InterruptController> interrupts;
   private final int recordsPerChunk;
   private final long instructionLimit;
   private final long firstStackPointer;
@@ -85,6 +83,8 @@ public final class Core implements AutoCloseable {
             clock::now);
     tracing.ranges().forEach(range -> process.reserve(range.start(), range.size()));
     process.listen(tracing.systemCalls(() -> engine.reg_read(isa.registers().pc())));
+    interrupts =
+        InterruptController.of(image, options.timers(), engine, memory, landing, tracing, faults);
     recordsPerChunk = options.traced() ? options.recordsPerChunk() : 0;
     instructionLimit = options.instructionLimit();
     firstStackPointer = process.start();
@@ -93,7 +93,9 @@ public final class Core implements AutoCloseable {
     isa.bringUp()
         .apply(
             engine, name -> name.equals(BringUp.ENTRY) ? OptionalLong.of(pc) : image.address(name));
-    hook();
+    engine.hook_add_tlb_fill(tlb);
+    pacer.hook();
+    new Traps(engine, isa, process, faults, this::stopWith).hook();
     engine.reg_write(isa.registers().sp(), firstStackPointer);
     if (!isa.pushesReturnAddress() && !isa.syscalls().linkIsExitHandler()) {
       engine.reg_write(isa.registers().link(), landing.stopAddress() - isa.addresses().linkBias());
@@ -120,41 +122,6 @@ public final class Core implements AutoCloseable {
     }
   }
 
-  private void hook() {
-    engine.hook_add_tlb_fill(tlb);
-    pacer.hook();
-    SyscallAbi abi = isa.syscalls();
-    if (abi.trap() == SyscallAbi.Trap.INSTRUCTION) {
-      engine.hook_add_insn(this::systemCall, abi.trapNumber());
-    }
-    engine.hook_add_intr(this::interrupt);
-  }
-
-  private void interrupt(int number) {
-    SyscallAbi abi = isa.syscalls();
-    if (abi.trap() == SyscallAbi.Trap.INTERRUPT && abi.trapNumber() == number) {
-      systemCall();
-      return;
-    }
-    stopWith(
-        CoreEnding.faulted(
-            isa.stops().exception(number)
-                + " by pc "
-                + faults.symbol(engine.reg_read(isa.registers().pc()))));
-  }
-
-  private void systemCall() {
-    if (!process.systemCall()) {
-      LinuxEnd end = process.end().orElseThrow();
-      stopWith(
-          switch (end) {
-            case LinuxEnd.Exited exited -> CoreEnding.halted(exited.code(), end.describe());
-            case LinuxEnd.Killed killed ->
-                new CoreEnding(CoreEnd.FAULTED, killed.shellCode(), end.describe());
-          });
-    }
-  }
-
   private void stopWith(CoreEnding how) {
     pending = how;
     engine.emu_stop();
@@ -169,8 +136,12 @@ public final class Core implements AutoCloseable {
     if (over) {
       requireAlive();
     }
-    boolean goes = ending == null && !probe().isWaiting();
-    Slice slice = goes ? runOn(instructionCount) : Slice.ENDED;
+    Slice slice = Slice.ENDED;
+    try {
+      slice = ending == null && !probe().isWaiting() ? runOn(instructionCount) : slice;
+    } catch (InterruptException e) {
+      end(CoreEnding.faulted(e.getMessage()));
+    }
     if (probe().isWaiting()) {
       return Slice.BATCH_FULL;
     }
@@ -189,7 +160,28 @@ public final class Core implements AutoCloseable {
       }
     }
     long left = instructionCount - (instructions() - start);
-    return left > 0 ? advance(left) : Slice.DEADLINE;
+    return left <= 0 || interrupts.isPresent() ? interrupted(left) : advance(left);
+  }
+
+  /** Runs from one place to the next where the program may be interrupted. */
+  private Slice interrupted(long instructionCount) {
+    long end = instructions() + instructionCount;
+    Slice step = Slice.DEADLINE;
+    while (step == Slice.DEADLINE && instructions() < end) {
+      long before = instructions();
+      pc = interrupts.orElseThrow().interrupt(pc);
+      if (probe().isWaiting()) {
+        return step;
+      }
+      long from = pc;
+      long wait = interrupts.get().ask();
+      step = advance(Math.min(end - before, wait));
+      if (step == Slice.DEADLINE && instructions() == before && pc == from) {
+        // before a call that was switched off, which an exact deadline does not pass
+        return wait < end - before ? advance(1) : step;
+      }
+    }
+    return step;
   }
 
   private Slice advance(long instructionCount) {
@@ -225,7 +217,7 @@ public final class Core implements AutoCloseable {
               ? end(CoreEnding.stopped("limit of %d instructions".formatted(instructionLimit)))
               : Slice.DEADLINE;
       case BATCH_FULL -> Slice.BATCH_FULL;
-      case OUTERMOST_RETURN -> end(CoreEnding.returned(engine.reg_read(isa.registers().result())));
+      case OUTERMOST_RETURN -> outermostReturn();
       case IDLE_LOOP -> end(CoreEnding.halted(0, "idle loop at " + faults.symbol(pc)));
       case ASTRAY -> end(CoreEnding.faulted(new AstrayException(pc).getMessage()));
       case NONE ->
@@ -234,6 +226,14 @@ public final class Core implements AutoCloseable {
                   0,
                   "processor halted at " + faults.symbol(engine.reg_read(isa.registers().pc()))));
     };
+  }
+
+  private Slice outermostReturn() {
+    if (interrupts.isEmpty() || !interrupts.get().isGate(pc)) {
+      return end(CoreEnding.returned(engine.reg_read(isa.registers().result())));
+    }
+    pc = interrupts.get().answer(pc);
+    return Slice.DEADLINE;
   }
 
   /** Runs on from {@link #pc}; where the engine fails, that is where it stands then. */

@@ -19,6 +19,7 @@ import java.util.function.Consumer;
  * @param instructionLimit the core is stopped at the first block after so many instructions
  * @param entry address of the first instruction to run, instead of the image's own
  * @param ram memory beside the image's segments
+ * @param timers of the interrupt controller; none: there is none
  * @param linux arguments, environment and streams of the program
  */
 public record CoreOptions(
@@ -31,6 +32,7 @@ public record CoreOptions(
     long instructionLimit,
     OptionalLong entry,
     List<Ram> ram,
+    List<InterruptTimer> timers,
     LinuxOptions linux) {
 
   /** What the times of records are. */
@@ -63,6 +65,7 @@ public record CoreOptions(
 
   public CoreOptions {
     ram = List.copyOf(ram);
+    timers = List.copyOf(timers);
     if (retStackLimit > Chunks.DEPTH_MAX || recordsPerChunk > Chunks.RECORDS_MAX) {
       throw new IllegalArgumentException(
           "ret_stack limit %d, records per chunk %d: at most %d and %d"
@@ -86,6 +89,7 @@ public record CoreOptions(
         RECORDS_PER_CHUNK,
         UNLIMITED,
         OptionalLong.empty(),
+        List.of(),
         List.of(),
         linux);
   }
@@ -127,6 +131,11 @@ public record CoreOptions(
     return with(c -> c.ram = value);
   }
 
+  /** Interrupted by timers, in the order of their numbers. */
+  public CoreOptions withTimers(List<InterruptTimer> value) {
+    return with(c -> c.timers = value);
+  }
+
   public CoreOptions withLinux(LinuxOptions value) {
     return with(c -> c.linux = value);
   }
@@ -148,6 +157,7 @@ public record CoreOptions(
     long instructionLimit;
     OptionalLong entry;
     List<Ram> ram;
+    List<InterruptTimer> timers;
     LinuxOptions linux;
 
     Change(CoreOptions from) {
@@ -160,6 +170,7 @@ public record CoreOptions(
       instructionLimit = from.instructionLimit;
       entry = from.entry;
       ram = from.ram;
+      timers = from.timers;
       linux = from.linux;
     }
 
@@ -174,6 +185,7 @@ public record CoreOptions(
           instructionLimit,
           entry,
           ram,
+          timers,
           linux);
     }
   }

@@ -2,6 +2,7 @@ package dev.retstack.fleet.core;
 
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.LandingCode;
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.List;
 
 /**
@@ -13,7 +14,7 @@ import java.util.List;
  *             handler slot 63
  *   end       tail                  shared code of the slots, where the ISA needs it
  *             self-branches         the rest of the code page
- *   stop        one of them         where a program's outermost return leads
+ *   stop        one of them         where a program's outermost return leads; two more for interrupts
  *   start + PAGE
  *             mailbox               a word, written by the host
  * </pre>
@@ -39,6 +40,9 @@ public final class LandingPage {
   private final long stop;
   private final int shift;
 
+  /** Where the core stops: {@link #stop}, and what was added. */
+  private final LongOpenHashSet stops = new LongOpenHashSet();
+
   private LandingPage(GuestMemory memory, Isa isa, long start) {
     LandingCode code = isa.landing();
     this.memory = memory;
@@ -47,6 +51,7 @@ public final class LandingPage {
     this.shift = Integer.numberOfTrailingZeros(code.stride());
     byte[] tail = code.tail().code(end, mailbox());
     this.stop = (end + tail.length + STOP_ALIGNMENT - 1) & -STOP_ALIGNMENT;
+    stops.add(stop);
     memory.map(start, BYTES, GuestMemory.READ | GuestMemory.WRITE);
     byte[] idle = isa.stops().idleLoops().getFirst();
     for (long at = start; at < mailbox(); at += idle.length) {
@@ -124,6 +129,34 @@ public final class LandingPage {
   /** An address that nothing runs into, for the engine's {@code until}. */
   long unreached() {
     return stop + STOP_ALIGNMENT;
+  }
+
+  /** Where the handler of an interrupt returns to. */
+  long interruptReturn() {
+    return stop + 2L * STOP_ALIGNMENT;
+  }
+
+  /** Where the first function of a task would return to, which has no caller. */
+  long taskReturn() {
+    return stop + 3L * STOP_ALIGNMENT;
+  }
+
+  /** Before the first run: the core stops before the block at an address. */
+  void stopAt(long address) {
+    stops.add(address);
+  }
+
+  /** True where the core stops before the block at an address. */
+  public boolean stopsAt(long address) {
+    return stops.contains(address);
+  }
+
+  /**
+   * True where a jump to itself is the end of a program. One that is interrupted waits in such a
+   * loop.
+   */
+  public boolean endsInIdleLoop() {
+    return stops.size() == 1;
   }
 
   /** Address of handler slot {@code index}. */

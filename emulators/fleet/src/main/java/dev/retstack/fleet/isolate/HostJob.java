@@ -3,6 +3,7 @@ package dev.retstack.fleet.isolate;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.InterruptTimer;
 import dev.retstack.fleet.core.Ram;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.ElfFormatException;
@@ -80,6 +81,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
       long instructionLimit,
       Long entry,
       List<Ram> ram,
+      List<InterruptTimer> timers,
       List<String> arguments,
       Map<String, String> environment,
       long seed,
@@ -102,6 +104,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
           core.instructionLimit(),
           core.entry().isPresent() ? core.entry().getAsLong() : null,
           core.ram(),
+          core.timers(),
           linux.arguments(),
           linux.environment(),
           linux.seed(),
@@ -135,6 +138,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
               instructionLimit,
               entry == null ? OptionalLong.empty() : OptionalLong.of(entry),
               ram,
+              timers,
               linux),
           labels);
     }

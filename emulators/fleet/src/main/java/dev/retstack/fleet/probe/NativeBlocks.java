@@ -72,7 +72,9 @@ final class NativeBlocks {
       kind = "SITE";
       index = sites.at(address, site, behind);
     } else if (landing.holds(address) || trampolines.holds(address)) {
-      kind = address == landing.stopAddress() ? "STOP" : "LANDING";
+      kind = landing.stopsAt(address) ? "STOP" : "LANDING";
+    } else if (landing.stopsAt(address)) {
+      kind = "STOP";
     } else if (count <= Pacer.IDLE_LOOP && isIdleLoop(address, size)) {
       kind = "IDLE";
     }
@@ -84,6 +86,7 @@ final class NativeBlocks {
 
   private boolean isIdleLoop(long address, int size) {
     byte[] code = memory.read(address, size);
-    return idleLoops.stream().anyMatch(loop -> Arrays.equals(loop, code));
+    return landing.endsInIdleLoop()
+        && idleLoops.stream().anyMatch(loop -> Arrays.equals(loop, code));
   }
 }

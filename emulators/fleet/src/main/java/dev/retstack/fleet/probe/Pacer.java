@@ -13,6 +13,7 @@ public interface Pacer extends AutoCloseable {
     NONE,
     DEADLINE,
     BATCH_FULL,
+    /** The program's last return, or a place where the interrupt controller answers. */
     OUTERMOST_RETURN,
     IDLE_LOOP,
     /** The program goes round in the landing page, where it has no business and no time passes. */

@@ -12,6 +12,7 @@ import dev.retstack.fleet.control.Tracer;
 import dev.retstack.fleet.control.Trigger;
 import dev.retstack.fleet.control.ValueRequest;
 import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.InterruptTimer;
 import dev.retstack.fleet.core.Ram;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.ElfFormatException;
@@ -80,6 +81,7 @@ class HostJobTest {
             99,
             OptionalLong.of(-4),
             List.of(new Ram(0x2000, 0x1000)),
+            List.of(new InterruptTimer(900, "handler")),
             linux);
     FleetOptions fleet =
         new FleetOptions(

@@ -1,0 +1,225 @@
+package dev.retstack.fleet.core;
+
+import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.Symbol;
+import dev.retstack.unicorn.Context;
+import dev.retstack.unicorn.Unicorn;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * An interrupt controller with timers, the same for all ISAs. It calls {@code handler(frame,
+ * number)} on the stack that it interrupts, and goes on with the frame that the handler returns.
+ * Three functions of the image are answered by it, if they are there; see the guest's README.
+ * Coming and going takes no virtual time.
+ */
+final class InterruptController {
+  /** Added to the number that a program interrupts itself with: timers are counted from 0. */
+  static final int TRAP = 128;
+
+  private static final String TRAP_FUNCTION = "interrupt_trap";
+  private static final String FRAME_FUNCTION = "interrupt_frame";
+  private static final String MASK_FUNCTION = "interrupt_mask";
+  private static final long INACTIVE = -1;
+
+  private final Isa isa;
+  private final Faults faults;
+  private final LandingPage landing;
+  private final InterruptFrames frames;
+  private final InterruptCalls calls;
+  private final InterruptPlaces places;
+  private final InterruptSchedule schedule;
+  private final TraceClock time;
+  private final long[] handlers;
+
+  /** What to do at an address where the core stops: from where it stands to where it goes on. */
+  private final Map<Long, LongUnaryOperator> gates = new HashMap<>();
+
+  /** The number of the interrupt whose handler runs. */
+  private long active = INACTIVE;
+
+  private InterruptController(
+      LoadedImage image,
+      List<InterruptTimer> timers,
+      Unicorn engine,
+      GuestMemory memory,
+      LandingPage landing,
+      Tracing tracing,
+      Faults faults) {
+    isa = image.isa();
+    this.faults = faults;
+    this.landing = landing;
+    frames = new InterruptFrames(engine, memory);
+    calls = new InterruptCalls(engine, memory, image.elf(), isa);
+    places = new InterruptPlaces(image, tracing.ranges());
+    time = tracing.pacer().instructions();
+    handlers = timers.stream().mapToLong(timer -> function(image, timer)).toArray();
+    gate(landing.interruptReturn(), _ -> handlerReturned());
+    gate(landing.taskReturn(), pc -> taskReturned());
+    service(image, TRAP_FUNCTION, _ -> trap());
+    service(image, FRAME_FUNCTION, _ -> makeFrame());
+    boolean masks = service(image, MASK_FUNCTION, _ -> mask());
+    schedule = new InterruptSchedule(timers, masks);
+  }
+
+  /**
+   * The controller of a core that has timers.
+   *
+   * @throws IllegalArgumentException where a handler is no function of the image
+   */
+  static Optional<InterruptController> of(
+      LoadedImage image,
+      List<InterruptTimer> timers,
+      Unicorn engine,
+      GuestMemory memory,
+      LandingPage landing,
+      Tracing tracing,
+      Faults faults) {
+    return timers.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            new InterruptController(image, timers, engine, memory, landing, tracing, faults));
+  }
+
+  private static long function(LoadedImage image, InterruptTimer timer) {
+    Symbol symbol =
+        image
+            .elf()
+            .symbol(timer.handler())
+            .filter(s -> image.elf().executableAt(s.address()))
+            .orElseThrow(
+                () ->
+                    new IllegalArgumentException(
+                        ("timer %s: %s has no function '%s': name the function that handles"
+                                + " interrupts, as \"retstack sites %s\" lists them")
+                            .formatted(
+                                timer, image.elf().name(), timer.handler(), image.elf().name())));
+    return image.elf().jumpTarget(symbol.address());
+  }
+
+  private boolean service(LoadedImage image, String name, LongUnaryOperator answer) {
+    Optional<Symbol> symbol = image.elf().symbol(name);
+    symbol.ifPresent(
+        s -> {
+          gate(s.address(), answer);
+          gate(s.entry(), answer);
+        });
+    return symbol.isPresent();
+  }
+
+  private void gate(long address, LongUnaryOperator answer) {
+    landing.stopAt(address);
+    gates.put(address, answer);
+  }
+
+  /** True where the core stopped for the controller. */
+  boolean isGate(long address) {
+    return gates.containsKey(isa.addresses().instruction(address));
+  }
+
+  /**
+   * At a gate: does what is asked for.
+   *
+   * @return where the core goes on
+   */
+  long answer(long pc) {
+    return guarded(pc, gates.get(isa.addresses().instruction(pc)));
+  }
+
+  /** Instructions that the core may run before it asks {@link #interrupt} again; at least 1. */
+  long ask() {
+    return schedule.ask(time.now());
+  }
+
+  /**
+   * Interrupts, where it is time to and the place allows it.
+   *
+   * @param pc where the core stands
+   * @return where it goes on
+   */
+  long interrupt(long pc) {
+    int timer = schedule.due(time.now());
+    if (timer == InterruptSchedule.NONE || !places.allows(isa.addresses().instruction(pc))) {
+      return pc;
+    }
+    return guarded(pc, at -> enter(timer, handlers[timer], at));
+  }
+
+  private long guarded(long pc, LongUnaryOperator step) {
+    try {
+      return step.applyAsLong(pc);
+    } catch (GuestAccessException e) {
+      throw new InterruptException(
+          "interrupt controller at pc %s: no memory at 0x%x: is the stack too small, or the stack pointer wrong?"
+              .formatted(faults.symbol(isa.addresses().instruction(pc)), e.address()));
+    }
+  }
+
+  private long enter(long number, long handler, long pc) {
+    long sp = calls.stackPointer();
+    long frame = (sp - calls.redZone() - frames.bytes()) & -16L;
+    frames.save(frame, pc, sp, schedule.masked(), number);
+    schedule.enter();
+    active = number;
+    return calls.call(handler, frame, landing.interruptReturn(), frame, number);
+  }
+
+  private long trap() {
+    long number = calls.argument(0);
+    String by = "interrupt_trap(%d)".formatted(number);
+    if (active != INACTIVE) {
+      throw new InterruptException(
+          "%s in the handler of interrupt %d: a handler switches by the frame that it returns"
+              .formatted(by, active));
+    }
+    long pc = calls.giveBack(0);
+    return enter(TRAP + number, handlers[0], pc);
+  }
+
+  private long handlerReturned() {
+    if (active == INACTIVE) {
+      throw new InterruptException(
+          "return from an interrupt at 0x%x, and no handler runs: is a return address wrong?"
+              .formatted(landing.interruptReturn()));
+    }
+    String by = "the handler of interrupt %d".formatted(active);
+    InterruptFrames.Frame frame = frames.restore(calls.result(), by);
+    schedule.exit(
+        active < TRAP ? (int) active : InterruptSchedule.NONE, time.now(), frame.masked());
+    active = INACTIVE;
+    return frame.pc();
+  }
+
+  private long makeFrame() {
+    long top = calls.argument(0);
+    long entry = calls.argument(1);
+    long argument = calls.argument(2);
+    long goOn = calls.giveBack(0);
+    long frame = (top - frames.bytes()) & -16L;
+    Context caller = frames.keep();
+    calls.endFrames();
+    long pc = calls.call(entry, frame, landing.taskReturn(), argument);
+    frames.save(frame, pc, calls.stackPointer(), false, InterruptFrames.NEW);
+    frames.putBack(caller);
+    calls.result(frame);
+    return goOn;
+  }
+
+  private long mask() {
+    long wanted = calls.argument(0);
+    long before = schedule.masked() ? 1 : 0;
+    if (active == INACTIVE) {
+      schedule.mask(wanted != 0);
+    }
+    return calls.giveBack(before);
+  }
+
+  private long taskReturned() {
+    throw new InterruptException(
+        "the function that a frame of interrupt_frame began with returned: a task ends by interrupt_trap, it has no caller");
+  }
+}

@@ -1,0 +1,40 @@
+package dev.retstack.fleet.core;
+
+/**
+ * A timer that interrupts a core.
+ *
+ * @param period guest instructions from one interrupt to the next, counted from the start of the
+ *     core
+ * @param handler function of the image that is called
+ */
+public record InterruptTimer(long period, String handler) {
+  public InterruptTimer {
+    if (period < 1 || handler.isEmpty()) {
+      throw new IllegalArgumentException(
+          "timer of %d instructions with handler '%s': needs a period of 1 or more and a function"
+              .formatted(period, handler));
+    }
+  }
+
+  /**
+   * Reads {@code PERIOD:HANDLER}.
+   *
+   * @throws IllegalArgumentException where it is something else
+   */
+  public static InterruptTimer parse(String text) {
+    int colon = text.indexOf(':');
+    try {
+      return new InterruptTimer(
+          Long.parseLong(text.substring(0, Math.max(0, colon)).replace("_", "")),
+          text.substring(colon + 1));
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(
+          "'%s' is no timer: PERIOD:HANDLER, as in 1000:rtos_interrupt".formatted(text), e);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return period + ":" + handler;
+  }
+}
