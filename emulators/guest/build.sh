@@ -17,6 +17,9 @@
 #                            convention allows, into DIR, and a manifest of all such images there: the conformance
 #                            sweep (retstack isa --verify --images DIR); absent compilers are skipped.
 #                            ZOO_LEVELS='O0 Os' in the environment: these levels only
+#   build.sh --sources DIR VARIANT-LEVEL[-nofp]...
+#                            build images of the programs in another folder, DIR/*.c, as DIR/zoo-VARIANT-LEVEL[-nofp].elf;
+#                            what cannot be built is listed as skipped. ZOO_FLAGS in the environment: more options
 #   build.sh --missing       list the absent compilers and the Debian packages that bring them; exit 1 if any is absent
 #   build.sh --list          name the variants, committed or prepared
 set -euo pipefail
@@ -41,6 +44,8 @@ readonly MEMORY_FLAGS=(-fno-tree-loop-distribute-patterns)
 readonly LINK_FLAGS=(
   -nostdlib -static -no-pie -Wl,--build-id=sha1 -Wl,-z,max-page-size=4096
   -Wl,--fatal-warnings)
+
+more_flags=()
 
 fail() {
   echo "build.sh: $*" >&2
@@ -80,7 +85,7 @@ build() {
   local folder=$1 variant=$2 out=$3 objects source object extra flags
   shift 2
   describe "$variant"
-  flags=("${COMMON_FLAGS[@]}" "-${2-O2}" "${isa_flags[@]}")
+  flags=("${COMMON_FLAGS[@]}" "-${2-O2}" "${isa_flags[@]}" "${more_flags[@]}")
   objects=$(mktemp -d)
   linker_script > "$objects/zoo.ld"
   local linked=()
@@ -316,6 +321,24 @@ levels() {
   write_levels_manifest "$out" > "$out/manifest.json"
 }
 
+# sources DIR FORM...
+sources_of() {
+  local form variant level suffix
+  for form in "${@:2}"; do
+    suffix='' variant=$form
+    [[ $form == *-nofp && $form =~ -O[0-3s]-nofp$ ]] && suffix=nofp variant=${form%-nofp}
+    level=${variant##*-} variant=${variant%-*}
+    [[ " ${LEVELS[*]} " == *" $level "* ]] || fail "no level at the end of $form; levels: ${LEVELS[*]}"
+    buildable "$variant" || continue
+    if [[ -n $suffix && $frames != optional ]]; then
+      echo "skipped: with or without frame pointers is part of $variant: $form"
+      continue
+    fi
+    build "$1" "$variant" "$1/zoo-$form.elf" "$level" $suffix
+    echo "built: $form"
+  done
+}
+
 missing() {
   local variant status=0 seen=' '
   for variant in "${VARIANTS[@]}"; do
@@ -382,10 +405,15 @@ case ${1-} in
     mkdir -p "$2"
     if [[ $# == 2 ]]; then levels "$2" "${VARIANTS[@]}"; else levels "${@:2}"; fi
     ;;
+  --sources)
+    [[ $# -ge 3 ]] || fail "--sources needs a directory and images to build"
+    read -ra more_flags <<< "${ZOO_FLAGS-}"
+    sources_of "${@:2}"
+    ;;
   --missing) missing ;;
   --list)
     printf '%s committed\n' "${COMMITTED[@]}"
     printf '%s prepared\n' "${PREPARED[@]}"
     ;;
-  *) fail "unknown option $1; options: --check, --prepared DIR, --realign DIR, --rtos DIR, --twins DIR, --levels DIR [VARIANT...], --missing, --list" ;;
+  *) fail "unknown option $1; options: --check, --prepared DIR, --realign DIR, --rtos DIR, --twins DIR, --levels DIR [VARIANT...], --sources DIR FORM..., --missing, --list" ;;
 esac

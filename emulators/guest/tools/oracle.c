@@ -21,7 +21,7 @@ enum { DEPTH_LIMIT = 1 << 16, PLACES = 8, CHAIN_MINIMUM = 8 };
 struct call {
   const char *name, *tail_caller;
   struct call *parent, *first, *last, *next;
-  int wrong_frame_pointer, unwound;
+  int wrong_frame_pointer, unwound, gave_way;
 };
 
 // A program has one; of tasks each has its own (rtos-host.c).
@@ -61,6 +61,7 @@ QUIET void __cyg_profile_func_enter(void *function, void *from) {
   if (tail_pending) {  // the caller's frame is gone: the callee is its sibling
     call->parent = caller->parent;
     call->tail_caller = caller->name;
+    caller->gave_way = 1;
     tail_pending = 0;
   }
   if (call->parent->last == NULL) {
@@ -96,7 +97,10 @@ QUIET void oracle_longjmp(const zoo_jmp_buf *place) {
   int i = 0;
   while (i < PLACES && places[i].place != place) i++;
   if (i == PLACES || places[i].depth > now->depth) fail("a longjmp to nowhere");
-  while (now->depth > places[i].depth) now->open_calls[now->depth--]->unwound = 1;
+  for (; now->depth > places[i].depth; now->depth--) {
+    struct call *left = now->open_calls[now->depth];
+    left->unwound = !left->gave_way;  // no frame is left of one that gave way
+  }
 }
 
 QUIET long zoo_write(int file, const void *bytes, unsigned long count) {

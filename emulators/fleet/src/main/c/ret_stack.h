@@ -13,13 +13,12 @@ static int nearer(const struct core *c, int64_t frame, int64_t than, uint64_t ab
   return c->frames[frame].ret_p < above && c->frames[frame].ret_p > c->frames[than].ret_p;
 }
 
-static int tail_called(const struct core *c, int64_t low, int64_t high) {
-  for (int64_t i = low + 1; i <= high; i++) {
-    if (!c->frames[i].tail) {
-      return 0;
-    }
-  }
-  return 1;
+/*
+ * True where the frame above was entered by a tail call from this one. It returns after that one only, and where its slot
+ * was another may be now.
+ */
+static int gave_way(const struct core *c, int64_t frame) {
+  return frame + 1 < (int64_t)c->frame_count && c->frames[frame + 1].tail;
 }
 
 /* The topmost frame of a handler slot; negative where there is none alive. */
@@ -42,7 +41,10 @@ static __attribute__((noinline)) int64_t find(const struct core *c, int64_t hand
   }
   best = top;
   for (int64_t i = top - handlers; i >= 0; i -= handlers) {
-    if (!nearer(c, i, best, above) || tail_called(c, i, best)) {
+    if (gave_way(c, i)) {
+      continue;
+    }
+    if (!nearer(c, i, best, above)) {
       break;
     }
     best = i;
@@ -61,10 +63,10 @@ static int returns_through(const struct core *c, int64_t frame, uint16_t number)
 static __attribute__((noinline)) int64_t find_through(const struct core *c, uint16_t number, uint64_t above) {
   int64_t best = NONE;
   for (int64_t i = (int64_t)c->frame_count - 1; i >= 0; i--) {
-    if (!returns_through(c, i, number)) {
+    if (!returns_through(c, i, number) || gave_way(c, i)) {
       continue;
     }
-    if (best >= 0 && (!nearer(c, i, best, above) || tail_called(c, i, best))) {
+    if (best >= 0 && !nearer(c, i, best, above)) {
       return best;
     }
     best = i;

@@ -177,7 +177,8 @@ public final class RetStack {
 
   /**
    * The frame that returns through a handler slot. Of several, a multiple apart, the topmost,
-   * unless a lower one's slot lies nearer below {@code above}: then those over it are dead.
+   * unless a lower one's slot lies nearer below {@code above}: then those over it are dead. One
+   * that gave way to a tail call is none of them.
    *
    * @param slot index of the handler slot
    * @param above the stack pointer after the return: the frame's slot lies below it
@@ -190,7 +191,10 @@ public final class RetStack {
     }
     int best = top;
     for (int i = top - handlers; i >= 0; i -= handlers) {
-      if (!nearer(i, best, above) || tailCalled(i, best)) {
+      if (gaveWay(i)) {
+        continue;
+      }
+      if (!nearer(i, best, above)) {
         break;
       }
       best = i;
@@ -213,13 +217,11 @@ public final class RetStack {
         && Long.compareUnsigned(retP[frame], retP[than]) > 0;
   }
 
-  /** True where each frame above {@code low} up to {@code high} was entered by a tail call. */
-  private boolean tailCalled(int low, int high) {
-    for (int i = low + 1; i <= high; i++) {
-      if (!tail[i]) {
-        return false;
-      }
-    }
-    return true;
+  /**
+   * True where the frame above was entered by a tail call from this one. It returns after that one
+   * only, and where its slot was another may be now.
+   */
+  private boolean gaveWay(int frame) {
+    return frame + 1 < size && tail[frame + 1];
   }
 }

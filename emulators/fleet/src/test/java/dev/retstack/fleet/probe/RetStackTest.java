@@ -56,6 +56,18 @@ class RetStackTest {
   }
 
   @Test
+  void aFrameThatGaveWayToATailCallIsNotTheOneThatReturns() {
+    RetStack stack = stack(60);
+    stack.push(1, 1, 80, true, 0, true); // a smaller frame, on aarch64 with a higher slot
+    stack.push(1, 1, 70, false, 0, true);
+    stack.push(1, 1, 55, false, 0, true);
+    stack.push(1, 1, 50, false, 0, true);
+    assertThat(stack.find(0, 65)).isEqualTo(4);
+    stack.truncate(1);
+    assertThat(stack.find(0, 91)).isZero();
+  }
+
+  @Test
   void aFrameThatWasGivenUpTooEarlyIsStillFound() {
     RetStack stack = stack(90, 80, 70);
     stack.truncate(1);

@@ -1,0 +1,219 @@
+package dev.retstack.fleet.zoo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.loader.GuestCompiler;
+import dev.retstack.fleet.loader.LoadedImage;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Differential on random programs: each is compiled for a few ISAs and conventions, at levels drawn
+ * by chance, and four tell its tree: both probes, {@link BlockOracle}, and its {@link NativeTwin}.
+ *
+ * <p>Other seeds in each build, printed; {@code -Dretstack.seed=S} repeats one, {@code
+ * -Dretstack.seeds=N} runs N of them, {@code -Dretstack.variants=N} with N images of each (all the
+ * variants there are: a great number).
+ */
+class RandomProgramsTest {
+  private static final List<String> LEVELS = List.of("O0", "O1", "O2", "O3", "Os");
+
+  /** Where programs are put of which a fault was found. */
+  private static final Path KEPT = Path.of("target", "random-programs");
+
+  private static final int SEEDS = 2;
+  private static final int VARIANTS = 4;
+
+  @TempDir private Path dir;
+
+  @Test
+  void probesAndOraclesTellTheSameTree() throws Exception {
+    assumeTrue(GuestCompiler.installed("gcc"), "skipped: no gcc");
+    long first = Long.getLong("retstack.seed", System.nanoTime());
+    System.out.println("RandomProgramsTest: -Dretstack.seed=" + first);
+    List<String> faults = new ArrayList<>();
+    int images = 0;
+    long calls = 0;
+    for (long seed = first; seed < first + Integer.getInteger("retstack.seeds", SEEDS); seed++) {
+      Seed one = new Seed(Files.createDirectory(dir.resolve("s" + seed)), seed);
+      one.run();
+      images += one.images;
+      calls += one.calls;
+      faults.addAll(one.faults);
+    }
+    System.out.printf("RandomProgramsTest: %d images, %d calls%n", images, calls);
+    assertThat(faults).isEmpty();
+  }
+
+  /** What was found once, on the ISA where it was. */
+  @ParameterizedTest
+  @CsvSource({"tail_gave_way, aarch64-mcount-O1"})
+  void foundOnce(String program, String form) throws Exception {
+    assumeTrue(GuestCompiler.installed("gcc"), "skipped: no gcc");
+    String text;
+    try (InputStream in = getClass().getResourceAsStream("/random/" + program + ".c")) {
+      text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+    Seed one = new Seed(dir, 1, text);
+    assumeTrue(one.tells(form, form.substring(form.lastIndexOf('-') + 1)), "skipped: " + form);
+    assertThat(one.faults).isEmpty();
+  }
+
+  /** One program and what is told of it. */
+  private static final class Seed {
+    final Path folder;
+    final long seed;
+    final SplittableRandom random;
+    final Path source;
+    final Map<List<String>, NativeTwin> twins = new HashMap<>();
+    final List<String> faults = new ArrayList<>();
+    int images;
+    long calls;
+
+    Seed(Path folder, long seed) throws IOException {
+      this(folder, seed, RandomProgram.of(new SplittableRandom(seed)));
+    }
+
+    Seed(Path folder, long seed, String text) throws IOException {
+      this.folder = folder;
+      this.seed = seed;
+      random = new SplittableRandom(~seed);
+      source = Files.writeString(folder.resolve(RandomProgram.FILE), text);
+    }
+
+    void run() throws IOException, InterruptedException {
+      List<String> variants = new ArrayList<>(variants());
+      int wanted = Integer.getInteger("retstack.variants", VARIANTS);
+      for (int i = 0; i < wanted && !variants.isEmpty(); i++) {
+        String level = LEVELS.get(random.nextInt(LEVELS.size()));
+        String variant = variants.remove(random.nextInt(variants.size()));
+        if (!tells(variant + "-" + level + (random.nextBoolean() ? "-nofp" : ""), level)) {
+          i--;
+        }
+      }
+    }
+
+    /** False where there is no compiler, or no such form. */
+    boolean tells(String form, String level) throws IOException, InterruptedException {
+      List<String> defines = defines(form);
+      String said = guest(defines, "build.sh", "--sources", folder.toString(), form);
+      if (!said.startsWith("built: ")) {
+        return false;
+      }
+      Path image = folder.resolve("zoo-" + form + ".elf");
+      try {
+        check(LoadedImage.load(image), twin(defines), level);
+      } catch (AssertionError | RuntimeException e) {
+        Path kept = Files.createDirectories(KEPT).resolve(seed + ".c");
+        Files.copy(source, kept, StandardCopyOption.REPLACE_EXISTING);
+        faults.add("-Dretstack.seed=%d %s, %s: %s".formatted(seed, form, kept, e));
+      }
+      Files.delete(image);
+      return true;
+    }
+
+    private NativeTwin twin(List<String> defines) throws IOException, InterruptedException {
+      NativeTwin twin = twins.get(defines);
+      if (twin == null) {
+        twin = NativeTwin.of(source, defines);
+        twins.put(defines, twin);
+      }
+      return twin;
+    }
+
+    private void check(LoadedImage image, NativeTwin twin, String level) {
+      CallTree expected = level.equals("O0") ? twin.treeWithoutTails() : twin.tree();
+      images++;
+      calls += expected.lines().size();
+      BlockOracle.Told told = BlockOracle.watch(image, twin.counts().keySet(), RandomProgram.NAME);
+      assertThat(told.run().output()).as("checksum").isEqualTo(twin.output());
+      same("native twin", expected, "blocks", told.tree());
+      CoreOptions options =
+          Run.options().withRecordsPerChunk(1 + random.nextInt(1 << random.nextInt(1, 13)));
+      long slice = 1L + random.nextInt(1 << random.nextInt(8, 21));
+      Run java = run(image, options.withProbe(ProbeKind.JAVA), slice);
+      Run inC = run(image, options.withProbe(ProbeKind.NATIVE), slice);
+      Records.assertSame("Java", java.records(), "C", inC.records());
+      for (Run run : List.of(java, inC)) {
+        assertThat(run.ending()).isEqualTo(told.run().ending());
+        assertThat(run.output()).isEqualTo(twin.output());
+        assertThat(run.overruns() + run.unhijackable()).isZero();
+      }
+      assertThat(inC.instructions()).isEqualTo(java.instructions());
+      same("blocks", told.tree(), "records", java.tree());
+    }
+
+    private static Run run(LoadedImage image, CoreOptions options, long slice) {
+      return Run.of(image, options, slice, core -> {}, RandomProgram.NAME);
+    }
+  }
+
+  private static void same(String name, CallTree one, String otherName, CallTree other) {
+    int size = Math.min(one.lines().size(), other.lines().size());
+    int at = 0;
+    while (at < size && one.lines().get(at).equals(other.lines().get(at))) {
+      at++;
+    }
+    if (at < Math.max(one.lines().size(), other.lines().size())) {
+      throw new AssertionError(
+          "first difference at line %d; %s:\n%s\n%s:\n%s"
+              .formatted(at + 1, name, around(one, at), otherName, around(other, at)));
+    }
+  }
+
+  private static String around(CallTree tree, int at) {
+    return String.join(
+        "\n", tree.lines().subList(Math.max(0, at - 12), Math.min(at + 6, tree.lines().size())));
+  }
+
+  /** What a form goes without, for reasons that are known. */
+  private static List<String> defines(String form) {
+    boolean noJumpByPointer = form.startsWith("ppc64") || form.startsWith("sparc");
+    // programs/limits: a dead frame that looks like the caller
+    boolean looksAlive =
+        form.endsWith("-nofp") && (form.startsWith("i386") || form.startsWith("m68k"));
+    return List.of(
+        "-w",
+        "-DFLOATS=" + (form.startsWith("sparc") ? 0 : 1),
+        "-DTAIL_POINTER=" + (noJumpByPointer ? 0 : 1),
+        "-DLONGJMP=" + (looksAlive ? 0 : 1));
+  }
+
+  private static List<String> variants() throws IOException, InterruptedException {
+    return guest(List.of(), "build.sh", "--list")
+        .lines()
+        .filter(line -> line.endsWith(" committed"))
+        .map(line -> line.substring(0, line.indexOf(' ')))
+        .toList();
+  }
+
+  /** What a script of the guest folder says. */
+  private static String guest(List<String> flags, String script, String... arguments)
+      throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>();
+    command.add(Zoo.GUEST.resolve(script).toAbsolutePath().toString());
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().put("ZOO_FLAGS", String.join(" ", flags));
+    Process process = builder.start();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(said).isZero();
+    return said;
+  }
+}
