@@ -80,7 +80,8 @@ class DocumentationTest {
   private static List<Path> readmes() throws IOException {
     try (Stream<Path> files = Files.walk(Repository.root(), 4)) {
       return files
-          .filter(file -> file.endsWith("README.md") && !file.toString().contains("/target/"))
+          .filter(file -> file.endsWith("README.md") || file.endsWith("RUNBOOK.md"))
+          .filter(file -> !file.toString().contains("/target/"))
           .toList();
     }
   }

@@ -1,0 +1,188 @@
+package dev.retstack.cli.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.Service;
+import io.fabric8.kubernetes.api.model.ServiceAccount;
+import io.fabric8.kubernetes.api.model.Volume;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.autoscaling.v2.HorizontalPodAutoscaler;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
+import io.fabric8.kubernetes.api.model.rbac.Role;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The manifests are what Kubernetes knows, field by field, and fit together and to the command. */
+class KubernetesTest {
+  private static final Map<String, Class<? extends HasMetadata>> KINDS =
+      Map.of(
+          "apps/v1 Deployment", Deployment.class,
+          "v1 Service", Service.class,
+          "v1 ServiceAccount", ServiceAccount.class,
+          "policy/v1 PodDisruptionBudget", PodDisruptionBudget.class,
+          "autoscaling/v2 HorizontalPodAutoscaler", HorizontalPodAutoscaler.class,
+          "rbac.authorization.k8s.io/v1 Role", Role.class,
+          "networking.k8s.io/v1 NetworkPolicy", NetworkPolicy.class);
+
+  private static final List<String> FILES =
+      List.of("pipeline.yaml", "autoscaling.yaml", "rbac.yaml", "fleet.yaml");
+
+  private static final ObjectMapper MODEL = new ObjectMapper();
+
+  private final List<HasMetadata> all = new ArrayList<>();
+
+  @BeforeEach
+  void read() throws Exception {
+    for (String file : FILES) {
+      Path path = OperatorFiles.deploy("kubernetes").resolve(file);
+      for (JsonNode document : OperatorFiles.documents(path)) {
+        String kind = document.path("apiVersion").asText() + " " + document.path("kind").asText();
+        assertThat(KINDS).as(file).containsKey(kind);
+        HasMetadata model = MODEL.convertValue(document, KINDS.get(kind));
+        // a misspelt field ends in the models' additional properties, or is not written back
+        JsonNode back = MODEL.valueToTree(model);
+        same(file + " " + kind, document, back);
+        all.add(model);
+      }
+    }
+  }
+
+  /** Everything written is understood: it comes back as it was. */
+  private static void same(String where, JsonNode written, JsonNode back) {
+    if (written.isObject()) {
+      written
+          .fieldNames()
+          .forEachRemaining(
+              name -> {
+                assertThat(back.has(name)).as(where + "." + name + " is no field").isTrue();
+                same(where + "." + name, written.get(name), back.get(name));
+              });
+    } else if (written.isArray()) {
+      assertThat(back).as(where).hasSameSizeAs(written);
+      for (int i = 0; i < written.size(); i++) {
+        same(where + "[" + i + "]", written.get(i), back.get(i));
+      }
+    } else {
+      assertThat(back.asText()).as(where).isEqualTo(written.asText());
+    }
+  }
+
+  @Test
+  void noFieldIsMisspelt() {
+    assertThat(all).hasSizeGreaterThan(7);
+    all.forEach(Additional::none);
+  }
+
+  @Test
+  void theCommandTakesItsArguments() {
+    for (Container container : containers()) {
+      assertThat(OperatorFiles.refusal(container.getArgs())).as(container.getName()).isEmpty();
+    }
+  }
+
+  @Test
+  void whatAPodMountsIsThereAndNothingRunsAsRoot() {
+    for (PodSpec pod : pods()) {
+      TreeSet<String> volumes = new TreeSet<>();
+      pod.getVolumes().stream().map(Volume::getName).forEach(volumes::add);
+      assertThat(pod.getSecurityContext().getRunAsNonRoot()).isTrue();
+      assertThat(pod.getAutomountServiceAccountToken()).isFalse();
+      for (Container container : pod.getContainers()) {
+        TreeSet<String> mounted = new TreeSet<>();
+        container.getVolumeMounts().forEach(mount -> mounted.add(mount.getName()));
+        assertThat(mounted).isEqualTo(volumes);
+        for (String argument : container.getArgs()) {
+          if (argument.startsWith("/")) {
+            assertThat(container.getVolumeMounts())
+                .as(argument)
+                .anyMatch(mount -> argument.startsWith(mount.getMountPath() + "/"));
+          }
+        }
+        assertThat(container.getSecurityContext().getAllowPrivilegeEscalation()).isFalse();
+        assertThat(container.getResources().getLimits()).containsKey("memory");
+        // secrets come as files
+        container
+            .getEnv()
+            .forEach(env -> assertThat(env.getValueFrom().getSecretKeyRef()).isNull());
+      }
+      assertThat(accounts()).contains(pod.getServiceAccountName());
+    }
+  }
+
+  @Test
+  void selectorsFindTheMembersAndPortsAgree() {
+    Deployment pipeline = only(Deployment.class, "retstack-pipeline");
+    Map<String, String> labels = pipeline.getSpec().getTemplate().getMetadata().getLabels();
+    assertThat(pipeline.getSpec().getSelector().getMatchLabels()).isEqualTo(labels);
+    Service service = only(Service.class, "retstack-pipeline");
+    assertThat(service.getSpec().getSelector()).isEqualTo(labels);
+    PodDisruptionBudget budget = only(PodDisruptionBudget.class, "retstack-pipeline");
+    assertThat(budget.getSpec().getSelector().getMatchLabels()).isEqualTo(labels);
+    NetworkPolicy policy = only(NetworkPolicy.class, "retstack-pipeline");
+    assertThat(policy.getSpec().getPodSelector().getMatchLabels()).isEqualTo(labels);
+    HorizontalPodAutoscaler scaler = only(HorizontalPodAutoscaler.class, "retstack-pipeline");
+    assertThat(scaler.getSpec().getScaleTargetRef().getName())
+        .isEqualTo(pipeline.getMetadata().getName());
+    Container container = pipeline.getSpec().getTemplate().getSpec().getContainers().getFirst();
+    int port = container.getPorts().getFirst().getContainerPort();
+    List<String> arguments = container.getArgs();
+    assertThat(arguments.get(arguments.indexOf("--http-port") + 1)).isEqualTo("" + port);
+    assertThat(service.getSpec().getPorts().getFirst().getPort()).isEqualTo(port);
+    int partitions = Integer.parseInt(arguments.get(arguments.indexOf("--partitions") + 1));
+    assertThat(scaler.getSpec().getMaxReplicas()).isLessThanOrEqualTo(partitions);
+    for (var probe :
+        List.of(
+            container.getLivenessProbe(),
+            container.getReadinessProbe(),
+            container.getStartupProbe())) {
+      assertThat(probe.getHttpGet().getPath()).isIn("/health/live", "/health/ready");
+      assertThat(probe.getHttpGet().getScheme()).isEqualTo("HTTPS");
+      assertThat(probe.getHttpGet().getPort().getStrVal())
+          .isEqualTo(container.getPorts().getFirst().getName());
+    }
+    var metric = scaler.getSpec().getMetrics().getFirst().getExternal().getMetric().getName();
+    assertThat(PromQl.metrics()).contains(metric);
+  }
+
+  private List<PodSpec> pods() {
+    return all.stream()
+        .filter(Deployment.class::isInstance)
+        .map(model -> ((Deployment) model).getSpec().getTemplate().getSpec())
+        .toList();
+  }
+
+  private List<Container> containers() {
+    List<Container> found = pods().stream().flatMap(p -> p.getContainers().stream()).toList();
+    assertThat(found).hasSize(2);
+    return found;
+  }
+
+  private List<String> accounts() {
+    return all.stream()
+        .filter(ServiceAccount.class::isInstance)
+        .map(model -> model.getMetadata().getName())
+        .toList();
+  }
+
+  private <T extends HasMetadata> T only(Class<T> kind, String name) {
+    List<T> found =
+        all.stream()
+            .filter(kind::isInstance)
+            .map(kind::cast)
+            .filter(model -> model.getMetadata().getName().equals(name))
+            .toList();
+    assertThat(found).as(kind.getSimpleName() + " " + name).hasSize(1);
+    return found.getFirst();
+  }
+}

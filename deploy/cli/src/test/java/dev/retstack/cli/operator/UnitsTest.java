@@ -1,0 +1,252 @@
+package dev.retstack.cli.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.retstack.cli.house.Repository;
+import dev.retstack.service.query.HttpTls;
+import dev.retstack.service.query.HttpToken;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Compose file, systemd units and container files run commands that there are. */
+class UnitsTest {
+  record Compose(
+      String name,
+      @JsonProperty("x-broker") JsonNode broker,
+      @JsonProperty("x-broker-environment") JsonNode brokerEnvironment,
+      @JsonProperty("x-member") JsonNode member,
+      Map<String, JsonNode> services,
+      Map<String, Secret> secrets) {}
+
+  record Secret(String file) {}
+
+  record Service(
+      String image,
+      String hostname,
+      String restart,
+      @JsonProperty("stop_grace_period") String stopGracePeriod,
+      @JsonProperty("depends_on") List<String> dependsOn,
+      Map<String, String> environment,
+      List<String> command,
+      List<String> ports,
+      List<String> volumes,
+      List<String> secrets) {}
+
+  private static final Path UNITS = OperatorFiles.deploy("systemd");
+  private static final String INSTALLED = "/opt/retstack/retstack";
+
+  @Test
+  void composeRunsThreeBrokersTwoMembersAndAFleet() throws Exception {
+    Path file = OperatorFiles.deploy("compose/compose.yaml");
+    Compose compose = OperatorFiles.YAML.readValue(file.toFile(), Compose.class);
+    TreeSet<String> names = new TreeSet<>(compose.services().keySet());
+    assertThat(names)
+        .containsExactly(
+            "broker-1", "broker-2", "broker-3", "fleet", "pipeline-1", "pipeline-2", "prometheus");
+    TreeSet<String> nodes = new TreeSet<>();
+    for (String name : names) {
+      JsonNode merged = merged(compose, compose.services().get(name));
+      Service service = OperatorFiles.YAML.treeToValue(merged, Service.class);
+      assertThat(service.image()).as(name).startsWith("${").doesNotContain("/latest");
+      if (service.dependsOn() != null) {
+        assertThat(names).containsAll(service.dependsOn());
+      }
+      if (service.secrets() != null) {
+        assertThat(compose.secrets().keySet()).containsAll(service.secrets());
+      }
+      if (name.startsWith("pipeline") || name.equals("fleet")) {
+        assertThat(OperatorFiles.refusal(service.command())).as(name).isEmpty();
+        assertThat(service.environment().get("KAFKA_BOOTSTRAP_SERVERS"))
+            .isEqualTo("broker-1:9092,broker-2:9092,broker-3:9092");
+      }
+      if (name.startsWith("broker")) {
+        assertThat(nodes.add(service.environment().get("KAFKA_NODE_ID"))).isTrue();
+        assertThat(service.environment())
+            .containsEntry("KAFKA_ADVERTISED_LISTENERS", "PLAINTEXT://" + name + ":9092")
+            .containsEntry("KAFKA_MIN_INSYNC_REPLICAS", "2");
+      }
+      mounts(file, service);
+    }
+  }
+
+  /** Files mounted from the repository are there. */
+  private static void mounts(Path compose, Service service) {
+    for (String volume : service.volumes() == null ? List.<String>of() : service.volumes()) {
+      assertThat(compose.resolveSibling(volume.split(":", -1)[0])).exists();
+    }
+  }
+
+  /** YAML's merge key: what stands in the service wins. */
+  private static JsonNode merged(Compose compose, JsonNode service) {
+    ObjectNode result = OperatorFiles.YAML.createObjectNode();
+    JsonNode base = service.get("<<");
+    if (base != null) {
+      String alias = base.isObject() ? "" : base.asText();
+      JsonNode found =
+          switch (alias) {
+            case "broker" -> compose.broker();
+            case "member" -> compose.member();
+            case "broker-environment" -> compose.brokerEnvironment();
+            default -> base;
+          };
+      result.setAll((ObjectNode) found);
+    }
+    service
+        .properties()
+        .forEach(
+            field -> {
+              if (!field.getKey().equals("<<")) {
+                JsonNode value = field.getValue();
+                result.set(field.getKey(), value.isObject() ? merged(compose, value) : value);
+              }
+            });
+    return result;
+  }
+
+  @Test
+  void unitsRunCommandsThatThereAre() throws Exception {
+    for (Path unit : units()) {
+      String start = value(unit, "ExecStart");
+      assertThat(start).startsWith(INSTALLED + " ");
+      List<String> words = Arrays.asList(start.replace("%i", "1").split(" ", -1));
+      assertThat(OperatorFiles.refusal(words.subList(1, words.size()))).as(start).isEmpty();
+      String text = Files.readString(unit);
+      Matcher credential = Pattern.compile("\\$\\{CREDENTIALS_DIRECTORY}/(\\S+)").matcher(start);
+      while (credential.find()) {
+        assertThat(text).contains("LoadCredential=" + credential.group(1) + ":/etc/retstack/");
+      }
+    }
+  }
+
+  @Test
+  void systemdAcceptsTheUnits(@TempDir Path dir) throws Exception {
+    Assumptions.assumeTrue(
+        Files.isExecutable(Path.of("/usr/bin/systemd-analyze")),
+        "systemd-analyze is not installed");
+    for (Path unit : units()) {
+      // the program is looked for where it would be installed
+      String here = Repository.root().resolve("retstack").toString();
+      Path copy = dir.resolve(unit.getFileName().toString().replace("@", "@1"));
+      Files.writeString(copy, Files.readString(unit).replace(INSTALLED, here));
+      Process process =
+          new ProcessBuilder("systemd-analyze", "verify", "--man=no", copy.toString())
+              .redirectErrorStream(true)
+              .start();
+      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      int code = process.waitFor();
+      assertThat(said.lines().filter(line -> line.contains("retstack"))).as(said).isEmpty();
+      assertThat(code).as(said).isZero();
+    }
+  }
+
+  @Test
+  void theContainerFileNamesItsBasesAndCopiesWhatThereIs() throws Exception {
+    List<String> stages = new ArrayList<>();
+    for (String line : Files.readAllLines(OperatorFiles.deploy("container/Containerfile"))) {
+      List<String> words = Arrays.asList(line.strip().split("\\s+", -1));
+      switch (words.getFirst()) {
+        case "FROM" -> {
+          String base = words.get(1);
+          assertThat(base.startsWith("${") || stages.contains(base)).as(line).isTrue();
+          stages.add(words.get(3));
+        }
+        case "COPY" -> {
+          String source = words.get(1);
+          if (source.startsWith("--from=")) {
+            assertThat(stages).as(line).contains(source.substring("--from=".length()));
+          } else {
+            assertThat(Repository.root().resolve(source)).as(line).exists();
+          }
+        }
+        default ->
+            assertThat(line).matches("|#.*|\\s+.*|(ARG|WORKDIR|RUN|USER|ENTRYPOINT|CMD|ENV) .*");
+      }
+    }
+    assertThat(stages).contains("pipeline", "emulator");
+  }
+
+  @Test
+  void theCommandRunsWithoutACheckout(@TempDir Path dir) throws Exception {
+    Path target = dir.resolve("deploy/cli/target");
+    Files.createDirectories(target);
+    Files.writeString(target.resolve("retstack-cli.jar"), "first");
+    Files.writeString(dir.resolve("other.jar"), "second");
+    Files.writeString(target.resolve("classpath"), dir.resolve("other.jar").toString());
+    run(dir, Map.of(), OperatorFiles.deploy("container/collect.sh").toString(), "out", "/opt/r");
+    assertThat(Files.readString(dir.resolve("out/classpath")))
+        .isEqualTo("/opt/r/lib/101-retstack-cli.jar:/opt/r/lib/102-other.jar");
+    assertThat(dir.resolve("out/lib/102-other.jar")).hasContent("second");
+
+    Files.writeString(dir.resolve("classpath"), System.getProperty("java.class.path"));
+    String path = Path.of(System.getProperty("java.home"), "bin") + ":" + System.getenv("PATH");
+    Map<String, String> environment = Map.of("RETSTACK_HOME", dir.toString(), "PATH", path);
+    String script = OperatorFiles.deploy("container/retstack").toString();
+    assertThat(run(dir, environment, script, "--version")).startsWith("retstack ");
+    String launcher = Files.readString(Repository.root().resolve("retstack"));
+    Matcher flag = Pattern.compile("--enable-\\S+|--sun-\\S+|-Dorg\\.\\S+").matcher(launcher);
+    while (flag.find()) {
+      String wanted = flag.group().replaceAll("[\\s\"]+$", "");
+      if (!launcher.substring(0, flag.start()).endsWith("MAVEN_OPTS=\"")) {
+        assertThat(Files.readString(Path.of(script))).contains(wanted.split(" ", 2)[0]);
+      }
+    }
+  }
+
+  @Test
+  void secretsAreMadeOnceAndForTheNames(@TempDir Path dir) throws Exception {
+    String path = Path.of(System.getProperty("java.home"), "bin") + ":" + System.getenv("PATH");
+    String script = OperatorFiles.deploy("compose/secrets.sh").toString();
+    run(dir, Map.of("PATH", path), script, "secrets", "node-7");
+    String token = Files.readString(dir.resolve("secrets/token"));
+    assertThat(token).hasSize(64);
+    run(dir, Map.of("PATH", path), script, "secrets");
+    assertThat(dir.resolve("secrets/token")).hasContent(token);
+    assertThat(dir.resolve("secrets/ca.pem")).content().contains("BEGIN CERTIFICATE");
+    HttpTls.read(dir.resolve("secrets/http.p12"), dir.resolve("secrets/password"));
+    HttpToken.read(dir.resolve("secrets/token"));
+  }
+
+  private static String run(Path dir, Map<String, String> environment, String... command)
+      throws Exception {
+    ProcessBuilder builder = new ProcessBuilder(command).directory(dir.toFile());
+    builder.environment().putAll(environment);
+    Process process = builder.redirectErrorStream(true).start();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(said).isZero();
+    return said;
+  }
+
+  private static List<Path> units() throws IOException {
+    try (Stream<Path> files = Files.list(UNITS)) {
+      List<Path> units = files.filter(file -> file.toString().endsWith(".service")).toList();
+      assertThat(units).hasSize(2);
+      return units;
+    }
+  }
+
+  private static String value(Path unit, String key) throws IOException {
+    List<String> found =
+        Files.readAllLines(unit).stream()
+            .filter(line -> line.startsWith(key + "="))
+            .map(line -> line.substring(key.length() + 1))
+            .toList();
+    assertThat(found).hasSize(1);
+    return found.getFirst();
+  }
+}
