@@ -5,6 +5,7 @@ import dev.retstack.cli.verb.BenchVerb;
 import dev.retstack.cli.verb.BrokerVerb;
 import dev.retstack.cli.verb.CompletionVerb;
 import dev.retstack.cli.verb.CoverageVerb;
+import dev.retstack.cli.verb.DeadLettersVerb;
 import dev.retstack.cli.verb.DemoVerb;
 import dev.retstack.cli.verb.DoctorVerb;
 import dev.retstack.cli.verb.EmulateVerb;
@@ -61,6 +62,7 @@ import picocli.CommandLine.Spec;
       FleetVerb.class,
       PipelineVerb.class,
       TraceVerb.class,
+      DeadLettersVerb.class,
       IsaVerb.class,
       SitesVerb.class,
       DoctorVerb.class,

@@ -29,7 +29,8 @@ class ExamplesTest {
   private static final Set<String> FOREGROUND = Set.of("broker", "pipeline");
 
   /** Verbs whose example needs a cluster, which the user names in the environment. */
-  private static final Set<String> NEED_KAFKA = Set.of("emulate", "pipeline", "trace");
+  private static final Set<String> NEED_KAFKA =
+      Set.of("dead-letters", "emulate", "pipeline", "trace");
 
   private Path folder;
   private Path script;
