@@ -26,7 +26,8 @@ enum stop {
   ASK_FRAMES,  /* ret_stack is to grow */
   ASK_REGIONS, /* the guest's mappings have changed */
   ASK_TRIGGER, /* the function at stop_value is entered, and something is to be done */
-  ASK_TRAMPOLINE /* make a trampoline to stop_value, or say that there is none */
+  ASK_TRAMPOLINE, /* make a trampoline to stop_value, or say that there is none */
+  ASK_SMASHED /* a frame below the block seems to have returned by an overwritten slot: stop_value, after block stop_count */
 };
 
 /* Whether an entry ahead of its time waits at a deadline: no; yes; yes, and its time has passed when the core ends. */
@@ -59,6 +60,8 @@ enum special {
 
 /* What a frame is for, beside its exit. */
 enum frame_special { FRAME_HIDDEN = 1, FRAME_RETURN = 2, FRAME_FORMAT_SHIFT = 2 };
+
+#define UNWATCHED UINT64_MAX
 
 enum attention { ATTENTION_BEHIND = 1, ATTENTION_RARE = 2 };
 
@@ -138,6 +141,7 @@ struct frame {
   uint64_t self_pc;
   uint64_t from_pc;
   uint64_t ret_p;
+  uint64_t watched; /* watch_of() the stack pointer above which the frame may have been left; UNWATCHED: the slot is a register */
   int16_t card;
   uint16_t trampoline; /* one more than the index of the one it returns through; 0: through its handler slot */
   int16_t special; /* FRAME_.., and above FRAME_FORMAT_SHIFT the format of the value returned */
@@ -202,6 +206,8 @@ struct core {
   struct block *blocks;
   uint64_t block_mask;
   const struct block *last; /* of the program */
+  const uint8_t *stack_pointer_at; /* in the engine's memory; `nothing` where that is not known */
+  uint64_t watched; /* as in struct frame, of the topmost frame that has not been left */
 
   struct block nowhere; /* what last is after a block of the tracer */
   struct block unlisted; /* what last is after a block that is in no table */
@@ -260,12 +266,16 @@ struct core {
   uint64_t swap;
   uint64_t stack_pointer;
   uint64_t slot_reach;
+  uint64_t watching; /* 1: each block is looked at */
+  uint64_t watch_shift; /* 32 where words are short */
+  uint64_t pushes; /* 1: calls push the return address, so that the stack pointer tells exactly when a frame is left */
   struct card *cards;
 
   /* Where the engine keeps registers, whose numbers are then offsets from here; NULL: not known, they are ids. */
   uint8_t *registers;
   int64_t known_reg[2]; /* the last registers read since the event began */
   uint64_t known_value[2];
+  uint64_t nothing; /* 0 */
 
   /* Rarely used, hence here. */
   int64_t graph_base; /* index of the frame that opened the graph; NONE */

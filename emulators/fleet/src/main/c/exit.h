@@ -49,6 +49,7 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handl
   }
   if ((uint64_t)frame < c->frame_count) {
     c->frame_count = (uint64_t)frame;
+    c->watched = frame > 0 ? c->frames[frame - 1].watched : UNWATCHED;
   }
   if (through) { /* it knows the way */
     return;

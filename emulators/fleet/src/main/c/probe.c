@@ -11,6 +11,7 @@
 #include "entry.h"
 #include "exit.h"
 #include "layout.h"
+#include "watch.h"
 
 /* struct uc_tb of Unicorn 2.1 */
 struct tb {
@@ -130,7 +131,7 @@ static __attribute__((noinline)) int rare_state(uc_engine *uc, struct core *c, c
     c->now -= b->count < c->last->count ? b->count : c->last->count;
   }
   c->last_end = address + size;
-  c->attention = (c->stops_at_jumps ? ATTENTION_RARE : 0) | (c->behind ? ATTENTION_BEHIND : 0);
+  c->attention = (c->stops_at_jumps || c->registers == NULL ? ATTENTION_RARE : 0) | (c->behind ? ATTENTION_BEHIND : 0);
   if (c->now >= c->deadline && may_stop) {
     stop_before(uc, c, address, STOP_DEADLINE);
     return 0;
@@ -153,6 +154,9 @@ static __attribute__((noinline)) void special_block(uc_engine *uc, struct core *
     c->attention &= ~(uint64_t)ATTENTION_BEHIND;
   }
   uint32_t kind = b->what % KINDS, index = b->what >> KIND_BITS;
+  if (c->watching && is_of_program(kind) && may_have_left(uc, c) && !watch(uc, c, address)) {
+    return;
+  }
   if (kind == BLOCK_HANDLER) {
     if (ready(uc, c, address)) {
       c->last = &c->nowhere;
@@ -178,19 +182,43 @@ static __attribute__((noinline)) void special_block(uc_engine *uc, struct core *
   count(c, b);
 }
 
-/* What most blocks are, code of the program and nothing else to do, without a call and without saving a register. */
-void retstack_on_block(uc_engine *uc, uint64_t address, uint32_t size, void *user) {
-  struct core *c = user;
-  uint64_t i = home(address);
+/* What most blocks are: code of the program, and nothing else to do. */
+HOT int is_ordinary(const struct core *c, const struct block *b, int watching) {
+  return !(b->what | c->attention) && c->now < c->deadline && !(watching && is_above(c));
+}
+
+/* A block that does not stand where the search for it begins, or is not ordinary. */
+static __attribute__((noinline)) void search_block(uc_engine *uc, struct core *c, uint64_t i, uint64_t address,
+                                                   uint32_t size) {
   const struct block *b = &c->blocks[i & c->block_mask];
   while ((b->address != address || b->size != size) && b->size != 0) {
     b = &c->blocks[++i & c->block_mask];
   }
-  if (__builtin_expect(!(b->what | c->attention) && c->now < c->deadline && b->size != 0, 1)) {
+  if (b->size != 0 && is_ordinary(c, b, (int)c->watching)) {
     count(c, b);
-    return;
+  } else {
+    special_block(uc, c, b, address, size);
   }
-  special_block(uc, c, b, address, size);
+}
+
+HOT void on_block(uc_engine *uc, uint64_t address, uint32_t size, struct core *c, int watching) {
+  uint64_t i = home(address);
+  const struct block *b = &c->blocks[i & c->block_mask];
+  if (__builtin_expect(b->address == address && b->size == size && size != 0 && is_ordinary(c, b, watching), 1)) {
+    count(c, b);
+  } else {
+    search_block(uc, c, i, address, size);
+  }
+}
+
+/* Most blocks without a call and without saving a register. */
+void retstack_on_block(uc_engine *uc, uint64_t address, uint32_t size, void *user) {
+  on_block(uc, address, size, user, 0);
+}
+
+/* The same, and returns by an overwritten slot are looked for. */
+void retstack_on_block_watching(uc_engine *uc, uint64_t address, uint32_t size, void *user) {
+  on_block(uc, address, size, user, 1);
 }
 
 /* For Java, before it clears the table: what the last block was stays known. */

@@ -5,6 +5,11 @@
 #include "records.h"
 #include "ret_stack.h"
 
+/* A stack pointer as it is compared, at each block, with that of the engine. */
+HOT uint64_t watch_of(const struct core *c, uint64_t sp) {
+  return c->watch_shift == 0 ? sp : sp << 32 | UINT32_MAX;
+}
+
 /* A slot that holds the function's return address. */
 struct taken {
   const struct slot *slot;
@@ -105,6 +110,8 @@ HOT uint64_t hijack(uc_engine *uc, struct core *c, const struct site *site, cons
   f->self_pc = site->self_pc;
   f->from_pc = t->from;
   f->ret_p = t->ret_p;
+  f->watched = t->slot->place == PLACE_REGISTER ? UNWATCHED : watch_of(c, t->address - c->slot_reach);
+  c->watched = f->watched;
   f->card = site->card;
   f->trampoline = trampoline;
   f->special = (int16_t)special;

@@ -154,6 +154,10 @@ public final class Stream {
     return add(RecordBatch.MARK, at, 0, self, what, command, 0);
   }
 
+  public Stream smashed(long at, int depth, long self, long to, long expected) {
+    return add(RecordBatch.SMASHED, at, depth, self, to, slot(depth), expected);
+  }
+
   private Stream add(byte kind, long at, int depth, long a, long b, long c, long d) {
     time = at;
     batch.add(kind, at, depth, a, b, c, d);

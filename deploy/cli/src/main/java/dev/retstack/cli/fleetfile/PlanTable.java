@@ -128,6 +128,7 @@ public final class PlanTable {
       row.put("instructionsMax", options.instructionLimit());
     }
     row.put("retStackMax", options.retStackLimit());
+    row.put("checkReturns", options.checkReturns());
     row.put("memoryBytesMax", options.linux().memoryBytesMax());
     row.put("stackBytes", options.linux().stackBytes());
     row.put("start", options.trace().on() ? "on" : "off");

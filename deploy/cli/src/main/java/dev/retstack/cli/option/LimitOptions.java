@@ -24,6 +24,14 @@ public final class LimitOptions {
   private int retStack;
 
   @Option(
+      names = "--check-returns",
+      description = {
+        "Look at each block whether a function has returned by an overwritten return address",
+        "(STACK_SMASHED); costs some percent. Without it only returns to no code are seen."
+      })
+  private boolean checkReturns;
+
+  @Option(
       names = "--memory",
       paramLabel = "BYTES",
       converter = Bytes.class,
@@ -47,6 +55,7 @@ public final class LimitOptions {
       return options
           .withInstructionLimit(instructions)
           .withRetStackLimit(retStack)
+          .withCheckReturns(checkReturns)
           .withLinux(options.linux().withMemory(stack, memory));
     } catch (IllegalArgumentException e) {
       throw CommandException.badInput(e.getMessage(), e);

@@ -279,6 +279,7 @@ public final class Core implements AutoCloseable {
       return CoreEnding.returned(engine.reg_read(isa.registers().result()));
     }
     long at = pc;
+    probe().fetchFailed(isa.addresses().instruction(at));
     if (Faults.isOfAccess(error)) {
       repeat();
     }
@@ -291,9 +292,8 @@ public final class Core implements AutoCloseable {
    */
   private void repeat() {
     engine.hook_add_mem(UcConst.UC_HOOK_MEM_INVALID, faults::onInvalidAccess, 1, 0);
-    pacer.arm(
-        pacer.instructions().now(),
-        Pacer.Deadline.ROUGH); // where it does not fail, not beyond its block
+    // where it does not fail, not beyond its block
+    pacer.arm(pacer.instructions().now(), Pacer.Deadline.ROUGH);
     pacer.resume();
     pc = isa.addresses().target(pc, engine::reg_read);
     start();

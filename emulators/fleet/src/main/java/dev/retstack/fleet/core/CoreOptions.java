@@ -15,6 +15,8 @@ import java.util.function.Consumer;
  * @param probe which probe makes them
  * @param trace what is traced from the beginning on
  * @param retStackLimit most hijacked returns at a time; entries beyond it are counted as overruns
+ * @param checkReturns true looks at each block whether a function has returned by an overwritten
+ *     slot; else only where it went to no code
  * @param recordsPerChunk capacity of a batch
  * @param instructionLimit the core is stopped at the first block after so many instructions
  * @param entry address of the first instruction to run, instead of the image's own
@@ -28,6 +30,7 @@ public record CoreOptions(
     ProbeKind probe,
     TraceSettings trace,
     int retStackLimit,
+    boolean checkReturns,
     int recordsPerChunk,
     long instructionLimit,
     OptionalLong entry,
@@ -86,6 +89,7 @@ public record CoreOptions(
         ProbeKind.AUTO,
         TraceSettings.standard(),
         RET_STACK_LIMIT,
+        false,
         RECORDS_PER_CHUNK,
         UNLIMITED,
         OptionalLong.empty(),
@@ -112,6 +116,10 @@ public record CoreOptions(
 
   public CoreOptions withRetStackLimit(int value) {
     return with(c -> c.retStackLimit = value);
+  }
+
+  public CoreOptions withCheckReturns(boolean value) {
+    return with(c -> c.checkReturns = value);
   }
 
   public CoreOptions withRecordsPerChunk(int value) {
@@ -153,6 +161,7 @@ public record CoreOptions(
     ProbeKind probe;
     TraceSettings trace;
     int retStackLimit;
+    boolean checkReturns;
     int recordsPerChunk;
     long instructionLimit;
     OptionalLong entry;
@@ -166,6 +175,7 @@ public record CoreOptions(
       probe = from.probe;
       trace = from.trace;
       retStackLimit = from.retStackLimit;
+      checkReturns = from.checkReturns;
       recordsPerChunk = from.recordsPerChunk;
       instructionLimit = from.instructionLimit;
       entry = from.entry;
@@ -181,6 +191,7 @@ public record CoreOptions(
           probe,
           trace,
           retStackLimit,
+          checkReturns,
           recordsPerChunk,
           instructionLimit,
           entry,

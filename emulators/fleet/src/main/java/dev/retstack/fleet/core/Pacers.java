@@ -55,7 +55,8 @@ final class Pacers {
           splitter,
           tlb::refill,
           host,
-          options.retStackLimit());
+          options.retStackLimit(),
+          options.checkReturns());
     }
     return new BlockClock(
         engine,
@@ -71,7 +72,8 @@ final class Pacers {
                     host.<TraceClock>map(clock -> clock).orElse(instructions),
                     image.isa(),
                     points,
-                    options.retStackLimit())
+                    options.retStackLimit(),
+                    options.checkReturns())
                 : new NoProbe(),
         splitter,
         tlb::refill);

@@ -109,6 +109,15 @@ public final class EntryPoints {
     return new EntryPoints(image, List.of(), List.of());
   }
 
+  /** True where two addresses are of one function. */
+  boolean sameFunction(long one, long other) {
+    return image
+        .elf()
+        .functionAt(one)
+        .filter(f -> image.elf().functionAt(other).filter(f::equals).isPresent())
+        .isPresent();
+  }
+
   /** From here on other sites are switched on or off. */
   void follow(SiteRules next) {
     rules = next;

@@ -67,6 +67,11 @@ final class EntrySlot {
     return retP;
   }
 
+  /** The word in memory that is the slot; 0 where it is a register. */
+  long address() {
+    return slot.place() == Slot.Place.REGISTER ? 0 : address;
+  }
+
   /** What it holds. */
   long from() {
     return from;

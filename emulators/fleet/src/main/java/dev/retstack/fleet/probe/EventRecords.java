@@ -63,6 +63,12 @@ final class EventRecords {
     room(batch).add(RecordBatch.MARK, time, 0, function, code, command, 0);
   }
 
+  /** Adds a return to an address that had overwritten the right one. */
+  void smashed(
+      RecordBatch batch, long time, int depth, long selfPc, long to, long retP, long expected) {
+    room(batch).add(RecordBatch.SMASHED, time, depth, selfPc, to, retP, expected);
+  }
+
   /** The batch, or where it is full what is kept for the next one. */
   private RecordBatch room(RecordBatch batch) {
     if (!batch.isFull()) {

@@ -64,14 +64,15 @@ public final class JavaProbe implements BlockProbe {
   /** True where no entry is recorded. */
   private boolean paused;
 
-  /** Index of the frame of a graph function below which all is recorded. */
-  private int graphBase = NONE;
+  private final GraphScope scope = new GraphScope();
+  private final ReturnWatch watch;
 
   /**
    * A probe of one core.
    *
    * @param points where the functions of the image are entered
    * @param retStackLimit most hijacked returns at a time
+   * @param checkReturns true looks for returns by an overwritten slot at each block
    */
   public JavaProbe(
       Unicorn engine,
@@ -80,7 +81,8 @@ public final class JavaProbe implements BlockProbe {
       TraceClock clock,
       Isa isa,
       EntryPoints points,
-      int retStackLimit) {
+      int retStackLimit,
+      boolean checkReturns) {
     this.engine = engine;
     this.memory = memory;
     this.landing = landing;
@@ -101,10 +103,16 @@ public final class JavaProbe implements BlockProbe {
     this.slot = new EntrySlot(engine, memory, wordMask);
     this.late = new LateEntries(stack);
     this.triggers = new Triggers(points.rules());
+    var smashed = new SmashedReturns(engine, memory, isa, points, to -> landing.slotAt(to) >= 0);
+    this.watch = new ReturnWatch(smashed, stack, late, events, clock, addresses, checkReturns);
   }
 
   @Override
   public Block onBlock(long address, int size) {
+    return watch.ran(meet(address, size), address);
+  }
+
+  private Block meet(long address, int size) {
     for (int i = 0; i < countingFunctions.length; i++) {
       if (address == countingFunctions[i]) {
         return !batch.isFull() && called(candidates[i]) ? Block.TRACER : Block.FULL;
@@ -114,12 +122,15 @@ public final class JavaProbe implements BlockProbe {
     if (handler >= 0) {
       return !batch.isFull() && exit(handler, address) ? Block.TRACER : Block.FULL;
     }
+    if (!landing.holds(address) && !watch.check(address, batch, false)) {
+      return Block.FULL;
+    }
     Site site = points.hasBlocks() ? points.ofBlock(address, size) : null;
     boolean full = site != null && (batch.isFull() || !entry(site));
     return full ? Block.FULL : Block.PROGRAM;
   }
 
-  /** False where the batch is full: it comes again. */
+  /** False where the batch is full. */
   private boolean called(int[] among) {
     try {
       long returnAddress =
@@ -183,7 +194,7 @@ public final class JavaProbe implements BlockProbe {
     long fp = card.fpAtEntry().isPresent() ? slot.value(card.fpAtEntry().get()) : 0;
     int tailCaller = landing.slotAt(addresses.instruction(slot.from()));
     dropDeadFrames(card, tailCaller, fp);
-    if (ignored(flags)) {
+    if (scope.ignores(stack, settings(), flags)) {
       return;
     }
     if (stack.isFull()) {
@@ -195,6 +206,8 @@ public final class JavaProbe implements BlockProbe {
         stack.push(
             site.selfPc(), slot.from(), slot.retP(), tailCaller >= 0, site.convention(), frame);
     slot.hijack(landing.slot(stack.handlerOf(index)));
+    stack.setSlot(index, slot.address());
+    watch.top();
     if ((flags & SiteRules.HIDE) != 0) {
       stack.hide(index);
       return;
@@ -202,9 +215,7 @@ public final class JavaProbe implements BlockProbe {
     if ((flags & SiteRules.RETURN) != 0) {
       stack.wantReturn(index, points.rules().returnFormat(site.selfPc()));
     }
-    if (graphBase == NONE && !settings().graphFunctions().isEmpty()) {
-      graphBase = index;
-    }
+    scope.opened(index, settings());
     if (!late.keep(index, clock.now(), fp)) {
       long from = addresses.instruction(slot.from());
       long now = clock.now();
@@ -213,21 +224,6 @@ public final class JavaProbe implements BlockProbe {
       long[] values = slot.values(card.arguments(), arguments);
       EventRecords.values(batch, now, arguments, values);
     }
-  }
-
-  /** True where the settings say that the new frame is none. */
-  private boolean ignored(int flags) {
-    int index = stack.size();
-    if (graphBase >= index) {
-      graphBase = NONE;
-    }
-    boolean outside =
-        graphBase == NONE
-            && !settings().graphFunctions().isEmpty()
-            // what is hidden is hidden outside of the graph as well
-            && (flags & (SiteRules.GRAPH | SiteRules.HIDE)) == 0;
-    int deepest = settings().maxDepth();
-    return (index > 0 && stack.isHidden(index - 1)) || outside || (deepest > 0 && index >= deepest);
   }
 
   /** What the slot would hold without any hijack. */
@@ -277,9 +273,15 @@ public final class JavaProbe implements BlockProbe {
       }
     }
     stack.truncate(Math.min(frame, stack.size()));
+    watch.top();
     // a function may return some bytes further on (SPARC, struct results)
     landing.goOnAt((to + (address - landing.slot(handler))) & wordMask);
     return true;
+  }
+
+  @Override
+  public void fetchFailed(long address) {
+    watch.check(address, batch, true);
   }
 
   private void recordExit(int frame) {
@@ -310,12 +312,8 @@ public final class JavaProbe implements BlockProbe {
       disableFtraceGraphCaller();
     }
     late.follow(settings().minDuration());
-    graphBase = NONE;
-    for (int i = 0; i < stack.size() && graphBase == NONE; i++) {
-      if ((rules.of(stack.selfPc(i)) & SiteRules.GRAPH) != 0 && !stack.isHidden(i)) {
-        graphBase = i;
-      }
-    }
+    scope.follow(stack, rules);
+    watch.forget();
   }
 
   private TraceSettings settings() {
@@ -330,6 +328,7 @@ public final class JavaProbe implements BlockProbe {
   @Override
   public void disableFtraceGraphCaller() {
     graphCaller = false;
+    watch.forget();
   }
 
   @Override
@@ -345,6 +344,7 @@ public final class JavaProbe implements BlockProbe {
   @Override
   public void pause(boolean value) {
     paused = value;
+    watch.forget();
   }
 
   @Override

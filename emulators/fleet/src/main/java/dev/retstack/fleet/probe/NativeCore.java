@@ -80,6 +80,9 @@ final class NativeCore {
     set("word_bytes", isa.wordBytes());
     set("swap", isa.order() == ByteOrder.nativeOrder() ? 0 : 1);
     set("slot_reach", points.slotReach(isa));
+    set("watched", SmashedReturns.UNWATCHED);
+    set("watch_shift", isa.wordBytes() == Long.BYTES ? 0 : Integer.SIZE);
+    set("pushes", isa.pushesReturnAddress() ? 1 : 0);
     set("stops_at_jumps", isa.engine().stopsAtJumps() ? 1 : 0);
     set("attention", isa.engine().stopsAtJumps() ? layout.at("ATTENTION_RARE") : 0);
   }
@@ -87,7 +90,14 @@ final class NativeCore {
   /** How registers are read, and which are no operands of a card. */
   void name(NativeRegisters registers, Registers special) {
     set("registers", registers.base());
-    set("stack_pointer", registers.number(special.sp()));
+    int stackPointer = registers.number(special.sp());
+    set("stack_pointer", stackPointer);
+    if (registers.base() == 0) {
+      set("attention", layout.at("ATTENTION_RARE"));
+      set("stack_pointer_at", struct.asSlice(layout.at("core.nothing")));
+    } else {
+      set("stack_pointer_at", registers.base() + stackPointer - get("watch_shift") / Byte.SIZE);
+    }
     set("result", registers.number(special.result()));
   }
 

@@ -43,12 +43,14 @@ public final class NativeLibrary {
   }
 
   private final MemorySegment onBlock;
+  private final MemorySegment onBlockWatching;
   private final NativeFunction keepLastBlock;
   private final Map<String, Long> layout;
   private final String compiler;
 
   private NativeLibrary(SymbolLookup symbols) {
     onBlock = symbols.find("retstack_on_block").orElseThrow();
+    onBlockWatching = symbols.find("retstack_on_block_watching").orElseThrow();
     keepLastBlock = new NativeFunction(symbols.find("retstack_keep_last_block").orElseThrow());
     compiler =
         symbols.find("retstack_compiler").orElseThrow().reinterpret(Long.MAX_VALUE).getString(0);
@@ -70,9 +72,13 @@ public final class NativeLibrary {
     return compiler;
   }
 
-  /** The block hook; its user data is a {@code struct core}. */
-  MemorySegment onBlock() {
-    return onBlock;
+  /**
+   * The block hook; its user data is a {@code struct core}.
+   *
+   * @param watching true looks for returns by an overwritten slot at each block
+   */
+  MemorySegment onBlock(boolean watching) {
+    return watching ? onBlockWatching : onBlock;
   }
 
   /**

@@ -44,7 +44,8 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   private final NativeBlocks blocks;
   private final NativeSites sites;
   private final NativeRules rules;
-  private final NativeTrampolines returns;
+  private final NativeTrampolines ways;
+  private final NativeReturns returns;
   private final Map<Long, Stop> stops;
 
   /** What is done about each reason to ask, by its number. */
@@ -69,6 +70,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
    * @param resumed is run in the hook of the block that the core started again with
    * @param host what the times of records are; empty: virtual time
    * @param retStackLimit most hijacked returns at a time
+   * @param checkReturns true looks for returns by an overwritten slot at each block
    */
   public NativeProbe(
       NativeLibrary library,
@@ -82,7 +84,8 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
       Function<BlockSplitter.Passage, BlockSplitter> splitter,
       Runnable resumed,
       Optional<HostClock> host,
-      int retStackLimit) {
+      int retStackLimit,
+      boolean checkReturns) {
     this.library = library;
     this.engine = engine;
     this.memory = memory;
@@ -94,15 +97,17 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     blocks = new NativeBlocks(library, arena, isa, memory, landing, trampolines, points, sites);
     rules = new NativeRules(library, core, arena);
     regions = new NativeRegions(library, core, arena);
-    returns = new NativeTrampolines(library, core, arena, trampolines);
+    ways = new NativeTrampolines(library, core, arena, trampolines);
     frames =
         arena.allocate(Math.min(retStackLimit, FIRST_FRAMES) * library.at("frame"), Long.BYTES);
     stops =
         Stream.of(Stop.values())
             .collect(Collectors.toMap(stop -> library.at("STOP_" + stop), stop -> stop));
     batchFull = library.at("STOP_BATCH_FULL");
+    returns = new NativeReturns(library, core, engine, memory, landing, trampolines, isa, points);
     answers =
         Map.of(
+            library.at("ASK_SMASHED"), this::meetReturn,
             library.at("ASK_BLOCK"), this::meetBlock,
             library.at("ASK_SITE"), this::addSite,
             library.at("ASK_FRAMES"), this::growFrames,
@@ -125,6 +130,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
           core.set("host_clock", 1);
           core.set("host_origin", clock.origin());
         });
+    core.set("watching", checkReturns ? 1 : 0);
     pointToTables();
     core.set("regions_stale", 1);
     core.forgetLastBlock();
@@ -141,7 +147,8 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
 
   @Override
   public void hook() {
-    engine.hook_add_native(UcConst.UC_HOOK_BLOCK, library.onBlock(), core.struct(), 1, 0);
+    engine.hook_add_native(
+        UcConst.UC_HOOK_BLOCK, library.onBlock(core.get("watching") != 0), core.struct(), 1, 0);
   }
 
   @Override
@@ -190,6 +197,26 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     }
   }
 
+  private void meetReturn() {
+    smashed(core.stopAddress(), core.get("stop_count"));
+  }
+
+  private void smashed(long to, long last) {
+    int frame = returns.find(frames, to, last);
+    if (frame >= 0) {
+      if (!rules.isUnwritten() && !rules.isHidden(frames, frame)) {
+        returns.record(frames, frame, to, clock.now(), events, batch());
+        core.recordInto(buffer);
+      }
+      returns.drop(frames, frame);
+    }
+  }
+
+  @Override
+  public void fetchFailed(long address) {
+    smashed(address, returns.lastBlock());
+  }
+
   @Override
   public boolean began(long site) {
     return core.get("begun") == site && core.get("begun_by") == core.get("last");
@@ -228,7 +255,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   }
 
   private void addTrampoline() {
-    returns.add(core.get("stop_value"));
+    ways.add(core.get("stop_value"));
   }
 
   @Override
@@ -254,7 +281,8 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     codeChanged(); // blocks are told apart by their sites
     core.set("behind", sites.forget((int) core.get("behind") - 1) + 1);
     rules.follow(next, frames);
-    returns.reset();
+    ways.reset();
+    returns.forget(frames);
     triggers = new Triggers(next);
     pointToTables();
   }
@@ -267,6 +295,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   @Override
   public void pause(boolean value) {
     rules.set("PAUSED", value);
+    returns.forget(frames);
   }
 
   @Override
@@ -301,6 +330,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   @Override
   public void disableFtraceGraphCaller() {
     rules.set("FUNCTION", true);
+    returns.forget(frames);
   }
 
   @Override

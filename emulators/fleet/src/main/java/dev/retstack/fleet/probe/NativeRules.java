@@ -57,7 +57,8 @@ final class NativeRules {
     return NONE;
   }
 
-  private boolean isHidden(MemorySegment frames, long index) {
+  /** True where the frame leaves no records. */
+  boolean isHidden(MemorySegment frames, long index) {
     long at = index * layout.at("frame") + layout.at("frame.special");
     return (frames.get(JAVA_SHORT, at) & layout.at("FRAME_HIDDEN")) != 0;
   }

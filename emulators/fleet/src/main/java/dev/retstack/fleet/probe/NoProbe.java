@@ -52,6 +52,9 @@ public final class NoProbe implements BlockProbe {
   public void mark(Mark mark, long function, long time, long command) {}
 
   @Override
+  public void fetchFailed(long address) {}
+
+  @Override
   public boolean isWaiting() {
     return false;
   }

@@ -53,6 +53,9 @@ public interface Probe {
    */
   void mark(Mark mark, long function, long time, long command);
 
+  /** There is no code where the program went, so that no block begins there; the core has ended. */
+  void fetchFailed(long address);
+
   /** True where events wait for room: the batch must be taken before the core goes on. */
   boolean isWaiting();
 

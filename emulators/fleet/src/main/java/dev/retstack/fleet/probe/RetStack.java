@@ -8,7 +8,7 @@ import java.util.Arrays;
  * <p>Addresses are unsigned, and stacks grow downwards: a frame's slot lies above the slots of the
  * frames that it called.
  */
-public final class RetStack {
+public final class RetStack implements SmashedReturns.Frames {
   private static final int FIRST_CAPACITY = 256;
 
   private final int limit;
@@ -16,6 +16,7 @@ public final class RetStack {
   private long[] selfPc;
   private long[] fromPc;
   private long[] retP;
+  private long[] slot;
   private boolean[] tail;
   private byte[] convention;
   private boolean[] framed;
@@ -39,6 +40,7 @@ public final class RetStack {
     selfPc = new long[capacity];
     fromPc = new long[capacity];
     retP = new long[capacity];
+    slot = new long[capacity];
     tail = new boolean[capacity];
     convention = new byte[capacity];
     framed = new boolean[capacity];
@@ -46,6 +48,7 @@ public final class RetStack {
     returning = new byte[capacity];
   }
 
+  @Override
   public int size() {
     return size;
   }
@@ -54,16 +57,38 @@ public final class RetStack {
     return size == limit;
   }
 
+  @Override
   public long selfPc(int frame) {
     return selfPc[frame];
   }
 
+  @Override
   public long fromPc(int frame) {
     return fromPc[frame];
   }
 
   public long retP(int frame) {
     return retP[frame];
+  }
+
+  @Override
+  public long slot(int frame) {
+    return slot[frame];
+  }
+
+  /** Notes the word in memory that was hijacked; 0 where it was a register. */
+  void setSlot(int frame, long address) {
+    slot[frame] = address;
+  }
+
+  /** Of none of the frames is it known any more which word was hijacked. */
+  void forgetSlots() {
+    Arrays.fill(slot, 0, size, 0);
+  }
+
+  @Override
+  public boolean isTail(int frame) {
+    return tail[frame];
   }
 
   /** Index of the convention that the frame was entered by. */
@@ -115,7 +140,7 @@ public final class RetStack {
   public int push(
       long self,
       long from,
-      long slot,
+      long slotAddress,
       boolean tailCalled,
       int conventionIndex,
       boolean keepsFrame) {
@@ -124,6 +149,7 @@ public final class RetStack {
       selfPc = Arrays.copyOf(selfPc, capacity);
       fromPc = Arrays.copyOf(fromPc, capacity);
       retP = Arrays.copyOf(retP, capacity);
+      slot = Arrays.copyOf(slot, capacity);
       tail = Arrays.copyOf(tail, capacity);
       convention = Arrays.copyOf(convention, capacity);
       framed = Arrays.copyOf(framed, capacity);
@@ -131,9 +157,10 @@ public final class RetStack {
       returning = Arrays.copyOf(returning, capacity);
     }
     int frame = size++;
+    slot[frame] = 0;
     selfPc[frame] = self;
     fromPc[frame] = from;
-    retP[frame] = slot;
+    retP[frame] = slotAddress;
     tail[frame] = tailCalled;
     convention[frame] = (byte) conventionIndex;
     framed[frame] = keepsFrame;

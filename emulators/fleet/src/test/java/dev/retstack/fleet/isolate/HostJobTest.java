@@ -77,6 +77,7 @@ class HostJobTest {
             CoreOptions.ProbeKind.JAVA,
             TRACE,
             77,
+            true,
             88,
             99,
             OptionalLong.of(-4),

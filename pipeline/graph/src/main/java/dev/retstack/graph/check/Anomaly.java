@@ -16,6 +16,8 @@ import it.unimi.dsi.fastutil.longs.LongList;
  *       returned to, {@code received} the function whose record came instead
  *   <li>MISSED_EXIT: selfPc returned unseen; {@code expected} the address it returns to, {@code
  *       received} the function whose record came instead, {@code target} the slot that was hijacked
+ *   <li>STACK_SMASHED: selfPc returned; {@code expected} the address noted at entry, {@code
+ *       received} where it went, {@code target} its slot
  *   <li>MISPLACED_EXIT: selfPc exits; {@code expected} the function open there or 0, {@code
  *       received} selfPc, {@code target} the address returned to
  *   <li>SEQUENCE_GAP: the chunk number that should have come and the one that came

@@ -7,6 +7,7 @@ public enum AnomalyKind {
   TAIL_CALL(Severity.INFO),
   UNWOUND(Severity.WARNING),
   MISSED_EXIT(Severity.ERROR),
+  STACK_SMASHED(Severity.ERROR),
   STACK_SWITCH(Severity.INFO),
   MISPLACED_EXIT(Severity.ERROR),
   OVERRUN(Severity.WARNING),

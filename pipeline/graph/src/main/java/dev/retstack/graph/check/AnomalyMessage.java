@@ -46,6 +46,13 @@ public final class AnomalyMessage {
               + "it realigns its stack, -pg saw a copy of its return address, and it returned by "
               + "the original: compile it with -mfentry, or -maccumulate-outgoing-args where that "
               + "helps (no alloca, no variable-length array)";
+      case STACK_SMASHED ->
+          "return address overwritten: expected %s, received %s; from func %s through the slot at %s"
+              .formatted(
+                  place(a.expected(), symbols),
+                  place(a.received(), symbols),
+                  symbols.symbolPlusOffset(a.selfPc()),
+                  hex(a.target()));
       case STACK_SWITCH ->
           "stack switch: func %s left the stack at %s for the one at %s"
               .formatted(

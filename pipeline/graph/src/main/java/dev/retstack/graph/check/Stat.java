@@ -15,6 +15,7 @@ public enum Stat {
       WARNING, CAPTURE, true, "calls that ran untraced because the slot held no return address"),
   TIME_BACKWARDS(WARNING, CAPTURE, true, "records older than the one before; counted as equal"),
   FAULTED_CORES(WARNING, CAPTURE, true, "cores that ended because guest or emulator failed"),
+  STACK_SMASHES(ERROR, CAPTURE, true, "returns to an address that had overwritten the right one"),
 
   GAP_RECORDS(ERROR, WIRE, true, "records in chunks that never came"),
   GAP_CHUNKS(ERROR, WIRE, false, "chunks that never came"),

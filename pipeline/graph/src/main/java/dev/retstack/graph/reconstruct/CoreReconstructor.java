@@ -25,6 +25,7 @@ public final class CoreReconstructor {
 
   private final GraphListener listener;
   private final TaskReconstructor task;
+  private final int maxDepth;
   private long nextSequence;
   private long recordsExpected;
   private long records;
@@ -45,6 +46,7 @@ public final class CoreReconstructor {
    */
   public CoreReconstructor(ImageTraits traits, int maxDepth, GraphListener listener) {
     this.listener = listener;
+    this.maxDepth = maxDepth;
     this.task = new TaskReconstructor(traits, maxDepth, listener);
   }
 
@@ -160,8 +162,12 @@ public final class CoreReconstructor {
   private void record(
       int index, byte kind, long at, int depth, long selfPc, long fromPc, long retP, long fp) {
     switch (kind) {
-      case RecordBatch.ENTRY, RecordBatch.EXIT, RecordBatch.SYS_ENTER, RecordBatch.SYS_EXIT -> {
-        if (!task.possible(depth)) {
+      case RecordBatch.ENTRY,
+          RecordBatch.EXIT,
+          RecordBatch.SMASHED,
+          RecordBatch.SYS_ENTER,
+          RecordBatch.SYS_EXIT -> {
+        if (depth < 0 || depth >= maxDepth) {
           listener.count(Stat.BAD_RECORDS, 1);
           return;
         }
@@ -187,6 +193,7 @@ public final class CoreReconstructor {
     switch (kind) {
       case RecordBatch.ENTRY -> task.entry(now, depth, selfPc, fromPc, retP, fp);
       case RecordBatch.EXIT -> task.exit(now, depth, selfPc, fromPc, retP, fp);
+      case RecordBatch.SMASHED -> task.smashed(now, depth, selfPc, fromPc, retP, fp);
       case RecordBatch.FUNCTION -> task.events().called(now, selfPc, fromPc);
       case RecordBatch.SYS_ENTER -> task.events().systemCall(now, selfPc);
       case RecordBatch.SYS_EXIT -> task.events().systemCallEnded(now, selfPc, fromPc);

@@ -88,7 +88,12 @@ final class TaskAnomalies {
     report(AnomalyKind.TRUNCATED, Anomaly.Variant.PLAIN, time, top(), 0, 0, 0, open);
   }
 
-  void unwound(int innermost, long time, long selfPc, int dead) {
+  /** Calls are gone without their exits, or all of them by exits that cannot be seen. */
+  void unwound(int from, int innermost, long time, long selfPc, int dead, int missed) {
+    if (missed == dead) {
+      missedExits(from, time, selfPc, missed);
+      return;
+    }
     listener.count(Stat.UNWOUND_CALLS, dead);
     report(
         AnomalyKind.UNWOUND,
@@ -105,7 +110,7 @@ final class TaskAnomalies {
    * All that are gone return by another slot than the hijacked one. Where others are among them, a
    * longjmp passed over all of them instead.
    */
-  void missedExits(int from, long time, long selfPc, int missed) {
+  private void missedExits(int from, long time, long selfPc, int missed) {
     listener.count(Stat.MISSED_EXITS, missed);
     for (int slot = stack.size() - 1; slot >= from; slot--) {
       if (!stack.tailCalled(slot)) {
@@ -120,6 +125,19 @@ final class TaskAnomalies {
             1);
       }
     }
+  }
+
+  void smashed(long time, long selfPc, long expected, long received, long retP) {
+    listener.count(Stat.STACK_SMASHES, 1);
+    report(
+        AnomalyKind.STACK_SMASHED,
+        Anomaly.Variant.PLAIN,
+        time,
+        selfPc,
+        expected,
+        received,
+        retP,
+        1);
   }
 
   private long top() {

@@ -42,11 +42,6 @@ final class TaskReconstructor {
     this.events = new TaskEvents(stack, losses, traits, listener);
   }
 
-  /** Whether a record may have this depth. */
-  boolean possible(int depth) {
-    return depth >= 0 && depth < maxDepth;
-  }
-
   /**
    * Takes the ordinary records from {@code first} on: an entry right above the topmost frame, which
    * is open, and an exit of that frame that agrees with its entry. Nearly all records are such.
@@ -87,7 +82,8 @@ final class TaskReconstructor {
           int end = listener.linked(batch, i, parent, maxDepth - depth, opened);
           if (end > i) {
             returned += (end - i - opened.size()) / 2;
-            pushOpened(batch);
+            guestSize = stack.pushAll(batch, opened, guestSize);
+            opened.clear();
             now = times[end - 1];
             next = guestSize;
             i = end - 1;
@@ -119,18 +115,6 @@ final class TaskReconstructor {
     open += entered - returned;
     endings[Ending.RETURNED.code()] += returned;
     return i;
-  }
-
-  /** Puts the frames on the stack that a run of linked records left open. */
-  private void pushOpened(RecordBatch batch) {
-    for (int n = 0; n < opened.size(); n++) {
-      int i = opened.getInt(n);
-      int depth = batch.depth[i];
-      stack.push(
-          depth, stack.size() - 1, batch.selfPc[i], batch.fromPc[i], batch.retP[i], batch.fp[i]);
-      guestSize = depth + 1;
-    }
-    opened.clear();
   }
 
   /** Depth of the next frame where the topmost one is open and known, or none is; else below 0. */
@@ -170,7 +154,8 @@ final class TaskReconstructor {
     listener.entered(slot, parent, caller, selfPc, time);
   }
 
-  void exit(long time, int depth, long selfPc, long fromPc, long retP, long fp) {
+  /** The slot of the frame that leaves, or none. */
+  private int leaving(long time, int depth, long selfPc) {
     if (losses.isPending()) {
       settle(depth + 1, time);
     }
@@ -184,6 +169,23 @@ final class TaskReconstructor {
       stack.popTo(slot);
       slot = GraphListener.NONE;
     }
+    return slot;
+  }
+
+  /** The function of this frame returned to an address that had overwritten the one expected. */
+  void smashed(long time, int depth, long selfPc, long to, long retP, long expected) {
+    int slot = leaving(time, depth, selfPc);
+    anomalies.smashed(time, selfPc, expected, to, retP);
+    guestSize = depth;
+    losses.alive(depth, time);
+    if (slot >= 0) {
+      closeFrom(slot, time, Ending.UNWOUND);
+      stack.popTo(slot);
+    }
+  }
+
+  void exit(long time, int depth, long selfPc, long fromPc, long retP, long fp) {
+    int slot = leaving(time, depth, selfPc);
     if (slot < 0) {
       exitOfUnknown(time, depth, selfPc, fromPc);
       return;
@@ -304,11 +306,7 @@ final class TaskReconstructor {
       }
     }
     if (dead > 0) {
-      if (missed == dead) {
-        anomalies.missedExits(from, time, selfPc, missed);
-      } else {
-        anomalies.unwound(innermost, time, selfPc, dead);
-      }
+      anomalies.unwound(from, innermost, time, selfPc, dead, missed);
       closeFrom(from, time, Ending.UNWOUND);
     }
     stack.popTo(from);

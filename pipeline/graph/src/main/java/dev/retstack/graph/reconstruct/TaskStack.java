@@ -1,5 +1,7 @@
 package dev.retstack.graph.reconstruct;
 
+import dev.retstack.schema.codec.RecordBatch;
+import it.unimi.dsi.fastutil.ints.IntList;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -36,6 +38,24 @@ final class TaskStack {
 
   int size() {
     return size;
+  }
+
+  /**
+   * Puts the frames on it that a run of linked records left open, each called by the one below.
+   *
+   * @param opened indexes of their entries
+   * @param guestSize frames in the guest's ret_stack before
+   * @return frames in it now
+   */
+  int pushAll(RecordBatch batch, IntList opened, int guestSize) {
+    int frames = guestSize;
+    for (int n = 0; n < opened.size(); n++) {
+      int i = opened.getInt(n);
+      push(
+          batch.depth[i], size() - 1, batch.selfPc[i], batch.fromPc[i], batch.retP[i], batch.fp[i]);
+      frames = batch.depth[i] + 1;
+    }
+    return frames;
   }
 
   int push(int depth, int parent, long selfPc, long fromPc, long retP, long fp) {

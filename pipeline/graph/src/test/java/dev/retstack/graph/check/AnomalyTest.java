@@ -212,6 +212,41 @@ class AnomalyTest {
   }
 
   @Test
+  void aSmashedReturnEndsItsCallAndTracingGoesOn() {
+    Stream s =
+        inA()
+            .enter(12, 2, B, returnTo(A))
+            .smashed(15, 2, B, C, returnTo(A))
+            .enter(16, 2, C, 0x777)
+            .exit(18, 2, C, 0x777)
+            .exit(20, 1, A, returnTo(MAIN))
+            .exit(30, 0, MAIN, 0x900)
+            .end(30);
+    AnomalyRow row = only(s);
+    assertThat(row.kind()).isEqualTo(AnomalyKind.STACK_SMASHED);
+    assertThat(row.severity()).isEqualTo(Severity.ERROR);
+    assertThat(row.message())
+        .isEqualTo(
+            "return address overwritten: expected a+0x20 (0x1120), received c (0x1300);"
+                + " from func b through the slot at 0x7fc0");
+    assertThat(row.stack()).containsExactly("b", "a+0x4", "main");
+    assertThat(row.time()).isEqualTo(15);
+    assertThat(stats(s)).containsExactly("STACK_SMASHES 1");
+    assertThat(s.state().report().functions()).allMatch(f -> f.finished() == f.calls());
+  }
+
+  @Test
+  void aSmashedReturnWhoseEntryWasLostIsToldAllTheSame() {
+    Stream s =
+        inA().lost(12, 1).smashed(15, 2, B, 0x40, returnTo(A)).exit(20, 1, A, returnTo(MAIN));
+    s.exit(30, 0, MAIN, 0x900).end(30);
+    assertThat(s.state().anomalies())
+        .extracting(AnomalyRow::kind)
+        .containsExactly(AnomalyKind.LOST, AnomalyKind.TRUNCATED, AnomalyKind.STACK_SMASHED);
+    assertThat(s.state().anomalies().getLast().message()).contains("received 0x40; from func b");
+  }
+
+  @Test
   void aFloodOfOneKindDoesNotHideAnother() {
     Stream s = new Stream().enter(0, 0, MAIN, 0x900);
     for (int i = 0; i < 300; i++) {

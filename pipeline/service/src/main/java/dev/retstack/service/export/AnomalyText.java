@@ -41,7 +41,12 @@ public final class AnomalyText {
 
   private static boolean isMismatch(AnomalyRow row) {
     return switch (row.kind()) {
-      case FRAME_POINTER_MISMATCH, RETURN_ADDRESS_MISMATCH, MISPLACED_EXIT, MISSED_EXIT -> true;
+      case FRAME_POINTER_MISMATCH,
+          RETURN_ADDRESS_MISMATCH,
+          MISPLACED_EXIT,
+          MISSED_EXIT,
+          STACK_SMASHED ->
+          true;
       case TAIL_CALL, UNWOUND, STACK_SWITCH, OVERRUN, LOST, SEQUENCE_GAP, TRUNCATED -> false;
     };
   }

@@ -1,0 +1,87 @@
+package dev.retstack.fleet.probe;
+
+import dev.retstack.fleet.core.TraceClock;
+import dev.retstack.fleet.isa.CodeAddresses;
+import dev.retstack.fleet.probe.BlockProbe.Block;
+import dev.retstack.schema.codec.RecordBatch;
+
+/** Returns that never arrive, as {@link JavaProbe} finds them: at each block of the program. */
+final class ReturnWatch {
+  private static final long NOWHERE = -1;
+
+  private final SmashedReturns returns;
+  private final RetStack stack;
+  private final LateEntries late;
+  private final EventRecords events;
+  private final TraceClock clock;
+  private final CodeAddresses addresses;
+  private final boolean everywhere;
+
+  /** The block of the program that ran last. */
+  private long last = NOWHERE;
+
+  ReturnWatch(
+      SmashedReturns returns,
+      RetStack stack,
+      LateEntries late,
+      EventRecords events,
+      TraceClock clock,
+      CodeAddresses addresses,
+      boolean everywhere) {
+    this.everywhere = everywhere;
+    this.returns = returns;
+    this.stack = stack;
+    this.late = late;
+    this.events = events;
+    this.clock = clock;
+    this.addresses = addresses;
+  }
+
+  /** The frame on top came or went. */
+  void top() {
+    returns.watch(stack);
+  }
+
+  /** From here on entries may not be seen: frames die unnoticed, and their slots are used again. */
+  void forget() {
+    stack.forgetSlots();
+    returns.watch(stack);
+  }
+
+  /** A block is about to run; this is what it is. */
+  Block ran(Block block, long address) {
+    last =
+        switch (block) {
+          case PROGRAM -> address;
+          case TRACER -> NOWHERE;
+          case FULL -> last;
+        };
+    return block;
+  }
+
+  /**
+   * The program is at an address.
+   *
+   * @param ended true where it cannot go on there
+   * @return false where there is no room to say how it came there: it comes again
+   */
+  boolean check(long address, RecordBatch batch, boolean ended) {
+    boolean looks = (everywhere || ended) && returns.isPassed();
+    int frame = looks ? returns.find(stack, address, last) : SmashedReturns.NONE;
+    if (frame < 0) {
+      return true;
+    }
+    if (batch.isFull() && !ended) {
+      return false;
+    }
+    int first = SmashedReturns.first(stack, frame);
+    if (!late.isUnwritten() && !stack.isHidden(frame)) {
+      long expected = addresses.instruction(stack.fromPc(first));
+      long self = stack.selfPc(frame);
+      events.smashed(batch, clock.now(), frame, self, address, stack.retP(frame), expected);
+    }
+    stack.truncate(first);
+    returns.watch(stack);
+    return true;
+  }
+}

@@ -1,0 +1,184 @@
+package dev.retstack.fleet.zoo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.loader.GuestCompiler;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.codec.RecordBatch;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Planted buffer overflows (guest/smashed): each is found where it is, and nothing else. */
+class SmashedTest {
+  private static final Path SMASHED = Zoo.GUEST.resolve("smashed");
+  private static final long NO_CODE = 0x40;
+
+  static List<LoadedImage> images() throws IOException {
+    return images(SMASHED.resolve("images"));
+  }
+
+  private static List<LoadedImage> images(Path folder) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files
+          .filter(file -> file.toString().endsWith(".elf"))
+          .sorted()
+          .map(SmashedTest::load)
+          .toList();
+    }
+  }
+
+  private static LoadedImage load(Path file) {
+    try {
+      return LoadedImage.load(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void thereAreImagesOfFiveIsasAndMore() throws IOException {
+    assertThat(images().stream().map(image -> image.isa().name()).distinct().count())
+        .isGreaterThanOrEqualTo(5);
+  }
+
+  @ParameterizedTest
+  @MethodSource("images")
+  void aReturnIntoATracedFunction(LoadedImage image) {
+    Run run = runs(image, "into_function");
+    assertThat(run.ending().detail()).isEqualTo("exited with code 0");
+    assertSmashed(run, symbol(image, "smashed_target"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("images")
+  void aReturnIntoCodeThatHasRun(LoadedImage image) {
+    Run run = runs(image, "into_block");
+    assertThat(run.ending().detail()).isEqualTo("exited with code 0");
+    assertSmashed(run, symbol(image, "seen_before"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("images")
+  void aReturnToWhereNoCodeIs(LoadedImage image) {
+    Run run = runs(image, "into_nowhere");
+    assertThat(run.ending().end()).isEqualTo(CoreEnd.FAULTED);
+    assertSmashed(run, NO_CODE);
+  }
+
+  /** The fault tells of it; nothing is looked at before. */
+  @ParameterizedTest
+  @MethodSource("images")
+  void aReturnToWhereNoCodeIsWithoutLookingAtEachBlock(LoadedImage image) {
+    for (ProbeKind probe : List.of(ProbeKind.NATIVE, ProbeKind.JAVA)) {
+      Run run = run(image, Run.options().withProbe(probe), 1_000_000, "into_nowhere");
+      assertSmashed(run, NO_CODE);
+      Run unseen = run(image, Run.options().withProbe(probe), 1_000_000, "into_function");
+      assertThat(smashed(unseen)).isEmpty();
+      assertThat(unseen.ending().detail()).isEqualTo("exited with code 0");
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("images")
+  void longjmpsAndUnwindersSmashNothing(LoadedImage image) {
+    assertThat(smashed(runs(image, "jumps"))).isEmpty();
+    if (image.elf().symbol("run_unwinder").isPresent()) {
+      assertThat(smashed(runs(image, "unwinder"))).isEmpty();
+    }
+  }
+
+  @Test
+  void todaysCompilersAsWell(@TempDir Path folder) throws Exception {
+    Assumptions.assumeTrue(
+        GuestCompiler.installed("x86_64-linux-gnu-gcc"), "skipped: no x86_64-linux-gnu-gcc");
+    Process build =
+        new ProcessBuilder(SMASHED.resolve("build.sh").toString(), folder.toString())
+            .redirectErrorStream(true)
+            .start();
+    String said = new String(build.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(build.waitFor()).as(said).isZero();
+    for (LoadedImage image : images(folder)) {
+      aReturnIntoATracedFunction(image);
+      aReturnIntoCodeThatHasRun(image);
+      aReturnToWhereNoCodeIs(image);
+      longjmpsAndUnwindersSmashNothing(image);
+    }
+  }
+
+  /** Both probes, any slices: the same records, and the program ends as it does untraced. */
+  private static Run runs(LoadedImage image, String program) {
+    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    SplittableRandom random = new SplittableRandom(seed);
+    Run untraced = run(image, Run.options().withTraced(false), 1_000_000, program);
+    CoreOptions checking = Run.options().withCheckReturns(true);
+    Run java = run(image, checking.withProbe(ProbeKind.JAVA), 1_000_000, program);
+    String how = image.isa().name() + " " + program + ": reproduce with -Dretstack.seed=" + seed;
+    assertThat(java.ending()).as(how).isEqualTo(untraced.ending());
+    assertThat(java.output()).as(how).isEqualTo(untraced.output());
+    for (ProbeKind probe : List.of(ProbeKind.NATIVE, ProbeKind.JAVA)) {
+      for (int round = 0; round < 3; round++) {
+        CoreOptions options = checking.withProbe(probe).withRecordsPerChunk(1 + random.nextInt(40));
+        Run again = run(image, options, 1 + random.nextInt(200), program);
+        try {
+          Records.assertSame("Java", java.records(), probe.toString(), again.records());
+        } catch (AssertionError e) {
+          throw new AssertionError(how, e);
+        }
+        assertThat(again.ending()).as(how).isEqualTo(java.ending());
+        assertThat(again.instructions()).as(how).isEqualTo(java.instructions());
+      }
+    }
+    return java;
+  }
+
+  private static Run run(LoadedImage image, CoreOptions options, long slice, String program) {
+    return Run.of(image, options, slice, core -> {}, program);
+  }
+
+  private static List<Integer> smashed(Run run) {
+    return IntStream.range(0, run.records().size())
+        .filter(i -> run.records().kind[i] == RecordBatch.SMASHED)
+        .boxed()
+        .toList();
+  }
+
+  private static void assertSmashed(Run run, long target) {
+    RecordBatch r = run.records();
+    assertThat(smashed(run)).as(Records.around(r, r.size() - 1)).hasSize(1);
+    int at = smashed(run).getFirst();
+    assertThat(name(run, r.selfPc[at])).isEqualTo("smashed_victim");
+    assertThat(r.fromPc[at]).isEqualTo(target);
+    assertThat(name(run, r.fp[at])).isEqualTo("smashed_outer");
+    int entry = at;
+    while (r.kind[entry] != RecordBatch.ENTRY || r.selfPc[entry] != r.selfPc[at]) {
+      entry--;
+    }
+    assertThat(r.fp[at]).isEqualTo(r.fromPc[entry]);
+    assertThat(r.retP[at]).isEqualTo(r.retP[entry]);
+    assertThat(r.depth[at]).isEqualTo(r.depth[entry]);
+    assertThat(at + 1 == r.size() || r.depth[at + 1] <= r.depth[at]).isTrue();
+  }
+
+  private static String name(Run run, long pc) {
+    return run.image().elf().functionAt(pc).orElseThrow().name();
+  }
+
+  private static long symbol(LoadedImage image, String name) {
+    return image.elf().symbol(name).orElseThrow().address();
+  }
+}
