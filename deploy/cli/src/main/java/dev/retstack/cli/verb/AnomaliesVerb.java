@@ -23,9 +23,11 @@ import picocli.CommandLine.Option;
     name = "anomalies",
     description = {
       "Show every anomaly: corrupted frames, return addresses that changed, unwound and tail calls,",
-      "losses. With --fail-on the exit code is 1 where one is at least that grave."
+      "losses. With --fail-on the exit code is 1 where one is at least that grave. --explain tells",
+      "what each kind is, what is likely to have made it, and what to do."
     },
     footer = {
+      "  retstack anomalies --explain",
       "  retstack record --image zoo-x86_64-mcount -o trace.avro -- sort",
       "  retstack anomalies trace.avro --fail-on error"
     })
@@ -35,6 +37,22 @@ public final class AnomaliesVerb extends ResultVerb {
       paramLabel = "SEVERITY",
       description = "info, warning or error: exit with 1 where an anomaly is at least that grave.")
   private Severity failOn;
+
+  @Option(
+      names = "--explain",
+      description = "List every kind: definition, likely cause, what to do. No trace is read.")
+  private boolean explain;
+
+  @Override
+  boolean explains() {
+    if (explain) {
+      for (AnomalyKind kind : AnomalyKind.values()) {
+        out().printf("%s (%s)%n  %s%n", kind, kind.severity(), kind.definition());
+        out().printf("  likely: %s%n  to do: %s%n", kind.cause(), kind.cure());
+      }
+    }
+    return explain;
+  }
 
   @Override
   int show(GraphState state, Format shape) throws IOException {

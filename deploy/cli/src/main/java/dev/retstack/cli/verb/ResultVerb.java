@@ -19,10 +19,18 @@ abstract class ResultVerb extends Verb {
 
   @Override
   final int run() throws Exception {
+    if (explains()) {
+      return ExitCode.OK;
+    }
     if (source.problem() != null) {
       throw usage(source.problem());
     }
     return source.live() ? live() : show(source.replay(limits(), terminal()), format.format());
+  }
+
+  /** Where words alone were asked for, prints them, and nothing is shown. */
+  boolean explains() {
+    return false;
   }
 
   /** Shows the result of a trace; returns one of {@link ExitCode}. */

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Ran;
+import dev.retstack.graph.check.AnomalyKind;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -245,5 +246,15 @@ class TraceVerbsTest {
       }
     }
     return counts;
+  }
+
+  @Test
+  void anomaliesExplainsEveryKindWithoutATrace() {
+    Ran explained = Ran.retstack("anomalies", "--explain");
+    assertThat(explained.code()).isEqualTo(ExitCode.OK);
+    for (AnomalyKind kind : AnomalyKind.values()) {
+      assertThat(explained.out())
+          .contains(kind.name(), kind.definition(), kind.cause(), kind.cure());
+    }
   }
 }

@@ -323,8 +323,8 @@ public final class CoreGraph {
     }
 
     @Override
-    public boolean wants(AnomalyKind kind) {
-      return anomalies.accepts(kind);
+    public boolean wants(AnomalyKind kind, long selfPc) {
+      return anomalies.accepts(kind, selfPc);
     }
 
     @Override

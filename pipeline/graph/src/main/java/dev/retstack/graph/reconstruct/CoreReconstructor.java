@@ -228,7 +228,7 @@ public final class CoreReconstructor {
   }
 
   private void report(Anomaly anomaly) {
-    if (listener.wants(anomaly.kind())) {
+    if (listener.wants(anomaly.kind(), anomaly.selfPc())) {
       listener.anomaly(anomaly);
     } else {
       listener.count(Stat.ANOMALIES_NOT_KEPT, 1);

@@ -118,8 +118,12 @@ public interface GraphListener {
   /** The call of this slot, which was {@link Ending#TRUNCATED}, had ended by now. */
   void bounded(int slot, long now);
 
-  /** Whether rows of this kind are still wanted; what is not wanted is only counted. */
-  boolean wants(AnomalyKind kind);
+  /**
+   * Whether a row of this kind and function is still wanted; what is not wanted is only counted.
+   *
+   * @param selfPc the function concerned, 0 = none
+   */
+  boolean wants(AnomalyKind kind, long selfPc);
 
   /** Something is wrong, odd or missing; called only where {@link #wants} said so. */
   void anomaly(Anomaly anomaly);

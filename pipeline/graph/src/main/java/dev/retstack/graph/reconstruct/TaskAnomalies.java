@@ -154,7 +154,7 @@ final class TaskAnomalies {
       long received,
       long target,
       long count) {
-    if (listener.wants(kind)) {
+    if (listener.wants(kind, selfPc)) {
       LongList calls = LongImmutableList.of(stack.open(Anomaly.MAX_STACK));
       listener.anomaly(
           new Anomaly(kind, variant, time, selfPc, expected, received, target, count, calls));

@@ -42,7 +42,17 @@ public record AnomalyRow(
 
   /** The row of an anomaly of a core. */
   public static AnomalyRow of(CoreKey key, ImageInfo image, Anomaly a) {
+    return of(key, image, a, 0);
+  }
+
+  /**
+   * The row of an anomaly of a core.
+   *
+   * @param more of its kind and function that have no row
+   */
+  static AnomalyRow of(CoreKey key, ImageInfo image, Anomaly a, long more) {
     SymbolTable symbols = image.symbols();
+    String message = AnomalyMessage.of(a, symbols);
     return new AnomalyRow(
         a.kind(),
         a.kind().severity(),
@@ -58,6 +68,12 @@ public record AnomalyRow(
         a.time(),
         a.count(),
         a.stack().longStream().mapToObj(symbols::symbolPlusOffset).toList(),
-        AnomalyMessage.of(a, symbols));
+        more == 0 ? message : message + "; and %d more here, only counted".formatted(more));
+  }
+
+  /** The function that called the one concerned, as symbol+offset; empty = not known. */
+  public String caller() {
+    int at = stack.indexOf(function);
+    return at < 0 || at + 1 == stack.size() ? "" : stack.get(at + 1);
   }
 }

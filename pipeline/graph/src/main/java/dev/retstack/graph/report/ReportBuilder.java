@@ -1,5 +1,6 @@
 package dev.retstack.graph.report;
 
+import dev.retstack.graph.aggregate.AnomalyLog;
 import dev.retstack.graph.aggregate.CallProfile;
 import dev.retstack.graph.aggregate.CallTotals;
 import dev.retstack.graph.aggregate.CoreGraph;
@@ -18,6 +19,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Makes one report of one or several states, such as those of all partitions. A core lives in one
@@ -111,12 +114,14 @@ public final class ReportBuilder {
 
   /** Anomalies of all cores, by core, in the order in which they were found. */
   public List<AnomalyRow> anomalies() {
-    return cores().stream()
-        .flatMap(
-            core ->
-                core.anomalies().rows().stream()
-                    .map(a -> AnomalyRow.of(core.key(), core.image(), a)))
-        .toList();
+    return cores().stream().flatMap(ReportBuilder::anomalies).toList();
+  }
+
+  private static Stream<AnomalyRow> anomalies(CoreGraph core) {
+    AnomalyLog log = core.anomalies();
+    return IntStream.range(0, log.rows().size())
+        .mapToObj(
+            i -> AnomalyRow.of(core.key(), core.image(), log.rows().get(i), log.leftOutAfter(i)));
   }
 
   private List<CoreGraph> cores() {

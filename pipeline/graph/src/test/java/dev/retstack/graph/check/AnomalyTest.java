@@ -250,7 +250,7 @@ class AnomalyTest {
   void aFloodOfOneKindDoesNotHideAnother() {
     Stream s = new Stream().enter(0, 0, MAIN, 0x900);
     for (int i = 0; i < 300; i++) {
-      s.exit(i, 9, C, 0x900);
+      s.exit(i, 9, C + i, 0x900);
     }
     s.exit(400, 0, MAIN, 0x900, slot(0), 1).end(400);
     assertThat(s.state().anomalies()).hasSize(101);
@@ -259,6 +259,21 @@ class AnomalyTest {
     assertThat(stats(s))
         .containsExactly(
             "FRAME_POINTER_MISMATCHES 1", "MISPLACED_EXITS 300", "ANOMALIES_NOT_KEPT 200");
+  }
+
+  @Test
+  void aFunctionThatGoesWrongOftenDoesNotHideAnotherAndIsCountedExactly() {
+    Stream s = new Stream().enter(0, 0, MAIN, 0x900);
+    for (int i = 0; i < 300; i++) {
+      s.exit(i, 9, C, 0x900);
+    }
+    s.exit(300, 9, B, 0x900).exit(400, 0, MAIN, 0x900).end(400);
+    List<AnomalyRow> rows = s.state().anomalies();
+    assertThat(rows).hasSize(21);
+    assertThat(rows.get(18).message()).doesNotContain("more here");
+    assertThat(rows.get(19).message()).endsWith("; and 280 more here, only counted");
+    assertThat(rows.get(20).function()).isEqualTo("b");
+    assertThat(stats(s)).containsExactly("MISPLACED_EXITS 301", "ANOMALIES_NOT_KEPT 280");
   }
 
   private static AnomalyRow only(Stream s) {

@@ -11,7 +11,21 @@ public final class AnomalyCsv {
   /** Writes a head line and one line per anomaly. */
   public static void write(List<AnomalyRow> anomalies, Appendable out) throws IOException {
     Csv csv = new Csv(out);
-    csv.line("kind", "core", "task", "function", "expected", "received", "time", "stack");
+    csv.line(
+        "kind",
+        "core",
+        "task",
+        "function",
+        "expected",
+        "received",
+        "time",
+        "stack",
+        "severity",
+        "caller",
+        "count",
+        "message",
+        "cause",
+        "cure");
     for (AnomalyRow row : anomalies) {
       csv.line(
           row.kind(),
@@ -21,7 +35,13 @@ public final class AnomalyCsv {
           Units.hex(row.expected()),
           Units.hex(row.received()),
           row.time(),
-          String.join(";", row.stack()));
+          String.join(";", row.stack()),
+          row.severity(),
+          row.caller(),
+          row.count(),
+          row.message(),
+          row.kind().cause(),
+          row.kind().cure());
     }
   }
 }

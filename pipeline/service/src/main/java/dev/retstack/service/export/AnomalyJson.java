@@ -8,7 +8,8 @@ import java.util.List;
 
 /**
  * Anomalies as JSON, a contract kept stable: {@code [{kind, core, task, function, expected,
- * received, time, stack:[...]}]}. Expected and received are strings in hex.
+ * received, time, stack:[...], severity, caller, count, message, cause, cure}]}. Expected and
+ * received are strings in hex, cause and cure sentences of the kind.
  */
 public final class AnomalyJson {
   private AnomalyJson() {}
@@ -40,6 +41,12 @@ public final class AnomalyJson {
       json.writeString(frame);
     }
     json.writeEndArray();
+    json.writeStringField("severity", row.severity().name());
+    json.writeStringField("caller", row.caller());
+    json.writeNumberField("count", row.count());
+    json.writeStringField("message", row.message());
+    json.writeStringField("cause", row.kind().cause());
+    json.writeStringField("cure", row.kind().cure());
     json.writeEndObject();
   }
 }

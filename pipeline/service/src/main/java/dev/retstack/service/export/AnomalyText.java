@@ -36,6 +36,8 @@ public final class AnomalyText {
         out.append("   ").append(frame).append('\n');
       }
     }
+    out.append("  likely: ").append(row.kind().cause()).append('\n');
+    out.append("  to do: ").append(row.kind().cure()).append('\n');
     out.append("---[ end trace ]---\n");
   }
 
