@@ -175,7 +175,7 @@ public class GraphBenchmark {
     public void bounded(int slot, long now) {}
 
     @Override
-    public boolean wants(AnomalyKind kind) {
+    public boolean wants(AnomalyKind kind, long selfPc) {
       return false;
     }
 
