@@ -93,7 +93,7 @@ class RtosTest {
           overwritten: word 3 \\(sp\\) is 0x0, it was 0x[0-9a-f]+: has another stack run over\\?
           wrong_trap       | interrupt_trap\\(0\\) in the handler of interrupt 0: .*
           wrong_task       | the function that a frame of interrupt_frame began with returned: .*
-          wrong_stack      | (no room for an interrupt.s frame|interrupt controller at pc 0x).*
+          wrong_stack      | .*: is the stack too small, or the stack pointer wrong\\?
           right_handler    | limit of 300000 instructions
           """)
   void aHandlerThatIsWrongEndsTheCoreWithASentence(String handler, String sentence)
