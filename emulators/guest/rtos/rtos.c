@@ -175,6 +175,6 @@ TRACED void rtos_stop(void) { interrupt_mask(1); }
 TRACED long rtos_stack_left(const struct rtos_task *task) {
   unsigned long left = 0;
   if (task->stack[0] != CANARY) return -1;
-  while (left + 1 < task->stack_words && task->stack[left + 1] == FRESH) left++;
+  while (left < RTOS_STACK_SPARE && task->stack[left + 1] == FRESH) left++;
   return (long)left;
 }

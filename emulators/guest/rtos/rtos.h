@@ -6,7 +6,7 @@
 
 #include "interrupts.h"
 
-enum { RTOS_STACK_WORDS = 1024, RTOS_QUEUE_ITEMS = 4, RTOS_FOREVER = -1 };
+enum { RTOS_STACK_WORDS = 1024, RTOS_QUEUE_ITEMS = 4, RTOS_STACK_SPARE = 64 };
 
 // Timers of the core, by number.
 enum { RTOS_TICK = 0, RTOS_DEVICE = 1 };
@@ -92,7 +92,8 @@ void rtos_unlock(struct rtos_mutex *mutex);
 void rtos_put(struct rtos_queue *queue, long value);
 long rtos_get(struct rtos_queue *queue);
 
-// Words of a task's stack that were never used; -1 where its canary is gone.
+// Words at the end of a task's stack that were never used, RTOS_STACK_SPARE at most: how far others were used is not the
+// program's to know, a counting function may have been there; -1 where the canary is gone.
 long rtos_stack_left(const struct rtos_task *task);
 
 interrupt_frame_t rtos_interrupt(interrupt_frame_t frame, unsigned long number);

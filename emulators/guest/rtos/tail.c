@@ -7,4 +7,4 @@ TRACED long tail_ping(long left, long count) { return left == 0 ? count : TAIL_C
 
 TRACED long tail_pong(long left, long count) { return left == 0 ? count : TAIL_CALL(tail_ping(left - 1, count + 1)); }
 
-TRACED long tail_start(long rounds) { return TAIL_CALL(tail_ping(rounds, 0)); }
+TRACED long tail_start(long rounds, long count) { return TAIL_CALL(tail_ping(rounds, count)); }

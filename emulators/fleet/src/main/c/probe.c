@@ -132,7 +132,9 @@ static __attribute__((noinline)) int rare_state(uc_engine *uc, struct core *c, c
   }
   c->last_end = address + size;
   c->attention = (c->stops_at_jumps || c->registers == NULL ? ATTENTION_RARE : 0) | (c->behind ? ATTENTION_BEHIND : 0);
-  if (c->now >= c->deadline && may_stop) {
+  uint32_t kind = b->what % KINDS;
+  /* not in the tracer's code: whether a return passes there depends on what is traced */
+  if (c->now >= c->deadline && may_stop && kind != BLOCK_HANDLER && kind != BLOCK_LANDING) {
     stop_before(uc, c, address, STOP_DEADLINE);
     return 0;
   }

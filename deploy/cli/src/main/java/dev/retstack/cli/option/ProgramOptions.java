@@ -4,6 +4,7 @@ import dev.retstack.cli.CommandException;
 import dev.retstack.fleet.control.CoreIdentity;
 import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.InterruptTimer;
 import dev.retstack.fleet.core.Ram;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.linux.LinuxOptions;
@@ -90,6 +91,16 @@ public final class ProgramOptions {
   private final List<Ram> ram = new ArrayList<>();
 
   @Option(
+      names = "--timer",
+      paramLabel = "PERIOD:HANDLER",
+      description = {
+        "Interrupts the program every PERIOD instructions: HANDLER(frame, number) returns the frame",
+        "to go on with. May be repeated; numbers count from 0. See emulators/guest/README.md."
+      },
+      converter = TimerConverter.class)
+  private final List<InterruptTimer> timers = new ArrayList<>();
+
+  @Option(
       names = "--label",
       paramLabel = "KEY=VALUE",
       description = {
@@ -142,7 +153,8 @@ public final class ProgramOptions {
   /**
    * Checks an image that was loaded against what the user said of it.
    *
-   * @throws ElfFormatException where it is of another ISA, has no call sites or no such entry
+   * @throws ElfFormatException where it is of another ISA, has no call sites, no such entry or no such
+   *     handler
    */
   public void check(LoadedImage image) throws ElfFormatException {
     if (isa != null) {
@@ -151,6 +163,9 @@ public final class ProgramOptions {
     image.requireCallSites();
     if (entry != null) {
       image.entry(entry);
+    }
+    for (InterruptTimer timer : timers) {
+      timer.address(image);
     }
   }
 
@@ -185,7 +200,8 @@ public final class ProgramOptions {
             .withClock(clock)
             .withProbe(probe.probe())
             .withTrace(trace())
-            .withRam(ram));
+            .withRam(ram)
+            .withTimers(timers));
   }
 
   /** Arguments after {@code --}. */

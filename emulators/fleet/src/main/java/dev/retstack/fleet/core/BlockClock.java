@@ -161,7 +161,8 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
     }
     boolean mayStop = !stopsAtJumps || address != lastEnd;
     lastEnd = address + size;
-    if (instructions.now() >= deadline && mayStop) {
+    // not in the tracer's code: whether a return passes there depends on what is traced
+    if (instructions.now() >= deadline && mayStop && !landing.holds(address)) {
       stopBefore(address, size, Stop.DEADLINE);
       return;
     }

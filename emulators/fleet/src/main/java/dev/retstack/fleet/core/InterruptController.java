@@ -1,6 +1,7 @@
 package dev.retstack.fleet.core;
 
 import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.loader.ElfFormatException;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.Symbol;
 import dev.retstack.unicorn.Context;
@@ -86,19 +87,11 @@ final class InterruptController {
   }
 
   private static long function(LoadedImage image, InterruptTimer timer) {
-    Symbol symbol =
-        image
-            .elf()
-            .symbol(timer.handler())
-            .filter(s -> image.elf().executableAt(s.address()))
-            .orElseThrow(
-                () ->
-                    new IllegalArgumentException(
-                        ("timer %s: %s has no function '%s': name the function that handles"
-                                + " interrupts, as \"retstack sites %s\" lists them")
-                            .formatted(
-                                timer, image.elf().name(), timer.handler(), image.elf().name())));
-    return image.elf().jumpTarget(symbol.address());
+    try {
+      return timer.address(image);
+    } catch (ElfFormatException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
+    }
   }
 
   private boolean service(LoadedImage image, String name, LongUnaryOperator answer) {

@@ -1,5 +1,10 @@
 package dev.retstack.fleet.core;
 
+import dev.retstack.fleet.loader.ElfFormatException;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.Symbol;
+import java.util.Optional;
+
 /**
  * A timer that interrupts a core.
  *
@@ -31,6 +36,25 @@ public record InterruptTimer(long period, String handler) {
       throw new IllegalArgumentException(
           "'%s' is no timer: PERIOD:HANDLER, as in 1000:rtos_interrupt".formatted(text), e);
     }
+  }
+
+  /**
+   * The handler in an image, as it is jumped to.
+   *
+   * @throws ElfFormatException where it is no function of it
+   */
+  public long address(LoadedImage image) throws ElfFormatException {
+    Optional<Symbol> function =
+        image.elf().symbol(handler).filter(s -> image.elf().executableAt(s.address()));
+    if (function.isEmpty()) {
+      throw new ElfFormatException(
+          image.elf().name(),
+          "the handler of timer %s".formatted(this),
+          "'%s', which is no function of it".formatted(handler),
+          "the function that handles interrupts",
+          "choose one from \"nm %s\"".formatted(image.elf().name()));
+    }
+    return image.elf().jumpTarget(function.get().address());
   }
 
   @Override

@@ -115,8 +115,8 @@ class RtosTest {
     LoadedImage image = image("rtos-x86_64-fentry.elf");
     CoreOptions options = options().withTimers(List.of(new InterruptTimer(5, "rtos_isr")));
     assertThatThrownBy(() -> Run.of(image, options, 1, _ -> {}, "rtos"))
-        .hasMessageContaining("timer 5:rtos_isr: ")
-        .hasMessageContaining("has no function 'rtos_isr'");
+        .hasMessageContaining("the handler of timer 5:rtos_isr")
+        .hasMessageContaining("'rtos_isr', which is no function of it");
   }
 
   @Test
