@@ -153,8 +153,8 @@ public final class ProgramOptions {
   /**
    * Checks an image that was loaded against what the user said of it.
    *
-   * @throws ElfFormatException where it is of another ISA, has no call sites, no such entry or no such
-   *     handler
+   * @throws ElfFormatException where it is of another ISA, has no call sites, no such entry or no
+   *     such handler
    */
   public void check(LoadedImage image) throws ElfFormatException {
     if (isa != null) {
