@@ -190,7 +190,7 @@ public final class Accuracy {
         kept.getLast()[1] = record[1];
         kept.getLast()[3]++;
       } else {
-        kept.add(new long[] {RecordBatch.LOST, record[1], 0, 1, 0, 0, 0});
+        kept.add(new long[] {RecordBatch.LOST, record[1], 0, 1, 0, 0, 0, 0, 0, 0});
       }
     }
     return kept;

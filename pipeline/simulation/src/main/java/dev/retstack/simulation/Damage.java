@@ -28,6 +28,8 @@ record Damage(Field field, long bits) {
     LOST_BEFORE,
     OVERRUNS,
     UNHIJACKABLE,
+    TASK,
+    INTERRUPTS,
     END,
     END_DETAIL,
     CODEC,
@@ -61,6 +63,8 @@ record Damage(Field field, long bits) {
       case LOST_BEFORE -> c.setLostBefore(c.getLostBefore() ^ bits);
       case OVERRUNS -> c.setOverruns(c.getOverruns() ^ bits);
       case UNHIJACKABLE -> c.setUnhijackable(c.getUnhijackable() ^ bits);
+      case TASK -> c.setTask(c.getTask() ^ bits);
+      case INTERRUPTS -> c.setInterrupts(c.getInterrupts() ^ some);
       case END -> c.setEnd(c.getEnd() == CoreEnd.FAULTED ? CoreEnd.RUNNING : CoreEnd.FAULTED);
       case END_DETAIL -> c.setEndDetail(c.getEndDetail() + some);
       case CODEC -> c.setCodec(c.getCodec() + some);

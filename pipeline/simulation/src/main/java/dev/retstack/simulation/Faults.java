@@ -1,6 +1,5 @@
 package dev.retstack.simulation;
 
-import dev.retstack.schema.codec.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -128,8 +127,7 @@ public record Faults(
     for (int i = 0; i < records.size(); i++) {
       if (hits(random, dropRecords)) {
         int run = Math.min(1 + random.nextInt(RUN_MAX), records.size() - i);
-        long time = records.get(i + run - 1)[1];
-        kept.add(new long[] {RecordBatch.LOST, time, 0, run, 0, 0, 0});
+        RecordLog.lost(kept, records, i, i + run);
         i += run - 1;
       } else {
         kept.add(records.get(i));

@@ -55,7 +55,10 @@ final class ModelCore {
       int end = Math.min(next + random.nextInt(largest + 1), records.size());
       boolean marker = next < end && records.get(next)[0] == RecordBatch.LOST;
       long lostBefore = marker && random.nextBoolean() ? records.get(next++)[3] : 0;
-      chunks.add(chunk(chunks.size(), sent, lostBefore, records.subList(next, end), clock));
+      long[] at = records.get(Math.min(next, records.size() - 1));
+      chunks.add(
+          chunk(chunks.size(), sent, lostBefore, records.subList(next, end), clock)
+              .in(at[RecordLog.TASK], (int) at[RecordLog.INTERRUPTS]));
       clock = records.get(Math.max(end, 1) - 1)[1];
       sent += end - next;
       next = end;
@@ -73,7 +76,9 @@ final class ModelCore {
             program.clock(),
             m.unit(),
             CoreEnd.HALTED,
-            "exit code 0");
+            "exit code 0",
+            program.task(),
+            program.interrupts());
     chunks.add(new ModelChunk(key, last.imageId(), end, last.batch()));
     return chunks;
   }

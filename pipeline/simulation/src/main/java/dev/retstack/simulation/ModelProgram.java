@@ -2,87 +2,90 @@ package dev.retstack.simulation;
 
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.codec.TaskEvent;
+import dev.retstack.simulation.ModelStack.Activation;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
  * A random walk over calls, returns, tail calls and longjmps with a stack in memory, traced by a
- * {@link ModelTracer}. It notes what really happened in {@link #calls} and {@link #anomalies}, by
- * its own book-keeping of live activations, not by the records.
+ * {@link ModelTracer}; of several tasks and of interrupts where the workload asks for them. It
+ * notes what really happened in {@link #calls} and {@link #anomalies}, by its own book-keeping of
+ * live activations, not by the records.
  */
 final class ModelProgram {
   private static final long STACK_TOP = 0x7fff_f000L;
+  private static final long STACK_SIZE = 0x100_0000L;
   private static final long TEXT = 0x40_0000L;
+  private static final int NUMBERS = 5;
 
   private static final ModelTracer.Defect[] DEFECTS = {
     ModelTracer.Defect.FRAME_POINTER, ModelTracer.Defect.SLOT, ModelTracer.Defect.RETURN_ADDRESS
   };
 
-  /**
-   * A live activation: its call (null where it runs untraced), its slot, what the slot holds, and
-   * its stack pointer.
-   */
-  private static final class Activation {
-    TrueCall call;
-    final long slot;
-    long held;
-    final long sp;
-
-    Activation(TrueCall call, long slot, long held, long sp) {
-      this.call = call;
-      this.slot = slot;
-      this.held = held;
-      this.sp = sp;
-    }
-  }
-
   private final SplittableRandom random;
   private final Workload workload;
-  private final ModelTracer tracer;
-  private final List<Activation> live = new ArrayList<>();
+  private final RecordLog log = new RecordLog();
 
-  /** Calls that a longjmp left; nobody has noticed yet. */
-  private final List<TrueCall> abandoned = new ArrayList<>();
+  /** Tasks that have not ended, in turn; the first is the core's. */
+  private final List<ModelTask> tasks = new ArrayList<>();
 
+  private final Map<Long, Integer> instances = new HashMap<>();
+  private ModelTask current;
+  private ModelStack stack;
   private long clock;
+  private long stacks;
   final List<TrueCall> calls = new ArrayList<>();
+  final List<TrueInterrupt> interrupts = new ArrayList<>();
+
+  /** All tasks that ever were. */
+  final List<ModelTask> allTasks = new ArrayList<>();
+
+  /** When a task was switched out, and in again. */
+  final Map<Long, Long> switches = new HashMap<>();
+
   final Map<AnomalyKind, Long> anomalies = new EnumMap<>(AnomalyKind.class);
 
   ModelProgram(SplittableRandom random, Workload workload) {
     this.random = random;
     this.workload = workload;
-    this.tracer = new ModelTracer(workload.retStack());
     this.clock = workload.start();
+    begin(task(0));
   }
 
   /** Runs to the end; some programs end in the middle of their calls. */
   ModelProgram run() {
     boolean endsInside = random.nextInt(4) == 0;
-    int refused = 0;
-    while (calls.size() + refused < workload.calls()) {
+    while (calls.size() + log.overruns < workload.calls()) {
       step();
-      refused = (int) tracer.overruns;
     }
-    while (!live.isEmpty() && !endsInside) {
-      giveBack();
+    while (!endsInside && !(stack.live.isEmpty() && stack.interrupt == null)) {
+      if (stack.live.isEmpty()) {
+        leave();
+      } else {
+        giveBack();
+      }
     }
-    clock += random.nextInt(10);
-    live.stream().filter(a -> a.call != null).forEach(a -> abandoned.add(a.call));
-    abandoned.forEach(call -> call.end(clock, Ending.ENDED));
+    pass(random.nextInt(10));
+    for (ModelTask task : tasks) {
+      end(task);
+    }
     return this;
   }
 
-  /** Records in the columns kind, time, depth, selfpc, frompc, retp, fp. */
+  /** Records, see {@link RecordLog}. */
   List<long[]> records() {
-    return tracer.records;
+    return log.records;
   }
 
   /** Calls that ran untraced because ret_stack was full. */
   long overruns() {
-    return tracer.overruns;
+    return log.overruns;
   }
 
   /** The core's clock. */
@@ -90,16 +93,69 @@ final class ModelProgram {
     return clock;
   }
 
+  /** The core's clock at its first instruction. */
+  long start() {
+    return workload.start();
+  }
+
+  /** Task at hand. */
+  long task() {
+    return log.task;
+  }
+
+  /** Interrupts open in it. */
+  int interrupts() {
+    return log.interrupts;
+  }
+
+  /** Time passes: whose it is, every open call notes for itself. */
+  private void pass(long time) {
+    clock += time;
+    if (time == 0) {
+      return;
+    }
+    for (ModelTask task : tasks) {
+      for (ModelStack s : task.stacks) {
+        boolean runs = s == stack;
+        if (runs && s.interrupt != null) {
+          s.interrupt.ran += time;
+        } else if (runs) {
+          task.ran += time;
+        } else {
+          for (TrueCall call : s.open()) {
+            call.away += task == current ? 0 : time;
+            call.interrupted += task == current ? time : 0;
+          }
+        }
+      }
+    }
+  }
+
   private void step() {
-    clock += random.nextInt(3) == 0 ? random.nextInt(50) : 0;
-    if (live.isEmpty()) {
+    pass(random.nextInt(3) == 0 ? random.nextInt(50) : 0);
+    Workload.Contexts c = workload.contexts();
+    if (chance(c.switches())) {
+      switchTask();
+    } else if (chance(c.births())) {
+      birthOrEnd();
+    } else if (current.stacks.size() <= c.nested() && chance(c.interrupts())) {
+      interrupt();
+    } else if (stack.interrupt != null && (stack.live.isEmpty() || chance(10))) {
+      leave();
+    } else {
+      walk();
+    }
+  }
+
+  private void walk() {
+    if (stack.live.isEmpty()) {
       call();
-    } else if (live.size() > 2 && chance(workload.jump())) {
+    } else if (stack.live.size() > 2 && chance(workload.jump())) {
       jump();
     } else if (chance(workload.down())) {
       if (chance(workload.tail())) {
         tailCall();
-      } else if (live.size() < workload.depth()) {
+      } else if (stack.live.size() < workload.depth()) {
         call();
       } else {
         giveBack();
@@ -109,24 +165,132 @@ final class ModelProgram {
     }
   }
 
+  private ModelTask task(long id) {
+    ModelTask task = new ModelTask(id, instances.merge(id, 1, Integer::sum));
+    task.stacks.add(stack(null));
+    allTasks.add(task);
+    return task;
+  }
+
+  private ModelStack stack(TrueInterrupt interrupt) {
+    long bottom = STACK_TOP + stacks++ % 64 * STACK_SIZE;
+    return new ModelStack(bottom, new ModelTracer(workload.retStack(), log), interrupt);
+  }
+
+  private void begin(ModelTask task) {
+    tasks.add(task);
+    place(task);
+  }
+
+  private void place(ModelTask task) {
+    current = task;
+    stack = task.top();
+    log.task = task.id;
+    log.interrupts = task.stacks.size() - 1;
+    log.frames = stack.tracer.frames();
+  }
+
+  /** Another task goes on: the next one, or any. */
+  private void switchTask() {
+    int at = tasks.indexOf(current);
+    int next = workload.contexts().inTurn() ? at + 1 : random.nextInt(tasks.size());
+    ModelTask to = tasks.get(next % tasks.size());
+    if (to != current) {
+      out();
+      record(to, TaskEvent.SWITCHED);
+      switches.put(to.out, clock);
+      place(to);
+    }
+  }
+
+  private void out() {
+    pass(1); // times of switches are their own
+    current.out = clock;
+  }
+
+  private void record(ModelTask to, TaskEvent event) {
+    int frames = to.top().tracer.frames();
+    log.add(RecordBatch.TASK, clock, frames, to.id, event.code(), to.top().bottom, 0);
+  }
+
+  private void birthOrEnd() {
+    boolean full = tasks.size() >= workload.contexts().tasks();
+    if (current.id != 0 && (full || random.nextInt(3) == 0)) {
+      pass(1);
+      record(current, TaskEvent.ENDED);
+      end(current);
+      tasks.remove(current);
+      switches.put(tasks.get(0).out, clock);
+      place(tasks.get(0));
+    } else if (!full || random.nextBoolean()) {
+      long id = 1L + random.nextInt(2 * workload.contexts().tasks());
+      ModelTask former = tasks.stream().filter(t -> t.id == id).findFirst().orElse(null);
+      if (former != null || !full) {
+        out();
+        ModelTask born = task(id);
+        boolean declared = former != null || random.nextBoolean();
+        record(born, declared ? TaskEvent.STARTED : TaskEvent.SWITCHED);
+        if (former != null) {
+          end(former);
+          tasks.remove(former);
+        }
+        begin(born);
+      }
+    }
+  }
+
+  /** The task is over, and all its calls with it. */
+  private void end(ModelTask task) {
+    for (ModelStack s : task.stacks) {
+      s.open().forEach(call -> call.end(clock, Ending.ENDED));
+      if (s.interrupt != null) {
+        s.interrupt.end(clock, Ending.ENDED);
+      }
+    }
+  }
+
+  private void interrupt() {
+    pass(1);
+    long number = 32L + random.nextInt(NUMBERS);
+    TrueInterrupt interrupt = new TrueInterrupt(number, stack.innermost(), clock);
+    interrupts.add(interrupt);
+    log.add(RecordBatch.INTERRUPT_ENTER, clock, stack.tracer.frames(), number, TEXT, 0, 0);
+    current.stacks.add(stack(interrupt));
+    place(current);
+  }
+
+  private void leave() {
+    pass(1);
+    List<TrueCall> open = stack.open();
+    open.forEach(call -> call.end(clock, Ending.UNWOUND));
+    if (!open.isEmpty()) {
+      note(AnomalyKind.UNWOUND, open.size());
+    }
+    stack.interrupt.end(clock, Ending.RETURNED);
+    int left = stack.tracer.frames();
+    log.add(RecordBatch.INTERRUPT_EXIT, clock, left, stack.interrupt.number, TEXT, 0, 0);
+    current.stacks.removeLast();
+    place(current);
+  }
+
   private void call() {
-    clock++;
-    Activation above = live.isEmpty() ? null : live.getLast();
-    long sp = above == null ? STACK_TOP : above.sp;
+    pass(1);
+    Activation above = stack.live.isEmpty() ? null : stack.live.getLast();
+    long sp = above == null ? stack.bottom : above.sp;
     TrueCall caller = above == null ? null : above.call;
     long from = (caller == null ? TEXT - 0x100 : caller.selfPc) + 8 + 4L * random.nextInt(8);
     long slot = sp - 8;
     long selfPc = anyFunction();
-    long held = tracer.entry(clock, selfPc, from, slot, sp + 0x10);
+    long held = stack.tracer.entry(clock, selfPc, from, slot, sp + 0x10);
     TrueCall call = held == from ? null : enter(selfPc, caller, caller);
-    live.add(new Activation(call, slot, held, slot - 16L * (1 + random.nextInt(6))));
+    stack.live.add(new Activation(call, slot, held, slot - 16L * (1 + random.nextInt(6))));
   }
 
   private void tailCall() {
-    Activation a = live.getLast();
-    clock++;
+    Activation a = stack.live.getLast();
+    pass(1);
     long selfPc = anyFunction();
-    long held = tracer.entry(clock, selfPc, a.held, a.slot, a.slot + 0x18);
+    long held = stack.tracer.entry(clock, selfPc, a.held, a.slot, a.slot + 0x18);
     if (held != a.held) {
       TrueCall call = enter(selfPc, a.call.parent, a.call);
       a.call.end(clock, Ending.TAIL_CALLED);
@@ -142,42 +306,43 @@ final class ModelProgram {
 
   private TrueCall enter(long selfPc, TrueCall parent, TrueCall caller) {
     noticed();
-    TrueCall call = new TrueCall(selfPc, parent, caller, clock);
+    TrueCall call =
+        new TrueCall(selfPc, parent, caller, clock, current.id, current.instance, stack.interrupt);
     calls.add(call);
     return call;
   }
 
   private void giveBack() {
-    clock += random.nextInt(3);
-    Activation a = live.removeLast();
+    pass(random.nextInt(3));
+    Activation a = stack.live.removeLast();
     if (a.call == null) {
       return;
     }
     noticed();
     ModelTracer.Defect defect = defect();
     a.call.end(clock, Ending.RETURNED);
-    long target = tracer.exit(clock, a.held, a.slot, defect);
+    long target = stack.tracer.exit(clock, a.held, a.slot, defect);
     while (ModelTracer.isHandler(target)) {
-      target = tracer.exit(clock, target, a.slot, ModelTracer.Defect.NONE);
+      target = stack.tracer.exit(clock, target, a.slot, ModelTracer.Defect.NONE);
     }
   }
 
   private void jump() {
-    int survivors = 1 + random.nextInt(live.size() - 1);
-    while (live.size() > survivors) {
-      TrueCall left = live.removeLast().call;
+    int survivors = 1 + random.nextInt(stack.live.size() - 1);
+    while (stack.live.size() > survivors) {
+      TrueCall left = stack.live.removeLast().call;
       if (left != null) {
-        abandoned.add(left);
+        stack.abandoned.add(left);
       }
     }
   }
 
   /** A record is about to be written: whoever reads it knows that the abandoned calls are dead. */
   private void noticed() {
-    if (!abandoned.isEmpty()) {
-      abandoned.forEach(call -> call.end(clock, Ending.UNWOUND));
-      note(AnomalyKind.UNWOUND, abandoned.size());
-      abandoned.clear();
+    if (!stack.abandoned.isEmpty()) {
+      stack.abandoned.forEach(call -> call.end(clock, Ending.UNWOUND));
+      note(AnomalyKind.UNWOUND, stack.abandoned.size());
+      stack.abandoned.clear();
     }
   }
 

@@ -29,18 +29,16 @@ final class ModelTracer {
 
   private final List<Frame> retStack = new ArrayList<>();
   private final int limit;
-  final List<long[]> records = new ArrayList<>();
-
-  /** Entries refused because ret_stack was full. */
-  long overruns;
+  private final RecordLog log;
 
   /**
    * A tracer that has seen nothing.
    *
    * @param limit frames of ret_stack
    */
-  ModelTracer(int limit) {
+  ModelTracer(int limit, RecordLog log) {
     this.limit = limit;
+    this.log = log;
   }
 
   /**
@@ -61,7 +59,7 @@ final class ModelTracer {
     }
     truncate(top + 1);
     if (retStack.size() == limit) {
-      overruns++;
+      log.overruns++;
       return fromPc;
     }
     int depth = retStack.size();
@@ -94,6 +92,11 @@ final class ModelTracer {
     return f.fromPc;
   }
 
+  /** Frames in ret_stack. */
+  int frames() {
+    return retStack.size();
+  }
+
   static boolean isHandler(long address) {
     return handler(address) >= 0;
   }
@@ -109,6 +112,7 @@ final class ModelTracer {
   }
 
   private void add(int kind, long time, int depth, long self, long from, long retP, long fp) {
-    records.add(new long[] {kind, time, depth, self, from, retP, fp});
+    log.add(kind, time, depth, self, from, retP, fp);
+    log.frames = retStack.size();
   }
 }

@@ -1,5 +1,6 @@
 package dev.retstack.simulation;
 
+import dev.retstack.graph.aggregate.TimeRules;
 import dev.retstack.graph.reconstruct.Ending;
 import java.util.HashMap;
 import java.util.List;
@@ -26,7 +27,15 @@ final class Oracle {
   final Map<Long, Row> functions = new HashMap<>();
   final Map<Edge, Row> edges = new HashMap<>();
 
+  private final TimeRules rules;
+
   Oracle(List<TrueCall> calls) {
+    this(calls, TimeRules.DEFAULT);
+  }
+
+  /** Totals in which time counts by these rules. */
+  Oracle(List<TrueCall> calls, TimeRules rules) {
+    this.rules = rules;
     add(calls);
   }
 
@@ -35,14 +44,18 @@ final class Oracle {
     Map<TrueCall, Long> below = new HashMap<>();
     for (TrueCall call : calls) {
       if (call.parent != null && call.ending != Ending.OPEN) {
-        below.merge(call.parent, call.exit - call.enter, Long::sum);
+        below.merge(call.parent, call.ran(), Long::sum);
       }
     }
     for (TrueCall call : calls) {
-      long self = call.exit - call.enter - below.getOrDefault(call, 0L);
+      if (call.interrupt != null && !rules.interrupts()) {
+        continue;
+      }
+      long self = call.ran() - below.getOrDefault(call, 0L);
       boolean outermost = true;
       boolean outermostEdge = true;
-      for (TrueCall above = call.parent; above != null; above = above.parent) {
+      TrueCall around = rules.graphTime() ? call.parent : null;
+      for (TrueCall above = around; above != null; above = above.parent) {
         outermost &= above.selfPc != call.selfPc;
         outermostEdge &= !sameEdge(above, call);
       }
@@ -61,16 +74,22 @@ final class Oracle {
         && a.caller.selfPc == b.caller.selfPc;
   }
 
-  private static void add(Row row, TrueCall call, long self, boolean outermost) {
+  private void add(Row row, TrueCall call, long self, boolean outermost) {
     row.calls++;
     if (call.ending == Ending.OPEN) {
       return;
     }
-    long duration = call.exit - call.enter;
+    long duration = rules.graphTime() ? took(call) : self;
     row.finished++;
     row.total += outermost ? duration : 0;
     row.self += self;
     row.min = Math.min(row.min, duration);
     row.max = Math.max(row.max, duration);
+  }
+
+  private long took(TrueCall call) {
+    long without =
+        (rules.sleepTime() ? 0 : call.away) + (rules.interrupts() ? 0 : call.interrupted);
+    return call.exit - call.enter - without;
   }
 }

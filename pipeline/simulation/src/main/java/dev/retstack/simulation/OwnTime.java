@@ -20,7 +20,7 @@ final class OwnTime implements GraphEvents {
     this.core = core;
     for (TrueCall call : core.program().calls) {
       if (call.parent != null) {
-        below.merge(call.parent, call.exit - call.enter, Long::sum);
+        below.merge(call.parent, call.ran(), Long::sum);
       }
     }
   }
@@ -42,7 +42,7 @@ final class OwnTime implements GraphEvents {
       long self,
       Ending ending) {
     TrueCall call = core.callAt(enter);
-    long own = exit - enter - below.getOrDefault(call, 0L);
+    long own = call == null ? 0 : call.ran() - below.getOrDefault(call, 0L);
     if (call == null || call.exit != exit || self < 0 || self > own) {
       throw new AssertionError(
           "call %x from %d to %d: %d of its own, in truth %d"

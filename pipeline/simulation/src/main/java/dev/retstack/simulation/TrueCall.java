@@ -13,14 +13,44 @@ final class TrueCall {
   final TrueCall caller;
 
   final long enter;
+
+  /** The task that made it, and which of those of that id. */
+  final long task;
+
+  final int instance;
+
+  /** The interrupt it was made in, null for none. */
+  final TrueInterrupt interrupt;
+
+  /** Time for which its task was switched out. */
+  long away;
+
+  /** Time for which interrupts ran on top of it. */
+  long interrupted;
+
   long exit;
   Ending ending = Ending.OPEN;
 
-  TrueCall(long selfPc, TrueCall parent, TrueCall caller, long enter) {
+  TrueCall(
+      long selfPc,
+      TrueCall parent,
+      TrueCall caller,
+      long enter,
+      long task,
+      int instance,
+      TrueInterrupt interrupt) {
+    this.task = task;
+    this.instance = instance;
+    this.interrupt = interrupt;
     this.selfPc = selfPc;
     this.parent = parent;
     this.caller = caller;
     this.enter = enter;
+  }
+
+  /** How long it ran, with the calls below it. */
+  long ran() {
+    return exit - enter - away - interrupted;
   }
 
   void end(long time, Ending how) {

@@ -3,6 +3,7 @@ package dev.retstack.simulation;
 import dev.retstack.graph.aggregate.CallTreeLog;
 import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.TimeRules;
 import dev.retstack.graph.aggregate.TreeKind;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;
@@ -10,7 +11,6 @@ import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -22,7 +22,7 @@ final class Validations {
   /** Without faults the graph is the truth: every call, every total, every anomaly, no more. */
   static void identical(GraphState state, List<ModelCore> cores) {
     Report report = state.report();
-    Oracle oracle = oracle(cores);
+    Oracle oracle = oracle(cores, state.rules());
     equal("functions", oracle.functions.size(), report.functions().size());
     for (FunctionRow f : report.functions()) {
       Oracle.Row row = oracle.functions.get(f.selfPc());
@@ -36,7 +36,8 @@ final class Validations {
     equal("lost", 0L, report.lost());
     for (ModelCore core : cores) {
       CoreGraph graph = state.core(core.key()).orElseThrow();
-      sameTree(graph.tree(), core.program().calls);
+      sameTree(graph.tree(), core, state.rules());
+      TaskValidations.identical(graph, core.program());
       anomalies(graph, core.program().anomalies);
     }
   }
@@ -50,10 +51,30 @@ final class Validations {
 
   /** No function, edge or time is in the report that is not in the truth. */
   static void nothingInvented(Report report, List<ModelCore> cores) {
-    Oracle oracle = oracle(cores);
+    nothingInvented(report, oracle(cores), true);
+  }
+
+  /**
+   * The same under any rules of time. Where some time does not count, that of a loss does not
+   * either, so that the shortest call may be told to be shorter than it was.
+   */
+  static void notMore(GraphState state, List<ModelCore> cores) {
+    boolean exact = state.rules().equals(TimeRules.DEFAULT);
+    nothingInvented(state.report(), oracle(cores, state.rules()), exact);
+  }
+
+  private static void nothingInvented(Report report, Oracle oracle, boolean exact) {
     for (FunctionRow f : report.functions()) {
       Oracle.Row row = oracle.functions.get(f.selfPc());
-      within(f.name(), row, f.calls(), f.finished(), f.total(), f.self(), f.min(), f.max());
+      within(
+          f.name(),
+          row,
+          f.calls(),
+          f.finished(),
+          f.total(),
+          f.self(),
+          exact ? f.min() : Long.MAX_VALUE,
+          f.max());
     }
     for (EdgeRow e : report.edges()) {
       Oracle.Row row = oracle.edges.get(new Oracle.Edge(e.callerPc(), e.calleePc()));
@@ -64,7 +85,7 @@ final class Validations {
           e.finished(),
           e.total(),
           e.self(),
-          e.min(),
+          exact ? e.min() : Long.MAX_VALUE,
           e.max());
     }
   }
@@ -92,25 +113,52 @@ final class Validations {
   }
 
   private static Oracle oracle(List<ModelCore> cores) {
-    Oracle oracle = new Oracle(List.of());
+    return oracle(cores, TimeRules.DEFAULT);
+  }
+
+  private static Oracle oracle(List<ModelCore> cores, TimeRules rules) {
+    Oracle oracle = new Oracle(List.of(), rules);
     cores.forEach(core -> oracle.add(core.program().calls));
     return oracle;
   }
 
-  private static void sameTree(CallTreeLog tree, List<TrueCall> calls) {
-    equal("calls in the tree", calls.size(), tree.size());
-    Map<TrueCall, Integer> numbers = new HashMap<>();
-    for (int i = 0; i < calls.size(); i++) {
-      TrueCall call = calls.get(i);
-      numbers.put(call, i);
-      int parent = call.parent == null ? CallTreeLog.NONE : numbers.get(call.parent);
+  private static void sameTree(CallTreeLog tree, ModelCore core, TimeRules rules) {
+    List<TrueCall> calls = core.program().calls;
+    int row = 0;
+    for (TrueCall call : calls) {
+      if (call.interrupt != null && !rules.interrupts()) {
+        continue;
+      }
+      while (row < tree.size() && tree.kind(row) != TreeKind.CALL) {
+        row++;
+      }
+      equal("a row for the call at " + call.enter, true, row < tree.size());
+      String place = call.parent == null ? "none" : "call at " + call.parent.enter;
+      place = call.parent == null && call.interrupt != null ? interrupt(call.interrupt) : place;
       equal(
-          "call " + i,
-          "%x in %d, %d..%d %s".formatted(call.selfPc, parent, call.enter, call.exit, call.ending),
-          "%x in %d, %d..%d %s"
+          "call " + row,
+          "%x in %s, %d..%d %s".formatted(call.selfPc, place, call.enter, call.exit, call.ending),
+          "%x in %s, %d..%d %s"
               .formatted(
-                  tree.selfPc(i), tree.parent(i), tree.enter(i), tree.exit(i), tree.ending(i)));
+                  tree.selfPc(row),
+                  place(tree, tree.parent(row)),
+                  tree.enter(row),
+                  tree.exit(row),
+                  tree.ending(row)));
+      row++;
     }
+    eachCallIsTrue(tree, core);
+  }
+
+  private static String place(CallTreeLog tree, int row) {
+    if (row < 0) {
+      return "none";
+    }
+    return (tree.kind(row) == TreeKind.CALL ? "call" : tree.kind(row)) + " at " + tree.enter(row);
+  }
+
+  private static String interrupt(TrueInterrupt interrupt) {
+    return TreeKind.INTERRUPT + " at " + interrupt.enter;
   }
 
   /** Every row of the tree is a call that was made, with its parent, and ended so where it did. */
@@ -122,6 +170,10 @@ final class Validations {
         lossIsInside(what, tree, i, core);
         continue;
       }
+      if (tree.kind(i) == TreeKind.INTERRUPT || tree.kind(i) == TreeKind.SWITCH) {
+        TaskValidations.rowIsTrue(what, tree, i, core);
+        continue;
+      }
       TrueCall call = core.callAt(tree.enter(i));
       equal(what, call == null ? null : call.selfPc, tree.selfPc(i));
       if (tree.ending(i).finished()) {
@@ -130,7 +182,11 @@ final class Validations {
       } else if (tree.ending(i) == Ending.TRUNCATED) {
         bounds(what, tree, i, Objects.requireNonNull(call));
       }
-      if (parent >= 0 && tree.kind(parent) == TreeKind.CALL) {
+      TaskValidations.rootIsTrue(what, tree, i, call);
+      if (parent >= 0 && tree.kind(parent) == TreeKind.INTERRUPT) {
+        TrueInterrupt in = Objects.requireNonNull(call).interrupt;
+        equal(what + " interrupt", in == null ? -1 : in.enter, tree.enter(parent));
+      } else if (parent >= 0 && tree.kind(parent) == TreeKind.CALL) {
         TrueCall above = Objects.requireNonNull(call).parent;
         equal(what + " parent", above == null ? -1 : above.enter, tree.enter(parent));
       } else if (parent >= 0) {
@@ -183,7 +239,14 @@ final class Validations {
 
   /** A loss hides anomalies but makes none of its own kind up. */
   static void noFalseAlarm(CoreGraph graph, ModelCore core) {
-    none(graph, Stat.MISPLACED_EXITS, Stat.STACK_JUMPS, Stat.TIME_BACKWARDS, Stat.BAD_RECORDS);
+    none(
+        graph,
+        Stat.MISPLACED_EXITS,
+        Stat.STACK_JUMPS,
+        Stat.TIME_BACKWARDS,
+        Stat.BAD_RECORDS,
+        Stat.CONTEXTS_DISAGREE,
+        Stat.TASKS_NOT_KEPT);
     atMost(graph, Stat.TAIL_CALLS, core, AnomalyKind.TAIL_CALL);
     atMost(graph, Stat.UNWOUND_CALLS, core, AnomalyKind.UNWOUND);
     atMost(graph, Stat.FRAME_POINTER_MISMATCHES, core, AnomalyKind.FRAME_POINTER_MISMATCH);
@@ -216,7 +279,9 @@ final class Validations {
         Stat.UNKNOWN_EXITS,
         Stat.TRUNCATED_CALLS,
         Stat.TIME_BACKWARDS,
-        Stat.BAD_RECORDS);
+        Stat.BAD_RECORDS,
+        Stat.CONTEXTS_DISAGREE,
+        Stat.TASKS_NOT_KEPT);
   }
 
   private static void expect(

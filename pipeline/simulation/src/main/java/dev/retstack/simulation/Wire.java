@@ -47,7 +47,9 @@ interface Wire {
             .setOverruns(meta.overruns())
             .setUnhijackable(meta.unhijackable())
             .setEnd(CoreEnd.valueOf(meta.end().name()))
-            .setEndDetail(meta.endDetail());
+            .setEndDetail(meta.endDetail())
+            .setTask(meta.task())
+            .setInterrupts(meta.interrupts());
     String codec = ids.get(Math.floorMod(meta.sequence(), ids.size()));
     try {
       return Chunks.seal(builder, Codecs.byId(codec), chunk.batch());

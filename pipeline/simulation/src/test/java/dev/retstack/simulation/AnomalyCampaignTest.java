@@ -119,10 +119,15 @@ class AnomalyCampaignTest {
         continue;
       }
       if (random.nextInt(4) == 0) {
-        long alive = r[0] == RecordBatch.ENTRY ? r[2] + 1 : r[2];
+        boolean last = i + 1 == records.size();
+        long[] next = records.get(last ? i : i + 1);
+        long alive = last ? r[2] + 1 : next[RecordLog.FRAMES];
         long selfPc = 0x50_0000L + random.nextInt(1000);
         long depth = alive + random.nextInt(3);
-        changed.add(new long[] {RecordBatch.EXIT, r[1], depth, selfPc, 0x4000, 0, 0});
+        long[] exit = next.clone();
+        System.arraycopy(
+            new long[] {RecordBatch.EXIT, r[1], depth, selfPc, 0x4000, 0, 0}, 0, exit, 0, 7);
+        changed.add(exit);
         planted.add(new Planted(AnomalyKind.MISPLACED_EXIT, r[1], selfPc));
       } else if (r[0] == RecordBatch.EXIT && !jumpedAway.contains(i)) {
         planted.add(new Planted(defect(r, random), r[1], r[3]));
@@ -140,18 +145,22 @@ class AnomalyCampaignTest {
   /** Exits of frames whose function had jumped away: there is no entry to compare them with. */
   private static Set<Integer> tailCalled(List<long[]> records) {
     Set<Integer> exits = new HashSet<>();
-    Map<Long, Boolean> jumped = new HashMap<>();
+    Map<List<Long>, Boolean> jumped = new HashMap<>();
     for (int i = 0; i < records.size(); i++) {
       long[] r = records.get(i);
-      if (r[0] == RecordBatch.EXIT && jumped.getOrDefault(r[2], false)) {
+      if (r[0] == RecordBatch.EXIT && jumped.getOrDefault(frame(r, r[2]), false)) {
         exits.add(i);
       } else if (r[0] == RecordBatch.ENTRY) {
-        jumped.put(r[2], false);
+        jumped.put(frame(r, r[2]), false);
         if (ModelTracer.isHandler(r[4])) {
-          jumped.put(r[2] - 1, true);
+          jumped.put(frame(r, r[2] - 1), true);
         }
       }
     }
     return exits;
+  }
+
+  private static List<Long> frame(long[] record, long depth) {
+    return List.of(record[RecordLog.TASK], record[RecordLog.INTERRUPTS], depth);
   }
 }

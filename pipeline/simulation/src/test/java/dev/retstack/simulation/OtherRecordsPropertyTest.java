@@ -48,9 +48,12 @@ class OtherRecordsPropertyTest {
 
     long marks;
     long values;
+    private long[] where = {};
 
     Strewn(List<long[]> calls, SplittableRandom random) {
-      for (long[] call : calls) {
+      for (int i = 0; i < calls.size(); i++) {
+        final long[] call = calls.get(i);
+        where = calls.get(Math.min(i + 1, calls.size() - 1));
         records.add(call);
         if (random.nextInt(3) == 0) {
           valuesOf(call, random.nextLong());
@@ -94,7 +97,7 @@ class OtherRecordsPropertyTest {
     }
 
     private void add(byte kind, long time, int depth, long a, long b, long c) {
-      records.add(new long[] {kind, time, depth, a, b, c, 0});
+      records.add(new long[] {kind, time, depth, a, b, c, 0, where[7], where[8], where[9]});
     }
   }
 

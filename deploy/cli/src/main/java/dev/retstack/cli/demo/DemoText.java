@@ -104,6 +104,8 @@ public final class DemoText {
             tree.session(),
             tree.core(),
             tree.task(),
+            tree.instance(),
+            tree.taskName(),
             tree.image(),
             tree.isa(),
             tree.unit(),

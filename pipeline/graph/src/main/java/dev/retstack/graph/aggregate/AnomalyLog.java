@@ -138,6 +138,8 @@ public final class AnomalyLog {
       out.writeLong(a.received());
       out.writeLong(a.target());
       out.writeLong(a.count());
+      out.writeLong(a.task());
+      out.writeInt(a.instance());
       out.writeInt(a.stack().size());
       for (int i = 0; i < a.stack().size(); i++) {
         out.writeLong(a.stack().getLong(i));
@@ -159,6 +161,8 @@ public final class AnomalyLog {
       for (int j = 0; j < v.length; j++) {
         v[j] = in.readLong();
       }
+      long task = in.readLong();
+      int instance = in.readInt();
       long[] stack = new long[Fields.readCount(in, Anomaly.MAX_STACK, "calls of a stack")];
       for (int j = 0; j < stack.length; j++) {
         stack[j] = in.readLong();
@@ -168,7 +172,8 @@ public final class AnomalyLog {
       }
       add(
           new Anomaly(
-              kind, variant, v[0], v[1], v[2], v[3], v[4], v[5], LongImmutableList.of(stack)));
+                  kind, variant, v[0], v[1], v[2], v[3], v[4], v[5], LongImmutableList.of(stack))
+              .in(task, instance));
     }
   }
 }

@@ -4,6 +4,7 @@ import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.reconstruct.Loss;
 import dev.retstack.graph.snapshot.Fields;
 import it.unimi.dsi.fastutil.bytes.ByteArrayList;
+import it.unimi.dsi.fastutil.ints.Int2IntOpenHashMap;
 import it.unimi.dsi.fastutil.ints.Int2LongOpenHashMap;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
@@ -39,6 +40,16 @@ public final class CallTreeLog {
 
   /** By row: when a call that a loss cut off had ended, where that is known. */
   private final Int2LongOpenHashMap deadBy = new Int2LongOpenHashMap(0);
+
+  /** By row that stands in no other: its task, where that is not the core's first. */
+  private final Int2LongOpenHashMap tasks = new Int2LongOpenHashMap(0);
+
+  private final Int2IntOpenHashMap instances = new Int2IntOpenHashMap(0);
+
+  /** By row: how much of its time it did not run, and how much does not count. */
+  private final Int2LongOpenHashMap notRun = new Int2LongOpenHashMap(0);
+
+  private final Int2LongOpenHashMap leftOut = new Int2LongOpenHashMap(0);
 
   private final ValueLog arguments = new ValueLog();
   private final ValueLog results = new ValueLog();
@@ -78,6 +89,46 @@ public final class CallTreeLog {
   void setParent(int row, int parent) {
     assert parent < row;
     parents.set(row, parent);
+  }
+
+  /** The row, which stands in no other, is of this task. */
+  void setTask(int row, long task, int instance) {
+    if (task != 0) {
+      tasks.put(row, task);
+    }
+    if (instance != 1) {
+      instances.put(row, instance);
+    }
+  }
+
+  /** Of the row's time this much was not run by it, and this much does not count in totals. */
+  void setTimes(int row, long elsewhere, long notCounted) {
+    if (elsewhere != 0) {
+      notRun.put(row, elsewhere);
+    }
+    if (notCounted != 0) {
+      leftOut.put(row, notCounted);
+    }
+  }
+
+  /** Of a row that stands in no other: the task it is of. */
+  public long task(int row) {
+    return tasks.get(row);
+  }
+
+  /** Of a row that stands in no other: which of the tasks of that id, from 1. */
+  public int instance(int row) {
+    return instances.getOrDefault(row, 1);
+  }
+
+  /** How much of its time the call did not run: other tasks, interrupts, losses. */
+  public long notRun(int row) {
+    return notRun.get(row);
+  }
+
+  /** How much of its time does not count in totals, by the {@link TimeRules}. */
+  public long leftOut(int row) {
+    return leftOut.get(row);
   }
 
   /** A call that a loss cut off had ended by now. */
@@ -173,8 +224,36 @@ public final class CallTreeLog {
       out.writeInt(call);
       out.writeLong(deadBy.get(call));
     }
+    writeSparse(out, tasks);
+    out.writeInt(instances.size());
+    int[] rows = instances.keySet().toIntArray();
+    Arrays.sort(rows);
+    for (int row : rows) {
+      out.writeInt(row);
+      out.writeInt(instances.get(row));
+    }
+    writeSparse(out, notRun);
+    writeSparse(out, leftOut);
     arguments.writeTo(out);
     results.writeTo(out);
+  }
+
+  private static void writeSparse(DataOutput out, Int2LongOpenHashMap map) throws IOException {
+    out.writeInt(map.size());
+    int[] rows = map.keySet().toIntArray();
+    Arrays.sort(rows);
+    for (int row : rows) {
+      out.writeInt(row);
+      out.writeLong(map.get(row));
+    }
+  }
+
+  private static void readSparse(DataInput in, Int2LongOpenHashMap map, int rows)
+      throws IOException {
+    int count = Fields.readCount(in, rows, "numbers of rows");
+    for (int i = 0; i < count; i++) {
+      map.put(Fields.readCount(in, rows - 1, "as a row of the tree"), in.readLong());
+    }
   }
 
   void readFrom(DataInput in) throws IOException {
@@ -210,6 +289,13 @@ public final class CallTreeLog {
       }
       bound(call, time);
     }
+    readSparse(in, tasks, count);
+    int named = Fields.readCount(in, count, "instances of tasks");
+    for (int i = 0; i < named; i++) {
+      instances.put(Fields.readCount(in, count - 1, "as a row of the tree"), in.readInt());
+    }
+    readSparse(in, notRun, count);
+    readSparse(in, leftOut, count);
     arguments.readFrom(in, count);
     for (int row = 0; row < count; row++) {
       if (kind(row) == TreeKind.LOSS && arguments(row).values().size() != LOSS_VALUES) {

@@ -1,6 +1,7 @@
 package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.snapshot.Fields;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.DataInput;
@@ -26,10 +27,6 @@ public final class CoreEvents {
 
   /** Whether that row ended, so that values are what it returned. */
   private boolean lastEnded;
-
-  private int openRow = CallTreeLog.NONE;
-  private long openNumber;
-  private long openSince;
 
   CoreEvents(CallTreeLog tree) {
     this.tree = tree;
@@ -65,29 +62,29 @@ public final class CoreEvents {
   }
 
   /** A system call begins. */
-  void systemCall(int parent, long number, long time) {
+  void systemCall(OpenSystemCall open, int parent, long number, long time) {
     systemCallCount++;
     systemCalls.begun(number);
     mix(TreeKind.SYSTEM_CALL, number, 0, time);
-    openNumber = number;
-    openSince = time;
-    openRow = row(TreeKind.SYSTEM_CALL, number, parent, time, Ending.OPEN);
-    begun(openRow);
+    open.number = number;
+    open.since = time;
+    open.row = row(TreeKind.SYSTEM_CALL, number, parent, time, Ending.OPEN);
+    begun(open.row);
   }
 
   /** The open system call ends. */
-  void systemCallEnded(long result, long time, Ending ending) {
+  void systemCallEnded(OpenSystemCall open, long result, long time, Ending ending) {
     mix(TreeKind.SYSTEM_CALL, ending.code(), result, time);
     if (ending == Ending.RETURNED) {
-      systemCalls.returned(openNumber, result, time - openSince);
+      systemCalls.returned(open.number, result, time - open.since);
     }
-    if (openRow >= 0) {
-      tree.finish(openRow, time, ending);
+    if (open.row >= 0) {
+      tree.finish(open.row, time, ending);
       if (ending == Ending.RETURNED) {
-        tree.resultLog().set(openRow, 0, LongList.of(result));
+        tree.resultLog().set(open.row, 0, LongList.of(result));
       }
     }
-    openRow = CallTreeLog.NONE;
+    open.row = CallTreeLog.NONE;
     next();
   }
 
@@ -166,9 +163,6 @@ public final class CoreEvents {
     out.writeLong(digest);
     out.writeInt(lastRow);
     out.writeBoolean(lastEnded);
-    out.writeInt(openRow);
-    out.writeLong(openNumber);
-    out.writeLong(openSince);
   }
 
   /** Reads what {@link #writeTo} wrote; the tree is complete already. */
@@ -179,18 +173,7 @@ public final class CoreEvents {
     marks = in.readLong();
     values = in.readLong();
     digest = in.readLong();
-    lastRow = row(in);
+    lastRow = Fields.readRow(in, tree.size());
     lastEnded = in.readBoolean();
-    openRow = row(in);
-    openNumber = in.readLong();
-    openSince = in.readLong();
-  }
-
-  private int row(DataInput in) throws IOException {
-    int row = in.readInt();
-    if (row < CallTreeLog.NONE || row >= tree.size()) {
-      throw new IOException("corrupt snapshot: row " + row + " of a tree of " + tree.size());
-    }
-    return row;
   }
 }

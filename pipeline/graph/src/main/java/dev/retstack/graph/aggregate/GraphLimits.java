@@ -10,16 +10,34 @@ package dev.retstack.graph.aggregate;
  * @param functions functions of one image in one session
  * @param edges call edges of one image in one session
  * @param cores cores in one state
+ * @param tasks tasks of one core, those included that are over; twice as many stacks
  */
 public record GraphLimits(
-    int maxDepth, int treeCallsPerCore, int anomaliesPerKind, int functions, int edges, int cores) {
+    int maxDepth,
+    int treeCallsPerCore,
+    int anomaliesPerKind,
+    int functions,
+    int edges,
+    int cores,
+    int tasks) {
 
   /** What a trace of a sane program does not reach. */
   public static final GraphLimits DEFAULT =
-      new GraphLimits(65_536, 100_000, 100, 1 << 18, 1 << 20, 100_000);
+      new GraphLimits(65_536, 100_000, 100, 1 << 18, 1 << 20, 100_000, 4096);
+
+  /** Limits with the usual number of tasks. */
+  public GraphLimits(
+      int maxDepth,
+      int treeCallsPerCore,
+      int anomaliesPerKind,
+      int functions,
+      int edges,
+      int cores) {
+    this(maxDepth, treeCallsPerCore, anomaliesPerKind, functions, edges, cores, 4096);
+  }
 
   /** The same limits with another size of the call tree. */
   public GraphLimits withTreeCallsPerCore(int calls) {
-    return new GraphLimits(maxDepth, calls, anomaliesPerKind, functions, edges, cores);
+    return new GraphLimits(maxDepth, calls, anomaliesPerKind, functions, edges, cores, tasks);
   }
 }

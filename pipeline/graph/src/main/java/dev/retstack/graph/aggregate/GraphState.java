@@ -30,10 +30,11 @@ import java.util.Optional;
  * read back in between. Not safe for use by several threads at once.
  */
 public final class GraphState {
-  private static final int VERSION = 8;
+  private static final int VERSION = 9;
   private static final int MAX_IMAGES = 1 << 20;
 
   private final GraphLimits limits;
+  private final TimeRules rules;
   private final Map<String, ImageInfo> images = new LinkedHashMap<>();
   private final Map<ProfileKey, CallProfile> profiles = new LinkedHashMap<>();
   private final Map<CoreKey, CoreGraph> cores = new LinkedHashMap<>();
@@ -49,7 +50,18 @@ public final class GraphState {
   }
 
   public GraphState(GraphLimits limits) {
+    this(limits, TimeRules.DEFAULT);
+  }
+
+  /** A state of other limits, in whose totals other time counts. */
+  public GraphState(GraphLimits limits, TimeRules rules) {
     this.limits = limits;
+    this.rules = rules;
+  }
+
+  /** What counts in totals. */
+  public TimeRules rules() {
+    return rules;
   }
 
   /** Those who publish spans and anomalies hear of them from now on; null for none. */
@@ -111,7 +123,8 @@ public final class GraphState {
         profiles.computeIfAbsent(
             new ProfileKey(key.session(), image.id(), unit),
             _ -> new CallProfile(limits.functions(), limits.edges()));
-    CoreGraph core = new CoreGraph(key, image, unit, profile, linked, callers(image), limits);
+    CoreGraph core =
+        new CoreGraph(key, image, unit, profile, linked, callers(image), limits, rules);
     cores.put(key, core);
     return core;
   }
@@ -177,6 +190,7 @@ public final class GraphState {
   public void writeTo(DataOutput out) throws IOException {
     SnapshotWriter snapshot = new SnapshotWriter(out, VERSION);
     DataOutput body = snapshot.body();
+    body.writeByte(rules.bits());
     body.writeInt(images.size());
     for (ImageInfo image : images.values()) {
       image.writeTo(body);
@@ -211,7 +225,7 @@ public final class GraphState {
   public static GraphState readFrom(DataInput in, GraphLimits limits) throws IOException {
     SnapshotReader snapshot = new SnapshotReader(in, VERSION);
     DataInput body = snapshot.body();
-    GraphState state = new GraphState(limits);
+    GraphState state = new GraphState(limits, TimeRules.of(body.readUnsignedByte()));
     int images = Fields.readCount(body, MAX_IMAGES, "images");
     for (int i = 0; i < images; i++) {
       state.image(ImageInfo.readFrom(body));

@@ -18,6 +18,7 @@ import java.io.IOException;
  * @param wordBytes bytes of a register, 4 or 8
  * @param sites addresses of call sites, where the image tells them
  * @param systemCalls name of the table by which its system calls are numbered, empty where unknown
+ * @param objects data symbols, where tasks are known by the address of their control block
  */
 public record ImageInfo(
     String id,
@@ -27,10 +28,46 @@ public record ImageInfo(
     SymbolTable symbols,
     int wordBytes,
     LongList sites,
-    String systemCalls) {
+    String systemCalls,
+    SymbolTable objects) {
   public ImageInfo {
     sites = new LongImmutableList(sites);
   }
+
+  /** An image that does not name its tasks. */
+  public ImageInfo(
+      String id,
+      String name,
+      String isa,
+      ImageTraits traits,
+      SymbolTable symbols,
+      int wordBytes,
+      LongList sites,
+      String systemCalls) {
+    this(id, name, isa, traits, symbols, wordBytes, sites, systemCalls, SymbolTable.EMPTY);
+  }
+
+  /**
+   * The name of a task: where its id is an address, that of the object or function there, else its
+   * number.
+   *
+   * @param instance which of the tasks of that id, from 1
+   */
+  public String taskName(long task, int instance) {
+    String name;
+    if (objects.covers(task)) {
+      name = objects.symbolPlusOffset(task);
+    } else {
+      name = symbols.covers(task) ? symbols.symbolPlusOffset(task) : number(task);
+    }
+    return instance == 1 ? name : name + " (" + instance + ")";
+  }
+
+  private static String number(long task) {
+    return "task " + (task < 0 || task > MAX_DECIMAL ? SymbolTable.hex(task) : task);
+  }
+
+  private static final int MAX_DECIMAL = 65_535;
 
   /** An image of 64 bits that tells neither its call sites nor how system calls are numbered. */
   public ImageInfo(String id, String name, String isa, ImageTraits traits, SymbolTable symbols) {
@@ -50,6 +87,7 @@ public record ImageInfo(
     out.writeByte(wordBytes);
     Fields.writeLongs(out, sites);
     Fields.writeText(out, systemCalls);
+    objects.writeTo(out);
   }
 
   static ImageInfo readFrom(DataInput in) throws IOException {
@@ -62,6 +100,7 @@ public record ImageInfo(
         SymbolTable.readFrom(in),
         in.readByte(),
         Fields.readLongs(in),
-        Fields.readText(in));
+        Fields.readText(in),
+        SymbolTable.readFrom(in));
   }
 }

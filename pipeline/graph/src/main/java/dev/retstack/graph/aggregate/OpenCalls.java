@@ -24,10 +24,58 @@ final class OpenCalls {
   /** Level in the upper half, call in the tree in the lower. */
   private static final int LEVEL_TREE = 5;
 
+  /** The stack's own time at entry. */
+  private static final int RAN = 6;
+
+  /** What was left out of totals by then. */
+  private static final int LEFT_OUT = 7;
+
   private static final int ROW_SHIFT = 3;
   private static final int INITIAL = 32;
 
   private long[] rows = new long[INITIAL << ROW_SHIFT];
+
+  /** Of the core's time not the stack's own, so far. */
+  private long notRun;
+
+  /** Of the core's time not in totals, so far. */
+  private long leftOut;
+
+  /**
+   * From now on, until told again.
+   *
+   * @param elsewhere of the core's time, what is not the stack's own
+   * @param notCounted of the core's time, what does not count in totals
+   */
+  void clock(long elsewhere, long notCounted) {
+    notRun = elsewhere;
+    leftOut = notCounted;
+  }
+
+  /** Of the core's time not the stack's own, so far. */
+  long notRun() {
+    return notRun;
+  }
+
+  /** The call of a slot, as it stands where so much of the core's time is not the stack's. */
+  CoreGraph.OpenRow open(int slot, long lostSince, long elsewhere, long notCounted) {
+    int at = slot << ROW_SHIFT;
+    return new CoreGraph.OpenRow(
+        lostSince,
+        elsewhere - (rows[at + ENTER] - rows[at + RAN]),
+        notCounted - rows[at + LEFT_OUT]);
+  }
+
+  /** How long a call that ends now ran, with the calls below it. */
+  long ran(int slot, long now) {
+    return now - notRun - rows[(slot << ROW_SHIFT) + RAN];
+  }
+
+  /** How long a call that ends now took, as totals count it. */
+  long took(int slot, long now) {
+    int at = slot << ROW_SHIFT;
+    return now - rows[at + ENTER] - (leftOut - rows[at + LEFT_OUT]);
+  }
 
   /** Begins the call of this slot. */
   void enter(
@@ -43,6 +91,8 @@ final class OpenCalls {
     r[at + CALLER_PC] = callerPc;
     r[at + ARC_FUNCTION] = both(arc, function);
     r[at + LEVEL_TREE] = both(level, tree);
+    r[at + RAN] = time - notRun;
+    r[at + LEFT_OUT] = leftOut;
   }
 
   void addChild(int slot, long duration) {
@@ -90,6 +140,8 @@ final class OpenCalls {
   }
 
   void writeTo(DataOutput out, int slots) throws IOException {
+    out.writeLong(notRun);
+    out.writeLong(leftOut);
     for (int slot = 0; slot < slots; slot++) {
       out.writeLong(selfPc(slot));
       out.writeLong(callerPc(slot));
@@ -98,6 +150,8 @@ final class OpenCalls {
       out.writeInt(arc(slot));
       out.writeInt(level(slot));
       out.writeInt(treeCall(slot));
+      out.writeLong(rows[(slot << ROW_SHIFT) + RAN]);
+      out.writeLong(rows[(slot << ROW_SHIFT) + LEFT_OUT]);
     }
   }
 
@@ -107,6 +161,8 @@ final class OpenCalls {
    * @throws IOException where a call has an arc that the profile does not know
    */
   void readFrom(DataInput in, int slots, CallProfile profile) throws IOException {
+    notRun = in.readLong();
+    leftOut = in.readLong();
     for (int slot = 0; slot < slots; slot++) {
       long selfPc = in.readLong();
       long callerPc = in.readLong();
@@ -119,6 +175,8 @@ final class OpenCalls {
       int function = arc < 0 ? CallProfile.NOT_KEPT : profile.arcs().callee(arc);
       enter(slot, selfPc, callerPc, enter, arc, function, in.readInt(), in.readInt());
       addChild(slot, children);
+      rows[(slot << ROW_SHIFT) + RAN] = in.readLong();
+      rows[(slot << ROW_SHIFT) + LEFT_OUT] = in.readLong();
     }
   }
 }

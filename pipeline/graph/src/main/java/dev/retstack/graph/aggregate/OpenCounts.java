@@ -42,6 +42,12 @@ final class OpenCounts {
     return --counts[ofFunction(function)] == 0;
   }
 
+  /** A call ends, or its stack is no longer at hand. */
+  void close(int arc, int function) {
+    counts[ofArc(arc)]--;
+    counts[ofFunction(function)]--;
+  }
+
   /** All counts, until {@link #ensure} makes room. */
   int[] counts() {
     return counts;

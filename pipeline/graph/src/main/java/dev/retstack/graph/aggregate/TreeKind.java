@@ -17,7 +17,14 @@ public enum TreeKind {
    * Records are missing: from its beginning to its end it is unknown what ran besides the calls in
    * it. The values are those of a {@link dev.retstack.graph.reconstruct.Loss} in their order.
    */
-  LOSS(4);
+  LOSS(4),
+  /** An interrupt; calls in it are its rows. The value is the address that was interrupted. */
+  INTERRUPT(5),
+  /**
+   * The task was switched out from its beginning to its end. The values are the id and the instance
+   * of the task that went on.
+   */
+  SWITCH(6);
 
   private static final TreeKind[] ALL = values();
   private final int code;

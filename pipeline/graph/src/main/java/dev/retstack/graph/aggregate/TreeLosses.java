@@ -2,6 +2,7 @@ package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.reconstruct.Loss;
+import dev.retstack.graph.snapshot.Fields;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
@@ -19,14 +20,35 @@ final class TreeLosses {
   /** Rows of the holes that are open, the outermost first. */
   private final IntArrayList holes = new IntArrayList(0);
 
-  TreeLosses(CallTreeLog tree) {
+  /** Task of rows that stand in no other. */
+  private final long task;
+
+  private final int instance;
+
+  /** Row of the interrupt whose stack it is, or none. */
+  private int base = CallTreeLog.NONE;
+
+  TreeLosses(CallTreeLog tree, long task, int instance) {
     this.tree = tree;
+    this.task = task;
+    this.instance = instance;
+  }
+
+  /** What is known to lie in no call and no hole is in this row, or in none. */
+  void setBase(int row) {
+    base = row;
+  }
+
+  /** Row of the interrupt whose stack it is, or none. */
+  int base() {
+    return base;
   }
 
   /** A row for a loss, if there is room. */
   void add(Loss loss) {
     if (!tree.isFull()) {
       int row = tree.enter(TreeKind.LOSS, 0, CallTreeLog.NONE, loss.after());
+      tree.setTask(row, task, instance);
       tree.finish(row, loss.after(), Ending.RETURNED);
       tree.argumentLog().set(row, 0, values(loss));
       waiting.push(row);
@@ -57,7 +79,7 @@ final class TreeLosses {
   }
 
   private int hole() {
-    return holes.isEmpty() ? CallTreeLog.NONE : holes.topInt();
+    return holes.isEmpty() ? base : holes.topInt();
   }
 
   /** The losses that wait happened beside all known calls. */
@@ -94,6 +116,7 @@ final class TreeLosses {
   }
 
   void writeTo(DataOutput out) throws IOException {
+    out.writeInt(base);
     write(out, waiting);
     write(out, holes);
   }
@@ -107,6 +130,7 @@ final class TreeLosses {
 
   /** Reads what {@link #writeTo} wrote; the tree is complete already. */
   void readFrom(DataInput in, int openHoles) throws IOException {
+    base = Fields.readRow(in, tree.size());
     read(in, waiting);
     read(in, holes);
     if (holes.size() != openHoles) {

@@ -27,6 +27,8 @@ import it.unimi.dsi.fastutil.longs.LongList;
  * @param selfPc function concerned, 0 = none
  * @param count frames, calls or records concerned
  * @param stack selfPc of the open calls at that moment, innermost first
+ * @param task in which it was found; of findings about records, in which the core was
+ * @param instance which of the tasks of that id, from 1
  */
 public record Anomaly(
     AnomalyKind kind,
@@ -37,7 +39,9 @@ public record Anomaly(
     long received,
     long target,
     long count,
-    LongList stack) {
+    LongList stack,
+    long task,
+    int instance) {
 
   /** Open calls kept in {@link #stack} at most. */
   public static final int MAX_STACK = 64;
@@ -50,6 +54,26 @@ public record Anomaly(
   }
 
   private static final LongList NO_STACK = LongImmutableList.of();
+
+  /** A finding in the core's first task. */
+  public Anomaly(
+      AnomalyKind kind,
+      Variant variant,
+      long time,
+      long selfPc,
+      long expected,
+      long received,
+      long target,
+      long count,
+      LongList stack) {
+    this(kind, variant, time, selfPc, expected, received, target, count, stack, 0, 1);
+  }
+
+  /** The same finding in another task. */
+  public Anomaly in(long where, int which) {
+    return new Anomaly(
+        kind, variant, time, selfPc, expected, received, target, count, stack, where, which);
+  }
 
   /** A finding about records rather than about a function. */
   public static Anomaly ofRecords(AnomalyKind kind, long time, long count) {

@@ -25,6 +25,8 @@ public enum Stat {
   CORRUPT_CHUNKS(ERROR, WIRE, false, "chunks refused as corrupt"),
   CUT_TRACES(WARNING, WIRE, false, "recorded traces that end in the middle"),
   COUNT_DISAGREES(ERROR, WIRE, true, "chunks that claim fewer records before them than came"),
+  CONTEXTS_DISAGREE(
+      WARNING, WIRE, false, "records or chunks that contradict which task or interrupt was open"),
   BAD_RECORDS(ERROR, WIRE, true, "records of an unknown kind or an impossible depth, ignored"),
 
   FRAME_POINTER_MISMATCHES(ERROR, ANALYSIS, true, "exits with another frame pointer than entered"),
@@ -36,6 +38,9 @@ public enum Stat {
   UNWOUND_CALLS(WARNING, ANALYSIS, true, "calls that ended without returning (longjmp, exception)"),
   MISSED_EXITS(
       ERROR, ANALYSIS, true, "calls that returned unseen, by another slot than the hijacked copy"),
+  STACK_SWITCHES(INFO, ANALYSIS, true, "times that the core went over to another task"),
+  TASKS_NOT_KEPT(
+      WARNING, ANALYSIS, true, "records of tasks and interrupts beyond the limit, left out"),
   ENDED_CALLS(INFO, ANALYSIS, true, "calls still open when their core ended"),
   TRUNCATED_CALLS(WARNING, ANALYSIS, true, "calls cut off by a loss, their end unknown"),
   RECOVERED_CALLS(

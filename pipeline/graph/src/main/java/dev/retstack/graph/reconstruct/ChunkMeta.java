@@ -13,6 +13,8 @@ import java.util.Objects;
  * @param firstTime time of the first record, else the core's clock
  * @param lastTime time of the last record; in the last chunk the core's clock when it ended
  * @param endDetail exit code or fault in words, in the last chunk
+ * @param task at the first record
+ * @param interrupts of that task that are open at the first record
  */
 public record ChunkMeta(
     long sequence,
@@ -24,11 +26,57 @@ public record ChunkMeta(
     long lastTime,
     ClockUnit unit,
     CoreEnd end,
-    String endDetail) {
+    String endDetail,
+    long task,
+    int interrupts) {
   public ChunkMeta {
     Objects.requireNonNull(unit);
     Objects.requireNonNull(end);
     Objects.requireNonNull(endDetail);
+  }
+
+  /** A chunk that begins in the core's first task, in no interrupt. */
+  public ChunkMeta(
+      long sequence,
+      long recordsBefore,
+      long lostBefore,
+      long overruns,
+      long unhijackable,
+      long firstTime,
+      long lastTime,
+      ClockUnit unit,
+      CoreEnd end,
+      String endDetail) {
+    this(
+        sequence,
+        recordsBefore,
+        lostBefore,
+        overruns,
+        unhijackable,
+        firstTime,
+        lastTime,
+        unit,
+        end,
+        endDetail,
+        0,
+        0);
+  }
+
+  /** The same chunk, beginning elsewhere. */
+  public ChunkMeta in(long where, int nested) {
+    return new ChunkMeta(
+        sequence,
+        recordsBefore,
+        lostBefore,
+        overruns,
+        unhijackable,
+        firstTime,
+        lastTime,
+        unit,
+        end,
+        endDetail,
+        where,
+        nested);
   }
 
   /** A chunk of a running core from which nothing was lost. */
@@ -50,6 +98,8 @@ public record ChunkMeta(
         clock,
         unit,
         reason,
-        detail);
+        detail,
+        task,
+        interrupts);
   }
 }

@@ -5,14 +5,17 @@ import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.codec.TaskEvent;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.Collection;
+import java.util.Optional;
 
 /**
  * Rebuilds the calls of one core from its chunks: keeps the sequence, counts what is missing, keeps
- * time from running backwards, and hands the records to the task they belong to. All records belong
- * to task 0 until contexts are told apart.
+ * time from running backwards, and hands the records to the ret_stack they belong to: a task's or
+ * an interrupt's.
  *
  * <p>Deterministic: the same records give the same callbacks however they are cut into chunks. Not
  * safe for use by several threads at once.
@@ -24,7 +27,7 @@ public final class CoreReconstructor {
   private static final int MAX_DETAIL = 1000;
 
   private final GraphListener listener;
-  private final TaskReconstructor task;
+  private final CoreTasks tasks;
   private final int maxDepth;
   private long nextSequence;
   private long recordsExpected;
@@ -43,11 +46,12 @@ public final class CoreReconstructor {
    * A core of which nothing was seen.
    *
    * @param maxDepth records at this ret_stack index or above are refused as impossible
+   * @param maxTasks tasks that are kept
    */
-  public CoreReconstructor(ImageTraits traits, int maxDepth, GraphListener listener) {
+  public CoreReconstructor(ImageTraits traits, int maxDepth, int maxTasks, GraphListener listener) {
     this.listener = listener;
     this.maxDepth = maxDepth;
-    this.task = new TaskReconstructor(traits, maxDepth, listener);
+    this.tasks = new CoreTasks(traits, maxDepth, maxTasks, listener);
   }
 
   /**
@@ -65,7 +69,11 @@ public final class CoreReconstructor {
       listener.count(Stat.CONTRADICTORY_CHUNKS, 1);
       return false;
     }
-    takeLosses(meta);
+    if (nextSequence == 0) {
+      tasks.first(meta.task(), meta.interrupts(), Math.max(meta.firstTime(), 0));
+    }
+    boolean loss = takeLosses(meta);
+    tasks.begin(meta.task(), meta.interrupts(), loss, time);
     chunk = meta.sequence();
     firstRecord = Math.max(meta.recordsBefore(), 0);
     apply(batch);
@@ -75,19 +83,20 @@ public final class CoreReconstructor {
     if (meta.end() != CoreEnd.RUNNING) {
       end(meta);
     }
-    if (!task.balanced()) {
+    if (!tasks.table().balanced()) {
       throw new IllegalStateException("entries and endings of calls do not add up: " + this);
     }
     return true;
   }
 
-  private void takeLosses(ChunkMeta meta) {
+  private boolean takeLosses(ChunkMeta meta) {
     long missing = meta.recordsBefore() - recordsExpected;
     if (meta.recordsBefore() < recordsExpected) {
       listener.count(Stat.COUNT_DISAGREES, 1);
       missing = 0;
     }
-    if (meta.sequence() > nextSequence || missing > 0) {
+    boolean gap = meta.sequence() > nextSequence || missing > 0;
+    if (gap) {
       long since = time;
       long at = advance(meta.firstTime());
       Loss loss =
@@ -109,6 +118,7 @@ public final class CoreReconstructor {
     if (meta.lostBefore() > 0) {
       drop(meta.firstTime(), meta.lostBefore(), meta.sequence(), Math.max(meta.recordsBefore(), 0));
     }
+    return gap || meta.lostBefore() > 0;
   }
 
   private void takeUntraced(ChunkMeta meta) {
@@ -122,7 +132,7 @@ public final class CoreReconstructor {
   }
 
   private void end(ChunkMeta meta) {
-    task.end(advance(meta.lastTime()));
+    tasks.end(advance(meta.lastTime()));
     end = meta.end();
     String detail = meta.endDetail();
     endDetail = detail.length() > MAX_DETAIL ? detail.substring(0, MAX_DETAIL) : detail;
@@ -133,14 +143,19 @@ public final class CoreReconstructor {
 
   private void apply(RecordBatch batch) {
     int size = batch.size();
+    if (records == 0 && size > 0) {
+      tasks.firstRecord(Math.max(time, batch.time[0]));
+    }
     int i = 0;
     while (i < size) {
       int first = i;
-      i = task.ordinary(batch, first, time);
+      TaskReconstructor calls = tasks.calls();
+      i = calls == null ? first : calls.ordinary(batch, first, time);
       if (i > first) {
         records += i - first;
         time = batch.time[i - 1];
-        assert task.balanced();
+        tasks.seen();
+        assert calls.balanced();
       }
       if (i == size) {
         break;
@@ -155,7 +170,7 @@ public final class CoreReconstructor {
           batch.retP[i],
           batch.fp[i]);
       i++;
-      assert task.balanced();
+      assert tasks.calls() == null || tasks.calls().balanced();
     }
   }
 
@@ -166,7 +181,9 @@ public final class CoreReconstructor {
           RecordBatch.EXIT,
           RecordBatch.SMASHED,
           RecordBatch.SYS_ENTER,
-          RecordBatch.SYS_EXIT -> {
+          RecordBatch.SYS_EXIT,
+          RecordBatch.INTERRUPT_ENTER,
+          RecordBatch.INTERRUPT_EXIT -> {
         if (depth < 0 || depth >= maxDepth) {
           listener.count(Stat.BAD_RECORDS, 1);
           return;
@@ -178,8 +195,15 @@ public final class CoreReconstructor {
       }
       case RecordBatch.VALUES -> {
         records++;
+        tasks.seen();
         listener.values(depth, selfPc, fromPc, retP, fp);
         return;
+      }
+      case RecordBatch.TASK -> {
+        if (TaskEvent.of(fromPc).isEmpty()) {
+          listener.count(Stat.BAD_RECORDS, 1);
+          return;
+        }
       }
       case RecordBatch.FUNCTION, RecordBatch.MARK -> {}
       default -> {
@@ -191,13 +215,36 @@ public final class CoreReconstructor {
     listener.next();
     long now = advance(at);
     switch (kind) {
-      case RecordBatch.ENTRY -> task.entry(now, depth, selfPc, fromPc, retP, fp);
-      case RecordBatch.EXIT -> task.exit(now, depth, selfPc, fromPc, retP, fp);
-      case RecordBatch.SMASHED -> task.smashed(now, depth, selfPc, fromPc, retP, fp);
-      case RecordBatch.FUNCTION -> task.events().called(now, selfPc, fromPc);
-      case RecordBatch.SYS_ENTER -> task.events().systemCall(now, selfPc);
-      case RecordBatch.SYS_EXIT -> task.events().systemCallEnded(now, selfPc, fromPc);
-      default -> task.events().mark(now, fromPc, selfPc, retP);
+      case RecordBatch.TASK ->
+          tasks.task(TaskEvent.of(fromPc).orElseThrow(), selfPc, retP, depth, now);
+      case RecordBatch.INTERRUPT_ENTER -> tasks.interrupt(selfPc, fromPc, now);
+      case RecordBatch.INTERRUPT_EXIT -> tasks.interruptEnd(selfPc, now);
+      default -> record(tasks.calls(), now, kind, depth, selfPc, fromPc, retP, fp);
+    }
+    tasks.seen();
+  }
+
+  private void record(
+      TaskReconstructor calls,
+      long now,
+      byte kind,
+      int depth,
+      long selfPc,
+      long fromPc,
+      long retP,
+      long fp) {
+    if (calls == null) {
+      listener.count(Stat.TASKS_NOT_KEPT, 1);
+      return;
+    }
+    switch (kind) {
+      case RecordBatch.ENTRY -> calls.entry(now, depth, selfPc, fromPc, retP, fp);
+      case RecordBatch.EXIT -> calls.exit(now, depth, selfPc, fromPc, retP, fp);
+      case RecordBatch.SMASHED -> calls.smashed(now, depth, selfPc, fromPc, retP, fp);
+      case RecordBatch.FUNCTION -> calls.events().called(now, selfPc, fromPc);
+      case RecordBatch.SYS_ENTER -> calls.events().systemCall(now, selfPc);
+      case RecordBatch.SYS_EXIT -> calls.events().systemCallEnded(now, selfPc, fromPc);
+      default -> calls.events().mark(now, fromPc, selfPc, retP);
     }
   }
 
@@ -214,7 +261,7 @@ public final class CoreReconstructor {
   /** What is open may have ended. */
   private void lose(Loss loss, long atMost) {
     listener.lost(loss);
-    task.lose(loss.after(), loss.until(), atMost);
+    tasks.lose(loss.after(), loss.until(), atMost);
     listener.next();
   }
 
@@ -271,42 +318,42 @@ public final class CoreReconstructor {
 
   /** Calls seen to begin. */
   public long entries() {
-    return task.entries();
+    return tasks.table().entries();
   }
 
   /** Calls that have not ended. */
   public int open() {
-    return task.open();
+    return tasks.table().open();
   }
 
   /** Calls that ended so. */
   public long ended(Ending ending) {
-    return task.ended(ending);
+    return tasks.table().ended(ending);
   }
 
-  /** Time of the last record before a loss behind which no entry or exit came, else negative. */
-  public long lostSince() {
-    return task.lostSince();
+  /** All tasks that are kept, in the order in which they appeared. */
+  public Collection<CoreTask> tasks() {
+    return tasks.table().all();
   }
 
-  /** Stretches of the stack of which nothing is known since a loss. */
+  /** The stack at hand, none where the task is not kept or the core ended. */
+  public Optional<StackContext> current() {
+    return Optional.ofNullable(tasks.current());
+  }
+
+  /** Frames on the stack at hand. */
+  public int slots() {
+    return current().map(StackContext::slots).orElse(0);
+  }
+
+  /** Stretches of the stack at hand of which nothing is known since a loss. */
   public int holes() {
-    return task.holes();
+    return current().map(StackContext::holes).orElse(0);
   }
 
   /** Whether every entry is open or ended exactly once. */
   public boolean balanced() {
-    return task.balanced();
-  }
-
-  /** Frames on the stack, open ones and tail-called ones that wait for their exit record. */
-  public int slots() {
-    return task.stack().size();
-  }
-
-  /** Whether the call in this slot is open. */
-  public boolean isOpen(int slot) {
-    return !task.stack().tailCalled(slot);
+    return tasks.table().balanced();
   }
 
   @Override
@@ -324,7 +371,7 @@ public final class CoreReconstructor {
     out.writeLong(time);
     Fields.writeText(out, end.name());
     Fields.writeText(out, endDetail);
-    task.writeTo(out);
+    tasks.writeTo(out);
   }
 
   /**
@@ -343,6 +390,6 @@ public final class CoreReconstructor {
     }
     end = Fields.readEnum(in, CoreEnd.class);
     endDetail = Fields.readText(in);
-    task.readFrom(in);
+    tasks.readFrom(in);
   }
 }

@@ -111,12 +111,63 @@ public interface GraphListener {
    * The innermost hole ends.
    *
    * @param slot as in {@link #holeOpened}
-   * @param since when it began
+   * @param lasted how long the stack itself ran meanwhile
    */
-  void holeClosed(int slot, long since, long now);
+  void holeClosed(int slot, long lasted, long now);
 
   /** The call of this slot, which was {@link Ending#TRUNCATED}, had ended by now. */
   void bounded(int slot, long now);
+
+  /** From now on slots are those of this context; of a handle not in use, an empty one. */
+  default void resumed(StackContext context) {}
+
+  /** The records that follow are of a task that is not kept. */
+  default void nowhere() {}
+
+  /** The context is over: no slot of it is in use. Its handle will be used for another. */
+  default void closed(StackContext context) {}
+
+  /**
+   * Which of the core's time is not that of the context at hand, from now on: a call's own time is
+   * the core's less what the sum of the three grew by.
+   *
+   * @param away for which other tasks ran, or may have run
+   * @param interrupts for which interrupts ran on top
+   * @param unsure for which records are missing, and nobody knows
+   */
+  default void clock(long away, long interrupts, long unsure) {}
+
+  /**
+   * The task at hand is switched out.
+   *
+   * @param parent slot of its innermost open call, or {@link #NONE}
+   * @param next the task that goes on
+   */
+  default void switchedOut(int parent, CoreTask next, long time) {}
+
+  /**
+   * The task at hand is switched in again.
+   *
+   * @param known until when it is known that it was out, negative where that is {@code time}
+   */
+  default void switchedIn(long known, long time) {}
+
+  /**
+   * The context at hand is interrupted; {@link #resumed} follows with that of the interrupt.
+   *
+   * @param parent slot of the innermost open call, or {@link #NONE}
+   * @param interrupt the new context
+   * @param fromPc where the context at hand was
+   */
+  default void interrupted(int parent, StackContext interrupt, long fromPc, long time) {}
+
+  /**
+   * The interrupt at hand is over, {@link #closed} follows; or, where it was cut off by a loss,
+   * another may have taken its place.
+   *
+   * @param lasted how long it ran itself
+   */
+  default void interruptEnded(long lasted, long time, Ending ending) {}
 
   /**
    * Whether a row of this kind and function is still wanted; what is not wanted is only counted.

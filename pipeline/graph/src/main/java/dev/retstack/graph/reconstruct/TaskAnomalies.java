@@ -140,6 +140,12 @@ final class TaskAnomalies {
         1);
   }
 
+  /** The core goes over to a task with another stack pointer. */
+  void stackSwitch(long time, long sp) {
+    long slot = stack.size() == 0 ? 0 : stack.retP(stack.size() - 1);
+    report(AnomalyKind.STACK_SWITCH, Anomaly.Variant.PLAIN, time, top(), slot, sp, 0, 1);
+  }
+
   private long top() {
     long[] innermost = stack.open(1);
     return innermost.length == 0 ? 0 : innermost[0];

@@ -62,8 +62,19 @@ final class TaskEvents {
     }
   }
 
+  /** Whether a system call is open. */
+  boolean inSystemCall() {
+    return inSystemCall;
+  }
+
+  /** For another stack. */
+  void clear() {
+    inSystemCall = false;
+    number = 0;
+  }
+
   /** Slot of the innermost open call, or none where that is unknown. */
-  private int innermost() {
+  int innermost() {
     if (losses.isTopUnknown()) {
       return GraphListener.NONE;
     }

@@ -18,6 +18,13 @@ final class TaskLosses {
 
   private final TaskStack stack;
   private final GraphListener listener;
+
+  /** The stack's clock now. */
+  private final StackClock clock;
+
+  /** The stack's clock at the last record before the loss that is pending. */
+  private final StackClock before = new StackClock();
+
   private boolean pending;
 
   /** Records missing, at most. */
@@ -28,19 +35,32 @@ final class TaskLosses {
 
   // the holes, the lowest first: index in ret_stack of its lowest frame, slots below it, slot of
   // the
-  // call it is in, since when
+  // call it is in, since when in the stack's own time
   private final IntArrayList bases = new IntArrayList(0);
   private final IntArrayList slots = new IntArrayList(0);
   private final IntArrayList owners = new IntArrayList(0);
   private final LongArrayList times = new LongArrayList(0);
 
-  TaskLosses(TaskStack stack, GraphListener listener) {
+  TaskLosses(TaskStack stack, StackClock clock, GraphListener listener) {
     this.stack = stack;
+    this.clock = clock;
     this.listener = listener;
   }
 
-  /** Records are missing here. */
-  void lose(long lastSeen, long count) {
+  /** The clock as it was at the last record before the loss that is pending. */
+  StackClock before() {
+    return before;
+  }
+
+  /**
+   * Records are missing here.
+   *
+   * @param then the stack's clock at the last record before
+   */
+  void lose(long lastSeen, long count, StackClock then) {
+    if (!pending) {
+      before.set(then);
+    }
     since = pending ? since : lastSeen;
     missing = pending ? missing + count : count;
     missing = missing < 0 ? UNBOUNDED : missing;
@@ -82,7 +102,8 @@ final class TaskLosses {
     }
     while (!slots.isEmpty() && slots.topInt() > floor) {
       // where the call it was in is cut off itself, it is so with all its time
-      close(owners.topInt() < floor ? owners.topInt() : GraphListener.NONE, since);
+      int owner = owners.topInt() < floor ? owners.topInt() : GraphListener.NONE;
+      close(owner, before.ran(since), since);
     }
     if (!slots.isEmpty() && slots.topInt() == floor) {
       bases.set(bases.size() - 1, Math.min(bases.topInt(), base));
@@ -93,7 +114,7 @@ final class TaskLosses {
       bases.push(base);
       slots.push(floor);
       owners.push(enclosing(floor));
-      times.push(since);
+      times.push(before.ran(since));
       listener.holeOpened(owners.topInt());
     }
   }
@@ -106,15 +127,27 @@ final class TaskLosses {
   /** So many frames are alive: holes above them are empty. */
   void alive(int frames, long now) {
     while (!bases.isEmpty() && bases.topInt() >= frames) {
-      close(owners.topInt(), now);
+      close(owners.topInt(), clock.ran(now), now);
     }
   }
 
-  private void close(int slot, long now) {
+  private void close(int slot, long ran, long now) {
     bases.popInt();
     slots.popInt();
     owners.popInt();
-    listener.holeClosed(slot, times.popLong(), now);
+    listener.holeClosed(slot, ran - times.popLong(), now);
+  }
+
+  /** For another stack: nothing is missing. */
+  void clear() {
+    pending = false;
+    missing = 0;
+    since = 0;
+    before.clear();
+    bases.clear();
+    slots.clear();
+    owners.clear();
+    times.clear();
   }
 
   /** Slot of the innermost open call of those below this one. */
@@ -134,6 +167,7 @@ final class TaskLosses {
     out.writeBoolean(pending);
     out.writeLong(missing);
     out.writeLong(since);
+    before.writeTo(out);
     out.writeInt(bases.size());
     for (int i = 0; i < bases.size(); i++) {
       out.writeInt(bases.getInt(i));
@@ -148,6 +182,7 @@ final class TaskLosses {
     pending = in.readBoolean();
     missing = in.readLong();
     since = in.readLong();
+    before.readFrom(in);
     int count = in.readInt();
     if (missing < 0 || since < 0 || count < 0 || count > stack.size()) {
       throw new IOException("corrupt snapshot: " + count + " holes in a stack");

@@ -6,6 +6,7 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.Arrays;
 
 /**
  * Turns the hijack records of one task into calls: who entered, who ended and how. README.md draws
@@ -30,6 +31,7 @@ final class TaskReconstructor {
   /** Frames in the guest's ret_stack as far as the records tell, known or not. */
   private int guestSize;
 
+  private final StackClock clock = new StackClock();
   private final TaskLosses losses;
   private final TaskEvents events;
 
@@ -38,8 +40,29 @@ final class TaskReconstructor {
     this.maxDepth = maxDepth;
     this.listener = listener;
     this.anomalies = new TaskAnomalies(stack, listener);
-    this.losses = new TaskLosses(stack, listener);
+    this.losses = new TaskLosses(stack, clock, listener);
     this.events = new TaskEvents(stack, losses, traits, listener);
+  }
+
+  /**
+   * Begins another stack of which nothing was seen.
+   *
+   * @param frames in the guest's ret_stack, negative where that is unknown
+   */
+  void begin(int frames) {
+    stack.popTo(0);
+    guestSize = frames < 0 || frames >= maxDepth ? UNCERTAIN : frames;
+    entries = 0;
+    open = 0;
+    Arrays.fill(endings, 0);
+    clock.clear();
+    losses.clear();
+    events.clear();
+  }
+
+  /** Which of the core's time is not this stack's. */
+  StackClock clock() {
+    return clock;
   }
 
   /**
@@ -205,6 +228,11 @@ final class TaskReconstructor {
     stack.popTo(slot);
   }
 
+  /** Another task goes on, on the stack of this stack pointer. */
+  void switched(long time, long sp) {
+    anomalies.stackSwitch(time, sp);
+  }
+
   /** What happens inside of calls. */
   TaskEvents events() {
     return events;
@@ -216,10 +244,11 @@ final class TaskReconstructor {
    * @param since time of the last record before
    * @param now time by which the loss was over
    * @param count of the records, {@link TaskLosses#UNBOUNDED} where they may be more than is known
+   * @param then the stack's clock at the last record before
    */
-  void lose(long since, long now, long count) {
+  void lose(long since, long now, long count, StackClock then) {
     events.cut(since, Ending.TRUNCATED);
-    losses.lose(since, count);
+    losses.lose(since, count, then);
     guestSize = UNCERTAIN;
     if (!losses.isBounded()) {
       settle(0, now);
@@ -236,6 +265,7 @@ final class TaskReconstructor {
       from--;
       cut += stack.tailCalled(from) ? 0 : 1;
     }
+    tell(losses.before()); // what was open then did not run any longer
     if (cut > 0) {
       anomalies.truncated(now, cut);
       closeFrom(from, since, Ending.TRUNCATED);
@@ -247,9 +277,22 @@ final class TaskReconstructor {
       listener.count(Stat.RECOVERED_CALLS, open);
     }
     losses.settle(base, from);
+    tell(clock);
   }
 
-  /** The core ended. */
+  private void tell(StackClock at) {
+    listener.clock(at.away, at.interrupts, at.unsure);
+  }
+
+  /** An interrupt is over: calls that are open in it ended without returning. */
+  void leave(long time) {
+    if (!losses.isPending() && open > 0) {
+      unwind(0, time, 0);
+    }
+    end(time);
+  }
+
+  /** The core or the task ended. */
   void end(long time) {
     events.cut(time, Ending.ENDED);
     if (losses.isPending()) {
@@ -370,6 +413,7 @@ final class TaskReconstructor {
     for (long n : endings) {
       out.writeLong(n);
     }
+    clock.writeTo(out);
     losses.writeTo(out);
     events.writeTo(out);
   }
@@ -384,6 +428,7 @@ final class TaskReconstructor {
     for (int i = 0; i < endings.length; i++) {
       endings[i] = in.readLong();
     }
+    clock.readFrom(in);
     losses.readFrom(in);
     events.readFrom(in);
     for (int i = 0; i < stack.size(); i++) {

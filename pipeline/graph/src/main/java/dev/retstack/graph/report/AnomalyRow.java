@@ -13,7 +13,9 @@ import java.util.List;
  * An anomaly with its names.
  *
  * @param imageId build-id of the core's image
- * @param task guest thread of execution on the core
+ * @param task guest thread of execution on the core, by its id; 0 for its first
+ * @param instance which of the tasks of that id, from 1
+ * @param taskName its symbol+offset, or "task" and its id
  * @param selfPc function concerned, 0 = none
  * @param function its symbol+offset, empty = none
  * @param expected see {@link Anomaly}
@@ -28,7 +30,9 @@ public record AnomalyRow(
     Severity severity,
     String session,
     String core,
-    int task,
+    long task,
+    int instance,
+    String taskName,
     String imageId,
     String isa,
     long selfPc,
@@ -58,7 +62,9 @@ public record AnomalyRow(
         a.kind().severity(),
         key.session(),
         key.core(),
-        0,
+        a.task(),
+        a.instance(),
+        image.taskName(a.task(), a.instance()),
         image.id(),
         image.isa(),
         a.selfPc(),

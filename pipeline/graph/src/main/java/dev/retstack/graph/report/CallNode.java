@@ -22,6 +22,8 @@ public final class CallNode {
   private final Ending ending;
   private final Recorded recorded;
   private final long deadBy;
+  private final long notRun;
+  private final long leftOut;
   private final List<CallNode> children = new ArrayList<>(0);
 
   /**
@@ -66,6 +68,8 @@ public final class CallNode {
       long exit,
       Ending ending,
       long deadBy,
+      long notRun,
+      long leftOut,
       Recorded recorded) {
     this.kind = kind;
     this.function = function;
@@ -74,6 +78,8 @@ public final class CallNode {
     this.exit = exit;
     this.ending = ending;
     this.deadBy = deadBy;
+    this.notRun = notRun;
+    this.leftOut = leftOut;
     this.recorded = recorded;
   }
 
@@ -117,6 +123,16 @@ public final class CallNode {
   /** Of a truncated call: time by which it had ended, negative where nothing tells. */
   public long deadBy() {
     return deadBy;
+  }
+
+  /** How long it took, as totals count it: see {@link dev.retstack.graph.aggregate.TimeRules}. */
+  public long took() {
+    return exit - enter - leftOut;
+  }
+
+  /** How long it ran, with the calls below it: other tasks and interrupts left out. */
+  public long ran() {
+    return exit - enter - notRun;
   }
 
   /** The loss that a node of {@link TreeKind#LOSS} tells of. */

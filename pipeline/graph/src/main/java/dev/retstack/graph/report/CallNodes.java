@@ -8,6 +8,7 @@ import dev.retstack.graph.aggregate.TreeKind;
 import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.CallNode.Recorded;
 import dev.retstack.schema.codec.Mark;
+import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
 import java.util.Optional;
@@ -17,22 +18,27 @@ final class CallNodes {
   private final CallTreeLog log;
   private final ImageInfo image;
   private final long now;
-  private final long lostSince;
+  private final Int2ObjectMap<CoreGraph.OpenRow> open;
 
   CallNodes(CoreGraph core) {
     this.log = core.tree();
     this.image = core.image();
     this.now = core.progress().time();
-    this.lostSince = core.progress().lostSince();
+    this.open = core.openRows();
   }
 
   CallNode node(int row) {
     Ending ending = log.ending(row);
     long exit = log.exit(row);
+    long notRun = log.notRun(row);
+    long leftOut = log.leftOut(row);
     if (ending == Ending.OPEN) {
-      boolean doubtful = lostSince >= 0 && log.kind(row) == TreeKind.CALL;
+      CoreGraph.OpenRow call = open.getOrDefault(row, CoreGraph.OpenRow.UNKNOWN);
+      boolean doubtful = call.lostSince() >= 0;
       ending = doubtful ? Ending.TRUNCATED : ending;
-      exit = doubtful ? lostSince : now;
+      exit = doubtful ? call.lostSince() : now;
+      notRun = doubtful ? 0 : call.notRun();
+      leftOut = doubtful ? 0 : call.leftOut();
     }
     return new CallNode(
         log.kind(row),
@@ -42,6 +48,8 @@ final class CallNodes {
         exit,
         ending,
         log.deadBy(row),
+        notRun,
+        leftOut,
         recorded(row));
   }
 
@@ -51,6 +59,8 @@ final class CallNodes {
       case SYSTEM_CALL -> SystemCallRows.name(image.systemCalls(), log.selfPc(row));
       case MARK -> Mark.text(at(log.arguments(row).values(), 0));
       case LOSS -> log.loss(row).kind().name();
+      case INTERRUPT -> "interrupt " + log.selfPc(row);
+      case SWITCH -> image.taskName(log.selfPc(row), (int) at(log.arguments(row).values(), 1));
     };
   }
 

@@ -5,20 +5,27 @@ import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.ClockUnit;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The calls of one task of one core as they were nested. After a tail call the new function stands
  * beside the one that called it, since that one had ended.
  *
+ * @param task id of the task, as its records say; 0 for the core's first
+ * @param instance which of the tasks of that id, from 1
+ * @param taskName its name: symbol+offset of its id, else "task" and its id
  * @param roots outermost calls, and what happened beside them
- * @param kept rows in the tree
- * @param notKept further calls, beyond the limit per core
+ * @param kept rows in the trees of the core
+ * @param notKept further calls, beyond the limit per core; in the last tree of the core
  */
 public record CallTree(
     String session,
     String core,
-    int task,
+    long task,
+    int instance,
+    String taskName,
     String image,
     String isa,
     ClockUnit unit,
@@ -26,28 +33,45 @@ public record CallTree(
     long kept,
     long notKept) {
 
-  static CallTree of(CoreGraph core) {
+  private record Task(long id, int instance) {}
+
+  /** The trees of a core's tasks, in the order in which they appeared. */
+  static List<CallTree> of(CoreGraph core) {
     CallTreeLog log = core.tree();
-    List<CallNode> roots = new ArrayList<>();
+    Map<Task, List<CallNode>> roots = new LinkedHashMap<>();
     CallNode[] nodes = new CallNode[log.size()];
     CallNodes names = new CallNodes(core);
     for (int i = 0; i < nodes.length; i++) {
       nodes[i] = names.node(i);
       if (log.parent(i) < 0) {
-        roots.add(nodes[i]);
+        roots
+            .computeIfAbsent(new Task(log.task(i), log.instance(i)), _ -> new ArrayList<>())
+            .add(nodes[i]);
       } else {
         nodes[log.parent(i)].add(nodes[i]);
       }
     }
-    return new CallTree(
-        core.key().session(),
-        core.key().core(),
-        0,
-        core.image().name(),
-        core.image().isa(),
-        core.unit(),
-        roots,
-        nodes.length,
-        core.stats().get(Stat.TREE_CALLS_NOT_KEPT));
+    if (roots.isEmpty()) {
+      roots.put(new Task(0, 1), List.of());
+    }
+    List<CallTree> trees = new ArrayList<>();
+    roots.forEach(
+        (task, calls) -> {
+          boolean last = trees.size() == roots.size() - 1;
+          trees.add(
+              new CallTree(
+                  core.key().session(),
+                  core.key().core(),
+                  task.id(),
+                  task.instance(),
+                  core.image().taskName(task.id(), task.instance()),
+                  core.image().name(),
+                  core.image().isa(),
+                  core.unit(),
+                  calls,
+                  nodes.length,
+                  last ? core.stats().get(Stat.TREE_CALLS_NOT_KEPT) : 0));
+        });
+    return trees;
   }
 }

@@ -107,9 +107,9 @@ public final class ReportBuilder {
         systemCalls.rows());
   }
 
-  /** Call trees of all cores, by core. */
+  /** Call trees of all tasks of all cores, by core. */
   public List<CallTree> trees() {
-    return cores().stream().map(CallTree::of).toList();
+    return cores().stream().flatMap(core -> CallTree.of(core).stream()).toList();
   }
 
   /** Anomalies of all cores, by core, in the order in which they were found. */

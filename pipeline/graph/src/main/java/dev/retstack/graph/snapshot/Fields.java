@@ -89,6 +89,19 @@ public final class Fields {
     return count;
   }
 
+  /**
+   * Reads the number of a row, -1 for none.
+   *
+   * @throws IOException where there is no such row
+   */
+  public static int readRow(DataInput in, int rows) throws IOException {
+    int row = in.readInt();
+    if (row < -1 || row >= rows) {
+      throw new IOException("corrupt snapshot: row " + row + " of a tree of " + rows);
+    }
+    return row;
+  }
+
   /** Reads the name of an enum constant. */
   public static <E extends Enum<E>> E readEnum(DataInput in, Class<E> type) throws IOException {
     String name = readText(in);

@@ -64,12 +64,14 @@ public final class FoldedExport {
       if (call.kind() == TreeKind.LOSS) {
         return PerfettoExport.UNKNOWN;
       }
-      return call.isCall() ? call.function() : "sys_" + call.function();
+      boolean system = call.kind() == TreeKind.SYSTEM_CALL;
+      return system ? "sys_" + call.function() : call.function();
     }
 
     private static boolean hasTime(CallNode node) {
       return node.kind() == TreeKind.CALL
           || node.kind() == TreeKind.SYSTEM_CALL
+          || node.kind() == TreeKind.INTERRUPT
           || node.kind() == TreeKind.LOSS;
     }
 
@@ -82,9 +84,10 @@ public final class FoldedExport {
       if (call.ending() != Ending.TRUNCATED) {
         long below = 0;
         for (CallNode child : call.children()) {
-          below += child.exit() - child.enter();
+          boolean own = hasTime(child) && child.kind() != TreeKind.INTERRUPT;
+          below += own ? child.ran() : 0;
         }
-        stack.self += call.exit() - call.enter() - below;
+        stack.self += Math.max(0, call.ran() - below);
       }
     }
 

@@ -40,7 +40,7 @@ public final class GraphText {
       }
       first = false;
       header(tree, out);
-      TreeWalk.walk(tree, anomalies, maxDepth, new Lines(maxDepth, out));
+      TreeWalk.walk(tree, anomalies, maxDepth, new Lines(tree.taskName(), maxDepth, out));
       if (tree.notKept() > 0) {
         out.append(
             "# %d more calls are counted in the report, beyond the %d kept here%n"
@@ -53,12 +53,18 @@ public final class GraphText {
   private static void header(CallTree tree, Appendable out) throws IOException {
     String unit = Units.column(tree.unit());
     out.append(
-        "# core %s, task %d, image %s (%s), session %s\n"
-            .formatted(tree.core(), tree.task(), tree.image(), tree.isa(), tree.session()));
+        "# core %s, task %s, image %s (%s), session %s\n"
+            .formatted(tree.core(), task(tree), tree.image(), tree.isa(), tree.session()));
     out.append("# %10s  %10s |  FUNCTION CALLS\n".formatted("TIME " + unit, "DUR " + unit));
   }
 
-  private record Lines(int maxDepth, Appendable out) implements TreeWalk.Visitor {
+  /** Its number, or its name where that is more. */
+  private static String task(CallTree tree) {
+    String name = tree.taskName();
+    return name.startsWith("task ") ? name.substring("task ".length()) : name;
+  }
+
+  private record Lines(String task, int maxDepth, Appendable out) implements TreeWalk.Visitor {
     @Override
     public void enter(CallNode call, int depth) throws IOException {
       switch (call.kind()) {
@@ -76,6 +82,22 @@ public final class GraphText {
             line(
                 call.enter(), duration(call), depth, "sys_" + head(call) + ";" + comment("", call));
         case MARK -> mark(call, depth);
+        case INTERRUPT ->
+            line(
+                call.enter(),
+                isLeaf(call, depth) ? duration(call) : "",
+                depth,
+                isLeaf(call, depth)
+                    ? call.function() + ";" + comment("", call)
+                    : call.function() + " {");
+        case SWITCH -> {
+          String until = call.ending() == Ending.RETURNED ? "" : ", until when is unknown";
+          line(
+              call.enter(),
+              duration(call),
+              depth,
+              "/* " + task + " => " + call.function() + until + " */");
+        }
         case LOSS ->
             line(
                 call.enter(),
@@ -89,7 +111,7 @@ public final class GraphText {
     public void exit(CallNode call, int depth) throws IOException {
       if (call.kind() == TreeKind.LOSS && !isLeaf(call, depth)) {
         line(call.exit(), "", depth, "} /* what ran besides is unknown */");
-      } else if (call.isCall() && !isLeaf(call, depth)) {
+      } else if ((call.isCall() || call.kind() == TreeKind.INTERRUPT) && !isLeaf(call, depth)) {
         line(call.exit(), duration(call), depth, "}" + comment(call.function(), call));
       }
     }
@@ -142,7 +164,7 @@ public final class GraphText {
     }
 
     private static String duration(CallNode call) {
-      return call.ending().finished() ? String.valueOf(call.exit() - call.enter()) : "";
+      return call.ending().finished() ? String.valueOf(call.took()) : "";
     }
 
     /** The word of the anomaly that a call ended by, as in the anomalies. */

@@ -25,6 +25,9 @@ public final class PerfettoExport {
   /** Name of the time after a loss in which unknown calls ran. */
   static final String UNKNOWN = "[unknown]";
 
+  /** Name of the time for which a task was switched out. */
+  private static final String AWAY = "[switched out]";
+
   private static final int INSTANT = PerfettoFields.TYPE_INSTANT;
 
   private PerfettoExport() {}
@@ -60,7 +63,7 @@ public final class PerfettoExport {
 
   private static void thread(
       CodedOutputStream track, long parent, long uuid, int pid, CallTree tree) throws IOException {
-    String name = "task " + tree.task();
+    String name = tree.taskName();
     track.writeUInt64(PerfettoFields.TRACK_UUID, uuid);
     track.writeString(PerfettoFields.TRACK_NAME, name);
     track.writeUInt64(PerfettoFields.TRACK_PARENT, parent);
@@ -69,7 +72,7 @@ public final class PerfettoExport {
         PerfettoFields.TRACK_THREAD,
         thread -> {
           thread.writeInt32(PerfettoFields.THREAD_PID, pid);
-          thread.writeInt32(PerfettoFields.THREAD_TID, 1000 * pid + tree.task());
+          thread.writeInt32(PerfettoFields.THREAD_TID, 1000 * pid);
           thread.writeString(PerfettoFields.THREAD_NAME, name);
         });
   }
@@ -90,6 +93,8 @@ public final class PerfettoExport {
         case CALL -> event(call.enter(), SLICE_BEGIN, call.function(), details(call));
         case SYSTEM_CALL ->
             event(call.enter(), SLICE_BEGIN, "sys_" + call.function(), details(call));
+        case INTERRUPT -> event(call.enter(), SLICE_BEGIN, call.function(), details(call));
+        case SWITCH -> event(call.enter(), SLICE_BEGIN, AWAY, annotation("next", call.function()));
         case LOSS -> {
           dropped = true;
           String name = LossText.kind(call.loss()).name();
@@ -105,7 +110,12 @@ public final class PerfettoExport {
     @Override
     public void exit(CallNode call, int depth) throws IOException {
       boolean hole = call.kind() == TreeKind.LOSS && call.exit() > call.enter();
-      boolean slice = call.isCall() || call.kind() == TreeKind.SYSTEM_CALL || hole;
+      boolean slice =
+          switch (call.kind()) {
+            case CALL, SYSTEM_CALL, INTERRUPT, SWITCH -> true;
+            case LOSS -> hole;
+            case FUNCTION, MARK -> false;
+          };
       if (slice && call.ending() != Ending.OPEN) {
         event(call.exit(), PerfettoFields.TYPE_SLICE_END, null, NOTHING);
       }

@@ -67,7 +67,8 @@ final class TreeWalk {
                 row ->
                     row.core().equals(tree.core())
                         && row.session().equals(tree.session())
-                        && row.task() == tree.task())
+                        && row.task() == tree.task()
+                        && row.instance() == tree.instance())
             .filter(notIn(losses(tree, maxDepth)))
             .sorted(Comparator.comparingLong(AnomalyRow::time))
             .toList();

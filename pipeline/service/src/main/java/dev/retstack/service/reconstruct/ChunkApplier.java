@@ -12,10 +12,12 @@ import dev.retstack.graph.reconstruct.ImageTraits;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.Symbol;
 import dev.retstack.schema.codec.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordBatch;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
+import java.util.List;
 
 /**
  * The one way from a chunk into a state: what a live partition does and what a replay does are this
@@ -84,7 +86,9 @@ public final class ChunkApplier {
         chunk.getLastTime(),
         ClockUnit.valueOf(chunk.getClockUnit().name()),
         CoreEnd.valueOf(chunk.getEnd().name()),
-        chunk.getEndDetail());
+        chunk.getEndDetail(),
+        chunk.getTask(),
+        chunk.getInterrupts());
   }
 
   /** What reconstruction and reports need of an image. */
@@ -99,12 +103,17 @@ public final class ChunkApplier {
             image.getReturnToHandlerStart(),
             image.getReturnToHandlerEnd(),
             new LongArrayList(image.getCopiedReturns())),
-        SymbolTable.of(
-            image.getSymbols().stream()
-                .map(s -> new SymbolTable.Symbol(s.getName(), s.getAddress(), s.getSize()))
-                .toList()),
+        table(image.getSymbols()),
         image.getWordBytes(),
         new LongArrayList(image.getMcountLoc()),
-        image.getSystemCalls());
+        image.getSystemCalls(),
+        table(image.getObjects()));
+  }
+
+  private static SymbolTable table(List<Symbol> symbols) {
+    return SymbolTable.of(
+        symbols.stream()
+            .map(s -> new SymbolTable.Symbol(s.getName(), s.getAddress(), s.getSize()))
+            .toList());
   }
 }

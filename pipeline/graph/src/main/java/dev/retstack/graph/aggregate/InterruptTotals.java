@@ -1,0 +1,82 @@
+package dev.retstack.graph.aggregate;
+
+import dev.retstack.graph.snapshot.Fields;
+import it.unimi.dsi.fastutil.longs.Long2ObjectRBTreeMap;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+
+/** How often each interrupt came and how long it ran, by number. */
+public final class InterruptTotals {
+  /** Numbers with totals of their own; the rest is counted under {@link #OTHERS}. */
+  private static final int MAX_NUMBERS = 4096;
+
+  /** Stands for the numbers beyond the limit. */
+  public static final long OTHERS = -1;
+
+  /**
+   * The totals of one number.
+   *
+   * @param count that began
+   * @param finished that are known to have ended
+   * @param total time for which those ran themselves, interrupts on top of them left out
+   * @param max the longest of them
+   */
+  public record Totals(long count, long finished, long total, long max) {
+    static final Totals NONE = new Totals(0, 0, 0, 0);
+
+    /** Both together. */
+    public Totals plus(Totals other) {
+      return new Totals(
+          CallTotals.sum(count, other.count),
+          CallTotals.sum(finished, other.finished),
+          CallTotals.sum(total, other.total),
+          Math.max(max, other.max));
+    }
+  }
+
+  private final Long2ObjectRBTreeMap<Totals> numbers = new Long2ObjectRBTreeMap<>();
+
+  void begun(long number) {
+    add(number, new Totals(1, 0, 0, 0));
+  }
+
+  void ended(long number, long lasted) {
+    add(number, new Totals(0, 1, lasted, lasted));
+  }
+
+  private void add(long number, Totals more) {
+    boolean room = numbers.size() < MAX_NUMBERS || numbers.containsKey(number);
+    numbers.merge(room ? number : OTHERS, more, Totals::plus);
+  }
+
+  /** The numbers in ascending order. */
+  public long[] numbers() {
+    return numbers.keySet().toLongArray();
+  }
+
+  /** Totals of a number. */
+  public Totals get(long number) {
+    return numbers.getOrDefault(number, Totals.NONE);
+  }
+
+  void writeTo(DataOutput out) throws IOException {
+    out.writeInt(numbers.size());
+    for (long number : numbers()) {
+      Totals t = get(number);
+      out.writeLong(number);
+      out.writeLong(t.count());
+      out.writeLong(t.finished());
+      out.writeLong(t.total());
+      out.writeLong(t.max());
+    }
+  }
+
+  void readFrom(DataInput in) throws IOException {
+    int count = Fields.readCount(in, MAX_NUMBERS + 1, "numbers of interrupts");
+    for (int i = 0; i < count; i++) {
+      numbers.put(
+          in.readLong(), new Totals(in.readLong(), in.readLong(), in.readLong(), in.readLong()));
+    }
+  }
+}

@@ -1,0 +1,30 @@
+package dev.retstack.graph.aggregate;
+
+/**
+ * What counts in the total of a call, as ftrace's options of these names. A call's own time is
+ * always what it ran itself: no task that ran meanwhile, no interrupt, no call below it.
+ *
+ * @param sleepTime whether time in which its task was switched out counts
+ * @param graphTime whether the calls below it count
+ * @param interrupts whether interrupts on top of it count, and are shown at all (funcgraph-irqs)
+ */
+public record TimeRules(boolean sleepTime, boolean graphTime, boolean interrupts) {
+  /** Everything counts. */
+  public static final TimeRules DEFAULT = new TimeRules(true, true, true);
+
+  /** All rules in one number. */
+  int bits() {
+    return (sleepTime ? 1 : 0) | (graphTime ? 2 : 0) | (interrupts ? 4 : 0);
+  }
+
+  /** The rules of {@link #bits}. */
+  static TimeRules of(int bits) {
+    return new TimeRules((bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0);
+  }
+
+  /** Which of the core's time does not count in totals, by what it went to. */
+  long leftOut(long away, long asleepInInterrupts, long unsure) {
+    long left = (sleepTime ? 0 : away) + (interrupts ? 0 : asleepInInterrupts);
+    return left + (sleepTime && interrupts ? 0 : unsure);
+  }
+}

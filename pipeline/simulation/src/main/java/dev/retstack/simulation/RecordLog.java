@@ -1,0 +1,60 @@
+package dev.retstack.simulation;
+
+import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.codec.TaskEvent;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The records of a core, in the columns kind, time, depth, selfpc, frompc, retp, fp; then where the
+ * core was ahead of the record: task, interrupts open, frames in the ret_stack.
+ */
+final class RecordLog {
+  static final int TASK = 7;
+  static final int INTERRUPTS = 8;
+  static final int FRAMES = 9;
+
+  final List<long[]> records = new ArrayList<>();
+
+  /** Entries refused because ret_stack was full. */
+  long overruns;
+
+  /** Where the core is: the task, interrupts open in it, frames in the ret_stack. */
+  long task;
+
+  int interrupts;
+  int frames;
+
+  void add(int kind, long time, int depth, long self, long from, long retP, long fp) {
+    records.add(new long[] {kind, time, depth, self, from, retP, fp, task, interrupts, frames});
+  }
+
+  /** Records were lost here, and a TASK record says where the core is if it is elsewhere by now. */
+  static void lost(List<long[]> kept, List<long[]> records, int from, int to) {
+    long time = records.get(to - 1)[1];
+    long[] before = records.get(from);
+    long count = (long) to - from;
+    kept.add(
+        new long[] {
+          RecordBatch.LOST, time, 0, count, 0, 0, 0, before[TASK], before[INTERRUPTS], 0
+        });
+    if (to < records.size()) {
+      long[] now = records.get(to);
+      if (now[TASK] != before[TASK] || now[INTERRUPTS] != before[INTERRUPTS]) {
+        kept.add(
+            new long[] {
+              RecordBatch.TASK,
+              time,
+              now[FRAMES],
+              now[TASK],
+              TaskEvent.SWITCHED.code(),
+              0,
+              0,
+              now[TASK],
+              now[INTERRUPTS],
+              now[FRAMES]
+            });
+      }
+    }
+  }
+}
