@@ -127,6 +127,7 @@ class HttpLimitsTest {
         HttpAsk ask = new HttpAsk(pipeline.httpUri())) {
       HttpResponse<InputStream> first = ask.open("/anomalies/events");
       assertThat(first.statusCode()).isEqualTo(200);
+      assertThat(first.body().read()).as("the stream runs").isEqualTo(':');
       HttpResponse<String> second = ask.get("/anomalies/events");
       assertThat(second.statusCode()).isEqualTo(429);
       assertThat(second.headers().firstValue("Retry-After")).isPresent();

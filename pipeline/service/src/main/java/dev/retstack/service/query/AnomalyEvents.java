@@ -87,6 +87,14 @@ public final class AnomalyEvents {
 
   private Source<ByteString, NotUsed> stream(
       Map<Integer, Long> from, Map<String, String> parameters) {
+    gate.requireRoom();
+    // the place is taken when the stream runs: a client that went before costs none
+    return Source.lazySource(() -> running(from, parameters))
+        .mapMaterializedValue(_ -> NotUsed.getInstance());
+  }
+
+  private Source<ByteString, NotUsed> running(
+      Map<Integer, Long> from, Map<String, String> parameters) {
     gate.enter();
     Map<TopicPartition, Long> start = new HashMap<>();
     from.forEach((partition, offset) -> start.put(new TopicPartition(topic, partition), offset));

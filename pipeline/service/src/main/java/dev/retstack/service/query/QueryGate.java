@@ -48,9 +48,24 @@ final class QueryGate {
   void enter() {
     if (running.incrementAndGet() > most) {
       running.decrementAndGet();
-      throw new BadRequestException(
-          429, "%d %s at once already".formatted(most, what), "ask again in a moment");
+      throw full();
     }
+  }
+
+  /**
+   * Looks for a place without taking it.
+   *
+   * @throws BadRequestException 429 where there is none
+   */
+  void requireRoom() {
+    if (running.get() >= most) {
+      throw full();
+    }
+  }
+
+  private BadRequestException full() {
+    return new BadRequestException(
+        429, "%d %s at once already".formatted(most, what), "ask again in a moment");
   }
 
   void leave() {
