@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
 import org.apache.kafka.common.Uuid;
@@ -43,13 +44,26 @@ public final class EmbeddedBroker implements AutoCloseable {
    * @throws BrokerException port taken, folder not writable, or the folder holds something else
    */
   public static EmbeddedBroker start(Path dir, int port) throws BrokerException {
+    return start(dir, port, Map.of(), List.of());
+  }
+
+  /**
+   * Starts a node that differs from the usual one, such as one that asks for credentials.
+   *
+   * @param more Kafka settings that win over the usual ones
+   * @param scram users of a new node, such as {@code SCRAM-SHA-256=[name=alice,password=...]}
+   * @throws BrokerException as above
+   */
+  public static EmbeddedBroker start(
+      Path dir, int port, Map<String, String> more, List<String> scram) throws BrokerException {
     Path data = dir.toAbsolutePath().resolve("kafka");
     makeWritable(data);
     int listenPort = claim(port);
-    format(data);
+    format(data, scram);
     try {
-      KafkaConfig config =
-          KafkaConfig.apply(BrokerSettings.of(data, listenPort, claim(0)), /* doLog= */ false);
+      Map<String, String> settings = BrokerSettings.of(data, listenPort, claim(0));
+      settings.putAll(more);
+      KafkaConfig config = KafkaConfig.apply(settings, /* doLog= */ false);
       KafkaRaftServer server = new KafkaRaftServer(config, Time.SYSTEM);
       server.startup();
       return new EmbeddedBroker(server, BrokerSettings.HOST + ":" + listenPort);
@@ -103,7 +117,7 @@ public final class EmbeddedBroker implements AutoCloseable {
     }
   }
 
-  private static void format(Path data) throws BrokerException {
+  private static void format(Path data, List<String> scram) throws BrokerException {
     if (Files.exists(data.resolve(FORMATTED))) {
       return;
     }
@@ -117,6 +131,7 @@ public final class EmbeddedBroker implements AutoCloseable {
           .setMetadataLogDirectory(data.toString())
           .setControllerListenerName(BrokerSettings.CONTROLLER_LISTENER)
           .setReleaseVersion(MetadataVersion.LATEST_PRODUCTION)
+          .setScramArguments(scram)
           .run();
     } catch (Exception e) { // Formatter.run declares Exception
       throw new BrokerException("cannot format " + data + " for kafka: " + e.getMessage(), e);
