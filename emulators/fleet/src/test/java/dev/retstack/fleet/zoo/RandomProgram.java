@@ -81,7 +81,8 @@ final class RandomProgram {
     while (shapes.size() < functions) {
       shapes.add(Shape.values()[random.nextInt(Shape.values().length)]);
     }
-    words = shapes.stream().mapToInt(_ -> STRUCT_WORDS[random.nextInt(STRUCT_WORDS.length)]).toArray();
+    words =
+        shapes.stream().mapToInt(_ -> STRUCT_WORDS[random.nextInt(STRUCT_WORDS.length)]).toArray();
   }
 
   /** The text of a program. */
