@@ -10,7 +10,7 @@ public enum Metric {
   CHUNKS(true, "chunks", "chunks done with, by outcome: applied, stale or refused"),
   APPLIED_RECORDS(true, "applied_records", "trace records in the chunks applied"),
   PUBLISHED_RECORDS(true, "published_records", "records handed to the published topics, by topic"),
-  ANOMALIES(true, "anomalies", "anomalies published, by kind; the first 100 of a kind per core"),
+  ANOMALIES(true, "anomalies", "anomalies published, by kind; at most 100 of a kind per core"),
   PARTITION_FAILURES(
       true, "partition_failures", "times that a partition gave up and went back to its checkpoint"),
   CHECKPOINTS(true, "checkpoints", "checkpoints written"),
