@@ -17,6 +17,8 @@ import java.util.List;
  * @param end RUNNING, or why it ended
  * @param endDetail exit code or fault in words
  * @param losses where records are missing, in order; they add up to {@code lost}
+ * @param tasks in the order in which they appeared; none where the core has one alone
+ * @param interrupts by number
  */
 public record CoreRow(
     String session,
@@ -36,10 +38,14 @@ public record CoreRow(
     long time,
     CoreEnd end,
     String endDetail,
-    List<Loss> losses) {
+    List<Loss> losses,
+    List<TaskRow> tasks,
+    List<InterruptRow> interrupts) {
 
   public CoreRow {
     losses = List.copyOf(losses);
+    tasks = List.copyOf(tasks);
+    interrupts = List.copyOf(interrupts);
   }
 
   static CoreRow of(CoreGraph core) {
@@ -62,7 +68,9 @@ public record CoreRow(
         p.time(),
         p.end(),
         p.endDetail(),
-        core.losses().rows());
+        core.losses().rows(),
+        TaskRow.of(core),
+        InterruptRow.of(core));
   }
 
   /** Received of all known records, in percent. */

@@ -73,6 +73,7 @@ public final class ReportBuilder {
         coreRows.add(CoreRow.of(core));
         systemCalls.add(core);
         text.core(core);
+        text.contexts(coreRows.get(coreRows.size() - 1));
         records += core.progress().records();
         lost = lost + core.progress().lost() < 0 ? Long.MAX_VALUE : lost + core.progress().lost();
         stats.add(core.stats());

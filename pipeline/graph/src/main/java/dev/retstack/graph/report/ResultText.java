@@ -64,6 +64,34 @@ final class ResultText {
     }
   }
 
+  /** The tasks and interrupts of a core, where it has any. */
+  void contexts(CoreRow core) {
+    String where = quote(core.core()) + " " + quote(core.imageId());
+    for (TaskRow t : core.tasks()) {
+      lines.add(
+          "task %s %x %d %d %d %d %d %d %d %d %d %d %s"
+              .formatted(
+                  where,
+                  t.id(),
+                  t.instance(),
+                  t.entries(),
+                  t.returned(),
+                  t.tailCalled(),
+                  t.unwound(),
+                  t.ended(),
+                  t.truncated(),
+                  t.open(),
+                  t.switches(),
+                  t.ran(),
+                  t.over() ? "over" : "live"));
+    }
+    for (InterruptRow i : core.interrupts()) {
+      lines.add(
+          "interrupt %s %d %d %d %d %d"
+              .formatted(where, i.number(), i.count(), i.finished(), i.total(), i.max()));
+    }
+  }
+
   void profile(ImageInfo image, CallProfile profile) {
     String where = quote(image.id()) + " " + quote(image.isa());
     CallTotals functions = profile.functions();

@@ -140,6 +140,9 @@ public final class GraphText {
       String how = call.ending() == Ending.RETURNED ? "" : name(call.ending());
       how += call.isCall() && call.ending() == Ending.TRUNCATED ? LossText.bounds(call) : "";
       CallNode.Recorded more = call.recorded();
+      if (call.kind() == TreeKind.INTERRUPT) {
+        return how.isEmpty() ? "" : " /* " + how + " */";
+      }
       String value =
           call.isCall()
               ? ValueText.list(more.results(), more.wordBytes())

@@ -70,6 +70,7 @@ public final class ReportJson {
       }
       json.writeEndArray();
     }
+    ContextText.write(report.cores(), json);
     json.writeFieldName("stats");
     stats(report.stats(), json);
   }

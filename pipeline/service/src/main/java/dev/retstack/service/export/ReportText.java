@@ -32,6 +32,7 @@ public final class ReportText {
     losses(report.cores(), out);
     functions(report, maxFunctions, out);
     systemCalls(report.systemCalls(), out);
+    ContextText.write(report.cores(), out);
     stats(report.stats(), out);
   }
 

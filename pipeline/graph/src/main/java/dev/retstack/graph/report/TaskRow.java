@@ -1,0 +1,59 @@
+package dev.retstack.graph.report;
+
+import dev.retstack.graph.aggregate.CoreGraph;
+import dev.retstack.graph.reconstruct.CoreTask;
+import dev.retstack.graph.reconstruct.Ending;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A task of a core. Calls in interrupts are not its own. Where records of the core are missing, the
+ * task may have run in that time: what is told is what is certain.
+ *
+ * @param id as TASK records say it, unsigned
+ * @param instance which of the tasks of that id, from 1
+ * @param name symbol+offset of the id, else "task" and the id
+ * @param entries calls seen; the sum of the following six
+ * @param switches times that the core came back to it
+ * @param ran time for which it ran, interrupts left out
+ * @param over whether it ended
+ */
+public record TaskRow(
+    long id,
+    int instance,
+    String name,
+    long entries,
+    long returned,
+    long tailCalled,
+    long unwound,
+    long ended,
+    long truncated,
+    long open,
+    long switches,
+    long ran,
+    boolean over) {
+
+  /** The tasks of a core in the order in which they appeared; none where it has one alone. */
+  static List<TaskRow> of(CoreGraph core) {
+    List<TaskRow> rows = new ArrayList<>();
+    for (CoreTask t : core.progress().tasks()) {
+      rows.add(
+          new TaskRow(
+              t.id(),
+              t.instance(),
+              core.image().taskName(t.id(), t.instance()),
+              t.entries(),
+              t.ended(Ending.RETURNED),
+              t.ended(Ending.TAIL_CALLED),
+              t.ended(Ending.UNWOUND),
+              t.ended(Ending.ENDED),
+              t.ended(Ending.TRUNCATED),
+              t.open(),
+              t.switches(),
+              t.ran(core.progress().time()),
+              t.isOver()));
+    }
+    boolean alone = rows.size() == 1 && rows.get(0).id() == 0 && rows.get(0).instance() == 1;
+    return alone ? List.of() : List.copyOf(rows);
+  }
+}
