@@ -27,7 +27,9 @@ enum stop {
   ASK_REGIONS, /* the guest's mappings have changed */
   ASK_TRIGGER, /* the function at stop_value is entered, and something is to be done */
   ASK_TRAMPOLINE, /* make a trampoline to stop_value, or say that there is none */
-  ASK_SMASHED /* a frame below the block seems to have returned by an overwritten slot: stop_value, after block stop_count */
+  ASK_SMASHED, /* a frame below the block seems to have returned by an overwritten slot: stop_value, after block stop_count */
+  ASK_ENTRY_TASK, /* whose ret_stack an entry is of: its slot is stop_value, the caller's frame pointer stop_fp */
+  ASK_EXIT_TASK /* the same of an exit, at the handler slot or trampoline in stop_value */
 };
 
 /* Whether an entry ahead of its time waits at a deadline: no; yes; yes, and its time has passed when the core ends. */
@@ -62,6 +64,8 @@ enum special {
 enum frame_special { FRAME_HIDDEN = 1, FRAME_RETURN = 2, FRAME_FORMAT_SHIFT = 2 };
 
 #define UNWATCHED UINT64_MAX
+/* That the current context is right where its window does not show it; that an entry is to be left alone. */
+enum answer { ANSWER_NONE, ANSWER_CURRENT, ANSWER_REFUSED };
 
 enum attention { ATTENTION_BEHIND = 1, ATTENTION_RARE = 2 };
 
@@ -252,6 +256,8 @@ struct core {
   uint64_t frames_used; /* one past the highest ever pushed: frames beyond frame_count are dead, not gone */
   uint64_t frame_capacity;
   uint64_t frame_limit;
+  uint64_t stack_low; /* of the window of the current context: what lies outside may be another's */
+  uint64_t stack_size;
 
   struct ring *ring;
   uint64_t record_count;
@@ -286,6 +292,8 @@ struct core {
   uint64_t triggered; /* 1: the next entry was asked about */
   struct arguments *arguments; /* by index of the card */
   int64_t stop_time;
+  uint64_t stop_fp;
+  uint64_t answered; /* ANSWER_..: what Java said of the entry or exit that it was asked about */
   uint64_t result; /* the register of a returned value */
 };
 

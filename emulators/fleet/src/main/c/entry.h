@@ -15,6 +15,9 @@ static int enter(uc_engine *uc, struct core *c, const struct site *site) {
   if (!take_slot(uc, c, card, site, &t, &fp)) {
     return STOP_NONE;
   }
+  if (__builtin_expect(!in_window(c, t.ret_p), 0)) {
+    return outside(c, t.ret_p, fp);
+  }
   if (ret_stack_is_small(c)) {
     return ASK_FRAMES;
   }

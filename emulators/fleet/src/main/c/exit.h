@@ -7,9 +7,8 @@
 #include "rules.h"
 
 /* The frame that exits through a trampoline: the topmost nearly always. */
-HOT int64_t leaving_through(uc_engine *uc, struct core *c, uint16_t number) {
+HOT int64_t leaving_through(const struct core *c, uint16_t number, uint64_t above) {
   int64_t top = (int64_t)c->frame_count - 1;
-  uint64_t above = reg_read(uc, c, (int)c->stack_pointer) + c->slot_reach;
   if (top >= 0 && returns_through(c, top, number) && (top == 0 || c->frames[top - 1].ret_p >= above)) {
     return top;
   }
@@ -17,10 +16,9 @@ HOT int64_t leaving_through(uc_engine *uc, struct core *c, uint16_t number) {
 }
 
 /* The frame that exits through a handler slot. */
-HOT int64_t leaving_by(uc_engine *uc, struct core *c, int64_t handler) {
+HOT int64_t leaving_by(const struct core *c, int64_t handler, uint64_t above) {
   int64_t frame = topmost(c, handler), below = frame - (int64_t)c->handlers;
   if (frame < 0 || below >= 0) { /* else it is the only one */
-    uint64_t above = reg_read(uc, c, (int)c->stack_pointer) + c->slot_reach;
     if (frame < 0 || c->frames[below].ret_p < above) { /* else the one below is that of a caller */
       frame = find(c, handler, above);
     }
@@ -31,8 +29,19 @@ HOT int64_t leaving_by(uc_engine *uc, struct core *c, int64_t handler) {
 /* A handler from the number of slots on is a trampoline. */
 static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handler) {
   int through = handler >= (int64_t)c->handlers;
-  int64_t frame = through ? leaving_through(uc, c, (uint16_t)(handler - (int64_t)c->handlers + 1))
-                          : leaving_by(uc, c, handler);
+  uint64_t stack_pointer = reg_read(uc, c, (int)c->stack_pointer), above = stack_pointer + c->slot_reach;
+  int64_t frame = through ? leaving_through(c, (uint16_t)(handler - (int64_t)c->handlers + 1), above)
+                          : leaving_by(c, handler, above);
+  if (__builtin_expect(!in_window(c, stack_pointer) || (uint64_t)frame >= c->frame_count ||
+                           c->frames[frame].ret_p >= above, 0)) {
+    if (c->answered != ANSWER_CURRENT) {
+      c->stop_value = (uint64_t)handler;
+      c->stop_time = time_now(c);
+      stop_before(uc, c, address, ASK_EXIT_TASK);
+      return;
+    }
+    c->answered = ANSWER_NONE;
+  }
   if (frame < 0) { /* Java knows how to say it */
     c->stop_value = (uint64_t)handler;
     stop_before(uc, c, address, ASK_BLOCK);

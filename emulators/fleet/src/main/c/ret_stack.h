@@ -9,6 +9,11 @@ static int64_t handler_at(const struct core *c, uint64_t address) {
   return offset < c->handlers_end - c->landing_start ? (int64_t)(offset >> c->landing_shift) : NONE;
 }
 
+/* One cheap test: true where an address is of the stack that the current context runs on. */
+HOT int in_window(const struct core *c, uint64_t address) {
+  return address - c->stack_low < c->stack_size;
+}
+
 static int nearer(const struct core *c, int64_t frame, int64_t than, uint64_t above) {
   return c->frames[frame].ret_p < above && c->frames[frame].ret_p > c->frames[than].ret_p;
 }

@@ -85,6 +85,9 @@ static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site
     record(c, RECORD_FUNCTION, 0, site->self_pc, original(c, t.from) & c->code_mask, 0, 0);
     return STOP_NONE;
   }
+  if (!in_window(c, t.ret_p)) {
+    return outside(c, t.ret_p, fp);
+  }
   if (ret_stack_is_small(c)) {
     return ASK_FRAMES;
   }

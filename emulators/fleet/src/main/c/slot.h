@@ -98,6 +98,22 @@ HOT int has_trampoline(struct core *c, uint64_t from, uint16_t *number) {
   return 0;
 }
 
+/*
+ * The slot of an entry lies outside of the current window. ASK_ENTRY_TASK, or STOP_NONE where Java said already that it
+ * is to be left alone.
+ */
+static __attribute__((noinline)) int outside(struct core *c, uint64_t ret_p, uint64_t fp) {
+  if (c->answered == ANSWER_REFUSED) {
+    c->answered = ANSWER_NONE;
+    c->overruns++;
+    return STOP_NONE;
+  }
+  c->stop_value = ret_p;
+  c->stop_fp = fp;
+  c->stop_time = time_now(c);
+  return ASK_ENTRY_TASK;
+}
+
 HOT int ret_stack_is_small(const struct core *c) {
   return c->frame_count == c->frame_capacity && c->frame_capacity < c->frame_limit;
 }

@@ -24,7 +24,7 @@ final class CoreOutput {
     if (records != kept) {
       snapshot();
       kept = records;
-      recorder = records == 0 ? null : new FlightRecorder(records);
+      recorder = records == 0 ? null : new FlightRecorder(records, publisher.place());
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.retstack.fleet;
 
+import dev.retstack.fleet.publish.TaskPlace;
 import dev.retstack.schema.codec.RecordBatch;
 
 /**
@@ -9,6 +10,10 @@ import dev.retstack.schema.codec.RecordBatch;
  */
 final class FlightRecorder {
   private final RecordBatch ring;
+
+  /** Where the first record is that it holds. */
+  private final TaskPlace place;
+
   private int first;
   private int size;
   private long lost;
@@ -18,8 +23,10 @@ final class FlightRecorder {
    * An empty one.
    *
    * @param capacity records that it keeps, at least 1
+   * @param place where its first record will be: records that are dropped are passed
    */
-  FlightRecorder(int capacity) {
+  FlightRecorder(int capacity, TaskPlace place) {
+    this.place = place;
     ring = new RecordBatch(capacity);
     ring.setSize(capacity);
   }
@@ -70,6 +77,9 @@ final class FlightRecorder {
   private void drop(int count) {
     if (count > 0) {
       lostTime = ring.time[index(count - 1)];
+      for (int i = 0; i < count; i++) {
+        place.pass(ring, index(i));
+      }
       first = index(count);
       size -= count;
       lost += count;

@@ -2,7 +2,9 @@ package dev.retstack.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.publish.TaskPlace;
 import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.codec.TaskEvent;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -11,6 +13,31 @@ import org.junit.jupiter.api.Test;
 class FlightRecorderTest {
   private record Rec(byte kind, long time, long selfPc) {}
 
+  @Test
+  void followsTheTasksAndInterruptsThatItDrops() {
+    TaskPlace place = new TaskPlace();
+    FlightRecorder recorder = new FlightRecorder(2, place);
+    RecordBatch batch = new RecordBatch(8);
+    batch.add(RecordBatch.TASK, 1, 0, 7, TaskEvent.STARTED.code(), 0, 0);
+    batch.add(RecordBatch.INTERRUPT_ENTER, 2, 0, 3, 0, 0, 0);
+    batch.add(RecordBatch.TASK, 3, 0, 8, TaskEvent.STARTED.code(), 0, 0);
+    batch.add(RecordBatch.ENTRY, 4, 0, 1, 2, 3, 4);
+    batch.add(RecordBatch.TASK, 5, 0, 7, TaskEvent.SWITCHED.code(), 0, 0);
+    recorder.add(batch, 0, 2);
+    assertThat(place.task()).isZero();
+    recorder.add(batch, 2, 4);
+    assertThat(place.task()).isEqualTo(7);
+    assertThat(place.interrupts()).isEqualTo(1);
+    recorder.add(batch, 4, 5);
+    assertThat(place.task()).isEqualTo(8);
+    assertThat(place.interrupts()).isZero();
+    RecordBatch taken = recorder.take();
+    assertThat(place.task()).isEqualTo(8);
+    place.pass(taken);
+    assertThat(place.task()).isEqualTo(7);
+    assertThat(place.interrupts()).isEqualTo(1);
+  }
+
   /** Against a list that forgets its first element when it is too long. */
   @Test
   void keepsTheLatestAndCountsTheOthers() {
@@ -18,7 +45,7 @@ class FlightRecorderTest {
     Random random = new Random(seed);
     for (int round = 0; round < 500; round++) {
       int capacity = 1 + random.nextInt(40);
-      FlightRecorder recorder = new FlightRecorder(capacity);
+      FlightRecorder recorder = new FlightRecorder(capacity, new TaskPlace());
       List<Rec> model = new ArrayList<>();
       long lost = 0;
       long lostTime = 0;

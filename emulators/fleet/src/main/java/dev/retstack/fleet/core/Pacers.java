@@ -2,6 +2,7 @@ package dev.retstack.fleet.core;
 
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.probe.EntryPoints;
+import dev.retstack.fleet.probe.GuestRegions;
 import dev.retstack.fleet.probe.JavaProbe;
 import dev.retstack.fleet.probe.NativeLibrary;
 import dev.retstack.fleet.probe.NativeProbe;
@@ -55,6 +56,7 @@ final class Pacers {
           splitter,
           tlb::refill,
           host,
+          new GuestRegions(memory, image.elf()),
           options.retStackLimit(),
           options.checkReturns());
     }
@@ -72,6 +74,7 @@ final class Pacers {
                     host.<TraceClock>map(clock -> clock).orElse(instructions),
                     image.isa(),
                     points,
+                    new GuestRegions(memory, image.elf()),
                     options.retStackLimit(),
                     options.checkReturns())
                 : new NoProbe(),

@@ -7,6 +7,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -252,6 +253,14 @@ public final class ElfFile {
   /** Functions, one name per address, sorted by address, without overlaps. */
   public List<Symbol> functions() {
     return functions.functions();
+  }
+
+  /** Variables of known size, sorted by address as signed numbers. */
+  public List<Symbol> objects() {
+    return symbols.values().stream()
+        .filter(s -> s.kind() == Symbol.Kind.OBJECT && s.size() > 0)
+        .sorted(Comparator.comparingLong(Symbol::address).thenComparing(Symbol::name))
+        .toList();
   }
 
   /** The function that holds {@code pc}. */

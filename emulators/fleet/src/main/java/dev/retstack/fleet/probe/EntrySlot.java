@@ -6,6 +6,7 @@ import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.Operand;
 import dev.retstack.fleet.isa.Slot;
 import dev.retstack.fleet.probe.EntryPoints.Site;
+import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.unicorn.Unicorn;
 import java.util.List;
 
@@ -86,8 +87,15 @@ final class EntrySlot {
     }
   }
 
+  /** Records an exit of a frame, by the registers as they are now. */
+  void exit(RecordBatch to, long now, int frame, RetStack stack, AbiCard card, long from) {
+    long slotNow = retpAtExit(card, stack.retP(frame));
+    long fp = card.fpAtExit().isPresent() ? value(card.fpAtExit().get()) : 0;
+    to.add(RecordBatch.EXIT, now, frame, stack.selfPc(frame), from, slotNow, fp);
+  }
+
   /** The slot as the stack pointer foretells it; that of the entry where it cannot. */
-  long retpAtExit(AbiCard card, long atEntry) {
+  private long retpAtExit(AbiCard card, long atEntry) {
     List<Operand> foretold = card.retpAtExit();
     for (int i = 0; i < foretold.size(); i++) {
       if (value(foretold.get(i)) == atEntry) {

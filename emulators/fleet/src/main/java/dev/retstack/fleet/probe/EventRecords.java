@@ -31,6 +31,19 @@ final class EventRecords {
     }
   }
 
+  /** Adds a record, all of it. */
+  void record(
+      RecordBatch batch,
+      byte kind,
+      long time,
+      int depth,
+      long selfPc,
+      long fromPc,
+      long retP,
+      long fp) {
+    room(batch).add(kind, time, depth, selfPc, fromPc, retP, fp);
+  }
+
   /**
    * Adds values of the record ahead to a batch that has room for them.
    *

@@ -15,6 +15,7 @@ import dev.retstack.schema.codec.Mark;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.unicorn.Unicorn;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import java.util.Arrays;
 
 /**
  * The reference probe: entry hijack and exit restore in Java, driven by the ABI card alone.
@@ -25,8 +26,6 @@ import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
  * landing code goes on at the saved address through the mailbox.
  */
 public final class JavaProbe implements BlockProbe {
-  private static final int NONE = -1;
-
   private final Unicorn engine;
   private final GuestMemory memory;
   private final LandingPage landing;
@@ -43,7 +42,10 @@ public final class JavaProbe implements BlockProbe {
   private final AbiCard[] cards;
   private final long[] countingFunctions;
   private final int[][] candidates;
-  private final RetStack stack;
+  private final JavaContexts contexts;
+  private JavaFrames frames;
+  private RetStack stack;
+  private LateEntries late;
   private final Long2ObjectOpenHashMap<Site> calls = new Long2ObjectOpenHashMap<>();
   private RecordBatch batch = new RecordBatch(0);
   private long overruns;
@@ -56,22 +58,20 @@ public final class JavaProbe implements BlockProbe {
   /** True where the next entry has fired its triggers already. */
   private boolean triggered;
 
-  private final LateEntries late;
-
   /** True where returns are hijacked. */
   private boolean graphCaller = true;
 
   /** True where no entry is recorded. */
   private boolean paused;
 
-  private final GraphScope scope = new GraphScope();
   private final ReturnWatch watch;
 
   /**
    * A probe of one core.
    *
    * @param points where the functions of the image are entered
-   * @param retStackLimit most hijacked returns at a time
+   * @param regions where one stack may end and another begin
+   * @param retStackLimit most hijacked returns at a time, in each context
    * @param checkReturns true looks for returns by an overwritten slot at each block
    */
   public JavaProbe(
@@ -81,6 +81,7 @@ public final class JavaProbe implements BlockProbe {
       TraceClock clock,
       Isa isa,
       EntryPoints points,
+      StackRegions regions,
       int retStackLimit,
       boolean checkReturns) {
     this.engine = engine;
@@ -94,17 +95,18 @@ public final class JavaProbe implements BlockProbe {
     this.points = points;
     this.cards = points.cards().toArray(AbiCard[]::new);
     this.slotReach = points.slotReach(isa);
-    this.countingFunctions = points.countingFunctions().keySet().toLongArray();
-    this.candidates = new int[countingFunctions.length][];
-    for (int i = 0; i < candidates.length; i++) {
-      candidates[i] = points.countingFunctions().get(countingFunctions[i]);
-    }
-    this.stack = new RetStack(retStackLimit, LandingPage.SLOTS);
+    var countingBy = points.countingFunctions();
+    this.countingFunctions = countingBy.keySet().toLongArray();
+    this.candidates =
+        Arrays.stream(countingFunctions).mapToObj(countingBy::get).toArray(int[][]::new);
     this.slot = new EntrySlot(engine, memory, wordMask);
-    this.late = new LateEntries(stack);
     this.triggers = new Triggers(points.rules());
+    long mask = addresses.instruction(-1);
+    this.contexts =
+        new JavaContexts(events, () -> batch, clock, mask, regions, this::settings, retStackLimit);
     var smashed = new SmashedReturns(engine, memory, isa, points, to -> landing.slotAt(to) >= 0);
-    this.watch = new ReturnWatch(smashed, stack, late, events, clock, addresses, checkReturns);
+    this.watch = new ReturnWatch(smashed, events, clock, addresses, checkReturns);
+    goOn();
   }
 
   @Override
@@ -154,52 +156,58 @@ public final class JavaProbe implements BlockProbe {
       triggered = true;
     }
     boolean recorded = (flags & SiteRules.MUTE) == 0 && !paused;
-    int records = recorded ? 1 + arguments(site, flags).records() : 0;
-    if (batch.capacity() - batch.size() < records) {
+    if (recorded && !(hasRoom(site, flags) && record(site, flags))) {
       return false;
     }
     triggered = false;
-    if (recorded) {
-      record(site, flags);
-    }
     return true;
   }
 
-  private ValueRange arguments(Site site, int flags) {
-    return (flags & SiteRules.ARGUMENTS) == 0
-        ? ValueRange.NONE
-        : points.rules().arguments(site.selfPc());
+  private boolean hasRoom(Site site, int flags) {
+    int records = 1 + points.rules().arguments(site.selfPc(), flags).records();
+    return !events.isWaiting() && batch.capacity() - batch.size() >= records;
   }
 
-  private void record(Site site, int flags) {
+  /** False where the batch is full: it comes again. */
+  private boolean record(Site site, int flags) {
     AbiCard card = cards[site.convention()];
     try {
       if (slot.find(card, site)) {
-        enter(card, site, flags);
-        return;
+        return enter(card, site, flags);
       }
     } catch (GuestAccessException noFrameThere) {
       // counted like any other place without a slot
     }
     unhijackable++;
+    return true;
   }
 
   /** Records an entry, and hijacks the return where the tracer does. */
-  private void enter(AbiCard card, Site site, int flags) {
+  private boolean enter(AbiCard card, Site site, int flags) {
     if (!graphCaller) {
-      long parent = addresses.instruction(original(slot.from()));
+      long parent = addresses.instruction(frames.original(slot.from(), landing, addresses));
       batch.add(RecordBatch.FUNCTION, clock.now(), 0, site.selfPc(), parent, 0, 0);
-      return;
+      return true;
     }
     long fp = card.fpAtEntry().isPresent() ? slot.value(card.fpAtEntry().get()) : 0;
+    if (!contexts.holds(slot.retP())) {
+      if (!contexts.enter(slot.retP(), fp)) {
+        overruns++;
+        return true;
+      }
+      goOn();
+      if (!hasRoom(site, flags)) {
+        return false;
+      }
+    }
     int tailCaller = landing.slotAt(addresses.instruction(slot.from()));
-    dropDeadFrames(card, tailCaller, fp);
-    if (scope.ignores(stack, settings(), flags)) {
-      return;
+    frames.dropDead(card, tailCaller, slot.retP(), fp, wordMask);
+    if (frames.ignores(flags, settings())) {
+      return true;
     }
     if (stack.isFull()) {
       overruns++;
-      return;
+      return true;
     }
     boolean frame = card.framesEverywhere() || site.facts().keepsFrame();
     int index =
@@ -210,54 +218,35 @@ public final class JavaProbe implements BlockProbe {
     watch.top();
     if ((flags & SiteRules.HIDE) != 0) {
       stack.hide(index);
-      return;
+      return true;
     }
     if ((flags & SiteRules.RETURN) != 0) {
       stack.wantReturn(index, points.rules().returnFormat(site.selfPc()));
     }
-    scope.opened(index, settings());
+    frames.openGraph(settings());
     if (!late.keep(index, clock.now(), fp)) {
       long from = addresses.instruction(slot.from());
       long now = clock.now();
       batch.add(RecordBatch.ENTRY, now, index, site.selfPc(), from, slot.retP(), fp);
-      ValueRange arguments = arguments(site, flags);
+      ValueRange arguments = points.rules().arguments(site.selfPc(), flags);
       long[] values = slot.values(card.arguments(), arguments);
       EventRecords.values(batch, now, arguments, values);
     }
-  }
-
-  /** What the slot would hold without any hijack. */
-  private long original(long from) {
-    long to = from;
-    for (int i = 0; i < LandingPage.SLOTS; i++) {
-      int handler = landing.slotAt(addresses.instruction(to));
-      int frame = handler < 0 ? NONE : stack.topmost(handler);
-      if (frame < 0) {
-        break;
-      }
-      to = stack.fromPc(frame);
-    }
-    return to;
-  }
-
-  /** What a longjmp left on ret_stack must go before the new frame is put there. */
-  private void dropDeadFrames(AbiCard card, int tailCaller, long fp) {
-    if (tailCaller >= 0) {
-      int frame = stack.find(tailCaller, slot.retP() + 1);
-      if (frame >= 0 && frame < stack.size()) {
-        stack.truncate(frame + 1);
-        return;
-      }
-    }
-    if (card.slotFromFp().isEmpty()
-        || !stack.dropAbove((fp + card.slotFromFp().getAsLong()) & wordMask)) {
-      stack.dropDead(slot.retP());
-    }
+    return true;
   }
 
   /** False where the batch is full: it comes again. */
   private boolean exit(int handler, long address) {
-    int frame = stack.find(handler, engine.reg_read(stackPointer) + slotReach);
+    long sp = engine.reg_read(stackPointer);
+    int frame = stack.find(handler, sp + slotReach);
+    if (!contexts.holds(sp) || !frames.fits(frame, sp + slotReach)) {
+      contexts.exit(handler, sp, sp + slotReach);
+      goOn();
+      if (events.isWaiting()) {
+        return false;
+      }
+      frame = stack.find(handler, sp + slotReach);
+    }
     if (frame < 0) {
       throw new AstrayException(address);
     }
@@ -285,19 +274,12 @@ public final class JavaProbe implements BlockProbe {
   }
 
   private void recordExit(int frame) {
-    AbiCard card = cards[stack.convention(frame)];
-    batch.add(
-        RecordBatch.EXIT,
-        clock.now(),
-        frame,
-        stack.selfPc(frame),
-        addresses.instruction(stack.fromPc(frame)),
-        slot.retpAtExit(card, stack.retP(frame)),
-        card.fpAtExit().isPresent() ? slot.value(card.fpAtExit().get()) : 0);
+    long now = clock.now();
+    long from = addresses.instruction(stack.fromPc(frame));
+    slot.exit(batch, now, frame, stack, cards[stack.convention(frame)], from);
     if (stack.isReturnWanted(frame)) {
-      long returned = engine.reg_read(result) & wordMask;
       ValueRange range = ValueRange.returned(stack.returnFormat(frame));
-      EventRecords.values(batch, batch.time[batch.size() - 1], range, returned);
+      EventRecords.values(batch, now, range, engine.reg_read(result) & wordMask);
     }
   }
 
@@ -306,14 +288,29 @@ public final class JavaProbe implements BlockProbe {
     points.follow(rules);
     triggers = new Triggers(rules);
     paused = !settings().on();
-    if (settings().tracer() == Tracer.FUNCTION_GRAPH) {
-      enableFtraceGraphCaller();
-    } else {
-      disableFtraceGraphCaller();
-    }
-    late.follow(settings().minDuration());
-    scope.follow(stack, rules);
-    watch.forget();
+    graphCaller = settings().tracer() == Tracer.FUNCTION_GRAPH;
+    contexts.follow(rules);
+    watch.top();
+  }
+
+  /** In the context that is current now. */
+  private void goOn() {
+    frames = contexts.frames();
+    stack = frames.stack;
+    late = frames.late;
+    watch.goOnIn(frames);
+  }
+
+  @Override
+  public void interruptEnter(long number, long pc) {
+    contexts.interruptEnter(number, pc, engine.reg_read(stackPointer), !paused);
+    goOn();
+  }
+
+  @Override
+  public void interruptExit(long pc) {
+    contexts.interruptExit(pc, engine.reg_read(stackPointer));
+    goOn();
   }
 
   private TraceSettings settings() {
@@ -328,7 +325,8 @@ public final class JavaProbe implements BlockProbe {
   @Override
   public void disableFtraceGraphCaller() {
     graphCaller = false;
-    watch.forget();
+    contexts.forgetSlots();
+    watch.top();
   }
 
   @Override
@@ -344,13 +342,14 @@ public final class JavaProbe implements BlockProbe {
   @Override
   public void pause(boolean value) {
     paused = value;
-    watch.forget();
+    contexts.forgetSlots();
+    watch.top();
   }
 
   @Override
   public boolean event(byte kind, long selfPc, long fromPc, long... values) {
     int depth = stack.size();
-    if (paused || late.isUnwritten() || (depth > 0 && stack.isHidden(depth - 1))) {
+    if (paused || late.isUnwritten() || frames.isHidden()) {
       return false;
     }
     events.add(batch, kind, clock.now(), depth, selfPc, fromPc, values);

@@ -57,6 +57,26 @@ final class LateEntries {
     return true;
   }
 
+  /**
+   * Records all entries that are kept back: what follows is of another ret_stack, and times must
+   * not decrease.
+   *
+   * @param end one past the last frame that leaves records
+   */
+  void writeAll(int end, EventRecords to, RecordBatch batch, long codeMask) {
+    for (; late && written < end; written++) {
+      to.record(
+          batch,
+          RecordBatch.ENTRY,
+          time[written],
+          written,
+          stack.selfPc(written),
+          stack.fromPc(written) & codeMask,
+          stack.retP(written),
+          fp[written]);
+    }
+  }
+
   /** What becomes of an exit. */
   enum Exit {
     /** It is recorded. */

@@ -58,12 +58,7 @@ final class NativeCore {
 
   /** What never changes. */
   void describe(
-      Isa isa,
-      GuestMemory memory,
-      LandingPage landing,
-      EntryPoints points,
-      int retStackLimit,
-      int firstFrames) {
+      Isa isa, GuestMemory memory, LandingPage landing, EntryPoints points, int retStackLimit) {
     for (String function : List.of("reg_read", "reg_write", "emu_stop", "ctl")) {
       set(function, Unicorn.function("uc_" + function));
     }
@@ -74,7 +69,6 @@ final class NativeCore {
     set("handlers", LandingPage.SLOTS);
     set("mailbox", memory.host(landing.mailbox(), isa.wordBytes()));
     set("frame_limit", retStackLimit);
-    set("frame_capacity", Math.min(retStackLimit, firstFrames));
     set("word_mask", isa.wordBytes() == Long.BYTES ? -1 : 0xffff_ffffL);
     set("code_mask", isa.addresses().instruction(-1));
     set("word_bytes", isa.wordBytes());

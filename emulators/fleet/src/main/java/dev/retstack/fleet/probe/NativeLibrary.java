@@ -45,6 +45,7 @@ public final class NativeLibrary {
   private final MemorySegment onBlock;
   private final MemorySegment onBlockWatching;
   private final NativeFunction keepLastBlock;
+  private final NativeFunction findFrame;
   private final Map<String, Long> layout;
   private final String compiler;
 
@@ -52,6 +53,7 @@ public final class NativeLibrary {
     onBlock = symbols.find("retstack_on_block").orElseThrow();
     onBlockWatching = symbols.find("retstack_on_block_watching").orElseThrow();
     keepLastBlock = new NativeFunction(symbols.find("retstack_keep_last_block").orElseThrow());
+    findFrame = new NativeFunction(symbols.find("retstack_find_frame").orElseThrow());
     compiler =
         symbols.find("retstack_compiler").orElseThrow().reinterpret(Long.MAX_VALUE).getString(0);
     layout = layout(symbols.find("retstack_layout").orElseThrow());
@@ -86,6 +88,11 @@ public final class NativeLibrary {
    */
   void keepLastBlock(MemorySegment core) {
     keepLastBlock.call(core);
+  }
+
+  /** Which frame of a {@code struct core} returns through a place: {@link NativeFinder}. */
+  void findFrame(MemorySegment core) {
+    findFrame.call(core);
   }
 
   /** Offset in bytes of {@code struct.field}, size of {@code struct}, or a constant by name. */

@@ -9,14 +9,12 @@ import dev.retstack.fleet.core.TraceClock;
 import dev.retstack.fleet.core.Trampolines;
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.Isa;
-import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.codec.Mark;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.unicorn.NativeCallback;
 import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.Unicorn;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,14 +29,11 @@ import java.util.stream.Stream;
  * those of {@link JavaProbe}, bit for bit.
  */
 public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
-  private static final int FIRST_FRAMES = 256;
-
   private final NativeLibrary library;
   private final Unicorn engine;
   private final GuestMemory memory;
   private final EntryPoints points;
   private final BlockSplitter splitter;
-  private final int retStackLimit;
   private final Arena arena = Arena.ofShared();
   private final NativeCore core;
   private final NativeBlocks blocks;
@@ -55,11 +50,11 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   private final EventRecords events = new EventRecords();
   private final TraceClock clock;
   private Triggers triggers;
-  private MemorySegment frames;
+  private final NativeContexts contexts;
+  private final int stackPointer;
   private final NativeRegions regions;
   private RecordBuffer buffer = new RecordBuffer(0);
-  private long lastTime;
-  private boolean closed;
+  private final NativeClock time;
 
   /**
    * The probe of one core.
@@ -69,7 +64,8 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
    * @param splitter sees to it that a block begins at each site
    * @param resumed is run in the hook of the block that the core started again with
    * @param host what the times of records are; empty: virtual time
-   * @param retStackLimit most hijacked returns at a time
+   * @param regionsOfStacks where one stack may end and another begin
+   * @param retStackLimit most hijacked returns at a time, in each context
    * @param checkReturns true looks for returns by an overwritten slot at each block
    */
   public NativeProbe(
@@ -84,6 +80,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
       Function<BlockSplitter.Passage, BlockSplitter> splitter,
       Runnable resumed,
       Optional<HostClock> host,
+      StackRegions regionsOfStacks,
       int retStackLimit,
       boolean checkReturns) {
     this.library = library;
@@ -91,20 +88,25 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     this.memory = memory;
     this.points = points;
     this.splitter = splitter.apply(this);
-    this.retStackLimit = retStackLimit;
     core = new NativeCore(library, arena);
+    time = new NativeClock(core);
     sites = new NativeSites(library, arena, patcher, points);
     blocks = new NativeBlocks(library, arena, isa, memory, landing, trampolines, points, sites);
-    rules = new NativeRules(library, core, arena);
+    rules = new NativeRules(library, core);
     regions = new NativeRegions(library, core, arena);
     ways = new NativeTrampolines(library, core, arena, trampolines);
-    frames =
-        arena.allocate(Math.min(retStackLimit, FIRST_FRAMES) * library.at("frame"), Long.BYTES);
     stops =
         Stream.of(Stop.values())
             .collect(Collectors.toMap(stop -> library.at("STOP_" + stop), stop -> stop));
     batchFull = library.at("STOP_BATCH_FULL");
     returns = new NativeReturns(library, core, engine, memory, landing, trampolines, isa, points);
+    triggers = new Triggers(points.rules());
+    clock = host.<TraceClock>map(c -> c).orElseGet(this::instructions);
+    stackPointer = isa.registers().sp();
+    core.describe(isa, memory, landing, points, retStackLimit);
+    contexts =
+        new NativeContexts(
+            library, core, arena, events, this::batch, regionsOfStacks, retStackLimit);
     answers =
         Map.of(
             library.at("ASK_SMASHED"), this::meetReturn,
@@ -113,10 +115,10 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
             library.at("ASK_FRAMES"), this::growFrames,
             library.at("ASK_REGIONS"), this::describeRegions,
             library.at("ASK_TRIGGER"), this::fireTriggers,
-            library.at("ASK_TRAMPOLINE"), this::addTrampoline);
-    triggers = new Triggers(points.rules());
-    clock = host.<TraceClock>map(c -> c).orElseGet(this::instructions);
-    core.describe(isa, memory, landing, points, retStackLimit, FIRST_FRAMES);
+            library.at("ASK_TRAMPOLINE"), this::addTrampoline,
+            library.at("ASK_ENTRY_TASK"), contexts::enter,
+            library.at("ASK_EXIT_TASK"),
+                () -> contexts.exit(engine.reg_read(stackPointer), core.get("slot_reach")));
     List<AbiCard> cards = points.cards();
     NativeRegisters registers = NativeRegisters.of(engine, isa, cards);
     core.name(registers, isa.registers());
@@ -142,7 +144,6 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     core.set("sites", sites.calls().entries());
     core.set("site_mask", sites.calls().mask());
     core.set("block_sites", sites.blocks());
-    core.set("frames", frames);
   }
 
   @Override
@@ -170,8 +171,9 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     }
     answer.run();
     pointToTables();
-    core.clearStop();
-    return true;
+    core.recordInto(buffer);
+    core.set("stop", events.isWaiting() ? batchFull : 0);
+    return !events.isWaiting();
   }
 
   /** Takes the ring's records; true where the batch has room for more and the core can go on. */
@@ -202,13 +204,14 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   }
 
   private void smashed(long to, long last) {
-    int frame = returns.find(frames, to, last);
+    NativeFrames frames = contexts.frames();
+    int frame = returns.find(frames.segment(), to, last);
     if (frame >= 0) {
-      if (!rules.isUnwritten() && !rules.isHidden(frames, frame)) {
-        returns.record(frames, frame, to, clock.now(), events, batch());
+      if (!rules.isUnwritten() && !frames.hides(frame)) {
+        returns.record(frames.segment(), frame, to, clock.now(), events, batch());
         core.recordInto(buffer);
       }
-      returns.drop(frames, frame);
+      returns.drop(frames.segment(), frame);
     }
   }
 
@@ -236,13 +239,8 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   }
 
   private void growFrames() {
-    long bytes = library.at("frame");
-    long capacity = Math.min(retStackLimit, 2 * core.get("frame_capacity"));
-    MemorySegment more = arena.allocate(capacity * bytes, Long.BYTES);
-    more.copyFrom(frames);
-    frames = more;
-    core.set("frame_capacity", capacity);
-    rules.makeRoom();
+    contexts.frames().grow();
+    contexts.load();
   }
 
   private void describeRegions() {
@@ -280,9 +278,10 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     points.follow(next);
     codeChanged(); // blocks are told apart by their sites
     core.set("behind", sites.forget((int) core.get("behind") - 1) + 1);
-    rules.follow(next, frames);
+    rules.follow(next, contexts.all());
+    contexts.load();
     ways.reset();
-    returns.forget(frames);
+    contexts.forgetSlots();
     triggers = new Triggers(next);
     pointToTables();
   }
@@ -295,12 +294,12 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   @Override
   public void pause(boolean value) {
     rules.set("PAUSED", value);
-    returns.forget(frames);
+    contexts.forgetSlots();
   }
 
   @Override
   public boolean event(byte kind, long selfPc, long fromPc, long... values) {
-    if (rules.isQuiet(frames)) {
+    if (rules.isQuiet(contexts.frames())) {
       return false;
     }
     int depth = (int) core.get("frame_count");
@@ -318,6 +317,19 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   }
 
   @Override
+  public void interruptEnter(long number, long pc) {
+    long sp = engine.reg_read(stackPointer);
+    contexts.interruptEnter(number, pc, clock.now(), sp, !rules.is("PAUSED"));
+    core.recordInto(buffer);
+  }
+
+  @Override
+  public void interruptExit(long pc) {
+    contexts.interruptExit(pc, clock.now(), engine.reg_read(stackPointer));
+    core.recordInto(buffer);
+  }
+
+  @Override
   public boolean isWaiting() {
     return events.isWaiting();
   }
@@ -330,7 +342,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   @Override
   public void disableFtraceGraphCaller() {
     rules.set("FUNCTION", true);
-    returns.forget(frames);
+    contexts.forgetSlots();
   }
 
   @Override
@@ -340,17 +352,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
 
   @Override
   public TraceClock instructions() {
-    return new TraceClock() {
-      @Override
-      public long now() {
-        return closed ? lastTime : core.now();
-      }
-
-      @Override
-      public ClockUnit unit() {
-        return ClockUnit.INSTRUCTIONS;
-      }
-    };
+    return time;
   }
 
   @Override
@@ -391,8 +393,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
 
   @Override
   public void close() {
-    lastTime = core.now();
-    closed = true;
+    time.stop();
     arena.close();
   }
 }

@@ -118,13 +118,4 @@ final class NativeReturns {
     core.set("frame_count", count);
     core.set("watched", count == 0 ? SmashedReturns.UNWATCHED : frames.get(count - 1, "watched"));
   }
-
-  /** From here on entries may not be seen: frames die unnoticed, and their slots are used again. */
-  void forget(MemorySegment all) {
-    long bytes = layout.at("frame");
-    for (long i = 0; i < core.get("frame_count"); i++) {
-      all.set(JAVA_LONG, i * bytes + layout.at("frame.watched"), SmashedReturns.UNWATCHED);
-    }
-    core.set("watched", SmashedReturns.UNWATCHED);
-  }
 }

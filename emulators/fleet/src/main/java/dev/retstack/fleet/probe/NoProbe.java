@@ -55,6 +55,12 @@ public final class NoProbe implements BlockProbe {
   public void fetchFailed(long address) {}
 
   @Override
+  public void interruptEnter(long number, long pc) {}
+
+  @Override
+  public void interruptExit(long pc) {}
+
+  @Override
   public boolean isWaiting() {
     return false;
   }

@@ -56,6 +56,25 @@ public interface Probe {
   /** There is no code where the program went, so that no block begins there; the core has ended. */
   void fetchFailed(long address);
 
+  /**
+   * Between two runs: an interrupt begins. It gets a ret_stack of its own, on top of what is open;
+   * not recorded while recording is paused, unless a function is entered in it later.
+   *
+   * @param number its vector
+   * @param pc where the core was
+   */
+  void interruptEnter(long number, long pc);
+
+  /**
+   * Between two runs, when the registers are those that the core goes on with: the innermost
+   * interrupt ends. Where none is open nothing happens; nor where calls are open in it and the
+   * stack pointer is not that of what it interrupted: a task may be switched off inside of its
+   * interrupt, and what goes on is another. Then the next call or return tells.
+   *
+   * @param pc where the core goes on
+   */
+  void interruptExit(long pc);
+
   /** True where events wait for room: the batch must be taken before the core goes on. */
   boolean isWaiting();
 

@@ -9,7 +9,7 @@ import java.util.Arrays;
  * frames that it called.
  */
 public final class RetStack implements SmashedReturns.Frames {
-  private static final int FIRST_CAPACITY = 256;
+  private static final int FIRST_CAPACITY = 32;
 
   private final int limit;
   private final int handlers;

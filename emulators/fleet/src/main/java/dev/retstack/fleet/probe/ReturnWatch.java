@@ -10,8 +10,8 @@ final class ReturnWatch {
   private static final long NOWHERE = -1;
 
   private final SmashedReturns returns;
-  private final RetStack stack;
-  private final LateEntries late;
+  private RetStack stack;
+  private LateEntries late;
   private final EventRecords events;
   private final TraceClock clock;
   private final CodeAddresses addresses;
@@ -22,16 +22,12 @@ final class ReturnWatch {
 
   ReturnWatch(
       SmashedReturns returns,
-      RetStack stack,
-      LateEntries late,
       EventRecords events,
       TraceClock clock,
       CodeAddresses addresses,
       boolean everywhere) {
     this.everywhere = everywhere;
     this.returns = returns;
-    this.stack = stack;
-    this.late = late;
     this.events = events;
     this.clock = clock;
     this.addresses = addresses;
@@ -42,9 +38,10 @@ final class ReturnWatch {
     returns.watch(stack);
   }
 
-  /** From here on entries may not be seen: frames die unnoticed, and their slots are used again. */
-  void forget() {
-    stack.forgetSlots();
+  /** These frames are watched from now on. */
+  void goOnIn(JavaFrames frames) {
+    stack = frames.stack;
+    late = frames.late;
     returns.watch(stack);
   }
 

@@ -115,6 +115,11 @@ public final class SiteRules {
     return flags | (triggers ? TRIGGER : 0);
   }
 
+  /** The arguments that are recorded with an entry, by the flags of its site. */
+  ValueRange arguments(long selfPc, int flags) {
+    return (flags & ARGUMENTS) == 0 ? ValueRange.NONE : arguments(selfPc);
+  }
+
   /** The arguments that are recorded with an entry, from the first to the last asked for. */
   ValueRange arguments(long selfPc) {
     if (settings.arguments().isEmpty()) {

@@ -20,6 +20,9 @@ public final class ChunkPublisher {
   private long sequence;
   private long records;
 
+  /** Where the next record is. */
+  private final TaskPlace place = new TaskPlace();
+
   /**
    * What is the same in all chunks of a core.
    *
@@ -82,6 +85,11 @@ public final class ChunkPublisher {
     send(batch, refused, ending);
   }
 
+  /** Where the next chunk begins; whoever drops records that go there passes them. */
+  public TaskPlace place() {
+    return place;
+  }
+
   /** Records sent. */
   public long records() {
     return records;
@@ -102,6 +110,7 @@ public final class ChunkPublisher {
       return;
     }
     sink.chunk(chunk);
+    place.pass(batch);
     sequence++;
     records += batch.size();
   }
@@ -117,7 +126,9 @@ public final class ChunkPublisher {
             .setClockUnit(stream.clockUnit())
             .setRecordsBefore(records)
             .setOverruns(refused.overruns())
-            .setUnhijackable(refused.unhijackable());
+            .setUnhijackable(refused.unhijackable())
+            .setTask(place.task())
+            .setInterrupts(place.interrupts());
     if (ending != null) {
       chunk.setEnd(ending.end()).setEndDetail(ending.detail()).setLastTime(ending.time());
     }

@@ -1,0 +1,22 @@
+package dev.retstack.fleet.probe;
+
+/** The hijacked returns of one context, outermost first, as {@link Contexts} asks about them. */
+interface FrameStack {
+  /** Frames that are open. */
+  int size();
+
+  /** Those of them that leave records. */
+  int visible();
+
+  /** Address of the slot of an open frame. */
+  long retP(int frame);
+
+  /**
+   * The frame that returns through a place.
+   *
+   * @param place where the return arrived, as the probe numbers it
+   * @param above the stack pointer after the return: the frame's slot lies below it
+   * @return its index; where no open frame fits a dead one, at or above {@link #size()}; or -1
+   */
+  int find(int place, long above);
+}

@@ -1,0 +1,184 @@
+package dev.retstack.fleet.probe;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import dev.retstack.schema.codec.RecordBatch;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What the probe in C keeps of one context. While the context is current the numbers are those of
+ * {@code struct core}: {@link #save} takes them from there.
+ */
+final class NativeFrames implements FrameStack {
+  private static final int FIRST_FRAMES = 256;
+  private static final long NONE = -1;
+
+  private final NativeLibrary layout;
+  private final Arena arena;
+  private final NativeFinder finder;
+  private final int limit;
+  private final long frameBytes;
+  private MemorySegment frames;
+  private MemorySegment late = MemorySegment.NULL;
+  private long count;
+  private long used;
+  private long capacity;
+  private long written;
+  private long graphBase = NONE;
+
+  /** True while entries are kept back, or some that were have no record yet. */
+  private boolean isLate;
+
+  /** No frames. */
+  NativeFrames(NativeLibrary layout, Arena arena, NativeFinder finder, int limit) {
+    this.layout = layout;
+    this.arena = arena;
+    this.finder = finder;
+    this.limit = limit;
+    frameBytes = layout.at("frame");
+    capacity = Math.min(limit, FIRST_FRAMES);
+    frames = arena.allocate(capacity * frameBytes, Long.BYTES);
+  }
+
+  /** No frames, for another context. */
+  void clear(long minDuration) {
+    count = 0;
+    used = 0;
+    written = 0;
+    graphBase = NONE;
+    isLate = minDuration > 0;
+  }
+
+  /** Takes over what the probe in C made of it. */
+  void save(NativeCore core) {
+    count = core.get("frame_count");
+    used = core.get("frames_used");
+    written = core.get("written");
+    graphBase = core.get("graph_base");
+    isLate = (core.get("mode") & layout.at("MODE_LATE")) != 0;
+  }
+
+  /** The probe in C works on it from now on. */
+  void load(NativeCore core) {
+    if (isLate) {
+      makeRoomForLate();
+    }
+    long mode = core.get("mode") & ~(layout.at("MODE_LATE") | layout.at("MODE_HIDDEN"));
+    mode |= isLate ? layout.at("MODE_LATE") : 0;
+    mode |= isHidden() ? layout.at("MODE_HIDDEN") : 0;
+    core.set("mode", mode);
+    core.set("frames", frames);
+    core.set("frame_count", count);
+    core.set("frames_used", used);
+    core.set("frame_capacity", capacity);
+    core.set("written", written);
+    core.set("graph_base", graphBase);
+    core.set("late", late);
+  }
+
+  /** The {@code struct frame}s, as long as there is room. */
+  MemorySegment segment() {
+    return frames;
+  }
+
+  /** What the frame on top is watched by. */
+  long watched() {
+    return count == 0 ? SmashedReturns.UNWATCHED : of((int) count - 1, "watched");
+  }
+
+  /** Entries may not be seen: frames die unnoticed, and their slots are used again. */
+  void forgetSlots() {
+    for (long i = 0; i < count; i++) {
+      frames.set(JAVA_LONG, i * frameBytes + layout.at("frame.watched"), SmashedReturns.UNWATCHED);
+    }
+  }
+
+  /** True where a frame leaves no records. */
+  boolean hides(int frame) {
+    return isHidden(frame);
+  }
+
+  /** Makes room for more frames, up to the limit. */
+  void grow() {
+    capacity = Math.min(limit, 2 * capacity);
+    MemorySegment more = arena.allocate(capacity * frameBytes, Long.BYTES);
+    more.copyFrom(frames);
+    frames = more;
+  }
+
+  /** Where entries are kept back, there must be room for as many as there may be frames. */
+  private void makeRoomForLate() {
+    long bytes = capacity * layout.at("late");
+    if (late.byteSize() < bytes) {
+      MemorySegment more = arena.allocate(bytes, Long.BYTES);
+      more.copyFrom(late);
+      late = more;
+    }
+  }
+
+  /** From here on other settings count. */
+  void follow(SiteRules rules) {
+    written = isLate ? written : count;
+    isLate = rules.settings().minDuration() > 0 || (isLate && written < count);
+    graphBase = NONE;
+    for (int i = 0; i < count && graphBase == NONE; i++) {
+      if ((rules.of(of(i, "self_pc")) & SiteRules.GRAPH) != 0 && !isHidden(i)) {
+        graphBase = i;
+      }
+    }
+  }
+
+  /** Records all entries that are kept back. */
+  void writeAll(EventRecords to, RecordBatch batch, long codeMask) {
+    long lateBytes = layout.at("late");
+    for (; isLate && written < visible(); written++) {
+      long at = written * lateBytes;
+      int frame = (int) written;
+      to.record(
+          batch,
+          RecordBatch.ENTRY,
+          late.get(JAVA_LONG, at + layout.at("late.time")),
+          frame,
+          of(frame, "self_pc"),
+          of(frame, "from_pc") & codeMask,
+          of(frame, "ret_p"),
+          late.get(JAVA_LONG, at + layout.at("late.fp")));
+    }
+  }
+
+  private long of(int frame, String field) {
+    return frames.get(JAVA_LONG, frame * frameBytes + layout.at("frame." + field));
+  }
+
+  private boolean isHidden(int frame) {
+    short special = frames.get(JAVA_SHORT, frame * frameBytes + layout.at("frame.special"));
+    return (special & layout.at("FRAME_HIDDEN")) != 0;
+  }
+
+  /** True while what is called leaves no records. */
+  boolean isHidden() {
+    return count > 0 && isHidden((int) count - 1);
+  }
+
+  @Override
+  public int size() {
+    return (int) count;
+  }
+
+  @Override
+  public int visible() {
+    return (int) count - (isHidden() ? 1 : 0);
+  }
+
+  @Override
+  public long retP(int frame) {
+    return of(frame, "ret_p");
+  }
+
+  @Override
+  public int find(int place, long above) {
+    return finder.find(frames, count, used, place, above);
+  }
+}

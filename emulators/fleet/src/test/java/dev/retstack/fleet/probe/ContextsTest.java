@@ -1,0 +1,239 @@
+package dev.retstack.fleet.probe;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.probe.StackRegions.Region;
+import dev.retstack.schema.codec.RecordBatch;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** Contexts alone: ret_stacks without a core. */
+class ContextsTest {
+  private static final int HANDLERS = 4;
+
+  /** Main's stack ends at 0x7f000; an array of stacks lies at 0x10000, 0x8000 bytes each. */
+  private static final Region MAIN = new Region(0x7_0000, 0x8_0000, false);
+
+  private static final Region ARRAY = new Region(0x1_0000, 0x5_0000, true);
+
+  private final List<String> told = new ArrayList<>();
+  private final Contexts<Frames> contexts =
+      new Contexts<>(Frames::new, at -> MAIN.holds(at) ? MAIN : ARRAY, new Listener());
+
+  private static final class Frames implements FrameStack {
+    final RetStack stack = new RetStack(1_000, HANDLERS);
+
+    @Override
+    public int size() {
+      return stack.size();
+    }
+
+    @Override
+    public int visible() {
+      return stack.size();
+    }
+
+    @Override
+    public long retP(int frame) {
+      return stack.retP(frame);
+    }
+
+    @Override
+    public int find(int place, long above) {
+      return stack.find(place, above);
+    }
+  }
+
+  private final class Listener implements Contexts.Listener<Frames> {
+    @Override
+    public void write(Frames left) {}
+
+    @Override
+    public void record(byte kind, int depth, long selfPc, long fromPc, long retP) {
+      String what =
+          kind == RecordBatch.TASK
+              ? List.of("switched", "started", "ended").get((int) fromPc - 1)
+              : kind == RecordBatch.INTERRUPT_ENTER ? "interrupt" : "back from";
+      told.add("%s %d at depth %d".formatted(what, selfPc, depth));
+    }
+
+    @Override
+    public void over(Frames frames) {}
+  }
+
+  /** As a probe does it. */
+  private void enter(long retP) {
+    if (!contexts.current().holds(retP)) {
+      assertThat(contexts.enter(retP, 0)).isTrue();
+    }
+    RetStack stack = contexts.current().frames.stack;
+    stack.dropDead(retP);
+    stack.push(0, 0, retP, false, 0, true);
+  }
+
+  /** As a probe does it; the task it was in. */
+  private long exit(int handler, long stackPointer) {
+    Context<Frames> now = contexts.current();
+    int frame = now.frames.find(handler, stackPointer);
+    if (!now.holds(stackPointer) || frame < 0 || frame >= now.frames.size()) {
+      contexts.exit(handler, stackPointer, stackPointer);
+    }
+    RetStack stack = contexts.current().frames.stack;
+    frame = stack.find(handler, stackPointer);
+    assertThat(stack.retP(frame)).isLessThan(stackPointer);
+    stack.truncate(frame);
+    return contexts.current().task.id;
+  }
+
+  @Test
+  void oneStackIsOneTaskHoweverDeepAndIsAskedAboutOncePerPage() {
+    for (int round = 0; round < 2; round++) {
+      for (long retP = 0x7_f000; retP > 0x7_1000; retP -= 0x500) {
+        enter(retP);
+      }
+    }
+    assertThat(told).isEmpty();
+    assertThat(contexts.current().holds(0x7_2000)).isTrue();
+  }
+
+  @Test
+  void aStackInAnotherRegionIsATaskAndItsCallerReturnsAfterwards() {
+    enter(0x7_f000);
+    enter(0x7_e000);
+    enter(0x1_7ff0); // above nothing known, below main's: another region
+    enter(0x1_7f00);
+    enter(0x7_d000);
+    assertThat(exit(2, 0x7_d008)).isZero();
+    assertThat(exit(1, 0x1_7f08)).isEqualTo(1);
+    assertThat(exit(1, 0x7_e008)).isZero();
+    assertThat(exit(0, 0x1_7ff8)).isEqualTo(1);
+    assertThat(exit(0, 0x7_f008)).isZero();
+    assertThat(told)
+        .containsExactly(
+            "started 1 at depth 0",
+            "switched 0 at depth 2",
+            "switched 1 at depth 2",
+            "switched 0 at depth 2",
+            "switched 1 at depth 1",
+            "switched 0 at depth 1");
+  }
+
+  @Test
+  void stacksOfOneArrayAreToldApartByTheGapBetweenThem() {
+    enter(0x7_f000);
+    enter(0x1_7ff0);
+    enter(0x1_fff0);
+    enter(0x1_7e00);
+    enter(0x1_fe00);
+    assertThat(told)
+        .containsExactly(
+            "started 1 at depth 0",
+            "started 2 at depth 0",
+            "switched 1 at depth 1",
+            "switched 2 at depth 1");
+  }
+
+  @Test
+  void anInterruptHasAStackOfItsOwnOnTheStackOfWhatItInterrupts() {
+    enter(0x7_f000);
+    enter(0x7_e000);
+    contexts.interruptEnter(7, 0x100, 0x7_df00, false, true);
+    enter(0x7_de00);
+    enter(0x7_dd00);
+    assertThat(contexts.current().frames.size()).isEqualTo(2);
+    assertThat(exit(1, 0x7_dd08)).isZero();
+    assertThat(exit(0, 0x7_de08)).isZero();
+    contexts.interruptExit(0x100, 0x7_df00);
+    assertThat(contexts.current().frames.size()).isEqualTo(2);
+    enter(0x7_dd00);
+    assertThat(exit(2, 0x7_dd08)).isZero();
+    assertThat(exit(1, 0x7_e008)).isZero();
+    assertThat(told).containsExactly("interrupt 7 at depth 2", "back from 7 at depth 0");
+  }
+
+  @Test
+  void anInterruptThatIsLeftByALongjmpIsOver() {
+    enter(0x7_f000);
+    enter(0x7_e000);
+    contexts.interruptEnter(7, 0x100, 0x7_df00, false, true);
+    enter(0x7_de00);
+    enter(0x7_e000);
+    assertThat(told).containsExactly("interrupt 7 at depth 2", "back from 7 at depth 1");
+    contexts.interruptEnter(8, 0x100, 0x7_df00, false, true);
+    enter(0x7_de00);
+    assertThat(exit(0, 0x7_f008)).isZero();
+    assertThat(told.subList(2, 4))
+        .containsExactly("interrupt 8 at depth 2", "back from 8 at depth 1");
+  }
+
+  @Test
+  void anInterruptWithoutEntriesIsSilentWhereItIsNotToBeTold() {
+    enter(0x7_f000);
+    contexts.interruptEnter(7, 0x100, 0x7_df00, false, false);
+    contexts.interruptExit(0x100, 0x7_df00);
+    assertThat(told).isEmpty();
+    contexts.interruptEnter(7, 0x100, 0x7_df00, false, false);
+    enter(0x7_de00);
+    contexts.interruptExit(0x100, 0x7_df00);
+    assertThat(told).containsExactly("interrupt 7 at depth 1", "back from 7 at depth 1");
+  }
+
+  @Test
+  void aTaskThatIsSwitchedOffInsideOfItsInterruptGoesOnThere() {
+    enter(0x7_f000);
+    contexts.interruptEnter(7, 0x100, 0x7_df00, false, true);
+    enter(0x7_de00);
+    contexts.interruptExit(0x100, 0x1_8000); // back to another task, which is new
+    enter(0x1_7ff0);
+    assertThat(exit(0, 0x1_7ff8)).isEqualTo(1);
+    assertThat(exit(0, 0x7_de08)).isZero();
+    contexts.interruptExit(0x100, 0x7_df00);
+    assertThat(contexts.current().isInterrupt()).isFalse();
+    assertThat(told)
+        .containsExactly(
+            "interrupt 7 at depth 1",
+            "started 1 at depth 0",
+            "switched 0 at depth 1",
+            "back from 7 at depth 0");
+  }
+
+  @Test
+  void interruptsBeyondTheLimitEndOneByOne() {
+    enter(0x7_f000);
+    for (int i = 0; i < 2 * Contexts.INTERRUPTS_MOST; i++) {
+      contexts.interruptEnter(i, 0x100, 0x7_df00, false, true);
+    }
+    for (int i = 0; i < 2 * Contexts.INTERRUPTS_MOST; i++) {
+      contexts.interruptExit(0x100, 0x7_df00);
+    }
+    assertThat(contexts.current().isInterrupt()).isFalse();
+    assertThat(told).hasSize(2 * Contexts.INTERRUPTS_MOST);
+  }
+
+  /** Some stacks of one array, calls and returns on any of them: every return finds its frame. */
+  @Test
+  void noReturnAddressIsLostWhicheverStackIsSwitchedTo() {
+    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    SplittableRandom random = new SplittableRandom(seed);
+    long[][] slots = new long[8][64];
+    int[] depths = new int[8];
+    enter(0x7_f000); // on the stack of main, which has a frame that never returns
+    for (int step = 0; step < 20_000; step++) {
+      int at = random.nextInt(8);
+      if (depths[at] > 0 && (depths[at] == 64 || random.nextBoolean())) {
+        int depth = --depths[at];
+        exit(depth % HANDLERS, slots[at][depth] + 8);
+        assertThat(contexts.current().frames.size())
+            .as("-Dretstack.seed=%d step %d", seed, step)
+            .isEqualTo(depth);
+      } else {
+        int depth = depths[at]++;
+        long above = depth == 0 ? 0x1_8000L + 0x8000L * at : slots[at][depth - 1];
+        slots[at][depth] = above - 8L * (1 + random.nextInt(20));
+        enter(slots[at][depth]);
+      }
+    }
+  }
+}

@@ -1,0 +1,115 @@
+package dev.retstack.fleet.zoo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.loader.GuestCompiler;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.schema.codec.RecordBatch;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Several stacks in one program: glibc's swapcontext, and jumps on and off them. */
+class CoroutinesTest {
+  private static final int COROUTINES = 9;
+
+  @TempDir Path folder;
+
+  private LoadedImage compile(String compiler, String flags)
+      throws IOException, InterruptedException {
+    try (InputStream source =
+        CoroutinesTest.class.getResourceAsStream("/dev/retstack/fleet/contexts/coroutines.c")) {
+      Files.copy(source, folder.resolve("coroutines.c"));
+    }
+    GuestCompiler gcc = GuestCompiler.valueOf(compiler).assumeInstalled();
+    Path object = folder.resolve("coroutines.o");
+    String code = folder.resolve("coroutines.c").toString();
+    String[] words = (flags + " -O2 -fno-inline -c " + code).split(" ");
+    gcc.compile(object, words);
+    return LoadedImage.load(gcc.compile(folder.resolve("run"), "-static", object.toString()));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "X86_64, -pg",
+    "X86_64, -pg -mfentry",
+    "X86_64, -fpatchable-function-entry=5",
+    "AARCH64, -pg",
+    "RISCV64, -pg -fno-omit-frame-pointer"
+  })
+  void everyCoroutineIsATaskAndNoReturnAddressIsLost(String compiler, String flags)
+      throws IOException, InterruptedException {
+    LoadedImage image = compile(compiler, flags);
+    Run untraced = Run.of(image, Run.options().withTraced(false), 1_000_000, core -> {});
+    Run java = Run.of(image, options(ProbeKind.JAVA), 1_000_000, core -> {});
+    Run inC = Run.of(image, options(ProbeKind.NATIVE), 1_000_000, core -> {});
+    assertThat(java.ending()).isEqualTo(untraced.ending());
+    assertThat(java.output()).isEqualTo(untraced.output()).isNotEmpty();
+    assertThat(inC.ending()).isEqualTo(untraced.ending());
+    Records.assertSame("Java", java.records(), "C", inC.records());
+    assertThat(java.unhijackable()).isZero();
+    checkTasks(java);
+    alsoWhereverTheyStop(image, java.records());
+  }
+
+  private static CoreOptions options(ProbeKind probe) {
+    return Run.options().withProbe(probe);
+  }
+
+  private static void alsoWhereverTheyStop(LoadedImage image, RecordBatch records) {
+    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    SplittableRandom random = new SplittableRandom(seed);
+    for (ProbeKind probe : List.of(ProbeKind.JAVA, ProbeKind.NATIVE)) {
+      CoreOptions options =
+          options(probe).withRecordsPerChunk(1 + random.nextInt(1 << random.nextInt(1, 12)));
+      Run run = Run.of(image, options, core -> 1 + random.nextInt(1 << random.nextInt(1, 14)));
+      Records.assertSame("one slice", records, probe + ", -Dretstack.seed=" + seed, run.records());
+    }
+  }
+
+  /** Against what the program counted itself, and call by call. */
+  private static void checkTasks(Run run) {
+    RecordBatch records = run.records();
+    Map<Long, Map<Integer, Long>> open = new HashMap<>();
+    Map<Long, Long> entries = new LinkedHashMap<>();
+    long task = 0;
+    entries.put(task, 0L);
+    int switches = 0;
+    for (int i = 0; i < records.size(); i++) {
+      int depth = records.depth[i];
+      switch (records.kind[i]) {
+        case RecordBatch.TASK -> {
+          task = records.selfPc[i];
+          assertThat(records.fromPc[i]).isEqualTo(entries.containsKey(task) ? 1 : 2);
+          entries.putIfAbsent(task, 0L);
+          switches++;
+        }
+        case RecordBatch.ENTRY -> {
+          entries.merge(task, 1L, Long::sum);
+          open.computeIfAbsent(task, t -> new HashMap<>()).put(depth, records.selfPc[i]);
+        }
+        case RecordBatch.EXIT -> assertThat(open.get(task).get(depth)).isEqualTo(records.selfPc[i]);
+        default -> throw new AssertionError("record " + i + " of kind " + records.kind[i]);
+      }
+    }
+    assertThat(switches).isGreaterThan(200);
+    List<Long> expected =
+        run.output().lines().map(line -> Long.valueOf(line.split(" ", -1)[1])).toList();
+    assertThat(expected).hasSize(COROUTINES + 1);
+    assertThat(entries.get(0L)).isEqualTo(expected.getLast());
+    assertThat(entries.values().stream().skip(1))
+        .containsExactlyInAnyOrderElementsOf(expected.subList(0, COROUTINES));
+    assertThat(entries.keySet()).hasSize(COROUTINES + 1);
+  }
+}
