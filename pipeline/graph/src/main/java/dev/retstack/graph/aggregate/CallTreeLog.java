@@ -51,11 +51,13 @@ public final class CallTreeLog {
 
   private final Int2LongOpenHashMap leftOut = new Int2LongOpenHashMap(0);
 
-  private final ValueLog arguments = new ValueLog();
-  private final ValueLog results = new ValueLog();
+  private final ValueLog arguments;
+  private final ValueLog results;
 
   CallTreeLog(int limit) {
     this.limit = limit;
+    this.arguments = new ValueLog(limit);
+    this.results = new ValueLog(limit);
     this.deadBy.defaultReturnValue(UNKNOWN);
   }
 

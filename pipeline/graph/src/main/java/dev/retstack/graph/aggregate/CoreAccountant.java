@@ -230,7 +230,9 @@ final class CoreAccountant implements GraphListener {
 
   @Override
   public void values(int depth, long... values) {
-    other.values(depth, values);
+    if (!other.values(depth, values)) {
+      stats.add(Stat.VALUES_NOT_KEPT, 1);
+    }
   }
 
   @Override

@@ -95,20 +95,21 @@ public final class CoreEvents {
     int row = row(TreeKind.MARK, selfPc, parent, time, Ending.RETURNED);
     if (row >= 0) {
       LongArrayList all = new LongArrayList(new long[] {what, command});
-      all.addAll(stack);
+      if (tree.argumentLog().hasRoom(row, all.size() + stack.size())) {
+        all.addAll(stack);
+      }
       tree.argumentLog().set(row, 0, all);
     }
   }
 
-  /** Values of the row that was told of last. */
-  void values(int depth, long[] more) {
+  /** Values of the row that was told of last; false where the row has no room for them. */
+  boolean values(int depth, long[] more) {
     values++;
     for (long value : more) {
       digest = (Long.rotateLeft(digest, 5) ^ value) * 0x9e3779b97f4a7c15L + depth;
     }
-    if (lastRow >= 0) {
-      (lastEnded ? tree.resultLog() : tree.argumentLog()).add(lastRow, depth, more);
-    }
+    return lastRow < 0
+        || (lastEnded ? tree.resultLog() : tree.argumentLog()).add(lastRow, depth, more);
   }
 
   private int row(TreeKind kind, long selfPc, int parent, long time, Ending ending) {

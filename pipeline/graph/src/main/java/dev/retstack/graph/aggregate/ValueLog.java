@@ -10,29 +10,54 @@ import java.io.DataOutput;
 import java.io.IOException;
 import java.util.Arrays;
 
-/** Values of some rows of a call tree, such as arguments: few rows have any. */
+/**
+ * Values of some rows of a call tree, such as arguments: few rows have any. There are {@link
+ * #VALUES_PER_ROW} of them for each row that the tree may have; what does not fit is left out.
+ */
 final class ValueLog {
   /** Values of one row at most; the index of a value is below this. */
   private static final int MAX_VALUES = 256;
 
+  /** Of all rows together: so many values for each row of the tree. */
+  private static final long VALUES_PER_ROW = 8;
+
   private final Int2ObjectOpenHashMap<RecordedValues> rows = new Int2ObjectOpenHashMap<>(0);
+  private final long limit;
+  private long size;
+
+  /**
+   * No values.
+   *
+   * @param treeRows rows that the tree may have
+   */
+  ValueLog(int treeRows) {
+    this.limit = VALUES_PER_ROW * treeRows;
+  }
 
   /** The values of a row, {@link RecordedValues#NONE} where it has none. */
   RecordedValues get(int row) {
     return rows.getOrDefault(row, RecordedValues.NONE);
   }
 
-  /** Gives a row all its values. */
+  /** Gives a row all its values, few: that is always possible. */
   void set(int row, int format, LongList values) {
+    size += values.size() - get(row).values().size();
     rows.put(row, new RecordedValues(format, values));
+  }
+
+  /** Whether a row may get so many values. */
+  boolean hasRoom(int row, int count) {
+    int more = count - get(row).values().size();
+    return more <= 0 || size + more <= limit;
   }
 
   /**
    * Takes the values of one record.
    *
    * @param depth see {@link ValuesDepth}
+   * @return false where there is no room for them
    */
-  void add(int row, int depth, long[] values) {
+  boolean add(int row, int depth, long[] values) {
     int first = ValuesDepth.first(depth);
     int count = ValuesDepth.count(depth);
     if (count == 0) {
@@ -43,7 +68,11 @@ final class ValueLog {
     for (int i = 0; i < count && first + i < MAX_VALUES; i++) {
       all.set(first + i, values[i]);
     }
+    if (!hasRoom(row, all.size())) {
+      return false;
+    }
     set(row, ValuesDepth.format(depth), all);
+    return true;
   }
 
   /** Where the record does not say how many values it has: at least one. */

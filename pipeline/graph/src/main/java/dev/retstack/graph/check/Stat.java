@@ -50,7 +50,8 @@ public enum Stat {
   FUNCTIONS_NOT_KEPT(WARNING, ANALYSIS, true, "calls of functions beyond the limit of the table"),
   EDGES_NOT_KEPT(WARNING, ANALYSIS, true, "calls over edges beyond the limit of the table"),
   ANOMALIES_NOT_KEPT(INFO, ANALYSIS, false, "anomalies counted but not kept as rows"),
-  TREE_CALLS_NOT_KEPT(INFO, ANALYSIS, false, "calls counted but not kept in the call tree");
+  TREE_CALLS_NOT_KEPT(INFO, ANALYSIS, false, "calls counted but not kept in the call tree"),
+  VALUES_NOT_KEPT(INFO, ANALYSIS, false, "records of values counted but not kept in the call tree");
 
   private static final Stat[] ALL = values();
 

@@ -1,0 +1,38 @@
+package dev.retstack.graph.aggregate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A hostile stream cannot make a core grow beyond what README.md states, in a heap that is small.
+ */
+class BoundedMemoryTest {
+  /** README.md, "Memory": a core and its image, with the limits of replay and 16,384 functions. */
+  private static final long STATED = 96L << 20;
+
+  @Test
+  void aHostileStreamStaysWithinWhatIsStated() throws Exception {
+    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    Process hog =
+        new ProcessBuilder(
+                List.of(
+                    java,
+                    "-Xmx160m",
+                    "-cp",
+                    System.getProperty("java.class.path"),
+                    MemoryHog.class.getName(),
+                    Long.toString(seed)))
+            .redirectErrorStream(true)
+            .start();
+    String said = new String(hog.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(hog.waitFor()).as("-Dretstack.seed=%d: %s", seed, said).isZero();
+    assertThat(Long.parseLong(said.strip()))
+        .as("-Dretstack.seed=%d", seed)
+        .isBetween(1L << 20, STATED);
+  }
+}
