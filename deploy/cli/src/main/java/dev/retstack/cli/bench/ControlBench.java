@@ -10,6 +10,8 @@ import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.control.FunctionPattern;
 import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.isolate.IsolateListener;
+import dev.retstack.fleet.isolate.IsolatedFleet;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.publish.ChunkSink;
@@ -64,6 +66,7 @@ public final class ControlBench {
   private static final Duration POLL = Duration.ofMillis(5);
 
   private final KafkaLink link;
+  private final boolean isolated;
   private final String session = "bench-" + UUID.randomUUID();
   private final KafkaConsumer<byte[], byte[]> reader;
   private final Rounds first;
@@ -75,8 +78,9 @@ public final class ControlBench {
   private double firstWorst;
   private double answeredWorst;
 
-  private ControlBench(KafkaLink link, int rounds) {
+  private ControlBench(KafkaLink link, int rounds, boolean isolated) {
     this.link = link;
+    this.isolated = isolated;
     this.first = new Rounds(rounds);
     this.answered = new Rounds(rounds);
     this.everyCore = new Rounds(rounds);
@@ -93,11 +97,13 @@ public final class ControlBench {
    *
    * @param images one for each core
    * @param rounds commands
+   * @param isolated whether the cores of each image run in a process of their own
    */
-  public static List<Measure> run(List<LoadedImage> images, int rounds, KafkaLink link)
+  public static List<Measure> run(
+      List<LoadedImage> images, int rounds, KafkaLink link, boolean isolated)
       throws IOException, InterruptedException {
     link.ensureTopics();
-    ControlBench bench = new ControlBench(link, rounds);
+    ControlBench bench = new ControlBench(link, rounds, isolated);
     CompletableFuture<Boolean> ended = new CompletableFuture<>();
     Thread fleet = Thread.ofPlatform().name("fleet").start(() -> bench.run(images, ended));
     try (ControlClient client = ControlClient.open(link);
@@ -111,7 +117,7 @@ public final class ControlBench {
       fleet.interrupt();
       ended.orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS).join();
     }
-    String subject = images.size() + " cores, set-filter";
+    String subject = images.size() + " cores, set-filter" + (isolated ? ", isolated" : "");
     return List.of(
         new Measure("control", subject, "acceptedMs", bench.accepted.median()),
         new Measure("control", subject, "firstCoreFollowedMs", bench.followed.median()),
@@ -136,7 +142,11 @@ public final class ControlBench {
     FleetOptions options =
         FleetOptions.standard().withSession(session).withFlushInterval(Duration.ofMillis(500));
     try (ChunkSink sink = link.openSink()) {
-      Fleet.run(cores, options, sink, FleetListener.NONE, link.openControl());
+      if (isolated) {
+        IsolatedFleet.run(cores, options, 0, sink, new IsolateListener() {}, link.openControl());
+      } else {
+        Fleet.run(cores, options, sink, FleetListener.NONE, link.openControl());
+      }
       ended.complete(true);
     } catch (InterruptedException e) {
       ended.complete(true);

@@ -128,6 +128,11 @@ public final class BenchVerb extends Verb {
   private Path twins;
 
   @Option(
+      names = "--isolate",
+      description = "control: the cores of each image in a process of their own.")
+  private boolean isolate;
+
+  @Option(
       names = "--cores",
       split = ",",
       paramLabel = "N",
@@ -294,7 +299,7 @@ public final class BenchVerb extends Verb {
               : kafka.link(
                   shutdown.add(BrokerProcess.start(folder.resolve("broker"), 0)).bootstrap(),
                   terminal());
-      return ControlBench.run(images, rounds, link);
+      return ControlBench.run(images, rounds, link, isolate);
     }
   }
 
