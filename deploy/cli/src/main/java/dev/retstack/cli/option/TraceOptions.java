@@ -86,6 +86,18 @@ public final class TraceOptions {
   private final List<String> events = new ArrayList<>();
 
   @Option(
+      names = "--task",
+      paramLabel = "TASK",
+      description = {
+        "Trace only calls of these tasks: a number, or a name with wildcards where the tasks of an",
+        "image are declared. May be repeated, as may --notask."
+      })
+  private final List<String> tasks = new ArrayList<>();
+
+  @Option(names = "--notask", paramLabel = "TASK", description = "Do not trace these tasks.")
+  private final List<String> notasks = new ArrayList<>();
+
+  @Option(
       names = "--flight-recorder",
       paramLabel = "N",
       description = "Keep only the last N records, and send them at the end or on a snapshot.")
@@ -111,6 +123,8 @@ public final class TraceOptions {
     asked.put(Setting.RETURNS, returns);
     asked.put(Setting.TRIGGER, triggers);
     asked.put(Setting.EVENTS, events);
+    asked.put(Setting.TASKS, tasks);
+    asked.put(Setting.NOTASKS, notasks);
     asked.put(Setting.FLIGHT_RECORDER, one(flightRecorder));
     TraceSettings settings = TraceSettings.standard();
     for (Map.Entry<Setting, List<String>> part : asked.entrySet()) {

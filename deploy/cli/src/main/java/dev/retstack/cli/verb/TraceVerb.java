@@ -36,6 +36,7 @@ import picocli.CommandLine.Parameters;
       "  set-max-depth N, set-min-duration N, set-tracer nop|function|function_graph",
       "  set-trigger FUNCTION:ACTION[:LIMIT]..., set-arguments NAME@arg1,arg2/x...,",
       "  set-returns NAME/d..., set-events syscalls[:NAME,...], set-flight-recorder RECORDS",
+      "  set-tasks TASK..., set-notasks TASK...  only, or not, calls of these tasks",
       "  on, off, reset, snapshot, status, log",
       "A set-command replaces what was set before. PATTERN: a name, 'vfs_*', '/regex/',",
       "0x8000-0x8fff, section:NAME, image:NAME, @FILE. log shows every command ever given.",

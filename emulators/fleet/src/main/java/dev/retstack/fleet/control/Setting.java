@@ -59,6 +59,12 @@ public enum Setting {
       "set-events",
       (s, texts) -> s.withEvents(all(texts, EventRequest::parse)),
       TraceSettings::events),
+  TASKS(
+      "set-tasks", (s, texts) -> s.withTasks(all(texts, TaskPattern::parse)), TraceSettings::tasks),
+  NOTASKS(
+      "set-notasks",
+      (s, texts) -> s.withNotasks(all(texts, TaskPattern::parse)),
+      TraceSettings::notasks),
   FLIGHT_RECORDER(
       "set-flight-recorder",
       (s, texts) -> s.withFlightRecorder((int) number(texts, TraceSettings.FLIGHT_RECORDER_MAX)),

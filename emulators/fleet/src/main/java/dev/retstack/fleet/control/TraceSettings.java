@@ -20,6 +20,8 @@ import java.util.function.Consumer;
  * @param arguments that are recorded with an entry
  * @param returns functions whose return value is recorded with the exit
  * @param events recorded beside functions
+ * @param tasks only calls of these tasks; empty = of all
+ * @param notasks not calls of these tasks, whatever {@code tasks} says
  * @param flightRecorder the core keeps only so many latest records, until it is asked for them; 0 =
  *     it sends all
  */
@@ -36,6 +38,8 @@ public record TraceSettings(
     List<ValueRequest> arguments,
     List<ValueRequest> returns,
     List<EventRequest> events,
+    List<TaskPattern> tasks,
+    List<TaskPattern> notasks,
     int flightRecorder) {
 
   /** Most records that a flight recorder keeps. */
@@ -52,6 +56,8 @@ public record TraceSettings(
     arguments = List.copyOf(arguments);
     returns = List.copyOf(returns);
     events = List.copyOf(events);
+    tasks = List.copyOf(tasks);
+    notasks = List.copyOf(notasks);
     if (maxDepth < 0 || minDuration < 0) {
       throw new IllegalArgumentException(
           "maximum depth %d, minimum duration %d: 0 for none, or more"
@@ -73,6 +79,12 @@ public record TraceSettings(
   public boolean selects(PatternSubject function) {
     return (filters.isEmpty() || filters.stream().anyMatch(p -> p.matches(function)))
         && notraces.stream().noneMatch(p -> p.matches(function));
+  }
+
+  /** True where calls of a task are to be recorded; the task as {@link TaskPattern} knows it. */
+  public boolean selectsTask(long task, String symbol) {
+    return (tasks.isEmpty() || tasks.stream().anyMatch(p -> p.matches(task, symbol)))
+        && notasks.stream().noneMatch(p -> p.matches(task, symbol));
   }
 
   /** What is asked for of a kind of events; the first request of it counts. */
@@ -128,6 +140,14 @@ public record TraceSettings(
     return with(edit -> edit.events = value);
   }
 
+  public TraceSettings withTasks(List<TaskPattern> value) {
+    return with(edit -> edit.tasks = value);
+  }
+
+  public TraceSettings withNotasks(List<TaskPattern> value) {
+    return with(edit -> edit.notasks = value);
+  }
+
   public TraceSettings withFlightRecorder(int value) {
     return with(edit -> edit.flightRecorder = value);
   }
@@ -146,6 +166,8 @@ public record TraceSettings(
     edit.arguments = arguments;
     edit.returns = returns;
     edit.events = events;
+    edit.tasks = tasks;
+    edit.notasks = notasks;
     edit.flightRecorder = flightRecorder;
     change.accept(edit);
     return edit.settings();
@@ -165,6 +187,8 @@ public record TraceSettings(
     private List<ValueRequest> arguments = List.of();
     private List<ValueRequest> returns = List.of();
     private List<EventRequest> events = List.of();
+    private List<TaskPattern> tasks = List.of();
+    private List<TaskPattern> notasks = List.of();
     private int flightRecorder;
 
     private TraceSettings settings() {
@@ -181,6 +205,8 @@ public record TraceSettings(
           arguments,
           returns,
           events,
+          tasks,
+          notasks,
           flightRecorder);
     }
   }

@@ -59,11 +59,29 @@ final class TraceSettingsTest {
             standard.withArguments(values),
             standard.withReturns(values),
             standard.withEvents(List.of(EventRequest.parse("syscalls"))),
+            standard.withTasks(List.of(TaskPattern.parse("1"))),
+            standard.withNotasks(List.of(TaskPattern.parse("1"))),
             standard.withFlightRecorder(64));
 
     assertThat(changed).doesNotHaveDuplicates().doesNotContain(standard);
     assertThat(changed).hasSize(TraceSettings.class.getRecordComponents().length);
     assertThat(standard.withMaxDepth(3).withMaxDepth(0)).isEqualTo(standard);
+  }
+
+  @Test
+  void tasksAreMeantByIdOrByName() {
+    TraceSettings settings =
+        TraceSettings.standard()
+            .withTasks(List.of(TaskPattern.parse("0x2000"), TaskPattern.parse("task_*")))
+            .withNotasks(List.of(TaskPattern.parse("task_idle")));
+
+    assertThat(settings.selectsTask(0x2000, "")).isTrue();
+    assertThat(settings.selectsTask(0x3000, "task_shell")).isTrue();
+    assertThat(settings.selectsTask(0x3000, "task_idle")).isFalse();
+    assertThat(settings.selectsTask(0x3000, "")).isFalse();
+    assertThat(TraceSettings.standard().selectsTask(7, "")).isTrue();
+    assertThatThrownBy(() -> TaskPattern.parse("0x20zz"))
+        .hasMessage("no task: '0x20zz'; say a number, 0x and hex digits, or a name");
   }
 
   @Test

@@ -7,6 +7,7 @@ import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.control.EventRequest;
 import dev.retstack.fleet.control.FunctionPattern;
+import dev.retstack.fleet.control.TaskPattern;
 import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.control.Tracer;
 import dev.retstack.fleet.control.Trigger;
@@ -51,6 +52,8 @@ class HostJobTest {
           List.of(ValueRequest.parseArguments("g@arg1,arg3/x")),
           List.of(ValueRequest.parseReturn("h/d")),
           List.of(EventRequest.parse("syscalls:open*,read")),
+          List.of(TaskPattern.parse("0x2000"), TaskPattern.parse("task_*")),
+          List.of(TaskPattern.parse("task_idle")),
           1000);
 
   @Test
