@@ -47,7 +47,8 @@ enum mode {
   MODE_GRAPH = 4,    /* what it ever was, below the functions that were asked for */
   MODE_HIDDEN = 8,   /* nothing, while a frame without records is open */
   MODE_LATE = 16,    /* records are written when a call has lasted long enough */
-  MODE_DEPTH = 32    /* nothing, from max_depth on */
+  MODE_DEPTH = 32,   /* nothing, from max_depth on */
+  MODE_TASKS = 64    /* nothing, in tasks that are not meant */
 };
 
 /* What a site is for, beside being recorded. */
@@ -251,6 +252,7 @@ struct core {
   uint64_t trampoline_shift;
 
   uint64_t mode; /* MODE_.. */
+  uint64_t muted; /* 1: the current task is not meant */
   struct frame *frames;
   uint64_t frame_count;
   uint64_t frames_used; /* one past the highest ever pushed: frames beyond frame_count are dead, not gone */

@@ -26,6 +26,9 @@ static uint64_t original(const struct core *c, uint64_t from) {
 /* After the dead frames have gone: true where the settings say that the new frame is none. */
 static int ignored(struct core *c, const struct site *site) {
   uint64_t index = c->frame_count;
+  if (c->muted) {
+    return 1;
+  }
   if (c->mode & MODE_HIDDEN) {
     if (index > 0 && (c->frames[index - 1].special & FRAME_HIDDEN)) {
       return 1;
@@ -74,6 +77,10 @@ static void record_arguments(uc_engine *uc, struct core *c, const struct site *s
   }
 }
 
+static void record_function(struct core *c, const struct site *site, uint64_t from) {
+  record(c, RECORD_FUNCTION, 0, site->self_pc, original(c, from) & c->code_mask, 0, 0);
+}
+
 static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site) {
   const struct card *card = &c->cards[site->card];
   struct taken t = {NULL, 0, 0, 0, NULL};
@@ -81,12 +88,18 @@ static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site
   if (!take_slot(uc, c, card, site, &t, &fp)) {
     return STOP_NONE;
   }
-  if (c->mode & MODE_FUNCTION) {
-    record(c, RECORD_FUNCTION, 0, site->self_pc, original(c, t.from) & c->code_mask, 0, 0);
+  if ((c->mode & (MODE_FUNCTION | MODE_TASKS)) == MODE_FUNCTION) {
+    record_function(c, site, t.from);
     return STOP_NONE;
   }
   if (!in_window(c, t.ret_p)) {
     return outside(c, t.ret_p, fp);
+  }
+  if (c->mode & MODE_FUNCTION) {
+    if (!c->muted) {
+      record_function(c, site, t.from);
+    }
+    return STOP_NONE;
   }
   if (ret_stack_is_small(c)) {
     return ASK_FRAMES;

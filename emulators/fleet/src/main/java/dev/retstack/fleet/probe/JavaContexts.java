@@ -1,6 +1,5 @@
 package dev.retstack.fleet.probe;
 
-import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.core.TraceClock;
 import dev.retstack.schema.codec.RecordBatch;
 import java.util.function.Supplier;
@@ -12,9 +11,12 @@ final class JavaContexts implements Contexts.Listener<JavaFrames> {
   private final Supplier<RecordBatch> batch;
   private final TraceClock clock;
   private final long codeMask;
+  private final Supplier<SiteRules> rules;
 
   /** The one that the core is in. */
   private Context<JavaFrames> current;
+
+  private boolean muted;
 
   /**
    * One task.
@@ -28,14 +30,25 @@ final class JavaContexts implements Contexts.Listener<JavaFrames> {
       TraceClock clock,
       long codeMask,
       StackRegions regions,
-      Supplier<TraceSettings> settings,
+      Supplier<SiteRules> rules,
       int limit) {
     this.events = events;
     this.batch = batch;
     this.clock = clock;
     this.codeMask = codeMask;
-    contexts = new Contexts<>(() -> new JavaFrames(limit, settings.get()), regions, this);
+    this.rules = rules;
+    contexts = new Contexts<>(() -> new JavaFrames(limit, rules.get().settings()), regions, this);
+    goOn();
+  }
+
+  private void goOn() {
     current = contexts.current();
+    muted = rules.get().tasks().mutes(current.task.id);
+  }
+
+  /** True in a task that is not meant. */
+  boolean isMuted() {
+    return muted;
   }
 
   /** The frames of the current context. */
@@ -51,31 +64,32 @@ final class JavaContexts implements Contexts.Listener<JavaFrames> {
   /** {@link Contexts#enter}. */
   boolean enter(long retP, long fp) {
     boolean entered = contexts.enter(retP, fp);
-    current = contexts.current();
+    goOn();
     return entered;
   }
 
   /** {@link Contexts#exit}. */
   void exit(int handler, long stackPointer, long above) {
     contexts.exit(handler, stackPointer, above);
-    current = contexts.current();
+    goOn();
   }
 
   /** {@link Probe#interruptEnter}. */
   void interruptEnter(long number, long pc, long stackPointer, boolean tell) {
     contexts.interruptEnter(number, pc, stackPointer, false, tell);
-    current = contexts.current();
+    goOn();
   }
 
   /** {@link Probe#interruptExit}. */
   void interruptExit(long pc, long stackPointer) {
     contexts.interruptExit(pc, stackPointer);
-    current = contexts.current();
+    goOn();
   }
 
   /** From here on other settings count, in all of them. */
-  void follow(SiteRules rules) {
-    contexts.all().forEach(frames -> frames.follow(rules));
+  void follow(SiteRules next) {
+    contexts.all().forEach(frames -> frames.follow(next));
+    goOn();
   }
 
   /** {@link JavaFrames#forgetSlots}, in all of them. */

@@ -103,7 +103,7 @@ public final class JavaProbe implements BlockProbe {
     this.triggers = new Triggers(points.rules());
     long mask = addresses.instruction(-1);
     this.contexts =
-        new JavaContexts(events, () -> batch, clock, mask, regions, this::settings, retStackLimit);
+        new JavaContexts(events, () -> batch, clock, mask, regions, points::rules, retStackLimit);
     var smashed = new SmashedReturns(engine, memory, isa, points, to -> landing.slotAt(to) >= 0);
     this.watch = new ReturnWatch(smashed, events, clock, addresses, checkReturns);
     goOn();
@@ -184,10 +184,8 @@ public final class JavaProbe implements BlockProbe {
 
   /** Records an entry, and hijacks the return where the tracer does. */
   private boolean enter(AbiCard card, Site site, int flags) {
-    if (!graphCaller) {
-      long parent = addresses.instruction(frames.original(slot.from(), landing, addresses));
-      batch.add(RecordBatch.FUNCTION, clock.now(), 0, site.selfPc(), parent, 0, 0);
-      return true;
+    if (!graphCaller && !points.rules().tasks().isActive()) {
+      return function(site);
     }
     long fp = card.fpAtEntry().isPresent() ? slot.value(card.fpAtEntry().get()) : 0;
     if (!contexts.holds(slot.retP())) {
@@ -200,9 +198,12 @@ public final class JavaProbe implements BlockProbe {
         return false;
       }
     }
+    if (!graphCaller) {
+      return contexts.isMuted() || function(site);
+    }
     int tailCaller = landing.slotAt(addresses.instruction(slot.from()));
     frames.dropDead(card, tailCaller, slot.retP(), fp, wordMask);
-    if (frames.ignores(flags, settings())) {
+    if (contexts.isMuted() || frames.ignores(flags, settings())) {
       return true;
     }
     if (stack.isFull()) {
@@ -232,6 +233,13 @@ public final class JavaProbe implements BlockProbe {
       long[] values = slot.values(card.arguments(), arguments);
       EventRecords.values(batch, now, arguments, values);
     }
+    return true;
+  }
+
+  /** Records an entry and nothing more. */
+  private boolean function(Site site) {
+    long parent = addresses.instruction(frames.original(slot.from(), landing, addresses));
+    batch.add(RecordBatch.FUNCTION, clock.now(), 0, site.selfPc(), parent, 0, 0);
     return true;
   }
 
@@ -349,7 +357,7 @@ public final class JavaProbe implements BlockProbe {
   @Override
   public boolean event(byte kind, long selfPc, long fromPc, long... values) {
     int depth = stack.size();
-    if (paused || late.isUnwritten() || frames.isHidden()) {
+    if (paused || contexts.isMuted() || late.isUnwritten() || frames.isHidden()) {
       return false;
     }
     events.add(batch, kind, clock.now(), depth, selfPc, fromPc, values);

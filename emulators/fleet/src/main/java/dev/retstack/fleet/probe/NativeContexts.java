@@ -17,6 +17,8 @@ final class NativeContexts implements Contexts.Listener<NativeFrames> {
   /** Frames of contexts that are over. */
   private final Deque<NativeFrames> idle = new ArrayDeque<>();
 
+  private TaskFilter tasks;
+
   /** The time of what is going on. */
   private long time;
 
@@ -33,7 +35,9 @@ final class NativeContexts implements Contexts.Listener<NativeFrames> {
       EventRecords events,
       Supplier<RecordBatch> batch,
       StackRegions regions,
+      TaskFilter tasks,
       int limit) {
+    this.tasks = tasks;
     this.layout = layout;
     this.core = core;
     this.events = events;
@@ -69,6 +73,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames> {
   void load() {
     Context<NativeFrames> current = contexts.current();
     current.frames.load(core);
+    core.set("muted", tasks.mutes(current.task.id) ? 1 : 0);
     core.set("stack_low", current.low);
     core.set("stack_size", contexts.holds(current.low) ? current.high - current.low : 0);
   }
@@ -83,6 +88,12 @@ final class NativeContexts implements Contexts.Listener<NativeFrames> {
   void forgetSlots() {
     all().forEach(NativeFrames::forgetSlots);
     core.set("watched", SmashedReturns.UNWATCHED);
+  }
+
+  /** Which tasks leave no records from here on. */
+  void follow(TaskFilter filter) {
+    tasks = filter;
+    load();
   }
 
   /** {@link Contexts#enter}, where the probe in C asked. */

@@ -106,7 +106,14 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     core.describe(isa, memory, landing, points, retStackLimit);
     contexts =
         new NativeContexts(
-            library, core, arena, events, this::batch, regionsOfStacks, retStackLimit);
+            library,
+            core,
+            arena,
+            events,
+            this::batch,
+            regionsOfStacks,
+            points.rules().tasks(),
+            retStackLimit);
     answers =
         Map.of(
             library.at("ASK_SMASHED"), this::meetReturn,
@@ -279,7 +286,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     codeChanged(); // blocks are told apart by their sites
     core.set("behind", sites.forget((int) core.get("behind") - 1) + 1);
     rules.follow(next, contexts.all());
-    contexts.load();
+    contexts.follow(next.tasks());
     ways.reset();
     contexts.forgetSlots();
     triggers = new Triggers(next);

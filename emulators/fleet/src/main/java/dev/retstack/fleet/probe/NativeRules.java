@@ -26,6 +26,7 @@ final class NativeRules {
     set("FUNCTION", settings.tracer() != Tracer.FUNCTION_GRAPH);
     set("GRAPH", !settings.graphFunctions().isEmpty());
     set("DEPTH", settings.maxDepth() > 0);
+    set("TASKS", rules.tasks().isActive());
     contexts.forEach(frames -> frames.follow(rules));
   }
 
@@ -37,7 +38,8 @@ final class NativeRules {
 
   /** True where nothing is recorded of what happens now, beside calls. */
   boolean isQuiet(NativeFrames frames) {
-    return is("PAUSED") || isUnwritten() || (is("HIDDEN") && frames.isHidden());
+    boolean muted = core.get("muted") != 0;
+    return muted || is("PAUSED") || isUnwritten() || (is("HIDDEN") && frames.isHidden());
   }
 
   /** True where open frames have no record of their entry. */

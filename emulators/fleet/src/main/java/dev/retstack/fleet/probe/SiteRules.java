@@ -43,6 +43,7 @@ public final class SiteRules {
   private final LoadedImage image;
   private final TraceSettings settings;
   private final EventRules events;
+  private final TaskFilter tasks;
   private final boolean uniform;
   private final boolean live;
   private final Long2IntOpenHashMap known = new Long2IntOpenHashMap();
@@ -52,6 +53,7 @@ public final class SiteRules {
     this.image = image;
     this.settings = settings;
     this.events = new EventRules(settings);
+    this.tasks = new TaskFilter(image, settings);
     // where a function may switch recording on, the sites must be there
     live =
         settings.tracer() != Tracer.NOP
@@ -77,6 +79,11 @@ public final class SiteRules {
   /** Which events beside calls are recorded. */
   public EventRules events() {
     return events;
+  }
+
+  /** Which tasks are left out. */
+  TaskFilter tasks() {
+    return tasks;
   }
 
   /** True where a site is no entry point and is to be a nop: nothing is to be done there. */

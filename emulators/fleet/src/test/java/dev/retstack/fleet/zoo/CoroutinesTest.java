@@ -2,6 +2,9 @@ package dev.retstack.fleet.zoo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.control.TaskPattern;
+import dev.retstack.fleet.control.TraceSettings;
+import dev.retstack.fleet.control.Tracer;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.GuestCompiler;
@@ -11,6 +14,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -111,5 +115,45 @@ class CoroutinesTest {
     assertThat(entries.values().stream().skip(1))
         .containsExactlyInAnyOrderElementsOf(expected.subList(0, COROUTINES));
     assertThat(entries.keySet()).hasSize(COROUTINES + 1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"JAVA, 3, ''", "NATIVE, 3, ''", "JAVA, '', 0", "NATIVE, '', 0", "NATIVE, 0, ''"})
+  void onlyTasksThatAreMeantLeaveRecords(ProbeKind probe, String tasks, String notasks)
+      throws IOException, InterruptedException {
+    LoadedImage image = compile("X86_64", "-pg -mfentry");
+    TraceSettings some =
+        TraceSettings.standard().withTasks(patterns(tasks)).withNotasks(patterns(notasks));
+    for (Tracer tracer : List.of(Tracer.FUNCTION_GRAPH, Tracer.FUNCTION)) {
+      Run whole = Run.of(image, options(probe), 1_000_000, core -> {});
+      CoreOptions options = options(probe).withTrace(some.withTracer(tracer));
+      Run run = Run.of(image, options, 1_000_000, core -> {});
+      assertThat(run.output()).isEqualTo(whole.output());
+      List<String> expected = calls(whole.records(), some, tracer);
+      assertThat(expected).isNotEmpty();
+      assertThat(calls(run.records(), TraceSettings.standard(), tracer)).isEqualTo(expected);
+    }
+  }
+
+  private static List<TaskPattern> patterns(String texts) {
+    return texts.isEmpty() ? List.of() : List.of(TaskPattern.parse(texts));
+  }
+
+  /** Entries and exits, or entries alone, of the tasks that are meant. */
+  private static List<String> calls(RecordBatch records, TraceSettings settings, Tracer tracer) {
+    List<String> calls = new ArrayList<>();
+    long task = 0;
+    for (int i = 0; i < records.size(); i++) {
+      int kind = records.kind[i];
+      task = kind == RecordBatch.TASK ? records.selfPc[i] : task;
+      boolean entry = kind == RecordBatch.ENTRY || kind == RecordBatch.FUNCTION;
+      boolean exit = kind == RecordBatch.EXIT && tracer == Tracer.FUNCTION_GRAPH;
+      if ((entry || exit) && settings.selectsTask(task, "")) {
+        calls.add(
+            "%d %s %d %x"
+                .formatted(task, entry ? "in" : "out", records.time[i], records.selfPc[i]));
+      }
+    }
+    return calls;
   }
 }

@@ -1,0 +1,35 @@
+package dev.retstack.fleet.probe;
+
+import dev.retstack.fleet.control.TraceSettings;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.Symbol;
+
+/** Which tasks of a core leave no records of their calls. */
+final class TaskFilter {
+  private final LoadedImage image;
+  private final TraceSettings settings;
+
+  TaskFilter(LoadedImage image, TraceSettings settings) {
+    this.image = image;
+    this.settings = settings;
+  }
+
+  /** True where it makes a difference which task the core is in. */
+  boolean isActive() {
+    return !settings.tasks().isEmpty() || !settings.notasks().isEmpty();
+  }
+
+  /** True where a task is not meant. */
+  boolean mutes(long task) {
+    return isActive() && !settings.selectsTask(task, symbol(task));
+  }
+
+  /** The variable at the address that a task has for an id; empty where there is none. */
+  private String symbol(long task) {
+    return image.elf().objects().stream()
+        .filter(s -> Long.compareUnsigned(task - s.address(), s.size()) < 0)
+        .map(Symbol::name)
+        .findFirst()
+        .orElse("");
+  }
+}
