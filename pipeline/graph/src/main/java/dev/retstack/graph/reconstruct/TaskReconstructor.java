@@ -2,7 +2,6 @@ package dev.retstack.graph.reconstruct;
 
 import dev.retstack.graph.check.Stat;
 import dev.retstack.schema.codec.RecordBatch;
-import it.unimi.dsi.fastutil.ints.IntArrayList;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -16,14 +15,14 @@ import java.util.Arrays;
  */
 final class TaskReconstructor {
   /** The size of the guest's ret_stack is unknown until the next record tells its depth. */
-  private static final int UNCERTAIN = -1;
+  static final int UNCERTAIN = -1;
 
   private final TaskStack stack = new TaskStack();
   private final ImageTraits traits;
   private final int maxDepth;
   private final GraphListener listener;
   private final TaskAnomalies anomalies;
-  private final IntArrayList opened = new IntArrayList();
+  private final OrdinaryRecords ordinary;
   private final long[] endings = new long[Ending.count()];
   private long entries;
   private int open;
@@ -39,6 +38,7 @@ final class TaskReconstructor {
     this.traits = traits;
     this.maxDepth = maxDepth;
     this.listener = listener;
+    this.ordinary = new OrdinaryRecords(stack, traits, maxDepth, listener);
     this.anomalies = new TaskAnomalies(stack, listener);
     this.losses = new TaskLosses(stack, clock, listener);
     this.events = new TaskEvents(stack, losses, traits, listener);
@@ -66,84 +66,20 @@ final class TaskReconstructor {
   }
 
   /**
-   * Takes the ordinary records from {@code first} on: an entry right above the topmost frame, which
-   * is open, and an exit of that frame that agrees with its entry. Nearly all records are such.
+   * Takes the {@linkplain OrdinaryRecords ordinary records} from {@code first} on.
    *
    * @param time no record may be earlier
    * @return index of the first record that is another, or the number of records
    */
   int ordinary(RecordBatch batch, int first, long time) {
-    final byte[] kinds = batch.kind;
-    final long[] times = batch.time;
-    final int[] depths = batch.depth;
-    final long[] selfPcs = batch.selfPc;
-    final long[] fromPcs = batch.fromPc;
-    final long[] retPs = batch.retP;
-    final long[] fps = batch.fp;
-    final int[] links = batch.links();
-    final boolean linked = batch.isLinked();
-    final long fpMask = traits.fpCheck() ? -1 : 0;
-    final long retPMask = traits.retpCheck() ? -1 : 0;
-    final int size = batch.size();
-    long now = time;
-    int next = nextDepth();
-    int returned = 0;
-    int i = first;
-    for (; i < size; i++) {
-      long at = times[i];
-      int depth = depths[i];
-      int kind = kinds[i];
-      if (at < now || next < 0) {
-        break;
-      }
-      if (kind == RecordBatch.ENTRY) {
-        if (depth != next || depth >= maxDepth || traits.isHandler(fromPcs[i])) {
-          break;
-        }
-        int parent = stack.size() - 1;
-        if (linked && links[i] >= 0) {
-          int end = listener.linked(batch, i, parent, maxDepth - depth, opened);
-          if (end > i) {
-            returned += (end - i - opened.size()) / 2;
-            guestSize = stack.pushAll(batch, opened, guestSize);
-            opened.clear();
-            now = times[end - 1];
-            next = guestSize;
-            i = end - 1;
-            continue;
-          }
-        }
-        int slot = stack.push(depth, parent, selfPcs[i], fromPcs[i], retPs[i], fps[i]);
-        guestSize = depth + 1;
-        next = depth + 1;
-        listener.entered(slot, parent, parent, selfPcs[i], at);
-      } else {
-        int slot = stack.size() - 1;
-        if (kind != RecordBatch.EXIT
-            || depth != next - 1
-            || slot < 0
-            || !stack.agrees(slot, selfPcs[i], fromPcs[i], retPs[i], retPMask, fps[i], fpMask)) {
-          break;
-        }
-        returned++;
-        listener.finished(slot, stack.parent(slot), at, Ending.RETURNED);
-        stack.popTo(slot);
-        guestSize = depth;
-        next = nextDepth();
-      }
-      now = at;
-    }
-    int entered = i - first - returned;
+    int end = ordinary.take(batch, first, time, guestSize);
+    guestSize = ordinary.guestSize();
+    int returned = ordinary.returned();
+    int entered = end - first - returned;
     entries += entered;
     open += entered - returned;
     endings[Ending.RETURNED.code()] += returned;
-    return i;
-  }
-
-  /** Depth of the next frame where the topmost one is open and known, or none is; else below 0. */
-  private int nextDepth() {
-    boolean empty = guestSize == 0 && stack.size() == 0;
-    return empty || stack.openDepth() == guestSize - 1 ? guestSize : UNCERTAIN;
+    return end;
   }
 
   void entry(long time, int depth, long selfPc, long fromPc, long retP, long fp) {
