@@ -28,7 +28,7 @@ static int enter(uc_engine *uc, struct core *c, const struct site *site) {
   }
   drop_dead_frames(c, card, tail_caller, t.ret_p, fp);
   if (c->frame_count == c->frame_limit) {
-    c->overruns++;
+    overrun(c, site, t.from);
     return STOP_NONE;
   }
   uint64_t index = hijack(uc, c, site, &t, tail_caller >= 0, 0, trampoline);

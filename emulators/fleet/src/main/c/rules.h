@@ -77,8 +77,17 @@ static void record_arguments(uc_engine *uc, struct core *c, const struct site *s
   }
 }
 
-static void record_function(struct core *c, const struct site *site, uint64_t from) {
-  record(c, RECORD_FUNCTION, 0, site->self_pc, original(c, from) & c->code_mask, 0, 0);
+/* An entry without a frame: depth is 0, or where ret_stack is full the frames in it. */
+static void record_function(struct core *c, const struct site *site, uint64_t from, uint64_t depth) {
+  record(c, RECORD_FUNCTION, depth, site->self_pc, original(c, from) & c->code_mask, 0, 0);
+}
+
+/* ret_stack is full: the entry is told by a record without a frame, but not ahead of entries that are kept back. */
+static __attribute__((noinline)) void overrun(struct core *c, const struct site *site, uint64_t from) {
+  c->overruns++;
+  if (!(c->mode & MODE_LATE) || c->written >= c->frame_count) {
+    record_function(c, site, from, c->frame_limit);
+  }
 }
 
 static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site) {
@@ -89,7 +98,7 @@ static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site
     return STOP_NONE;
   }
   if ((c->mode & (MODE_FUNCTION | MODE_TASKS)) == MODE_FUNCTION) {
-    record_function(c, site, t.from);
+    record_function(c, site, t.from, 0);
     return STOP_NONE;
   }
   if (!in_window(c, t.ret_p)) {
@@ -97,7 +106,7 @@ static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site
   }
   if (c->mode & MODE_FUNCTION) {
     if (!c->muted) {
-      record_function(c, site, t.from);
+      record_function(c, site, t.from, 0);
     }
     return STOP_NONE;
   }
@@ -114,7 +123,7 @@ static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site
     return STOP_NONE;
   }
   if (c->frame_count == c->frame_limit) {
-    c->overruns++;
+    overrun(c, site, t.from);
     return STOP_NONE;
   }
   int hidden = site->special & SPECIAL_HIDE;

@@ -154,6 +154,10 @@ public final class Stream {
     return add(RecordBatch.MARK, at, 0, self, what, command, 0);
   }
 
+  public Stream overrun(long at, int limit, long self, long from) {
+    return add(RecordBatch.FUNCTION, at, limit, self, from, 0, 0);
+  }
+
   public Stream smashed(long at, int depth, long self, long to, long expected) {
     return add(RecordBatch.SMASHED, at, depth, self, to, slot(depth), expected);
   }

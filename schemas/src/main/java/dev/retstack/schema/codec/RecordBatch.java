@@ -22,7 +22,7 @@ public final class RecordBatch {
 
   /**
    * A function was called and its return not hijacked: {@code selfPc}, {@code fromPc} and time; all
-   * other fields are 0.
+   * other fields are 0, but for {@code depth} where ret_stack was full: its limit.
    */
   public static final byte FUNCTION = 4;
 

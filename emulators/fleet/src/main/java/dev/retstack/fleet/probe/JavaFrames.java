@@ -84,6 +84,18 @@ final class JavaFrames implements FrameStack {
     return isHidden() || outside || (deepest > 0 && index >= deepest);
   }
 
+  /** Says what a new frame is for beside its exit, by its flags; true where it has no records. */
+  boolean hides(int frame, int flags, SiteRules rules) {
+    if ((flags & SiteRules.HIDE) != 0) {
+      stack.hide(frame);
+      return true;
+    }
+    if ((flags & SiteRules.RETURN) != 0) {
+      stack.wantReturn(frame, rules.returnFormat(stack.selfPc(frame)));
+    }
+    return false;
+  }
+
   /** The frame on top opens the graph where none is open. */
   void openGraph(TraceSettings settings) {
     if (graphBase == NONE && !settings.graphFunctions().isEmpty()) {

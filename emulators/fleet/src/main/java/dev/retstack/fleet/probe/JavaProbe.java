@@ -185,7 +185,7 @@ public final class JavaProbe implements BlockProbe {
   /** Records an entry, and hijacks the return where the tracer does. */
   private boolean enter(AbiCard card, Site site, int flags) {
     if (!graphCaller && !points.rules().tasks().isActive()) {
-      return function(site);
+      return function(site, 0);
     }
     long fp = card.fpAtEntry().isPresent() ? slot.value(card.fpAtEntry().get()) : 0;
     if (!contexts.holds(slot.retP())) {
@@ -199,7 +199,7 @@ public final class JavaProbe implements BlockProbe {
       }
     }
     if (!graphCaller) {
-      return contexts.isMuted() || function(site);
+      return contexts.isMuted() || function(site, 0);
     }
     int tailCaller = landing.slotAt(addresses.instruction(slot.from()));
     frames.dropDead(card, tailCaller, slot.retP(), fp, wordMask);
@@ -208,7 +208,7 @@ public final class JavaProbe implements BlockProbe {
     }
     if (stack.isFull()) {
       overruns++;
-      return true;
+      return late.isUnwritten() || function(site, stack.size());
     }
     boolean frame = card.framesEverywhere() || site.facts().keepsFrame();
     int index =
@@ -217,12 +217,8 @@ public final class JavaProbe implements BlockProbe {
     slot.hijack(landing.slot(stack.handlerOf(index)));
     stack.setSlot(index, slot.address());
     watch.top();
-    if ((flags & SiteRules.HIDE) != 0) {
-      stack.hide(index);
+    if (frames.hides(index, flags, points.rules())) {
       return true;
-    }
-    if ((flags & SiteRules.RETURN) != 0) {
-      stack.wantReturn(index, points.rules().returnFormat(site.selfPc()));
     }
     frames.openGraph(settings());
     if (!late.keep(index, clock.now(), fp)) {
@@ -230,16 +226,15 @@ public final class JavaProbe implements BlockProbe {
       long now = clock.now();
       batch.add(RecordBatch.ENTRY, now, index, site.selfPc(), from, slot.retP(), fp);
       ValueRange arguments = points.rules().arguments(site.selfPc(), flags);
-      long[] values = slot.values(card.arguments(), arguments);
-      EventRecords.values(batch, now, arguments, values);
+      EventRecords.values(batch, now, arguments, slot.values(card.arguments(), arguments));
     }
     return true;
   }
 
-  /** Records an entry and nothing more. */
-  private boolean function(Site site) {
+  /** Records a function without a frame: 0, or where ret_stack is full the frames in it. */
+  private boolean function(Site site, int depth) {
     long parent = addresses.instruction(frames.original(slot.from(), landing, addresses));
-    batch.add(RecordBatch.FUNCTION, clock.now(), 0, site.selfPc(), parent, 0, 0);
+    batch.add(RecordBatch.FUNCTION, clock.now(), depth, site.selfPc(), parent, 0, 0);
     return true;
   }
 

@@ -17,7 +17,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames> {
   /** Frames of contexts that are over. */
   private final Deque<NativeFrames> idle = new ArrayDeque<>();
 
-  private TaskFilter tasks;
+  private TaskFilter tasks = TaskFilter.NONE;
 
   /** The time of what is going on. */
   private long time;
@@ -35,9 +35,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames> {
       EventRecords events,
       Supplier<RecordBatch> batch,
       StackRegions regions,
-      TaskFilter tasks,
       int limit) {
-    this.tasks = tasks;
     this.layout = layout;
     this.core = core;
     this.events = events;

@@ -106,14 +106,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     core.describe(isa, memory, landing, points, retStackLimit);
     contexts =
         new NativeContexts(
-            library,
-            core,
-            arena,
-            events,
-            this::batch,
-            regionsOfStacks,
-            points.rules().tasks(),
-            retStackLimit);
+            library, core, arena, events, this::batch, regionsOfStacks, retStackLimit);
     answers =
         Map.of(
             library.at("ASK_SMASHED"), this::meetReturn,

@@ -53,7 +53,8 @@ public final class SiteRules {
     this.image = image;
     this.settings = settings;
     this.events = new EventRules(settings);
-    this.tasks = new TaskFilter(image, settings);
+    boolean byTask = !settings.tasks().isEmpty() || !settings.notasks().isEmpty();
+    this.tasks = new TaskFilter(byTask ? image.elf().objects() : List.of(), settings);
     // where a function may switch recording on, the sites must be there
     live =
         settings.tracer() != Tracer.NOP

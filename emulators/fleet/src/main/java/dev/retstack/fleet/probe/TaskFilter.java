@@ -1,16 +1,19 @@
 package dev.retstack.fleet.probe;
 
 import dev.retstack.fleet.control.TraceSettings;
-import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.Symbol;
+import java.util.List;
 
 /** Which tasks of a core leave no records of their calls. */
 final class TaskFilter {
-  private final LoadedImage image;
+  /** None. */
+  static final TaskFilter NONE = new TaskFilter(List.of(), TraceSettings.standard());
+
+  private final List<Symbol> variables;
   private final TraceSettings settings;
 
-  TaskFilter(LoadedImage image, TraceSettings settings) {
-    this.image = image;
+  TaskFilter(List<Symbol> variables, TraceSettings settings) {
+    this.variables = variables;
     this.settings = settings;
   }
 
@@ -26,7 +29,7 @@ final class TaskFilter {
 
   /** The variable at the address that a task has for an id; empty where there is none. */
   private String symbol(long task) {
-    return image.elf().objects().stream()
+    return variables.stream()
         .filter(s -> Long.compareUnsigned(task - s.address(), s.size()) < 0)
         .map(Symbol::name)
         .findFirst()

@@ -128,10 +128,17 @@ class ZooTest {
     assertThat(run.ending()).isEqualTo(whole.ending());
     assertThat(run.overruns()).isPositive();
     assertThat(calls(run) + run.overruns()).isEqualTo(calls(whole));
-    assertThat(run.records().size()).isEqualTo(2 * calls(run));
+    assertThat(run.records().size()).isEqualTo(2 * calls(run) + run.overruns());
+    Map<String, Long> counts = new TreeMap<>(run.counts());
     for (int i = 0; i < run.records().size(); i++) {
-      assertThat(run.records().depth[i]).isLessThan(100);
+      boolean refused = run.records().kind[i] == RecordBatch.FUNCTION;
+      if (refused) {
+        long selfPc = run.records().selfPc[i];
+        counts.merge(image.elf().functionAt(selfPc).orElseThrow().name(), 1L, Long::sum);
+      }
+      assertThat(run.records().depth[i] == 100).isEqualTo(refused);
     }
+    assertThat(counts).as("per function").isEqualTo(whole.counts());
   }
 
   private static long calls(Run run) {

@@ -51,7 +51,8 @@ public enum AnomalyKind {
       "declare the program's tasks; else look at what was recorded before it"),
   OVERRUN(
       Severity.WARNING,
-      "the chunk says that ret_stack was full",
+      "a record says that ret_stack was full when a function was called, which names it; or the "
+          + "chunk says so of calls without a record",
       "recursion deeper than ret_stack",
       "give more --ret-stack, or trace less: --max-depth, --graph-function"),
   LOST(

@@ -64,7 +64,12 @@ public final class AnomalyMessage {
               "func " + symbols.symbolPlusOffset(a.received()),
               a,
               symbols);
-      case OVERRUN -> "ret_stack was full: %s ran untraced".formatted(plural(a.count(), "call"));
+      case OVERRUN ->
+          "ret_stack was full: %s ran untraced"
+              .formatted(
+                  a.selfPc() == 0
+                      ? plural(a.count(), "call")
+                      : "func " + symbols.symbolPlusOffset(a.selfPc()));
       case LOST ->
           "%s dropped at the core before they were drained".formatted(plural(a.count(), "record"));
       case SEQUENCE_GAP ->

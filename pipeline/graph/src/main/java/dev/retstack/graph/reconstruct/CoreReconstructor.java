@@ -39,6 +39,7 @@ public final class CoreReconstructor {
   private long chunk;
 
   private long firstRecord;
+  private long overrunsTold; // entries refused in it of which there is a record
   private CoreEnd end = CoreEnd.RUNNING;
   private String endDetail = "";
 
@@ -122,10 +123,11 @@ public final class CoreReconstructor {
   }
 
   private void takeUntraced(ChunkMeta meta) {
-    if (meta.overruns() > 0) {
-      listener.count(Stat.OVERRUNS, meta.overruns());
-      report(Anomaly.ofRecords(AnomalyKind.OVERRUN, time, meta.overruns()));
+    listener.count(Stat.OVERRUNS, Math.max(meta.overruns(), 0));
+    if (meta.overruns() > overrunsTold) {
+      report(Anomaly.ofRecords(AnomalyKind.OVERRUN, time, meta.overruns() - overrunsTold));
     }
+    overrunsTold = 0;
     if (meta.unhijackable() > 0) {
       listener.count(Stat.UNHIJACKABLE, meta.unhijackable());
     }
@@ -241,7 +243,10 @@ public final class CoreReconstructor {
       case RecordBatch.ENTRY -> calls.entry(now, depth, selfPc, fromPc, retP, fp);
       case RecordBatch.EXIT -> calls.exit(now, depth, selfPc, fromPc, retP, fp);
       case RecordBatch.SMASHED -> calls.smashed(now, depth, selfPc, fromPc, retP, fp);
-      case RecordBatch.FUNCTION -> calls.events().called(now, selfPc, fromPc);
+      case RecordBatch.FUNCTION -> {
+        overrunsTold += depth > 0 ? 1 : 0;
+        calls.events().called(now, depth, selfPc, fromPc);
+      }
       case RecordBatch.SYS_ENTER -> calls.events().systemCall(now, selfPc);
       case RecordBatch.SYS_EXIT -> calls.events().systemCallEnded(now, selfPc, fromPc);
       default -> calls.events().mark(now, fromPc, selfPc, retP);

@@ -1,6 +1,7 @@
 package dev.retstack.graph.reconstruct;
 
 import dev.retstack.graph.check.Anomaly;
+import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.io.DataInput;
@@ -26,11 +27,28 @@ final class TaskEvents {
     this.listener = listener;
   }
 
-  /** A hijacked return address as fromPc: the innermost hijacked call jumped here. */
-  void called(long time, long selfPc, long fromPc) {
+  /**
+   * Depth > 0: ret_stack was full. A hijacked return address as fromPc: the innermost hijacked call
+   * jumped here.
+   */
+  void called(long time, int depth, long selfPc, long fromPc) {
+    if (depth > 0) {
+      overrun(time, selfPc);
+    }
     boolean known = traits.isHandler(fromPc) && !losses.isTopUnknown();
     int caller = known ? stack.size() - 1 : GraphListener.NONE;
     listener.called(innermost(), caller, selfPc, fromPc, time);
+  }
+
+  /** ret_stack was full when this function was called. */
+  private void overrun(long time, long selfPc) {
+    if (listener.wants(AnomalyKind.OVERRUN, selfPc)) {
+      LongImmutableList calls = LongImmutableList.of(stack.open(Anomaly.MAX_STACK));
+      listener.anomaly(
+          new Anomaly(AnomalyKind.OVERRUN, Anomaly.Variant.PLAIN, time, selfPc, 0, 0, 0, 1, calls));
+    } else {
+      listener.count(Stat.ANOMALIES_NOT_KEPT, 1);
+    }
   }
 
   void systemCall(long time, long called) {

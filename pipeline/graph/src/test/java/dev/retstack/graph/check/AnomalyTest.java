@@ -212,6 +212,40 @@ class AnomalyTest {
   }
 
   @Test
+  void overrunsNameTheirFunctionsAndAreCountedForEach() {
+    Stream s = inA();
+    for (int i = 0; i < 30; i++) {
+      s.overrun(12, 2, B, returnTo(A));
+    }
+    s.overrun(13, 2, C, returnTo(A));
+    s.exit(20, 1, A, returnTo(MAIN)).exit(30, 0, MAIN, 0x900);
+    ChunkMeta m = s.meta();
+    s.send( // two of which no record could tell
+        new ChunkMeta(
+            m.sequence(),
+            m.recordsBefore(),
+            0,
+            33,
+            0,
+            m.firstTime(),
+            m.lastTime(),
+            m.unit(),
+            CoreEnd.RUNNING,
+            ""));
+    List<AnomalyRow> rows = s.state().anomalies();
+    assertThat(rows).hasSize(22).allMatch(row -> row.kind() == AnomalyKind.OVERRUN);
+    assertThat(rows.getFirst().message()).isEqualTo("ret_stack was full: func b ran untraced");
+    assertThat(rows.getFirst().stack()).containsExactly("a+0x4", "main");
+    assertThat(rows.get(19).message()).endsWith("; and 10 more here, only counted");
+    assertThat(rows.get(20).function()).isEqualTo("c");
+    assertThat(rows.get(21).message()).isEqualTo("ret_stack was full: 2 calls ran untraced");
+    assertThat(stats(s)).contains("OVERRUNS 33");
+    assertThat(s.state().report().functions())
+        .filteredOn(f -> f.name().equals("b"))
+        .allMatch(f -> f.calls() == 30);
+  }
+
+  @Test
   void aSmashedReturnEndsItsCallAndTracingGoesOn() {
     Stream s =
         inA()
