@@ -77,7 +77,7 @@ public class GraphBenchmark {
   public boolean reconstruct() {
     int at = turn();
     if (at == 0) {
-      reconstructor = new CoreReconstructor(traits(series.image()), DEPTH_MAX, Deaf.LISTENER);
+      reconstructor = new CoreReconstructor(traits(series.image()), DEPTH_MAX, 1, Deaf.LISTENER);
     }
     return reconstructor.apply(metas.get(at), batches.get(at));
   }

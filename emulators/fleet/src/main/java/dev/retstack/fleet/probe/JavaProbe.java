@@ -156,11 +156,9 @@ public final class JavaProbe implements BlockProbe {
       triggered = true;
     }
     boolean recorded = (flags & SiteRules.MUTE) == 0 && !paused;
-    if (recorded && !(hasRoom(site, flags) && record(site, flags))) {
-      return false;
-    }
-    triggered = false;
-    return true;
+    boolean done = !recorded || (hasRoom(site, flags) && record(site, flags));
+    triggered = triggered && !done;
+    return done;
   }
 
   private boolean hasRoom(Site site, int flags) {
