@@ -255,6 +255,8 @@ final class FleetControlTest {
           {"set-arguments", "a@arg1,arg2/x"},
           {"set-returns", "a/e"},
           {"set-events", "syscalls:read,w*"},
+          {"set-tasks", "0x2000", "task_*"},
+          {"set-notasks", "task_idle"},
           {"set-flight-recorder", "1000"},
         }) {
       all = Order.parse(order[0], List.of(order).subList(1, order.length)).apply(all, all);

@@ -6,6 +6,7 @@ import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.schema.codec.RecordBatch;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,35 +20,27 @@ class InterruptsTest {
 
   /**
    * Interrupts at random times, in which the program just goes on: what is entered there is on a
-   * ret_stack of its own, whatever returns there goes where it would have.
+   * ret_stack of its own, whatever returns there goes where it would have. Beside a call site the
+   * probes stop in different places, so records are compared where a controller chooses the place.
    */
   @ParameterizedTest
   @MethodSource("cases")
   void bothProbesRecordThemAndTheProgramDoesWhatItDid(Zoo.Case zoo) {
     long seed = Long.getLong("retstack.seed", System.nanoTime());
     Run plain = Run.of(zoo.image(), zoo.program());
-    Run java = interrupted(zoo, plain, ProbeKind.JAVA, seed);
-    Run inC = interrupted(zoo, plain, ProbeKind.NATIVE, seed);
-    String again = "-Dretstack.seed=" + seed;
-    Records.assertSame("Java " + again, withoutStackPointers(java), "C", withoutStackPointers(inC));
-    assertThat(java.output()).as(again).isEqualTo(plain.output());
-    assertThat(java.ending()).as(again).isEqualTo(plain.ending());
-    int open = 0;
-    for (int i = 0; i < java.records().size(); i++) {
-      int kind = java.records().kind[i];
-      open += kind == RecordBatch.INTERRUPT_ENTER ? 1 : kind == RecordBatch.INTERRUPT_EXIT ? -1 : 0;
-      assertThat(open).isNotNegative();
-    }
-  }
-
-  /** In front of a call of the counting function, where only one probe makes it, sp may differ. */
-  private static RecordBatch withoutStackPointers(Run run) {
-    for (int i = 0; i < run.records().size(); i++) {
-      if (run.records().kind[i] == RecordBatch.INTERRUPT_ENTER) {
-        run.records().retP[i] = 0;
+    for (ProbeKind probe : List.of(ProbeKind.JAVA, ProbeKind.NATIVE)) {
+      Run run = interrupted(zoo, plain, probe, seed);
+      String again = probe + ", -Dretstack.seed=" + seed;
+      assertThat(run.output()).as(again).isEqualTo(plain.output());
+      assertThat(run.ending()).as(again).isEqualTo(plain.ending());
+      int entered = 0;
+      int left = 0;
+      for (int i = 0; i < run.records().size(); i++) {
+        entered += run.records().kind[i] == RecordBatch.INTERRUPT_ENTER ? 1 : 0;
+        left += run.records().kind[i] == RecordBatch.INTERRUPT_EXIT ? 1 : 0;
+        assertThat(left).as(again).isLessThanOrEqualTo(entered);
       }
     }
-    return run.records();
   }
 
   private static Run interrupted(Zoo.Case zoo, Run plain, ProbeKind probe, long seed) {
