@@ -89,8 +89,8 @@ public final class TraceOptions {
       names = "--task",
       paramLabel = "TASK",
       description = {
-        "Trace only calls of these tasks: a number, or a name with wildcards where the tasks of an",
-        "image are declared. May be repeated, as may --notask."
+        "Trace only calls of these tasks, by the numbers that reports show: 0 is what a core begins",
+        "with, others count in order of appearance. May be repeated, as may --notask."
       })
   private final List<String> tasks = new ArrayList<>();
 
