@@ -66,6 +66,12 @@ public final class EndOffsets implements AutoCloseable {
     return last;
   }
 
+  /** The same, not as it was up to a second ago: for who may have read on meanwhile. */
+  public synchronized CompletionStage<Optional<Map<Integer, Long>>> askAgain() {
+    last = null;
+    return ask();
+  }
+
   @Override
   public void close() {
     admin.close(Duration.ZERO);

@@ -70,7 +70,7 @@ public final class AnomalyEvents {
    */
   CompletionStage<Source<ByteString, NotUsed>> follow(
       Map<String, String> parameters, Optional<String> lastId) {
-    return ends.ask()
+    return (lastId.isPresent() ? ends.askAgain() : ends.ask())
         .thenCompose(
             found ->
                 found
