@@ -23,7 +23,7 @@ final class InterruptPlaces {
    */
   InterruptPlaces(LoadedImage image, List<LandingPage.Range> tracers) {
     this.tracers = List.copyOf(tracers);
-    delaySlots = image.isa().name().startsWith("mips") || image.isa().engine().stopsAtJumps();
+    delaySlots = image.isa().hasDelaySlots();
     for (int i = 0; i < image.patchSites().size(); i++) {
       add(image.patchSites().get(i).start(), image.patchSites().get(i).site().after());
     }

@@ -130,4 +130,9 @@ public record Isa(
   public String toString() {
     return name;
   }
+
+  /** True where the instruction behind a jump runs before the target does. */
+  public boolean hasDelaySlots() {
+    return name.startsWith("mips") || engine.stopsAtJumps();
+  }
 }
