@@ -35,7 +35,9 @@ public final class RetstackScript {
   /** A bash line with the script in PATH; standard error goes where standard output goes. */
   public static ProcessBuilder line(
       Path script, Path folder, Map<String, String> more, String line) {
-    ProcessBuilder builder = new ProcessBuilder(List.of("bash", "-c", line));
+    // SIGINT is ignored for good below a shell that put the build in the background
+    List<String> shell = List.of("env", "--default-signal=INT", "bash", "-c", line);
+    ProcessBuilder builder = new ProcessBuilder(shell);
     builder.directory(folder.toFile());
     builder.environment().put("PATH", script.getParent() + ":" + builder.environment().get("PATH"));
     builder.environment().remove("KAFKA_BOOTSTRAP_SERVERS");
