@@ -31,8 +31,38 @@ record Power(ByteOrder order, int wordBytes) {
   /** MSR.FP. */
   static final long MSR_FLOATING_POINT = 1L << 13;
 
+  /** Registers of arguments: r3 to r10. */
+  static final int[] ARGUMENTS = {
+    UC_PPC_REG_3,
+    UC_PPC_REG_4,
+    UC_PPC_REG_5,
+    UC_PPC_REG_6,
+    UC_PPC_REG_7,
+    UC_PPC_REG_8,
+    UC_PPC_REG_9,
+    UC_PPC_REG_10
+  };
+
   /** Bytes of an instruction. */
   static final int STEP = 4;
+
+  /**
+   * The card of nops at the entry, before lr is saved anywhere.
+   *
+   * @param saved where the prologue will save lr: retp
+   */
+  AbiCard patchable(Operand saved) {
+    return AbiCard.named("patchable")
+        .flags("-fpatchable-function-entry=2")
+        .moment(AbiCard.Moment.BEFORE_PROLOGUE)
+        .arguments(ARGUMENTS)
+        .sites(AbiCard.SiteTable.PATCHABLE, hex(NOP))
+        .slots(Slot.register(UC_PPC_REG_LR, saved))
+        .fpMustAgree(Operand.register(UC_PPC_REG_31), Operand.register(UC_PPC_REG_31))
+        .retpAtExit(saved)
+        .remark("the nops stay: the site is seen, not patched")
+        .build();
+  }
 
   /** {@code bl}: a 26-bit distance, its two lowest bits being those of the instruction. */
   CallForm call() {

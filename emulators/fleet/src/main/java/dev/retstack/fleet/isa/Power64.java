@@ -3,7 +3,6 @@ package dev.retstack.fleet.isa;
 import static dev.retstack.unicorn.PpcConst.*;
 
 import dev.retstack.fleet.isa.AbiCard.Moment;
-import dev.retstack.fleet.isa.AbiCard.SiteTable;
 import dev.retstack.unicorn.Context;
 import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.Unicorn;
@@ -74,7 +73,7 @@ record Power64(Power power) {
   }
 
   List<AbiCard> cards() {
-    return List.of(mcount(), profileKernel(), profileKernel3(), patchable());
+    return List.of(mcount(), profileKernel(), profileKernel3(), power.patchable(SAVE_WORD));
   }
 
   private AbiCard mcount() {
@@ -89,67 +88,30 @@ record Power64(Power power) {
   }
 
   private AbiCard profileKernel() {
-    return counting("profile-kernel", "-pg -mprofile-kernel")
+    return first("profile-kernel")
         .lead("mflr r0", power.hex(Power.MFLR_R0), power.hex(Power.NOP))
-        .moment(Moment.BEFORE_PROLOGUE)
-        .arguments(
-            UC_PPC_REG_3,
-            UC_PPC_REG_4,
-            UC_PPC_REG_5,
-            UC_PPC_REG_6,
-            UC_PPC_REG_7,
-            UC_PPC_REG_8,
-            UC_PPC_REG_9,
-            UC_PPC_REG_10)
         .prologue(this::twoInstructions)
-        .slots(Slot.register(UC_PPC_REG_0, SAVE_WORD))
-        .fpMustAgree(Operand.register(UC_PPC_REG_31), Operand.register(UC_PPC_REG_31))
-        .retpAtExit(SAVE_WORD)
         .remark("gcc 6 and later")
         .build();
   }
 
   private AbiCard profileKernel3() {
-    return counting("profile-kernel-3", "-pg -mprofile-kernel")
+    return first("profile-kernel-3")
         .lead(
             "mflr r0; std r0,16(r1)", power.hex(Power.MFLR_R0, STD_R0_16_R1), power.hex(Power.NOP))
-        .moment(Moment.BEFORE_PROLOGUE)
-        .arguments(
-            UC_PPC_REG_3,
-            UC_PPC_REG_4,
-            UC_PPC_REG_5,
-            UC_PPC_REG_6,
-            UC_PPC_REG_7,
-            UC_PPC_REG_8,
-            UC_PPC_REG_9,
-            UC_PPC_REG_10)
         .prologue(this::threeInstructions)
-        .slots(Slot.register(UC_PPC_REG_0, SAVE_WORD))
-        .fpMustAgree(Operand.register(UC_PPC_REG_31), Operand.register(UC_PPC_REG_31))
-        .retpAtExit(SAVE_WORD)
         .remark("compilers before gcc 6")
         .build();
   }
 
-  private AbiCard patchable() {
-    return AbiCard.named("patchable")
-        .flags("-fpatchable-function-entry=2")
+  /** A call ahead of the prologue. */
+  private AbiCardBuilder first(String name) {
+    return counting(name, "-pg -mprofile-kernel")
         .moment(Moment.BEFORE_PROLOGUE)
-        .arguments(
-            UC_PPC_REG_3,
-            UC_PPC_REG_4,
-            UC_PPC_REG_5,
-            UC_PPC_REG_6,
-            UC_PPC_REG_7,
-            UC_PPC_REG_8,
-            UC_PPC_REG_9,
-            UC_PPC_REG_10)
-        .sites(SiteTable.PATCHABLE, power.hex(Power.NOP))
-        .slots(Slot.register(UC_PPC_REG_LR, SAVE_WORD))
+        .arguments(Power.ARGUMENTS)
+        .slots(Slot.register(UC_PPC_REG_0, SAVE_WORD))
         .fpMustAgree(Operand.register(UC_PPC_REG_31), Operand.register(UC_PPC_REG_31))
-        .retpAtExit(SAVE_WORD)
-        .remark("the nops stay: the site is seen, not patched")
-        .build();
+        .retpAtExit(SAVE_WORD);
   }
 
   private AbiCardBuilder counting(String name, String flags) {

@@ -3,7 +3,6 @@ package dev.retstack.fleet.isa;
 import static dev.retstack.unicorn.PpcConst.*;
 
 import dev.retstack.fleet.isa.AbiCard.Moment;
-import dev.retstack.fleet.isa.AbiCard.SiteTable;
 import dev.retstack.unicorn.UcConst;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -46,15 +45,7 @@ final class Ppc32 {
       AbiCard.named("mcount")
           .flags("-pg")
           .moment(Moment.BEFORE_PROLOGUE)
-          .arguments(
-              UC_PPC_REG_3,
-              UC_PPC_REG_4,
-              UC_PPC_REG_5,
-              UC_PPC_REG_6,
-              UC_PPC_REG_7,
-              UC_PPC_REG_8,
-              UC_PPC_REG_9,
-              UC_PPC_REG_10)
+          .arguments(Power.ARGUMENTS)
           .symbols("_mcount")
           .callForms(POWER.call())
           .callRelocations(0, 10, 18, 23) // R_PPC_REL24, PLTREL24, LOCAL24PC
@@ -66,26 +57,6 @@ final class Ppc32 {
           .fpMustAgree(Operand.register(UC_PPC_REG_31), Operand.register(UC_PPC_REG_31))
           .retpAtExit(Operand.sum(UC_PPC_REG_1, 4), Operand.sum(UC_PPC_REG_1, 4 - 16))
           .remark("lr is read back from where it is hijacked")
-          .build();
-
-  private static final AbiCard PATCHABLE =
-      AbiCard.named("patchable")
-          .flags("-fpatchable-function-entry=2")
-          .moment(Moment.BEFORE_PROLOGUE)
-          .arguments(
-              UC_PPC_REG_3,
-              UC_PPC_REG_4,
-              UC_PPC_REG_5,
-              UC_PPC_REG_6,
-              UC_PPC_REG_7,
-              UC_PPC_REG_8,
-              UC_PPC_REG_9,
-              UC_PPC_REG_10)
-          .sites(SiteTable.PATCHABLE, POWER.hex(Power.NOP))
-          .slots(Slot.register(UC_PPC_REG_LR, Operand.sum(UC_PPC_REG_1, 4)))
-          .fpMustAgree(Operand.register(UC_PPC_REG_31), Operand.register(UC_PPC_REG_31))
-          .retpAtExit(Operand.sum(UC_PPC_REG_1, 4))
-          .remark("the nops stay: the site is seen, not patched")
           .build();
 
   static final Isa ISA =
@@ -116,7 +87,7 @@ final class Ppc32 {
           POWER.systemCalls("ppc"),
           POWER.landing(),
           POWER.stops(),
-          List.of(MCOUNT, PATCHABLE));
+          List.of(MCOUNT, POWER.patchable(Operand.sum(UC_PPC_REG_1, 4))));
 
   private Ppc32() {}
 }
