@@ -219,8 +219,6 @@ struct core {
   uint64_t last_end; /* one past the last block */
   uint64_t stops_at_jumps; /* 1: no stop before a block that stands right behind the last: it may be a delay slot */
   uint64_t behind; /* one more than the index of the site of the skipped call that the last block ended with; or 0 */
-  uint64_t begun; /* the site without a call that a block began with, and which block */
-  const struct block *begun_by;
   uint64_t left; /* 1: it was left in its middle, and all of it was counted */
   uint64_t resuming; /* 1: the next block is the rest of one that was counted */
   uint64_t host_origin;

@@ -171,8 +171,6 @@ static __attribute__((noinline)) void special_block(uc_engine *uc, struct core *
     if (!enter_ahead(uc, c, address, site)) {
       return;
     }
-    c->begun = site->self_pc;
-    c->begun_by = b;
     c->behind = site->behind;
     c->attention |= site->behind ? ATTENTION_BEHIND : 0;
   } else if (kind == BLOCK_SKIP) {
@@ -236,10 +234,8 @@ void retstack_keep_last_block(struct core *c) {
   if (c->last == &c->nowhere) {
     return;
   }
-  int begun = c->begun_by == c->last;
   c->unlisted = *c->last;
   c->last = &c->unlisted;
-  c->begun_by = begun ? c->last : NULL;
 }
 
 #ifdef __clang__

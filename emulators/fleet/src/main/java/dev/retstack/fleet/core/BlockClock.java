@@ -13,8 +13,6 @@ import java.util.function.Function;
 
 /** The block hook in Java: the reference for the one in C, and what stands in for it. */
 final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
-  private static final long NOWHERE = -1;
-
   private static final long UNKNOWN = -1;
 
   private final Unicorn engine;
@@ -37,9 +35,6 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
 
   /** True where the core stopped to have the block split. */
   private boolean splitting;
-
-  /** The site that the block before began with. */
-  private long begun = NOWHERE;
 
   /** True where that block was left in its middle, at a site. */
   private boolean left;
@@ -110,10 +105,8 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
   }
 
   @Override
-  public boolean began(long site) {
-    boolean is = site == begun;
-    begun = NOWHERE;
-    return is;
+  public long began() {
+    return previous;
   }
 
   @Override
@@ -195,7 +188,6 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
       stopBefore(address, size, Stop.IDLE_LOOP);
       return;
     }
-    begun = splitter.siteOf(address, size);
     previous = address;
     lastCount = count;
     instructions.advance(count);

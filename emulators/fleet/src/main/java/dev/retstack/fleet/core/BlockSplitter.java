@@ -11,12 +11,10 @@ import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
  * hook on the site's first instruction then sends the engine there anew, which begins a block.
  */
 public final class BlockSplitter implements CodeHook {
-  private static final long NOWHERE = -1;
-
   /** What the block hook knows of the block that runs. */
   public interface Passage {
-    /** True, once, where the running block began with this site: it need not be left. */
-    boolean began(long site);
+    /** Where the running block began. */
+    long began();
 
     /** The running block is left here; what is left of it was counted already. */
     void leave();
@@ -72,15 +70,9 @@ public final class BlockSplitter implements CodeHook {
     translations.forget(address, size);
   }
 
-  /** The site that a block begins with; -1 where none was split. */
-  long siteOf(long address, int size) {
-    EntryPoints.Site site = split.isEmpty() ? null : points.ofBlock(address, size);
-    return site == null ? NOWHERE : site.selfPc();
-  }
-
   @Override
   public void onCode(long address, int size) {
-    if (!passage.began(address)) {
+    if (!points.isSiteOf(passage.began(), address)) {
       passage.leave();
       engine.reg_write(pcRegister, address);
     }

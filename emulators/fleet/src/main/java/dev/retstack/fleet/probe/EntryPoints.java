@@ -166,6 +166,15 @@ public final class EntryPoints {
   }
 
   /**
+   * True where a block that begins at an address has this site for its own, on or off: once split,
+   * a site that is switched off is still hooked.
+   */
+  public boolean isSiteOf(long block, long site) {
+    Site own = blocks.get(block);
+    return own != null && own.selfPc() == site;
+  }
+
+  /**
    * The call that returns to an address: one that was found in the file, else by its bytes.
    *
    * @param among indexes of the cards by which the counting function may be called

@@ -221,8 +221,8 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   }
 
   @Override
-  public boolean began(long site) {
-    return core.get("begun") == site && core.get("begun_by") == core.get("last");
+  public long began() {
+    return returns.lastBlock();
   }
 
   @Override

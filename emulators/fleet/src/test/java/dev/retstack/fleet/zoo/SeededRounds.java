@@ -7,18 +7,14 @@ import java.util.SplittableRandom;
 
 /**
  * Rounds of a random test on one image, each with a program drawn by chance. A seed stands for all
- * that is drawn; it is printed. {@code -Dretstack.seed=S} takes another one, {@code
- * -Dretstack.seeds=N} runs N of them.
+ * that is drawn; each build has another, which is printed. {@code -Dretstack.seed=S} repeats one,
+ * {@code -Dretstack.seeds=N} runs N of them.
  */
 final class SeededRounds {
-  /**
-   * The same in each build: with some others a program that is patched while it runs does not end
-   * under the probe in Java (20543025105110, 20544204824715: not found out yet).
-   */
-  private static final long USUAL = 7;
+  private static final long FIRST = Long.getLong("retstack.seed", System.nanoTime());
 
   static { // at once: a crash of the emulator leaves no message behind
-    System.out.println("SeededRounds: -Dretstack.seed=" + Long.getLong("retstack.seed", USUAL));
+    System.out.println("SeededRounds: -Dretstack.seed=" + FIRST);
   }
 
   private SeededRounds() {}
@@ -40,9 +36,8 @@ final class SeededRounds {
    * @param rounds with each seed; no program comes twice before all have come
    */
   static void run(LoadedImage image, int rounds, Round round) {
-    long first = Long.getLong("retstack.seed", USUAL);
     int seeds = Integer.getInteger("retstack.seeds", 1);
-    for (long seed = first; seed < first + seeds; seed++) {
+    for (long seed = FIRST; seed < FIRST + seeds; seed++) {
       SplittableRandom random = new SplittableRandom(seed);
       List<String> programs = new ArrayList<>();
       for (int i = 0; i < rounds; i++) {
