@@ -11,6 +11,7 @@ import dev.retstack.graph.reconstruct.ImageTraits;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.graph.symbol.SymbolTable.Symbol;
 import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.codec.TaskEvent;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
@@ -160,6 +161,26 @@ public final class Stream {
 
   public Stream smashed(long at, int depth, long self, long to, long expected) {
     return add(RecordBatch.SMASHED, at, depth, self, to, slot(depth), expected);
+  }
+
+  /** A task begins, and goes on. */
+  public Stream started(long at, long task) {
+    return add(RecordBatch.TASK, at, 0, task, TaskEvent.STARTED.code(), 0x7000, 0);
+  }
+
+  /** A task goes on, with so many frames. */
+  public Stream switched(long at, long task, int depth) {
+    return add(RecordBatch.TASK, at, depth, task, TaskEvent.SWITCHED.code(), 0x8000, 0);
+  }
+
+  /** An interrupt begins on top of so many frames. */
+  public Stream interrupt(long at, long number, int depth) {
+    return add(RecordBatch.INTERRUPT_ENTER, at, depth, number, MAIN + 0x40, 0x8000, 0);
+  }
+
+  /** It ends, with no frame left. */
+  public Stream interruptEnd(long at, long number) {
+    return add(RecordBatch.INTERRUPT_EXIT, at, 0, number, MAIN + 0x40, 0, 0);
   }
 
   private Stream add(byte kind, long at, int depth, long a, long b, long c, long d) {

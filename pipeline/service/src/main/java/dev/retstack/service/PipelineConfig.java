@@ -1,6 +1,7 @@
 package dev.retstack.service;
 
 import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.aggregate.TimeRules;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.ingest.KafkaSettings;
 import dev.retstack.service.query.HttpSettings;
@@ -22,6 +23,7 @@ import java.util.OptionalLong;
  * @param imagePatience how long a chunk waits for its image before it goes to dead letters
  * @param spanThreshold shortest call published to spans, in the core's unit; empty = none
  * @param limits what a stream can make grow at most
+ * @param rules which time is in totals; a group keeps to those that its checkpoints were made with
  */
 public record PipelineConfig(
     KafkaSettings kafka,
@@ -33,7 +35,8 @@ public record PipelineConfig(
     int checkpointChunks,
     Duration imagePatience,
     OptionalLong spanThreshold,
-    GraphLimits limits) {
+    GraphLimits limits,
+    TimeRules rules) {
 
   /** Group of members that are given no other one. */
   public static final String DEFAULT_GROUP = "retstack-pipeline";
@@ -65,7 +68,8 @@ public record PipelineConfig(
         512,
         Duration.ofSeconds(60),
         OptionalLong.empty(),
-        GraphLimits.DEFAULT.withTreeCallsPerCore(TREE_CALLS_PER_CORE));
+        GraphLimits.DEFAULT.withTreeCallsPerCore(TREE_CALLS_PER_CORE),
+        TimeRules.DEFAULT);
   }
 
   /** The same, to be changed. */
@@ -85,6 +89,7 @@ public record PipelineConfig(
     private Duration imagePatience;
     private OptionalLong spanThreshold;
     private GraphLimits limits;
+    private TimeRules rules;
 
     private Builder(PipelineConfig from) {
       kafka = from.kafka;
@@ -97,6 +102,7 @@ public record PipelineConfig(
       imagePatience = from.imagePatience;
       spanThreshold = from.spanThreshold;
       limits = from.limits;
+      rules = from.rules;
     }
 
     /** Other names of topics. */
@@ -154,6 +160,12 @@ public record PipelineConfig(
       return this;
     }
 
+    /** Other rules of what counts in totals. */
+    public Builder rules(TimeRules other) {
+      rules = other;
+      return this;
+    }
+
     /** The configuration as changed. */
     public PipelineConfig build() {
       return new PipelineConfig(
@@ -166,12 +178,13 @@ public record PipelineConfig(
           checkpointChunks,
           imagePatience,
           spanThreshold,
-          limits);
+          limits,
+          rules);
     }
   }
 
   PartitionSettings partitionSettings() {
     return new PartitionSettings(
-        topics, checkpointInterval, checkpointChunks, imagePatience, spanThreshold, limits);
+        topics, checkpointInterval, checkpointChunks, imagePatience, spanThreshold, limits, rules);
   }
 }

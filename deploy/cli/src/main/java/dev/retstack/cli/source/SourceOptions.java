@@ -75,17 +75,22 @@ public final class SourceOptions {
    *
    * @throws CommandException where the file is no trace, or was changed
    */
-  public GraphState replay(GraphLimits limits, Terminal terminal) {
-    return replay(trace, limits, terminal);
+  public GraphState replay(GraphState state, Terminal terminal) {
+    return replay(trace, state, terminal);
   }
 
-  /** Replays a trace; says so where it was cut off. */
+  /** Replays a trace under these limits; says so where it was cut off. */
   public static GraphState replay(Path file, GraphLimits limits, Terminal terminal) {
+    return replay(file, new GraphState(limits), terminal);
+  }
+
+  /** Replays a trace into a new state; says so where it was cut off. */
+  public static GraphState replay(Path file, GraphState state, Terminal terminal) {
     try (ProgressLine line = new ProgressLine(terminal)) {
       TraceReplay.Replayed replayed =
           TraceReplay.read(
               file,
-              limits,
+              state,
               (chunks, records) ->
                   line.show("%,d records in %,d chunks replayed".formatted(records, chunks)));
       if (replayed.truncated()) {

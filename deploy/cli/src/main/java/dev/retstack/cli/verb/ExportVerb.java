@@ -4,6 +4,7 @@ import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.source.SourceOptions;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.TimeRules;
 import dev.retstack.service.export.FoldedExport;
 import dev.retstack.service.export.PerfettoExport;
 import java.io.BufferedOutputStream;
@@ -58,10 +59,16 @@ public final class ExportVerb extends Verb {
       description = "Calls kept per core; what lies beyond is counted (default: ${DEFAULT-VALUE}).")
   private int maxCalls;
 
+  @Option(
+      names = "--no-funcgraph-irqs",
+      description = "Leave interrupts out, and the calls in them.")
+  private boolean noInterrupts;
+
   @Override
   int run() throws IOException {
-    GraphState state =
-        SourceOptions.replay(trace, GraphLimits.DEFAULT.withTreeCallsPerCore(maxCalls), terminal());
+    GraphLimits limits = GraphLimits.DEFAULT.withTreeCallsPerCore(maxCalls);
+    TimeRules rules = new TimeRules(true, true, !noInterrupts);
+    GraphState state = SourceOptions.replay(trace, new GraphState(limits, rules), terminal());
     if (output.toString().equals("-")) {
       OutputStream out = new BufferedOutputStream(out());
       write(state, out);

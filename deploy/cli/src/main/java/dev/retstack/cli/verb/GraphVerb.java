@@ -3,6 +3,7 @@ package dev.retstack.cli.verb;
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.option.Format;
+import dev.retstack.cli.option.TimeOptions;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.report.AnomalyRow;
@@ -16,6 +17,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code retstack graph}: the call tree. */
@@ -45,6 +47,13 @@ public final class GraphVerb extends ResultVerb {
       paramLabel = "N",
       description = "Calls kept per core; what lies beyond is counted (default: ${DEFAULT-VALUE}).")
   private int maxCalls;
+
+  @Mixin private TimeOptions time;
+
+  @Override
+  TimeOptions time() {
+    return time;
+  }
 
   @Override
   int show(GraphState state, Format shape) throws IOException {

@@ -5,6 +5,7 @@ import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.option.KafkaOptions;
+import dev.retstack.cli.option.TotalTimeOptions;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
@@ -74,6 +75,7 @@ public final class PipelineVerb extends Verb {
       description = "Publish calls of this length and longer to the spans topic (default: none).")
   private Long spanThreshold;
 
+  @Mixin private TotalTimeOptions time;
   @Mixin private KafkaOptions kafka;
 
   @Override
@@ -87,6 +89,7 @@ public final class PipelineVerb extends Verb {
               .topics(link.topics())
               .groupId(group)
               .partitions(link.partitions())
+              .rules(time.rules())
               .http(http());
       config =
           spanThreshold == null ? builder.build() : builder.spanThreshold(spanThreshold).build();

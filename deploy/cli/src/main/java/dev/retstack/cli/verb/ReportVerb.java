@@ -2,6 +2,8 @@ package dev.retstack.cli.verb;
 
 import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.option.Format;
+import dev.retstack.cli.option.TimeOptions;
+import dev.retstack.cli.option.TotalTimeOptions;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.check.Stat;
@@ -13,6 +15,7 @@ import dev.retstack.service.export.ReportText;
 import java.io.IOException;
 import java.util.List;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code retstack report}: functions, edges, stats and the hash of the result. */
@@ -25,7 +28,8 @@ import picocli.CommandLine.Option;
     },
     footer = {
       "  retstack record --image zoo-aarch64-mcount -o trace.avro",
-      "  retstack report trace.avro --top 20"
+      "  retstack report trace.avro --top 20",
+      "  retstack report trace.avro --no-sleep-time --no-funcgraph-irqs"
     })
 public final class ReportVerb extends ResultVerb {
   @Option(
@@ -33,6 +37,13 @@ public final class ReportVerb extends ResultVerb {
       paramLabel = "N",
       description = "Functions shown as text, by total (default: all).")
   private int top = Integer.MAX_VALUE;
+
+  @Mixin private TotalTimeOptions time;
+
+  @Override
+  TimeOptions time() {
+    return time;
+  }
 
   @Override
   int show(GraphState state, Format shape) throws IOException {
@@ -62,7 +73,8 @@ public final class ReportVerb extends ResultVerb {
         all.edges(),
         stats,
         all.cores(),
-        all.systemCalls());
+        all.systemCalls(),
+        all.rules());
   }
 
   @Override

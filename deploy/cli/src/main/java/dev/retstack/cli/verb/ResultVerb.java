@@ -3,6 +3,7 @@ package dev.retstack.cli.verb;
 import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.option.Format;
 import dev.retstack.cli.option.FormatOption;
+import dev.retstack.cli.option.TimeOptions;
 import dev.retstack.cli.source.SourceOptions;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
@@ -14,6 +15,8 @@ import picocli.CommandLine.Mixin;
 
 /** What the verbs have in common that show a result: of a trace, or of a running pipeline. */
 abstract class ResultVerb extends Verb {
+  private static final TimeOptions ALL_TIME = new TimeOptions();
+
   @Mixin private SourceOptions source;
   @Mixin private FormatOption format;
 
@@ -25,7 +28,21 @@ abstract class ResultVerb extends Verb {
     if (source.problem() != null) {
       throw usage(source.problem());
     }
-    return source.live() ? live() : show(source.replay(limits(), terminal()), format.format());
+    if (!source.live()) {
+      GraphState state = new GraphState(limits(), time().rules());
+      return show(source.replay(state, terminal()), format.format());
+    }
+    if (!time().given().isEmpty()) {
+      throw usage(
+          "%s: a pipeline adds totals up as it goes; give this to retstack pipeline, or a trace here"
+              .formatted(time().given()));
+    }
+    return live();
+  }
+
+  /** Which time counts. */
+  TimeOptions time() {
+    return ALL_TIME;
   }
 
   /** Where words alone were asked for, prints them, and nothing is shown. */

@@ -1,5 +1,8 @@
 package dev.retstack.graph.aggregate;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * What counts in the total of a call, as ftrace's options of these names. A call's own time is
  * always what it ran itself: no task that ran meanwhile, no interrupt, no call below it.
@@ -11,6 +14,21 @@ package dev.retstack.graph.aggregate;
 public record TimeRules(boolean sleepTime, boolean graphTime, boolean interrupts) {
   /** Everything counts. */
   public static final TimeRules DEFAULT = new TimeRules(true, true, true);
+
+  /** ftrace's names of what does not count. */
+  public List<String> off() {
+    List<String> off = new ArrayList<>();
+    if (!sleepTime) {
+      off.add("sleep-time");
+    }
+    if (!graphTime) {
+      off.add("graph-time");
+    }
+    if (!interrupts) {
+      off.add("funcgraph-irqs");
+    }
+    return List.copyOf(off);
+  }
 
   /** All rules in one number. */
   int bits() {

@@ -1,5 +1,6 @@
 package dev.retstack.graph.report;
 
+import dev.retstack.graph.aggregate.TimeRules;
 import dev.retstack.graph.reconstruct.ClockUnit;
 import java.util.List;
 
@@ -15,6 +16,7 @@ import java.util.List;
  * @param stats what is not zero, in the order of {@link dev.retstack.graph.check.Stat}
  * @param cores by name, then session
  * @param systemCalls by calls, most first; then by name and ISA
+ * @param rules which time is in the totals
  */
 public record Report(
     ClockUnit unit,
@@ -25,7 +27,8 @@ public record Report(
     List<EdgeRow> edges,
     List<StatRow> stats,
     List<CoreRow> cores,
-    List<SystemCallRow> systemCalls) {
+    List<SystemCallRow> systemCalls,
+    TimeRules rules) {
 
   /** Received of all known records, in percent; 100 where nothing is known to be missing. */
   public double completeness() {

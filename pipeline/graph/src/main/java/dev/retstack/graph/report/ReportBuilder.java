@@ -7,6 +7,7 @@ import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.ImageInfo;
 import dev.retstack.graph.aggregate.StatCounts;
+import dev.retstack.graph.aggregate.TimeRules;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.ClockUnit;
 import dev.retstack.graph.reconstruct.Ending;
@@ -24,7 +25,8 @@ import java.util.stream.Stream;
 
 /**
  * Makes one report of one or several states, such as those of all partitions. A core lives in one
- * state only. The states are read, not changed, and must not change before {@link #build}.
+ * state only. The states are read, not changed, and must not change before {@link #build}; they
+ * have one set of rules of time.
  */
 public final class ReportBuilder {
   private final List<GraphState> states = new ArrayList<>();
@@ -105,7 +107,8 @@ public final class ReportBuilder {
         Collections.unmodifiableList(edges),
         rows(stats),
         Collections.unmodifiableList(coreRows),
-        systemCalls.rows());
+        systemCalls.rows(),
+        rules());
   }
 
   /** Call trees of all tasks of all cores, by core. */
@@ -123,6 +126,10 @@ public final class ReportBuilder {
     return IntStream.range(0, log.rows().size())
         .mapToObj(
             i -> AnomalyRow.of(core.key(), core.image(), log.rows().get(i), log.leftOutAfter(i)));
+  }
+
+  private TimeRules rules() {
+    return states.isEmpty() ? TimeRules.DEFAULT : states.getFirst().rules();
   }
 
   private List<CoreGraph> cores() {

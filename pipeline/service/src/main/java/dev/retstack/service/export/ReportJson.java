@@ -17,8 +17,9 @@ import java.util.List;
  * resultHash, functions:[{name, address, image, isa, calls, total, self, min, max, avg}],
  * edges:[{caller, callee, calls, total}], stats:[{name, severity, source, count}]}}; where records
  * are missing, {@code incomplete:[{core, session, task, records, lost, completeness, losses:[{kind,
- * records, fromChunk, toChunk, record, after, until}]}]} behind the hash. Addresses are strings in
- * hex, since JSON readers lose digits of 64-bit numbers.
+ * records, fromChunk, toChunk, record, after, until}]}]} behind the hash, and where some time is in
+ * no total, {@code notCounted:["sleep-time"]}. Addresses are strings in hex, since JSON readers
+ * lose digits of 64-bit numbers.
  */
 public final class ReportJson {
   private ReportJson() {}
@@ -52,6 +53,13 @@ public final class ReportJson {
     json.writeNumberField("lost", report.lost());
     json.writeNumberField("completeness", report.completeness());
     json.writeStringField("resultHash", report.resultHash());
+    if (!report.rules().off().isEmpty()) {
+      json.writeArrayFieldStart("notCounted");
+      for (String rule : report.rules().off()) {
+        json.writeString(rule);
+      }
+      json.writeEndArray();
+    }
     losses(report, json);
     json.writeArrayFieldStart("functions");
     for (FunctionRow row : report.functions()) {

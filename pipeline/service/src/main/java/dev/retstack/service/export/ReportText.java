@@ -46,6 +46,11 @@ public final class ReportText {
                 report.lost(),
                 Units.percent(report.completeness()),
                 Units.name(report.unit())));
+    if (!report.rules().off().isEmpty()) {
+      out.append("# not in TOTAL, AVG, MIN and MAX: ")
+          .append(String.join(", ", report.rules().off()))
+          .append('\n');
+    }
     out.append("# result hash ").append(report.resultHash()).append("\n\n");
   }
 

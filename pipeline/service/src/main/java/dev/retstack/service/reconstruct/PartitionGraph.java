@@ -160,7 +160,8 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     epoch = checkpoint.epoch();
     nextOffset = checkpoint.nextOffset();
     checkpoints.opened(nextOffset);
-    applier = new ChunkApplier(StateCopy.state(checkpoint.state(), settings.limits()));
+    applier =
+        new ChunkApplier(StateCopy.state(checkpoint.state(), settings.limits(), settings.rules()));
     applier.state().events(derived);
     for (CoreGraph core : applier.state().cores()) {
       peers.watch().tell(new CoreWatch.Advanced(CoreProgress.of(partition, core)));

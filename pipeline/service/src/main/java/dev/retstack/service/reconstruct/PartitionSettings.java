@@ -1,6 +1,7 @@
 package dev.retstack.service.reconstruct;
 
 import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.aggregate.TimeRules;
 import dev.retstack.schema.wire.Topics;
 import java.time.Duration;
 import java.util.OptionalLong;
@@ -13,6 +14,7 @@ import java.util.OptionalLong;
  * @param imagePatience how long a chunk waits for its image
  * @param spanThreshold shortest call that is published to spans, in the core's unit; empty = none
  * @param limits what a stream can make grow at most
+ * @param rules which time is in totals
  */
 public record PartitionSettings(
     Topics topics,
@@ -20,4 +22,5 @@ public record PartitionSettings(
     int checkpointChunks,
     Duration imagePatience,
     OptionalLong spanThreshold,
-    GraphLimits limits) {}
+    GraphLimits limits,
+    TimeRules rules) {}

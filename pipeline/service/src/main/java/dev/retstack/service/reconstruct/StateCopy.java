@@ -2,6 +2,7 @@ package dev.retstack.service.reconstruct;
 
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.TimeRules;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -32,17 +33,37 @@ public record StateCopy(
   /** A state of its own for the asker. */
   public GraphState state() {
     try {
-      return state(bytes, limits);
+      return read(bytes, limits);
     } catch (IOException e) {
       throw new UncheckedIOException("a state just written cannot be read: " + this, e);
     }
   }
 
-  /** The state in these bytes; a new one where there are none. */
-  static GraphState state(byte[] bytes, GraphLimits limits) throws IOException {
-    return bytes.length == 0
-        ? new GraphState(limits)
-        : GraphState.readFrom(new DataInputStream(new ByteArrayInputStream(bytes)), limits);
+  /**
+   * The state in these bytes; a new one where there are none.
+   *
+   * @throws IOException where they are no state, or one in whose totals other time counts
+   */
+  static GraphState state(byte[] bytes, GraphLimits limits, TimeRules rules) throws IOException {
+    if (bytes.length == 0) {
+      return new GraphState(limits, rules);
+    }
+    GraphState state = read(bytes, limits);
+    if (!state.rules().equals(rules)) {
+      throw new IOException(
+          "the checkpoint's totals are without %s, those asked for without %s: give the options of"
+                  .formatted(names(state.rules()), names(rules))
+              + " before, or another --group to begin anew");
+    }
+    return state;
+  }
+
+  private static GraphState read(byte[] bytes, GraphLimits limits) throws IOException {
+    return GraphState.readFrom(new DataInputStream(new ByteArrayInputStream(bytes)), limits);
+  }
+
+  private static String names(TimeRules rules) {
+    return rules.off().isEmpty() ? "nothing" : String.join(" and ", rules.off());
   }
 
   /** The state in the form that checkpoints and copies hold. */

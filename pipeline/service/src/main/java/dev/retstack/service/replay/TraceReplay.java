@@ -63,7 +63,17 @@ public final class TraceReplay {
    * @throws InvalidTraceException when its entries do not fit together
    */
   public static Replayed read(Path file, GraphLimits limits, Progress progress) throws IOException {
-    ChunkApplier applier = new ChunkApplier(new GraphState(limits));
+    return read(file, new GraphState(limits), progress);
+  }
+
+  /**
+   * Reads a whole trace into a state, which has limits and rules of time of its own.
+   *
+   * @throws dev.retstack.schema.file.CorruptTraceException when the file is not a trace, or changed
+   * @throws InvalidTraceException when its entries do not fit together
+   */
+  public static Replayed read(Path file, GraphState state, Progress progress) throws IOException {
+    ChunkApplier applier = new ChunkApplier(state);
     try (TraceFileReader reader = TraceFileReader.open(file)) {
       long chunks = 0;
       long records = 0;

@@ -1,0 +1,111 @@
+package dev.retstack.cli.task;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.Ran;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Options that say which time counts, on a trace whose times are known. */
+class TimeRulesVerbTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  @TempDir private Path dir;
+  private String trace;
+
+  @BeforeEach
+  void write() throws IOException {
+    trace = TwoTasks.write(dir.resolve("two.avro")).toString();
+  }
+
+  @Test
+  void reportCountsByThem() throws IOException {
+    assertThat(totals()).containsExactlyInAnyOrderEntriesOf(totals(70, 10, 3, 3));
+    assertThat(totals("--no-sleep-time")).isEqualTo(totals(40, 10, 3, 3));
+    assertThat(totals("--no-graph-time")).isEqualTo(totals(27, 10, 3, 3));
+    assertThat(totals("--no-funcgraph-irqs")).isEqualTo(totals(60, 10, 3, null));
+    assertThat(totals("--no-sleep-time", "--no-funcgraph-irqs")).isEqualTo(totals(30, 10, 3, null));
+  }
+
+  @Test
+  void reportSaysWhatIsLeftOut() {
+    assertThat(ok("report", trace).out()).doesNotContain("# not in");
+    assertThat(ok("report", trace, "--no-sleep-time", "--no-graph-time").out())
+        .contains("# not in TOTAL, AVG, MIN and MAX: sleep-time, graph-time\n");
+    assertThat(ok("report", trace, "--no-funcgraph-irqs", "--format", "json").out())
+        .contains("\"notCounted\":[\"funcgraph-irqs\"]");
+  }
+
+  @Test
+  void graphShowsDurationsByThem() {
+    assertThat(main("graph", trace)).contains("70 |  }");
+    assertThat(ok("graph", trace).out()).contains("interrupt 32 {", "tick();");
+    assertThat(main("graph", trace, "--no-sleep-time")).contains("40 |  }");
+    assertThat(main("graph", trace, "--no-funcgraph-irqs")).contains("60 |  }");
+    assertThat(ok("graph", trace, "--no-funcgraph-irqs").out()).doesNotContain("interrupt", "tick");
+    assertThat(Ran.retstack("graph", trace, "--no-graph-time").code()).isEqualTo(ExitCode.USAGE);
+  }
+
+  @Test
+  void exportLeavesInterruptsOut() {
+    String[] folded = {"export", trace, "--format", "folded", "-o", "-"};
+    assertThat(ok(folded).out().lines())
+        .containsExactlyInAnyOrder(
+            "os.elf;main 27",
+            "os.elf;main;a 3",
+            "os.elf;main;interrupt 32 7",
+            "os.elf;main;interrupt 32;tick 3",
+            "os.elf;work 10");
+    List<String> without = new ArrayList<>(List.of(folded));
+    without.add("--no-funcgraph-irqs");
+    assertThat(ok(without.toArray(String[]::new)).out().lines())
+        .containsExactlyInAnyOrder("os.elf;main 27", "os.elf;main;a 3", "os.elf;work 10");
+  }
+
+  @Test
+  void aPipelineHasRulesOfItsOwn() {
+    Ran refused = Ran.retstack("report", "--live", "--no-sleep-time", "--no-graph-time");
+    assertThat(refused.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(refused.err())
+        .contains("--no-sleep-time --no-graph-time: a pipeline adds totals up as it goes");
+  }
+
+  private Map<String, Long> totals(String... options) throws IOException {
+    List<String> line = new ArrayList<>(List.of("report", trace, "--format", "json"));
+    line.addAll(List.of(options));
+    Map<String, Long> totals = new HashMap<>();
+    for (JsonNode row : JSON.readTree(ok(line.toArray(String[]::new)).out()).get("functions")) {
+      totals.put(row.get("name").asText(), row.get("total").asLong());
+    }
+    return totals;
+  }
+
+  private static Map<String, Long> totals(long main, long work, long a, Integer tick) {
+    Map<String, Long> totals = new HashMap<>(Map.of("main", main, "work", work, "a", a));
+    if (tick != null) {
+      totals.put("tick", tick.longValue());
+    }
+    return totals;
+  }
+
+  /** The last line of the first task's tree: the end of main. */
+  private static String main(String... args) {
+    return ok(args).out().lines().filter(line -> line.endsWith("|  }")).findFirst().orElseThrow();
+  }
+
+  private static Ran ok(String... args) {
+    Ran ran = Ran.retstack(args);
+    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    return ran;
+  }
+}

@@ -1,0 +1,109 @@
+package dev.retstack.cli.task;
+
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.ClockUnit;
+import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.Image;
+import dev.retstack.schema.Symbol;
+import dev.retstack.schema.codec.Chunks;
+import dev.retstack.schema.codec.Codecs;
+import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.codec.TaskEvent;
+import dev.retstack.schema.file.TraceFileWriter;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * A recorded trace written by hand: main runs from 10 to 80 in the first task of core c0; from 20
+ * to 50 the task with the control block {@code blocks+0x40} does, and work in it from 30 to 40;
+ * from 60 to 70 interrupt 32 runs on top of main, tick in it from 62 to 65; main calls a from 72 to
+ * 75.
+ */
+public final class TwoTasks {
+  /** Id of the second task; above 2^63, as addresses of kernels are. */
+  public static final long TASK = 0xffff_8000_0000_9040L;
+
+  private static final long MAIN = 0x1000;
+  private static final long A = 0x1100;
+  private static final long WORK = 0x1200;
+  private static final long TICK = 0x1300;
+  private static final long STACK = 0x8000;
+
+  private TwoTasks() {}
+
+  /** Writes the whole trace. */
+  public static Path write(Path file) throws IOException {
+    return write(file, 0);
+  }
+
+  /** Writes it with so many records lost from 75 to 79. */
+  public static Path write(Path file, long lost) throws IOException {
+    RecordBatch batch = new RecordBatch(32);
+    call(batch, RecordBatch.ENTRY, 10, 0, MAIN, 0x900);
+    batch.add(RecordBatch.TASK, 20, 0, TASK, TaskEvent.STARTED.code(), 0x7000, 0);
+    call(batch, RecordBatch.ENTRY, 30, 0, WORK, 0x900);
+    call(batch, RecordBatch.EXIT, 40, 0, WORK, 0x900);
+    batch.add(RecordBatch.TASK, 50, 1, 0, TaskEvent.SWITCHED.code(), STACK, 0);
+    batch.add(RecordBatch.INTERRUPT_ENTER, 60, 1, 32, MAIN + 0x10, STACK, 0);
+    call(batch, RecordBatch.ENTRY, 62, 0, TICK, 0x900);
+    call(batch, RecordBatch.EXIT, 65, 0, TICK, 0x900);
+    batch.add(RecordBatch.INTERRUPT_EXIT, 70, 0, 32, MAIN + 0x10, 0, 0);
+    call(batch, RecordBatch.ENTRY, 72, 1, A, MAIN + 0x20);
+    call(batch, RecordBatch.EXIT, 75, 1, A, MAIN + 0x20);
+    if (lost > 0) {
+      batch.add(RecordBatch.LOST, 79, 0, lost, 0, 0, 0);
+    }
+    call(batch, RecordBatch.EXIT, 80, 0, MAIN, 0x900);
+    Image image = image();
+    try (TraceFileWriter writer = TraceFileWriter.open(file)) {
+      writer.write(image);
+      writer.write(chunk(image, batch));
+    }
+    return file;
+  }
+
+  private static void call(
+      RecordBatch batch, byte kind, long time, int depth, long self, long from) {
+    batch.add(kind, time, depth, self, from, STACK - 0x20L * depth, STACK - 0x20L * depth + 8);
+  }
+
+  private static Image image() {
+    return Image.newBuilder()
+        .setBuildId("feed")
+        .setName("os.elf")
+        .setIsa("x86_64")
+        .setConvention("mcount")
+        .setWordBytes(8)
+        .setBigEndian(false)
+        .setFpCheck(true)
+        .setRetpCheck(true)
+        .setReturnToHandlerStart(0xf000)
+        .setReturnToHandlerEnd(0xff00)
+        .setSymbols(
+            List.of(
+                new Symbol("main", MAIN, 0x100L),
+                new Symbol("a", A, 0x100L),
+                new Symbol("work", WORK, 0x100L),
+                new Symbol("tick", TICK, 0x100L)))
+        .setObjects(List.of(new Symbol("blocks", TASK - 0x40, 0x100L)))
+        .build();
+  }
+
+  private static Chunk chunk(Image image, RecordBatch batch) {
+    Chunk.Builder chunk =
+        Chunk.newBuilder()
+            .setSession("s")
+            .setCore("c0")
+            .setIsa("x86_64")
+            .setImage(image.getBuildId())
+            .setSequence(0)
+            .setFirstTime(10)
+            .setLastTime(80)
+            .setClockUnit(ClockUnit.INSTRUCTIONS)
+            .setRecordCount(batch.size())
+            .setEnd(CoreEnd.HALTED)
+            .setEndDetail("exit code 0");
+    return Chunks.seal(chunk, Codecs.standard(), batch);
+  }
+}
