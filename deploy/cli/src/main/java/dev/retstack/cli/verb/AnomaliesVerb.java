@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.option.Format;
 import dev.retstack.cli.option.Tables;
+import dev.retstack.cli.option.TaskOption;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.check.AnomalyKind;
@@ -14,22 +15,27 @@ import dev.retstack.service.export.AnomalyJson;
 import dev.retstack.service.export.AnomalyText;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code retstack anomalies}: what is wrong, odd or missing; a gate for CI. */
 @Command(
     name = "anomalies",
     description = {
-      "Show every anomaly: corrupted frames, return addresses that changed, unwound and tail calls,",
+      "Show every anomaly: corrupted frames, return addresses that changed, unwound and tail"
+          + " calls,",
       "losses. With --fail-on the exit code is 1 where one is at least that grave. --explain tells",
       "what each kind is, what is likely to have made it, and what to do."
     },
     footer = {
       "  retstack anomalies --explain",
       "  retstack record --image zoo-x86_64-mcount -o trace.avro -- sort",
-      "  retstack anomalies trace.avro --fail-on error"
+      "  retstack anomalies trace.avro --fail-on error",
+      "  retstack anomalies trace.avro --task 0 --format csv"
     })
 public final class AnomaliesVerb extends ResultVerb {
   @Option(
@@ -42,6 +48,11 @@ public final class AnomaliesVerb extends ResultVerb {
       names = "--explain",
       description = "List every kind: definition, likely cause, what to do. No trace is read.")
   private boolean explain;
+
+  @Mixin private TaskOption task;
+
+  @Option(names = "--by-task", description = "Task by task, those of one together.")
+  private boolean byTask;
 
   @Override
   boolean explains() {
@@ -56,7 +67,10 @@ public final class AnomaliesVerb extends ResultVerb {
 
   @Override
   int show(GraphState state, Format shape) throws IOException {
-    List<AnomalyRow> rows = state.anomalies();
+    List<AnomalyRow> chosen =
+        state.anomalies().stream().filter(r -> task.choice().has(r.task(), r.taskName())).toList();
+    task.require(!chosen.isEmpty(), state);
+    List<AnomalyRow> rows = byTask ? byTask(chosen) : chosen;
     Output.write(
         out(),
         out -> {
@@ -69,8 +83,25 @@ public final class AnomaliesVerb extends ResultVerb {
     return gate(rows.stream().map(AnomalyRow::kind).toList());
   }
 
+  private static List<AnomalyRow> byTask(List<AnomalyRow> rows) {
+    Map<List<Object>, List<AnomalyRow>> tasks = new LinkedHashMap<>();
+    for (AnomalyRow row : rows) {
+      List<Object> of = List.of(row.session(), row.core(), row.task(), row.instance());
+      tasks.computeIfAbsent(of, _ -> new ArrayList<>()).add(row);
+    }
+    return tasks.values().stream().flatMap(List::stream).toList();
+  }
+
+  @Override
+  Map<String, String> parameters() {
+    return task.parameters();
+  }
+
   @Override
   int live() throws IOException, InterruptedException {
+    if (byTask) {
+      throw usage("--by-task: a pipeline answers in the order of time; sort its CSV");
+    }
     super.live();
     if (failOn == null) {
       return ExitCode.OK;

@@ -1,10 +1,12 @@
 package dev.retstack.cli.verb;
 
 import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.option.TaskOption;
 import dev.retstack.cli.source.SourceOptions;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.TimeRules;
+import dev.retstack.graph.report.CallTree;
 import dev.retstack.service.export.FoldedExport;
 import dev.retstack.service.export.PerfettoExport;
 import java.io.BufferedOutputStream;
@@ -12,7 +14,9 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -59,6 +63,16 @@ public final class ExportVerb extends Verb {
       description = "Calls kept per core; what lies beyond is counted (default: ${DEFAULT-VALUE}).")
   private int maxCalls;
 
+  @Mixin private TaskOption task;
+
+  @Option(
+      names = "--by-task",
+      description = {
+        "folded: the name of the task is the outermost frame, and interrupts are one of their own",
+        "(a perfetto trace has a track for each task and for its interrupts in any case)."
+      })
+  private boolean byTask;
+
   @Option(
       names = "--no-funcgraph-irqs",
       description = "Leave interrupts out, and the calls in them.")
@@ -83,9 +97,12 @@ public final class ExportVerb extends Verb {
   }
 
   private void write(GraphState state, OutputStream out) throws IOException {
+    List<CallTree> trees =
+        state.trees().stream().filter(t -> task.choice().has(t.task(), t.taskName())).toList();
+    task.require(!trees.isEmpty(), state);
     switch (target) {
-      case FOLDED -> Output.write(out, writer -> FoldedExport.write(state.trees(), writer));
-      case PERFETTO -> PerfettoExport.write(state.trees(), state.anomalies(), out);
+      case FOLDED -> Output.write(out, writer -> FoldedExport.write(trees, byTask, writer));
+      case PERFETTO -> PerfettoExport.write(trees, state.anomalies(), out);
     }
   }
 }

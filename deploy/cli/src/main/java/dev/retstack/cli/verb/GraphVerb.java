@@ -3,6 +3,7 @@ package dev.retstack.cli.verb;
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.option.Format;
+import dev.retstack.cli.option.TaskOption;
 import dev.retstack.cli.option.TimeOptions;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
@@ -24,12 +25,14 @@ import picocli.CommandLine.Option;
 @Command(
     name = "graph",
     description = {
-      "Show the call tree of each core, as the kernel's function_graph tracer prints it.",
+      "Show the call tree of each task of each core, as the kernel's function_graph tracer prints"
+          + " it.",
       "What is wrong or missing stands in the tree where it was found."
     },
     footer = {
       "  retstack record --image zoo-riscv64-mcount -o trace.avro -- longjmp",
-      "  retstack graph trace.avro"
+      "  retstack graph trace.avro",
+      "  retstack graph trace.avro --task 0"
     })
 public final class GraphVerb extends ResultVerb {
   @Option(names = "--core", paramLabel = "NAME", description = "Only this core.")
@@ -48,6 +51,7 @@ public final class GraphVerb extends ResultVerb {
       description = "Calls kept per core; what lies beyond is counted (default: ${DEFAULT-VALUE}).")
   private int maxCalls;
 
+  @Mixin private TaskOption task;
   @Mixin private TimeOptions time;
 
   @Override
@@ -57,15 +61,18 @@ public final class GraphVerb extends ResultVerb {
 
   @Override
   int show(GraphState state, Format shape) throws IOException {
-    List<CallTree> trees =
+    List<CallTree> ofCore =
         state.trees().stream().filter(t -> core == null || t.core().equals(core)).toList();
-    if (core != null && trees.isEmpty()) {
+    if (core != null && ofCore.isEmpty()) {
       throw CommandException.badInput(
           "no core %s in this trace: it has %s"
               .formatted(
                   core,
                   state.trees().stream().map(CallTree::core).collect(Collectors.joining(", "))));
     }
+    List<CallTree> trees =
+        ofCore.stream().filter(t -> task.choice().has(t.task(), t.taskName())).toList();
+    task.require(!trees.isEmpty(), state);
     List<AnomalyRow> anomalies =
         state.anomalies().stream().filter(a -> core == null || a.core().equals(core)).toList();
     Output.write(
@@ -92,7 +99,7 @@ public final class GraphVerb extends ResultVerb {
 
   @Override
   Map<String, String> parameters() {
-    Map<String, String> parameters = new TreeMap<>();
+    Map<String, String> parameters = new TreeMap<>(task.parameters());
     parameters.put("depth", String.valueOf(maxDepth));
     if (core != null) {
       parameters.put("core", core);

@@ -2,12 +2,14 @@ package dev.retstack.cli.verb;
 
 import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.option.Format;
+import dev.retstack.cli.option.TaskOption;
 import dev.retstack.cli.option.TimeOptions;
 import dev.retstack.cli.option.TotalTimeOptions;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.StatRow;
 import dev.retstack.service.export.ReportCsv;
 import dev.retstack.service.export.ReportJson;
@@ -29,15 +31,30 @@ import picocli.CommandLine.Option;
     footer = {
       "  retstack record --image zoo-aarch64-mcount -o trace.avro",
       "  retstack report trace.avro --top 20",
-      "  retstack report trace.avro --no-sleep-time --no-funcgraph-irqs"
+      "  retstack report trace.avro --no-sleep-time --no-funcgraph-irqs",
+      "  retstack report trace.avro --by-task --format csv"
     })
 public final class ReportVerb extends ResultVerb {
   @Option(
       names = "--top",
       paramLabel = "N",
-      description = "Functions shown as text, by total (default: all).")
+      description = "Functions or edges shown as text, by total (default: all).")
   private int top = Integer.MAX_VALUE;
 
+  @Option(
+      names = "--edges",
+      description = "The call edges in place of the functions, as text or CSV (JSON has both).")
+  private boolean edges;
+
+  @Option(
+      names = "--by-task",
+      description = {
+        "Totals of each task for itself; those in interrupts on a core are a row of tasks named",
+        "\"interrupts\". Result hash, losses and stats are of all."
+      })
+  private boolean byTask;
+
+  @Mixin private TaskOption task;
   @Mixin private TotalTimeOptions time;
 
   @Override
@@ -47,21 +64,55 @@ public final class ReportVerb extends ResultVerb {
 
   @Override
   int show(GraphState state, Format shape) throws IOException {
-    Report report = withoutTreeStats(state.report());
+    Report report = shown(new ReportBuilder().add(state).only(task.choice()).build());
+    task.require(!report.functions().isEmpty(), state);
     Output.write(
         out(),
         out -> {
           switch (shape) {
-            case TEXT -> ReportText.write(report, top, out);
+            case TEXT -> text(report, out);
             case JSON -> ReportJson.write(report, out);
-            case CSV -> ReportCsv.write(report, out);
+            case CSV -> csv(report, out);
           }
         });
     return ExitCode.OK;
   }
 
+  private void text(Report report, Appendable out) throws IOException {
+    if (edges) {
+      ReportText.edges(report, top, out);
+    } else {
+      ReportText.write(report, top, out);
+    }
+  }
+
+  private void csv(Report report, Appendable out) throws IOException {
+    if (edges) {
+      ReportCsv.edges(report, out);
+    } else {
+      ReportCsv.write(report, out);
+    }
+  }
+
+  @Override
+  GraphState state() {
+    return byTask || !task.choice().isAll()
+        ? GraphState.byTask(limits(), time.rules())
+        : super.state();
+  }
+
+  @Override
+  int live() throws IOException, InterruptedException {
+    if (byTask || edges || !task.choice().isAll()) {
+      throw usage(
+          "--task, --by-task, --edges: a pipeline adds up per image, not per task; record a trace"
+              + " and report that");
+    }
+    return super.live();
+  }
+
   /** That no tree was kept is our own choice here and says nothing of the trace. */
-  private static Report withoutTreeStats(Report all) {
+  private Report shown(Report all) {
     List<StatRow> stats =
         all.stats().stream().filter(row -> row.stat() != Stat.TREE_CALLS_NOT_KEPT).toList();
     return new Report(
@@ -74,7 +125,9 @@ public final class ReportVerb extends ResultVerb {
         stats,
         all.cores(),
         all.systemCalls(),
-        all.rules());
+        all.rules(),
+        all.choice(),
+        byTask ? all.byTask() : List.of());
   }
 
   @Override

@@ -29,8 +29,7 @@ abstract class ResultVerb extends Verb {
       throw usage(source.problem());
     }
     if (!source.live()) {
-      GraphState state = new GraphState(limits(), time().rules());
-      return show(source.replay(state, terminal()), format.format());
+      return show(source.replay(state(), terminal()), format.format());
     }
     if (!time().given().isEmpty()) {
       throw usage(
@@ -38,6 +37,11 @@ abstract class ResultVerb extends Verb {
               .formatted(time().given()));
     }
     return live();
+  }
+
+  /** What a trace is replayed into. */
+  GraphState state() {
+    return new GraphState(limits(), time().rules());
   }
 
   /** Which time counts. */

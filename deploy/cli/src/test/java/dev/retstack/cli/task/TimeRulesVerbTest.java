@@ -48,10 +48,10 @@ class TimeRulesVerbTest {
 
   @Test
   void graphShowsDurationsByThem() {
-    assertThat(main("graph", trace)).contains("70 |  }");
+    assertThat(endOfMain("graph", trace)).contains("70 |  }");
     assertThat(ok("graph", trace).out()).contains("interrupt 32 {", "tick();");
-    assertThat(main("graph", trace, "--no-sleep-time")).contains("40 |  }");
-    assertThat(main("graph", trace, "--no-funcgraph-irqs")).contains("60 |  }");
+    assertThat(endOfMain("graph", trace, "--no-sleep-time")).contains("40 |  }");
+    assertThat(endOfMain("graph", trace, "--no-funcgraph-irqs")).contains("60 |  }");
     assertThat(ok("graph", trace, "--no-funcgraph-irqs").out()).doesNotContain("interrupt", "tick");
     assertThat(Ran.retstack("graph", trace, "--no-graph-time").code()).isEqualTo(ExitCode.USAGE);
   }
@@ -99,7 +99,7 @@ class TimeRulesVerbTest {
   }
 
   /** The last line of the first task's tree: the end of main. */
-  private static String main(String... args) {
+  private static String endOfMain(String... args) {
     return ok(args).out().lines().filter(line -> line.endsWith("|  }")).findFirst().orElseThrow();
   }
 

@@ -28,6 +28,7 @@ public final class CallProfile {
 
   private final int maxFunctions;
   private final int maxEdges;
+  private final ProfileRoom room;
   private final Long2IntOpenHashMap functionIds = new Long2IntOpenHashMap();
   private final LongArrayList selfPcs = new LongArrayList();
 
@@ -44,8 +45,18 @@ public final class CallProfile {
   private final IntArrayList edges = new IntArrayList();
 
   CallProfile(int maxFunctions, int maxEdges) {
+    this(maxFunctions, maxEdges, new ProfileRoom(maxFunctions, maxEdges));
+  }
+
+  /** A profile that shares its room with others. */
+  CallProfile(ProfileRoom room) {
+    this(Integer.MAX_VALUE, Integer.MAX_VALUE, room);
+  }
+
+  private CallProfile(int maxFunctions, int maxEdges, ProfileRoom room) {
     this.maxFunctions = maxFunctions;
     this.maxEdges = maxEdges;
+    this.room = room;
     functionIds.defaultReturnValue(NOT_KEPT);
   }
 
@@ -57,7 +68,7 @@ public final class CallProfile {
   /** Id of the function, new where it was not seen before, {@link #NOT_KEPT} beyond the limit. */
   int function(long selfPc) {
     int id = functionIds.get(selfPc);
-    if (id >= 0 || selfPcs.size() >= maxFunctions) {
+    if (id >= 0 || !room.takeFunction()) {
       return id;
     }
     id = selfPcs.size();
@@ -85,7 +96,7 @@ public final class CallProfile {
    * @param function id of {@code selfPc}
    */
   int newArc(int caller, int function) {
-    if (caller != NO_CALLER && edges.size() >= maxEdges) {
+    if (caller != NO_CALLER && !room.takeEdge()) {
       return NOT_KEPT;
     }
     int arc = callers.size();

@@ -20,7 +20,6 @@ import java.io.IOException;
 /** Hears the reconstruction of a core and adds up. */
 final class CoreAccountant implements GraphListener {
   private final CoreGraph core;
-  private final CallProfile profile;
   private final CallTreeLog tree;
   private final StatCounts stats;
   private final CoreEvents other;
@@ -28,10 +27,11 @@ final class CoreAccountant implements GraphListener {
   private final CoreContexts at;
   private final OpenCounts open;
 
-  /** The stack at hand. */
+  /** The stack at hand, its open calls, and what they add up to. */
   private ContextCalls context;
 
   private OpenCalls calls;
+  private CallProfile profile;
 
   CoreAccountant(CoreGraph core, CallerPcs callers) {
     this.core = core;
@@ -89,7 +89,7 @@ final class CoreAccountant implements GraphListener {
 
   @Override
   public int linked(RecordBatch batch, int first, int parent, int room, IntArrayList opened) {
-    if (!tree.isFull() || !core.rules().graphTime() || isHidden()) {
+    if (!tree.isFull() || !core.rules().graphTime() || isHidden() || core.isByTask()) {
       return first;
     }
     other.next();
@@ -294,24 +294,27 @@ final class CoreAccountant implements GraphListener {
   @Override
   public void resumed(StackContext next) {
     if (at.resume(next)) {
-      context = at.context();
-      calls = context.calls;
+      takeUp();
       other.next();
     }
+  }
+
+  private void takeUp() {
+    context = at.context();
+    calls = context.calls;
+    profile = core.isByTask() && at.stack() != null ? core.profile(context) : core.profile();
   }
 
   @Override
   public void nowhere() {
     at.nowhere();
-    context = at.context();
-    calls = context.calls;
+    takeUp();
   }
 
   @Override
   public void closed(StackContext over) {
     at.close(over);
-    context = at.context();
-    calls = context.calls;
+    takeUp();
   }
 
   @Override
@@ -390,8 +393,7 @@ final class CoreAccountant implements GraphListener {
   /** Reads what {@link #writeTo} wrote; the reconstruction and the tree are complete already. */
   void readFrom(DataInput in, CoreReconstructor progress) throws IOException {
     at.readFrom(in, progress, profile);
-    context = at.context();
-    calls = context.calls;
+    takeUp();
     progress.current().ifPresent(this::resumed);
   }
 }

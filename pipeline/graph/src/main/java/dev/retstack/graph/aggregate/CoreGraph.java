@@ -11,6 +11,8 @@ import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.Map;
+import java.util.Optional;
 
 /**
  * All that is known of one core: its reconstruction, and what its calls add up to. The totals go to
@@ -30,6 +32,7 @@ public final class CoreGraph {
   private final InterruptTotals interrupts = new InterruptTotals();
   private final LinkedCalls linked;
   private final TimeRules rules;
+  private final Optional<ContextProfiles> byTask;
   private final CoreAccountant accountant;
   private long digest;
   private GraphEvents events;
@@ -37,6 +40,8 @@ public final class CoreGraph {
   /**
    * A core of which nothing was seen; {@code linked} serves all cores of the state, {@code callers}
    * those of the image.
+   *
+   * @param byTask whether what calls add up to is kept for each task, and not in {@code profile}
    */
   CoreGraph(
       CoreKey key,
@@ -46,7 +51,8 @@ public final class CoreGraph {
       LinkedCalls linked,
       CallerPcs callers,
       GraphLimits limits,
-      TimeRules rules) {
+      TimeRules rules,
+      boolean byTask) {
     this.key = key;
     this.image = image;
     this.unit = unit;
@@ -56,6 +62,7 @@ public final class CoreGraph {
     this.tree = new CallTreeLog(limits.treeCallsPerCore());
     this.other = new CoreEvents(tree);
     this.anomalies = new AnomalyLog(limits.anomaliesPerKind());
+    this.byTask = byTask ? Optional.of(new ContextProfiles(key, limits)) : Optional.empty();
     this.accountant = new CoreAccountant(this, callers);
     this.reconstructor =
         new CoreReconstructor(image.traits(), limits.maxDepth(), limits.tasks(), accountant);
@@ -126,6 +133,21 @@ public final class CoreGraph {
 
   CallProfile profile() {
     return profile;
+  }
+
+  /** Whether what calls add up to is kept for each task. */
+  boolean isByTask() {
+    return byTask.isPresent();
+  }
+
+  /** What the calls of a stack add up to. */
+  CallProfile profile(ContextCalls context) {
+    return byTask.isPresent() ? byTask.get().of(context) : profile;
+  }
+
+  /** What the calls of each task add up to; empty where they are added up for all together. */
+  public Map<ContextKey, CallProfile> profiles() {
+    return byTask.isPresent() ? byTask.get().all() : Map.of();
   }
 
   /** Interrupts, by number. */

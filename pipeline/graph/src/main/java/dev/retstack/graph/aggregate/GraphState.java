@@ -35,6 +35,7 @@ public final class GraphState {
 
   private final GraphLimits limits;
   private final TimeRules rules;
+  private final boolean byTask;
   private final Map<String, ImageInfo> images = new LinkedHashMap<>();
   private final Map<ProfileKey, CallProfile> profiles = new LinkedHashMap<>();
   private final Map<CoreKey, CoreGraph> cores = new LinkedHashMap<>();
@@ -55,8 +56,21 @@ public final class GraphState {
 
   /** A state of other limits, in whose totals other time counts. */
   public GraphState(GraphLimits limits, TimeRules rules) {
+    this(limits, rules, false);
+  }
+
+  private GraphState(GraphLimits limits, TimeRules rules, boolean byTask) {
     this.limits = limits;
     this.rules = rules;
+    this.byTask = byTask;
+  }
+
+  /**
+   * A state that adds up the calls of each task for themselves. It costs time and memory per task,
+   * and there is no snapshot of it.
+   */
+  public static GraphState byTask(GraphLimits limits, TimeRules rules) {
+    return new GraphState(limits, rules, true);
   }
 
   /** What counts in totals. */
@@ -124,7 +138,7 @@ public final class GraphState {
             new ProfileKey(key.session(), image.id(), unit),
             _ -> new CallProfile(limits.functions(), limits.edges()));
     CoreGraph core =
-        new CoreGraph(key, image, unit, profile, linked, callers(image), limits, rules);
+        new CoreGraph(key, image, unit, profile, linked, callers(image), limits, rules, byTask);
     cores.put(key, core);
     return core;
   }
@@ -188,6 +202,9 @@ public final class GraphState {
 
   /** Writes the whole state as one snapshot, limits excepted. */
   public void writeTo(DataOutput out) throws IOException {
+    if (byTask) {
+      throw new IllegalStateException("no snapshot of a state that adds up by task");
+    }
     SnapshotWriter snapshot = new SnapshotWriter(out, VERSION);
     DataOutput body = snapshot.body();
     body.writeByte(rules.bits());

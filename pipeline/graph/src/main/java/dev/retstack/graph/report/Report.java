@@ -17,6 +17,9 @@ import java.util.List;
  * @param cores by name, then session
  * @param systemCalls by calls, most first; then by name and ISA
  * @param rules which time is in the totals
+ * @param choice the tasks that functions and edges are of; all else is of all
+ * @param byTask the same for each of these tasks, by core, in the order in which they appeared;
+ *     none where the state does not add up by task
  */
 public record Report(
     ClockUnit unit,
@@ -28,7 +31,9 @@ public record Report(
     List<StatRow> stats,
     List<CoreRow> cores,
     List<SystemCallRow> systemCalls,
-    TimeRules rules) {
+    TimeRules rules,
+    TaskChoice choice,
+    List<ContextRow> byTask) {
 
   /** Received of all known records, in percent; 100 where nothing is known to be missing. */
   public double completeness() {

@@ -2,7 +2,6 @@ package dev.retstack.graph.report;
 
 import dev.retstack.graph.aggregate.AnomalyLog;
 import dev.retstack.graph.aggregate.CallProfile;
-import dev.retstack.graph.aggregate.CallTotals;
 import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.ImageInfo;
@@ -30,10 +29,17 @@ import java.util.stream.Stream;
  */
 public final class ReportBuilder {
   private final List<GraphState> states = new ArrayList<>();
+  private TaskChoice choice = TaskChoice.ALL;
 
   /** Takes this state into the report. */
   public ReportBuilder add(GraphState state) {
     states.add(state);
+    return this;
+  }
+
+  /** Functions and edges are those of these tasks alone; the states must add up by task. */
+  public ReportBuilder only(TaskChoice tasks) {
+    choice = tasks;
     return this;
   }
 
@@ -84,31 +90,25 @@ public final class ReportBuilder {
         stats.add(Stat.TRUNCATED_CALLS, cut - core.stats().get(Stat.TRUNCATED_CALLS));
       }
     }
-    List<FunctionRow> functions = new ArrayList<>();
-    List<EdgeRow> edges = new ArrayList<>();
+    ProfileRows rows = new ProfileRows();
     Map<String, ImageInfo> images = images();
-    merged(unit)
-        .forEach(
-            (imageId, profile) -> {
-              ImageInfo image = images.get(imageId);
-              addFunctions(functions, image, profile);
-              addEdges(edges, image, profile);
-              text.profile(image, profile);
-            });
-    functions.sort(FUNCTION_ORDER);
-    edges.sort(EDGE_ORDER);
+    merged(unit, TaskChoice.ALL)
+        .forEach((imageId, profile) -> text.profile(images.get(imageId), profile));
+    merged(unit, choice).forEach((imageId, profile) -> rows.add(images.get(imageId), profile));
     text.stats(stats);
     return new Report(
         unit,
         records,
         lost,
         text.hash(),
-        Collections.unmodifiableList(functions),
-        Collections.unmodifiableList(edges),
+        rows.functions(),
+        rows.edges(),
         rows(stats),
         Collections.unmodifiableList(coreRows),
         systemCalls.rows(),
-        rules());
+        rules(),
+        choice,
+        byTask(unit));
   }
 
   /** Call trees of all tasks of all cores, by core. */
@@ -145,7 +145,7 @@ public final class ReportBuilder {
     return images;
   }
 
-  private Map<String, CallProfile> merged(ClockUnit unit) {
+  private Map<String, CallProfile> merged(ClockUnit unit, TaskChoice tasks) {
     Map<String, CallProfile> merged = new TreeMap<>();
     for (GraphState state : states) {
       state
@@ -153,77 +153,40 @@ public final class ReportBuilder {
           .forEach(
               (key, profile) -> {
                 if (key.unit() == unit) {
-                  merged
-                      .computeIfAbsent(key.imageId(), _ -> CallProfile.unlimited())
-                      .merge(profile);
+                  into(merged, key.imageId()).merge(profile);
                 }
               });
+      for (CoreGraph core : state.cores()) {
+        core.profiles()
+            .forEach(
+                (context, profile) -> {
+                  if (core.unit() == unit && tasks.has(context, context.name(core.image()))) {
+                    into(merged, core.image().id()).merge(profile);
+                  }
+                });
+      }
     }
     return merged;
   }
 
-  private static final Comparator<FunctionRow> FUNCTION_ORDER =
-      Comparator.comparingLong(FunctionRow::total)
-          .reversed()
-          .thenComparing(FunctionRow::name)
-          .thenComparing(FunctionRow::imageId)
-          .thenComparing(FunctionRow::selfPc, Long::compareUnsigned);
-
-  private static final Comparator<EdgeRow> EDGE_ORDER =
-      Comparator.comparingLong(EdgeRow::total)
-          .reversed()
-          .thenComparing(EdgeRow::caller)
-          .thenComparing(EdgeRow::callee)
-          .thenComparing(EdgeRow::imageId)
-          .thenComparing(EdgeRow::callerPc, Long::compareUnsigned)
-          .thenComparing(EdgeRow::calleePc, Long::compareUnsigned);
-
-  private static void addFunctions(List<FunctionRow> rows, ImageInfo image, CallProfile profile) {
-    CallTotals t = profile.functions();
-    for (int i = 0; i < profile.functionCount(); i++) {
-      if (t.calls(i) == 0) {
-        continue; // a caller that has no call site of its own
-      }
-      long selfPc = profile.selfPc(i);
-      rows.add(
-          new FunctionRow(
-              image.symbols().name(selfPc),
-              image.symbols().start(selfPc),
-              selfPc,
-              image.name(),
-              image.id(),
-              image.isa(),
-              t.calls(i),
-              t.finished(i),
-              t.total(i),
-              t.sum(i),
-              t.self(i),
-              t.min(i),
-              t.max(i)));
-    }
+  private static CallProfile into(Map<String, CallProfile> merged, String imageId) {
+    return merged.computeIfAbsent(imageId, _ -> CallProfile.unlimited());
   }
 
-  private static void addEdges(List<EdgeRow> rows, ImageInfo image, CallProfile profile) {
-    CallTotals t = profile.edges();
-    for (int i = 0; i < profile.edgeCount(); i++) {
-      long caller = profile.selfPc(profile.caller(i));
-      long callee = profile.selfPc(profile.callee(i));
-      rows.add(
-          new EdgeRow(
-              image.symbols().name(caller),
-              image.symbols().name(callee),
-              caller,
-              callee,
-              image.name(),
-              image.id(),
-              image.isa(),
-              t.calls(i),
-              t.finished(i),
-              t.total(i),
-              t.self(i),
-              t.min(i),
-              t.max(i)));
+  private List<ContextRow> byTask(ClockUnit unit) {
+    List<ContextRow> rows = new ArrayList<>();
+    for (CoreGraph core : cores()) {
+      core.profiles()
+          .forEach(
+              (context, profile) -> {
+                String name = context.name(core.image());
+                if (core.unit() == unit && choice.has(context, name)) {
+                  ProfileRows of = new ProfileRows().add(core.image(), profile);
+                  rows.add(new ContextRow(context, name, unit, of.functions(), of.edges()));
+                }
+              });
     }
+    return List.copyOf(rows);
   }
 
   private static List<StatRow> rows(StatCounts counts) {

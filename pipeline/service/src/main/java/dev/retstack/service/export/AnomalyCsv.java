@@ -25,12 +25,13 @@ public final class AnomalyCsv {
         "count",
         "message",
         "cause",
-        "cure");
+        "cure",
+        "taskName");
     for (AnomalyRow row : anomalies) {
       csv.line(
           row.kind(),
           row.core(),
-          row.task(),
+          TaskText.id(row.task()),
           row.function(),
           Units.hex(row.expected()),
           Units.hex(row.received()),
@@ -41,7 +42,8 @@ public final class AnomalyCsv {
           row.count(),
           row.message(),
           row.kind().cause(),
-          row.kind().cure());
+          row.kind().cure(),
+          row.taskName());
     }
   }
 }

@@ -8,8 +8,8 @@ import java.util.List;
 
 /**
  * Anomalies as JSON, a contract kept stable: {@code [{kind, core, task, function, expected,
- * received, time, stack:[...], severity, caller, count, message, cause, cure}]}. Expected and
- * received are strings in hex, cause and cure sentences of the kind.
+ * received, time, stack:[...], severity, caller, count, message, cause, cure, taskName}]}. Expected
+ * and received are strings in hex, cause and cure sentences of the kind.
  */
 public final class AnomalyJson {
   private AnomalyJson() {}
@@ -31,7 +31,7 @@ public final class AnomalyJson {
     json.writeStartObject();
     json.writeStringField("kind", row.kind().name());
     json.writeStringField("core", row.core());
-    json.writeNumberField("task", row.task());
+    TaskText.id(json, row.task());
     json.writeStringField("function", row.function());
     Json.hex(json, "expected", row.expected());
     Json.hex(json, "received", row.received());
@@ -47,6 +47,7 @@ public final class AnomalyJson {
     json.writeStringField("message", row.message());
     json.writeStringField("cause", row.kind().cause());
     json.writeStringField("cure", row.kind().cure());
+    json.writeStringField("taskName", row.taskName());
     json.writeEndObject();
   }
 }

@@ -23,8 +23,14 @@ public final class AnomalyText {
   private static void block(AnomalyRow row, Appendable out) throws IOException {
     out.append(CUT);
     out.append(
-        "%s: %s on core %s (%s), task %d, time %d\n"
-            .formatted(row.severity(), row.kind(), row.core(), row.isa(), row.task(), row.time()));
+        "%s: %s on core %s (%s), task %s, time %d\n"
+            .formatted(
+                row.severity(),
+                row.kind(),
+                row.core(),
+                row.isa(),
+                TaskText.behindTask(row.taskName()),
+                row.time()));
     out.append("  ").append(row.message()).append('\n');
     if (isMismatch(row)) {
       out.append("  expected ").append(Units.hex(row.expected())).append('\n');

@@ -3,6 +3,7 @@ package dev.retstack.service.export;
 import com.fasterxml.jackson.core.JsonGenerator;
 import dev.retstack.graph.report.CoreRow;
 import dev.retstack.graph.report.InterruptRow;
+import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.TaskRow;
 import java.io.IOException;
 import java.util.List;
@@ -11,7 +12,8 @@ import java.util.List;
 final class ContextText {
   private ContextText() {}
 
-  static void write(List<CoreRow> cores, Appendable out) throws IOException {
+  static void write(Report report, Appendable out) throws IOException {
+    List<CoreRow> cores = report.cores();
     TextTable tasks =
         new TextTable(
             "CALLS>",
@@ -28,7 +30,7 @@ final class ContextText {
     boolean anyTask = false;
     boolean anyInterrupt = false;
     for (CoreRow core : cores) {
-      for (TaskRow t : core.tasks()) {
+      for (TaskRow t : tasks(report, core)) {
         anyTask = true;
         tasks.row(
             String.valueOf(t.entries()),
@@ -63,11 +65,12 @@ final class ContextText {
   }
 
   /** Fields {@code tasks} and {@code interrupts}, where there are any. */
-  static void write(List<CoreRow> cores, JsonGenerator json) throws IOException {
-    if (cores.stream().anyMatch(core -> !core.tasks().isEmpty())) {
+  static void write(Report report, JsonGenerator json) throws IOException {
+    List<CoreRow> cores = report.cores();
+    if (cores.stream().anyMatch(core -> !tasks(report, core).isEmpty())) {
       json.writeArrayFieldStart("tasks");
       for (CoreRow core : cores) {
-        for (TaskRow t : core.tasks()) {
+        for (TaskRow t : tasks(report, core)) {
           json.writeStartObject();
           json.writeStringField("core", core.core());
           json.writeStringField("session", core.session());
@@ -105,5 +108,9 @@ final class ContextText {
       }
       json.writeEndArray();
     }
+  }
+
+  private static List<TaskRow> tasks(Report report, CoreRow core) {
+    return core.tasks().stream().filter(t -> report.choice().has(t.id(), t.name())).toList();
   }
 }

@@ -1,5 +1,6 @@
 package dev.retstack.service.export;
 
+import dev.retstack.graph.aggregate.ContextKey;
 import dev.retstack.graph.aggregate.TreeKind;
 import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.AnomalyRow;
@@ -11,7 +12,9 @@ import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /**
  * Stacks with their self time, one per line, the input of flame graph tools: {@code image;main;fib
@@ -24,9 +27,25 @@ public final class FoldedExport {
 
   /** Writes all stacks that have time of their own, sorted. */
   public static void write(List<CallTree> trees, Appendable out) throws IOException {
+    write(trees, false, out);
+  }
+
+  /**
+   * Writes all stacks that have time of their own, sorted.
+   *
+   * @param byTask whether the name of the task is the outermost frame; interrupts stand in one
+   *     frame of that name beside the tasks then, and not in what they interrupted
+   */
+  public static void write(List<CallTree> trees, boolean byTask, Appendable out)
+      throws IOException {
     Stack root = new Stack("");
     for (CallTree tree : trees) {
-      TreeWalk.walk(tree, List.of(), Integer.MAX_VALUE, new Adder(root.below(tree.image())));
+      Stack own = (byTask ? root.below(tree.taskName()) : root).below(tree.image());
+      Adder adder =
+          byTask
+              ? new Adder(own, () -> root.below(ContextKey.INTERRUPTS_NAME).below(tree.image()))
+              : new Adder(own);
+      TreeWalk.walk(tree, List.of(), Integer.MAX_VALUE, adder);
     }
     write(root, out);
   }
@@ -48,7 +67,16 @@ public final class FoldedExport {
   private static final class Adder implements TreeWalk.Visitor {
     private final Deque<Stack> open = new ArrayDeque<>();
 
+    /** Where interrupts begin; empty where it is in what they interrupted. */
+    private final Optional<Supplier<Stack>> interrupts;
+
     Adder(Stack image) {
+      this.interrupts = Optional.empty();
+      open.push(image);
+    }
+
+    Adder(Stack image, Supplier<Stack> interrupts) {
+      this.interrupts = Optional.of(interrupts);
       open.push(image);
     }
 
@@ -57,7 +85,9 @@ public final class FoldedExport {
       if (!hasTime(call)) {
         return;
       }
-      open.push(open.element().below(frame(call)));
+      boolean apart = call.kind() == TreeKind.INTERRUPT && interrupts.isPresent();
+      Stack around = apart ? interrupts.get().get() : open.element();
+      open.push(around.below(frame(call)));
     }
 
     private static String frame(CallNode call) {

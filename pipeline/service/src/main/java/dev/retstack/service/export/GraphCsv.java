@@ -6,12 +6,15 @@ import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
 import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 
 /**
  * Calls as RFC 4180 text, one line each in the order of their entries; depth tells the nesting. A
  * loss is a line of kind LOSS whose arguments say how many records are missing and which. Calls
- * that a loss cut off have bounds of their duration in the last two columns.
+ * that a loss cut off have bounds of their duration. The last columns name the task, and the
+ * interrupt in which the line is, by its number.
  */
 public final class GraphCsv {
   private GraphCsv() {}
@@ -35,20 +38,26 @@ public final class GraphCsv {
         "arguments",
         "results",
         "atLeast",
-        "atMost");
+        "atMost",
+        "taskName",
+        "interrupt");
     for (CallTree tree : trees) {
-      TreeWalk.walk(tree, List.of(), maxDepth, new Lines(tree, csv));
+      TreeWalk.walk(tree, List.of(), maxDepth, new Lines(tree, csv, new ArrayDeque<>()));
     }
   }
 
-  private record Lines(CallTree tree, Csv csv) implements TreeWalk.Visitor {
+  private record Lines(CallTree tree, Csv csv, Deque<CallNode> interrupts)
+      implements TreeWalk.Visitor {
     @Override
     public void enter(CallNode call, int depth) throws IOException {
       boolean cut = call.isCall() && call.ending() == Ending.TRUNCATED;
       boolean loss = call.kind() == TreeKind.LOSS;
+      if (call.kind() == TreeKind.INTERRUPT) {
+        interrupts.push(call);
+      }
       csv.line(
           tree.core(),
-          tree.task(),
+          TaskText.id(tree.task()),
           depth,
           call.function(),
           call.enter(),
@@ -60,11 +69,17 @@ public final class GraphCsv {
               : ValueText.list(call.recorded().arguments(), call.recorded().wordBytes()),
           ValueText.list(call.recorded().results(), call.recorded().wordBytes()),
           cut ? call.exit() - call.enter() : "",
-          cut && call.deadBy() >= 0 ? call.deadBy() - call.enter() : "");
+          cut && call.deadBy() >= 0 ? call.deadBy() - call.enter() : "",
+          tree.taskName(),
+          interrupts.isEmpty() ? "" : interrupts.element().selfPc());
     }
 
     @Override
-    public void exit(CallNode call, int depth) {}
+    public void exit(CallNode call, int depth) {
+      if (call.kind() == TreeKind.INTERRUPT) {
+        interrupts.pop();
+      }
+    }
 
     @Override
     public void anomaly(AnomalyRow anomaly, int depth) {}

@@ -12,14 +12,14 @@ import java.io.Writer;
 import java.util.List;
 
 /**
- * Call trees as JSON, a contract kept stable: one object {@code {core, session, task, image, isa,
- * unit, calls}} per core and task, whose calls are nested {@code {function, enter, exit,
- * children}}. The exit of a call whose end is unknown is null. Where there are any: {@code
- * arguments} and {@code returns}, raw, in hex. What is no call with a frame has a {@code kind}:
- * FUNCTION (with {@code caller}), SYSTEM_CALL, MARK (with {@code command} and {@code stack}), or
- * LOSS (with the fields of {@link ReportJson#loss}): its function is DROPPED or MISSING, its
- * children are calls of which the caller is unknown. A call that a loss cut off has {@code atLeast}
- * and, where it is known, {@code atMost}, of its duration.
+ * Call trees as JSON, a contract kept stable: one object {@code {core, session, task, instance,
+ * taskName, image, isa, unit, calls}} per core and task, whose calls are nested {@code {function,
+ * enter, exit, children}}. The exit of a call whose end is unknown is null. Where there are any:
+ * {@code arguments} and {@code returns}, raw, in hex. What is no call with a frame has a {@code
+ * kind}: FUNCTION (with {@code caller}), SYSTEM_CALL, MARK (with {@code command} and {@code
+ * stack}), or LOSS (with the fields of {@link ReportJson#loss}): its function is DROPPED or
+ * MISSING, its children are calls of which the caller is unknown. A call that a loss cut off has
+ * {@code atLeast} and, where it is known, {@code atMost}, of its duration.
  */
 public final class GraphJson {
   private GraphJson() {}
@@ -45,7 +45,9 @@ public final class GraphJson {
     json.writeStartObject();
     json.writeStringField("core", tree.core());
     json.writeStringField("session", tree.session());
-    json.writeNumberField("task", tree.task());
+    TaskText.id(json, tree.task());
+    json.writeNumberField("instance", tree.instance());
+    json.writeStringField("taskName", tree.taskName());
     json.writeStringField("image", tree.image());
     json.writeStringField("isa", tree.isa());
     json.writeStringField("unit", tree.unit().name());

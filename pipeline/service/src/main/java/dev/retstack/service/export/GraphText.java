@@ -54,14 +54,13 @@ public final class GraphText {
     String unit = Units.column(tree.unit());
     out.append(
         "# core %s, task %s, image %s (%s), session %s\n"
-            .formatted(tree.core(), task(tree), tree.image(), tree.isa(), tree.session()));
+            .formatted(
+                tree.core(),
+                TaskText.behindTask(tree.taskName()),
+                tree.image(),
+                tree.isa(),
+                tree.session()));
     out.append("# %10s  %10s |  FUNCTION CALLS\n".formatted("TIME " + unit, "DUR " + unit));
-  }
-
-  /** Its number, or its name where that is more. */
-  private static String task(CallTree tree) {
-    String name = tree.taskName();
-    return name.startsWith("task ") ? name.substring("task ".length()) : name;
   }
 
   private record Lines(String task, int maxDepth, Appendable out) implements TreeWalk.Visitor {

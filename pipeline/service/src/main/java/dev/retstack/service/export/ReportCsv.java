@@ -1,42 +1,87 @@
 package dev.retstack.service.export;
 
+import dev.retstack.graph.report.ContextRow;
 import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.StatRow;
 import java.io.IOException;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Tables of the report as RFC 4180 text, with the field names of {@link ReportJson}. */
 public final class ReportCsv {
   private ReportCsv() {}
 
-  /** The function table. */
+  private static final List<String> OF_TASKS = List.of("core", "task", "taskName", "interrupt");
+
+  /** The function table; where the report is by task, one for each, with columns that name it. */
   public static void write(Report report, Appendable out) throws IOException {
     Csv csv = new Csv(out);
-    csv.line("name", "address", "image", "isa", "calls", "total", "self", "min", "max", "avg");
-    for (FunctionRow row : report.functions()) {
-      csv.line(
-          row.name(),
-          Units.hex(row.address()),
-          row.image(),
-          row.isa(),
-          row.calls(),
-          row.total(),
-          row.self(),
-          row.min(),
-          row.max(),
-          row.avg());
+    List<String> head =
+        List.of("name", "address", "image", "isa", "calls", "total", "self", "min", "max", "avg");
+    if (report.byTask().isEmpty()) {
+      csv.line(head.toArray());
+      functions(report.functions(), List.of(), csv);
+      return;
+    }
+    csv.line(joined(head, OF_TASKS));
+    for (ContextRow of : report.byTask()) {
+      functions(of.functions(), columns(of), csv);
     }
   }
 
-  /** The call edges. */
+  private static void functions(List<FunctionRow> rows, List<?> more, Csv csv) throws IOException {
+    for (FunctionRow row : rows) {
+      List<?> fields =
+          List.of(
+              row.name(),
+              Units.hex(row.address()),
+              row.image(),
+              row.isa(),
+              row.calls(),
+              row.total(),
+              row.self(),
+              row.min(),
+              row.max(),
+              row.avg());
+      csv.line(joined(fields, more));
+    }
+  }
+
+  /** The call edges; where the report is by task, those of each, with columns that name it. */
   public static void edges(Report report, Appendable out) throws IOException {
     Csv csv = new Csv(out);
-    csv.line("caller", "callee", "calls", "total");
-    for (EdgeRow row : report.edges()) {
-      csv.line(row.caller(), row.callee(), row.calls(), row.total());
+    List<String> head = List.of("caller", "callee", "calls", "total");
+    if (report.byTask().isEmpty()) {
+      csv.line(head.toArray());
+      edges(report.edges(), List.of(), csv);
+      return;
     }
+    csv.line(joined(head, OF_TASKS));
+    for (ContextRow of : report.byTask()) {
+      edges(of.edges(), columns(of), csv);
+    }
+  }
+
+  private static void edges(List<EdgeRow> rows, List<?> more, Csv csv) throws IOException {
+    for (EdgeRow row : rows) {
+      csv.line(joined(List.of(row.caller(), row.callee(), row.calls(), row.total()), more));
+    }
+  }
+
+  /** Core, task, name; in the column of interrupts stands "any" for those together. */
+  private static List<?> columns(ContextRow of) {
+    boolean task = of.context().isTask();
+    return List.of(
+        of.context().core().core(),
+        task ? TaskText.id(of.context().task()) : "",
+        of.name(),
+        of.context().isInterrupts() ? "any" : "");
+  }
+
+  private static Object[] joined(List<?> fields, List<?> more) {
+    return Stream.concat(fields.stream(), more.stream()).toArray();
   }
 
   /** The stats. */

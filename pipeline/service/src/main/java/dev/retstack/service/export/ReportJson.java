@@ -2,6 +2,7 @@ package dev.retstack.service.export;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import dev.retstack.graph.reconstruct.Loss;
+import dev.retstack.graph.report.ContextRow;
 import dev.retstack.graph.report.CoreRow;
 import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.FunctionRow;
@@ -60,17 +61,12 @@ public final class ReportJson {
       }
       json.writeEndArray();
     }
+    if (!report.choice().isAll()) {
+      json.writeStringField("onlyTask", report.choice().text());
+    }
     losses(report, json);
-    json.writeArrayFieldStart("functions");
-    for (FunctionRow row : report.functions()) {
-      function(row, json);
-    }
-    json.writeEndArray();
-    json.writeArrayFieldStart("edges");
-    for (EdgeRow row : report.edges()) {
-      edge(row, json);
-    }
-    json.writeEndArray();
+    totals(report.functions(), report.edges(), json);
+    byTask(report.byTask(), json);
     if (!report.systemCalls().isEmpty()) {
       json.writeArrayFieldStart("systemCalls");
       for (SystemCallRow row : report.systemCalls()) {
@@ -78,9 +74,44 @@ public final class ReportJson {
       }
       json.writeEndArray();
     }
-    ContextText.write(report.cores(), json);
+    ContextText.write(report, json);
     json.writeFieldName("stats");
     stats(report.stats(), json);
+  }
+
+  private static void totals(List<FunctionRow> functions, List<EdgeRow> edges, JsonGenerator json)
+      throws IOException {
+    json.writeArrayFieldStart("functions");
+    for (FunctionRow row : functions) {
+      function(row, json);
+    }
+    json.writeEndArray();
+    json.writeArrayFieldStart("edges");
+    for (EdgeRow row : edges) {
+      edge(row, json);
+    }
+    json.writeEndArray();
+  }
+
+  private static void byTask(List<ContextRow> rows, JsonGenerator json) throws IOException {
+    if (rows.isEmpty()) {
+      return;
+    }
+    json.writeArrayFieldStart("byTask");
+    for (ContextRow row : rows) {
+      json.writeStartObject();
+      json.writeStringField("core", row.context().core().core());
+      json.writeStringField("session", row.context().core().session());
+      if (row.context().isTask()) {
+        TaskText.id(json, row.context().task());
+        json.writeNumberField("instance", row.context().instance());
+      }
+      json.writeStringField("taskName", row.name());
+      json.writeBooleanField("interrupts", row.context().isInterrupts());
+      totals(row.functions(), row.edges(), json);
+      json.writeEndObject();
+    }
+    json.writeEndArray();
   }
 
   private static void losses(Report report, JsonGenerator json) throws IOException {

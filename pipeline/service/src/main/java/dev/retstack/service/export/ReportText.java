@@ -1,7 +1,9 @@
 package dev.retstack.service.export;
 
 import dev.retstack.graph.reconstruct.Loss;
+import dev.retstack.graph.report.ContextRow;
 import dev.retstack.graph.report.CoreRow;
+import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.StatRow;
@@ -30,10 +32,44 @@ public final class ReportText {
   public static void write(Report report, int maxFunctions, Appendable out) throws IOException {
     head(report, out);
     losses(report.cores(), out);
-    functions(report, maxFunctions, out);
+    if (report.byTask().isEmpty()) {
+      functions(report.functions(), maxFunctions, out);
+    } else {
+      byTask(report, row -> functions(row.functions(), maxFunctions, out), out);
+    }
     systemCalls(report.systemCalls(), out);
-    ContextText.write(report.cores(), out);
+    ContextText.write(report, out);
     stats(report.stats(), out);
+  }
+
+  /**
+   * Writes the call edges.
+   *
+   * @param maxEdges rows of a table at most; what is left out is counted
+   */
+  public static void edges(Report report, int maxEdges, Appendable out) throws IOException {
+    head(report, out);
+    losses(report.cores(), out);
+    if (report.byTask().isEmpty()) {
+      edges(report.edges(), maxEdges, out);
+    } else {
+      byTask(report, row -> edges(row.edges(), maxEdges, out), out);
+    }
+  }
+
+  private interface Table {
+    void write(ContextRow row) throws IOException;
+  }
+
+  private static void byTask(Report report, Table table, Appendable out) throws IOException {
+    boolean first = true;
+    for (ContextRow row : report.byTask()) {
+      String name = row.context().isTask() ? "task " + TaskText.behindTask(row.name()) : row.name();
+      out.append(first ? "" : "\n");
+      out.append("# core %s, %s\n".formatted(row.context().core().core(), name));
+      table.write(row);
+      first = false;
+    }
   }
 
   private static void head(Report report, Appendable out) throws IOException {
@@ -46,6 +82,9 @@ public final class ReportText {
                 report.lost(),
                 Units.percent(report.completeness()),
                 Units.name(report.unit())));
+    if (!report.choice().isAll()) {
+      out.append("# functions and edges of task %s alone\n".formatted(report.choice().text()));
+    }
     if (!report.rules().off().isEmpty()) {
       out.append("# not in TOTAL, AVG, MIN and MAX: ")
           .append(String.join(", ", report.rules().off()))
@@ -80,12 +119,11 @@ public final class ReportText {
     }
   }
 
-  private static void functions(Report report, int maxFunctions, Appendable out)
+  private static void functions(List<FunctionRow> rows, int maxFunctions, Appendable out)
       throws IOException {
     TextTable table =
         new TextTable(
             "CALLS>", "TOTAL>", "SELF>", "AVG>", "MIN>", "MAX>", "FUNCTION", "ISA", "IMAGE");
-    List<FunctionRow> rows = report.functions();
     for (FunctionRow row : rows.subList(0, Math.min(maxFunctions, rows.size()))) {
       table.row(
           String.valueOf(row.calls()),
@@ -101,6 +139,25 @@ public final class ReportText {
     table.write(out);
     if (rows.size() > maxFunctions) {
       out.append("# and %d more functions\n".formatted(rows.size() - maxFunctions));
+    }
+  }
+
+  private static void edges(List<EdgeRow> rows, int maxEdges, Appendable out) throws IOException {
+    TextTable table =
+        new TextTable("CALLS>", "TOTAL>", "SELF>", "CALLER", "CALLEE", "ISA", "IMAGE");
+    for (EdgeRow row : rows.subList(0, Math.min(maxEdges, rows.size()))) {
+      table.row(
+          String.valueOf(row.calls()),
+          String.valueOf(row.total()),
+          String.valueOf(row.self()),
+          row.caller(),
+          row.callee(),
+          row.isa(),
+          row.image());
+    }
+    table.write(out);
+    if (rows.size() > maxEdges) {
+      out.append("# and %d more edges\n".formatted(rows.size() - maxEdges));
     }
   }
 

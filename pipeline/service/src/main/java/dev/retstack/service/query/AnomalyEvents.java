@@ -8,6 +8,7 @@ import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.service.ingest.EndOffsets;
 import dev.retstack.service.ingest.KafkaSettings;
+import java.math.BigInteger;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -64,7 +65,7 @@ public final class AnomalyEvents {
   /**
    * A stream that ends when its reader goes.
    *
-   * @param parameters {@code core}, {@code kind}
+   * @param parameters {@code core}, {@code task}, {@code kind}
    * @param lastId where to go on; empty for now
    * @throws BadRequestException where too many follow, or the id is none
    */
@@ -125,11 +126,17 @@ public final class AnomalyEvents {
     }
     boolean wanted =
         parameters.getOrDefault("core", anomaly.getCore()).equals(anomaly.getCore())
-            && parameters.getOrDefault("kind", anomaly.getKind()).equals(anomaly.getKind());
+            && parameters.getOrDefault("kind", anomaly.getKind()).equals(anomaly.getKind())
+            && Answers.task(parameters).has(anomaly.getTaskId(), taskName(anomaly));
     return wanted
         ? ByteString.fromString(
             "id: %s\nevent: anomaly\ndata: %s\n\n".formatted(id(next), json(anomaly)))
         : ByteString.emptyByteString();
+  }
+
+  /** Its name as views have it: the record leaves out that of a core's first task. */
+  private static String taskName(Anomaly anomaly) {
+    return anomaly.getTaskName().isEmpty() ? "task 0" : anomaly.getTaskName();
   }
 
   private static ObjectNode json(Anomaly anomaly) {
@@ -142,7 +149,8 @@ public final class AnomalyEvents {
             .put("session", anomaly.getSession())
             .put("core", anomaly.getCore())
             .put("isa", anomaly.getIsa())
-            .put("task", anomaly.getTask())
+            .put("task", new BigInteger(Long.toUnsignedString(anomaly.getTaskId())))
+            .put("taskName", taskName(anomaly))
             .put("function", anomaly.getFunction())
             .put("expected", "0x" + Long.toHexString(anomaly.getExpected()))
             .put("received", "0x" + Long.toHexString(anomaly.getReceived()))

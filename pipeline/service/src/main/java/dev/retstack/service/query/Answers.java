@@ -4,6 +4,7 @@ import dev.retstack.graph.reconstruct.ClockUnit;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.TaskChoice;
 import dev.retstack.service.export.AnomalyCsv;
 import dev.retstack.service.export.AnomalyJson;
 import dev.retstack.service.export.AnomalyText;
@@ -75,9 +76,11 @@ final class Answers {
   }
 
   static Answer anomalies(View view, Map<String, String> parameters) {
+    TaskChoice task = task(parameters);
     List<AnomalyRow> found =
         view.anomalies().stream()
             .filter(row -> matches(parameters, "core", row.core()))
+            .filter(row -> task.has(row.task(), row.taskName()))
             .filter(row -> matches(parameters, "kind", row.kind().name()))
             .toList();
     Page<AnomalyRow> page = Page.of(found, "anomalies", parameters);
@@ -112,12 +115,12 @@ final class Answers {
   }
 
   private static List<CallTree> chosen(List<CallTree> trees, Map<String, String> parameters) {
-    int task = number(parameters, "task", -1);
+    TaskChoice task = task(parameters);
     List<CallTree> chosen =
         trees.stream()
             .filter(tree -> matches(parameters, "core", tree.core()))
             .filter(tree -> matches(parameters, "session", tree.session()))
-            .filter(tree -> task < 0 || tree.task() == task)
+            .filter(tree -> task.has(tree.task(), tree.taskName()))
             .toList();
     if (chosen.isEmpty() && parameters.containsKey("core")) {
       throw new BadRequestException(
@@ -126,6 +129,11 @@ final class Answers {
           "GET /cores lists what is known here");
     }
     return chosen;
+  }
+
+  /** The tasks that the parameters ask for. */
+  static TaskChoice task(Map<String, String> parameters) {
+    return new TaskChoice(parameters.getOrDefault("task", ""));
   }
 
   private static boolean matches(Map<String, String> parameters, String name, String value) {

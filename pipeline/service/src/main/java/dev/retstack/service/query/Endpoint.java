@@ -30,7 +30,7 @@ enum Endpoint {
   GRAPH(
       "/graph",
       "Call trees, one row per core and task",
-      "[{core,session,task,calls}]",
+      "[{core,session,task,instance,taskName,calls}]",
       FORMAT,
       CORE,
       SESSION,
@@ -41,9 +41,10 @@ enum Endpoint {
   ANOMALIES(
       "/anomalies",
       "What was found wrong, odd or missing, with its stack",
-      "[{kind,core,task,function,expected,received,time,stack}]",
+      "[{kind,core,task,function,expected,received,time,stack,caller,cause,cure,taskName}]",
       FORMAT,
       CORE,
+      TASK,
       KIND,
       LIMIT,
       OFFSET),
@@ -53,6 +54,7 @@ enum Endpoint {
           + " where a stream broke off",
       "",
       CORE,
+      TASK,
       KIND),
   CORES("/cores", "How far each core came, and how it ended", "{cores}", FORMAT, LIMIT, OFFSET),
   STATS(

@@ -25,7 +25,10 @@ record Parameter(String name, String description, List<String> allowed, long lea
           "nanoseconds");
   static final Parameter CORE = text("core", "of this core only");
   static final Parameter SESSION = text("session", "of this session only");
-  static final Parameter TASK = number("task", "of this task only", 0, Integer.MAX_VALUE);
+  static final Parameter TASK =
+      text(
+          "task",
+          "of this task only: its id, unsigned, in decimal or behind 0x in hex; or its name");
   static final Parameter KIND = text("kind", "of this kind only, such as LOST");
   static final Parameter DEPTH = number("depth", "levels of calls shown", 1, Integer.MAX_VALUE);
   static final Parameter LIMIT = number("limit", "rows in this answer at most", 1, Page.ROWS_MAX);

@@ -1,0 +1,22 @@
+package dev.retstack.graph.aggregate;
+
+/** Room for functions and edges, which several profiles may share. */
+final class ProfileRoom {
+  private int functions;
+  private int edges;
+
+  ProfileRoom(int functions, int edges) {
+    this.functions = functions;
+    this.edges = edges;
+  }
+
+  /** Takes the room of a function; false where there is none left. */
+  boolean takeFunction() {
+    return functions > 0 && functions-- > 0;
+  }
+
+  /** Takes the room of an edge; false where there is none left. */
+  boolean takeEdge() {
+    return edges > 0 && edges-- > 0;
+  }
+}

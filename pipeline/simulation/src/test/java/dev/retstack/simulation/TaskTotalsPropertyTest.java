@@ -1,0 +1,128 @@
+package dev.retstack.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.graph.aggregate.ContextKey;
+import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.TimeRules;
+import dev.retstack.graph.report.ContextRow;
+import dev.retstack.graph.report.FunctionRow;
+import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.report.TaskChoice;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+
+/** Totals of each task against the truth, and against those of all together. */
+class TaskTotalsPropertyTest {
+  @Test
+  void totalsOfEachTaskAreTheTruthAndAddUpToThoseOfAll() {
+    Seeds.each(
+        seed -> {
+          SplittableRandom random = new SplittableRandom(seed);
+          TimeRules rules =
+              new TimeRules(random.nextBoolean(), random.nextBoolean(), random.nextBoolean());
+          List<ModelCore> cores = cores(random);
+          GraphState together = new GraphState(GraphLimits.DEFAULT, rules);
+          GraphState byTask = GraphState.byTask(GraphLimits.DEFAULT, rules);
+          for (ModelCore core : cores) {
+            for (ModelChunk chunk : core.chunks(random, 40)) {
+              Subject.of(together).apply(chunk);
+              Subject.of(byTask).apply(chunk);
+            }
+          }
+          Report report = byTask.report();
+          assertThat(report.resultHash()).isEqualTo(together.report().resultHash());
+          assertThat(report.functions()).isEqualTo(together.report().functions());
+          assertThat(report.edges()).isEqualTo(together.report().edges());
+          for (ModelCore core : cores) {
+            eachTaskIsTrue(report.byTask(), core, rules);
+          }
+        });
+  }
+
+  @Test
+  void aTaskAloneHasItsCallsOnAllCores() {
+    Seeds.each(
+        seed -> {
+          SplittableRandom random = new SplittableRandom(seed);
+          List<ModelCore> cores = cores(random);
+          GraphState byTask = GraphState.byTask(GraphLimits.DEFAULT, TimeRules.DEFAULT);
+          cores.forEach(core -> core.chunks(random, 40).forEach(Subject.of(byTask)::apply));
+          long id = random.nextInt(4);
+          Report alone =
+              new ReportBuilder()
+                  .add(byTask)
+                  .only(new TaskChoice(Long.toUnsignedString(id)))
+                  .build();
+          Oracle oracle = new Oracle(List.of());
+          cores.forEach(c -> oracle.add(calls(c, t -> t.interrupt == null && t.task == id)));
+          assertThat(totals(alone.functions())).isEqualTo(totals(oracle));
+          assertThat(alone.resultHash()).isEqualTo(byTask.report().resultHash());
+        });
+  }
+
+  private static void eachTaskIsTrue(List<ContextRow> rows, ModelCore core, TimeRules rules) {
+    List<ContextRow> own =
+        rows.stream().filter(row -> row.context().core().equals(core.key())).toList();
+    long seen = 0;
+    for (ContextRow row : own) {
+      ContextKey of = row.context();
+      List<TrueCall> calls =
+          of.isInterrupts()
+              ? calls(core, t -> t.interrupt != null)
+              : calls(
+                  core,
+                  t -> t.interrupt == null && t.task == of.task() && t.instance == of.instance());
+      Oracle oracle = new Oracle(calls, rules);
+      assertThat(totals(row.functions())).as(row.name()).isEqualTo(totals(oracle));
+      assertThat(row.edges()).as(row.name()).hasSameSizeAs(oracle.edges.keySet());
+      seen += row.functions().stream().mapToLong(FunctionRow::calls).sum();
+    }
+    assertThat(seen).isEqualTo(calls(core, t -> t.interrupt == null || rules.interrupts()).size());
+  }
+
+  private static List<TrueCall> calls(ModelCore core, Predicate<TrueCall> which) {
+    return core.program().calls.stream().filter(which).toList();
+  }
+
+  private static Map<Long, List<Long>> totals(List<FunctionRow> rows) {
+    Map<Long, List<Long>> totals = new HashMap<>();
+    for (FunctionRow row : rows) {
+      totals.put(row.selfPc(), List.of(row.calls(), row.finished(), row.total(), row.self()));
+    }
+    return totals;
+  }
+
+  private static Map<Long, List<Long>> totals(Oracle oracle) {
+    Map<Long, List<Long>> totals = new HashMap<>();
+    oracle.functions.forEach(
+        (selfPc, row) -> totals.put(selfPc, List.of(row.calls, row.finished, row.total, row.self)));
+    return totals;
+  }
+
+  private static List<ModelCore> cores(SplittableRandom random) {
+    List<ModelCore> cores = new ArrayList<>();
+    for (int i = 0, count = 1 + random.nextInt(2); i < count; i++) {
+      Workload.Contexts contexts =
+          new Workload.Contexts(
+              1 + random.nextInt(6),
+              random.nextInt(200),
+              random.nextInt(40),
+              random.nextInt(100),
+              1 + random.nextInt(3),
+              random.nextBoolean());
+      Workload workload = Workload.any(random).with(contexts);
+      CoreKey key = new CoreKey("session", "core" + i);
+      cores.add(new ModelCore(key, new ModelProgram(random.split(), workload).run()));
+    }
+    return cores;
+  }
+}
