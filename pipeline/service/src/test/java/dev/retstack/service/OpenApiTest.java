@@ -53,6 +53,7 @@ class OpenApiTest {
     samples.put("core", "core-1");
     samples.put("session", bench.fleet().getFirst().chunks().getFirst().getSession());
     samples.put("kind", "TAIL_CALL");
+    samples.put("task", "0");
     samples.put("subject", bench.topics().anomalies() + "-value");
     JsonNode latest =
         JSON.readTree(ask.get("/subjects/" + samples.get("subject") + "/versions/latest").body());
