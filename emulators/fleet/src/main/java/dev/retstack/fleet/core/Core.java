@@ -174,7 +174,7 @@ public final class Core implements AutoCloseable {
         return step;
       }
       long from = pc;
-      long wait = interrupts.get().ask();
+      long wait = interrupts.get().ask(pc);
       step = advance(Math.min(end - before, wait));
       if (step == Slice.DEADLINE && instructions() == before && pc == from) {
         // before a call that was switched off, which an exact deadline does not pass

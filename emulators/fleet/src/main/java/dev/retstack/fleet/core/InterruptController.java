@@ -4,6 +4,7 @@ import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.loader.ElfFormatException;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.Symbol;
+import dev.retstack.fleet.probe.Probe;
 import dev.retstack.unicorn.Context;
 import dev.retstack.unicorn.Unicorn;
 import java.util.HashMap;
@@ -35,6 +36,7 @@ final class InterruptController {
   private final InterruptPlaces places;
   private final InterruptSchedule schedule;
   private final TraceClock time;
+  private final Probe probe;
   private final long[] handlers;
 
   /** What to do at an address where the core stops: from where it stands to where it goes on. */
@@ -58,6 +60,7 @@ final class InterruptController {
     calls = new InterruptCalls(engine, memory, image.elf(), isa);
     places = new InterruptPlaces(image, tracing.ranges());
     time = tracing.pacer().instructions();
+    probe = tracing.interrupted();
     handlers = timers.stream().mapToLong(timer -> function(image, timer)).toArray();
     gate(landing.interruptReturn(), _ -> handlerReturned());
     gate(landing.taskReturn(), pc -> taskReturned());
@@ -123,9 +126,14 @@ final class InterruptController {
     return guarded(pc, gates.get(isa.addresses().instruction(pc)));
   }
 
-  /** Instructions that the core may run before it asks {@link #interrupt} again; at least 1. */
-  long ask() {
-    return schedule.ask(time.now());
+  /**
+   * Instructions that the core may run before it asks {@link #interrupt} again. 0 in the tracer's
+   * code, where only a full batch stops it: there the deadline of an interrupt has passed already.
+   */
+  long ask(long pc) {
+    long now = time.now();
+    boolean passed = schedule.due(now) != InterruptSchedule.NONE;
+    return passed && places.isTracers(isa.addresses().instruction(pc)) ? 0 : schedule.ask(now);
   }
 
   /**
@@ -156,6 +164,7 @@ final class InterruptController {
     long sp = calls.stackPointer();
     long frame = (sp - calls.redZone() - frames.bytes()) & -16L;
     frames.save(frame, pc, sp, schedule.masked(), number);
+    probe.interruptEnter(number, isa.addresses().instruction(pc));
     schedule.enter();
     active = number;
     return calls.call(handler, frame, landing.interruptReturn(), frame, number);
@@ -184,6 +193,7 @@ final class InterruptController {
     schedule.exit(
         active < TRAP ? (int) active : InterruptSchedule.NONE, time.now(), frame.masked());
     active = INACTIVE;
+    probe.interruptExit(isa.addresses().instruction(frame.pc()));
     return frame.pc();
   }
 

@@ -43,9 +43,14 @@ final class InterruptPlaces {
     taken.put(first, Long.compareUnsigned(known, last) > 0 ? known : last);
   }
 
+  /** True for the tracer's code. */
+  boolean isTracers(long address) {
+    return tracers.stream().anyMatch(range -> range.overlaps(address, 1));
+  }
+
   /** True where an interrupt may come before the block at an address. */
   boolean allows(long address) {
-    if (tracers.stream().anyMatch(range -> range.overlaps(address, 1))) {
+    if (isTracers(address)) {
       return false;
     }
     // a block that a page's end cut off may be the delay slot of a branch

@@ -4,7 +4,9 @@ import dev.retstack.fleet.control.TraceChange;
 import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.linux.SystemCallListener;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.probe.NoProbe;
 import dev.retstack.fleet.probe.Pacer;
+import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.probe.SitePatcher;
 import dev.retstack.fleet.probe.SiteRules;
 import dev.retstack.unicorn.Unicorn;
@@ -92,6 +94,11 @@ final class Tracing {
   /** The block hook. */
   Pacer pacer() {
     return pacer;
+  }
+
+  /** Who is told of interrupts: nobody in a core that is untraced. */
+  Probe interrupted() {
+    return traced ? pacer.probe() : new NoProbe();
   }
 
   /**

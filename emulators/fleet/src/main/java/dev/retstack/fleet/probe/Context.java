@@ -79,6 +79,26 @@ final class Context<S extends FrameStack> {
     return frame < frames.size() ? frame : -1;
   }
 
+  /**
+   * An interrupt comes: what lies below the stack pointer is the interrupt's while that is open.
+   */
+  void giveTo(Context<S> interrupt) {
+    if (holds(interrupt.stackPointer)) {
+      interrupt.low = low;
+      interrupt.high = interrupt.stackPointer;
+      interrupt.lowest = interrupt.stackPointer;
+      low = interrupt.stackPointer;
+    }
+  }
+
+  /** The interrupt on top is over. */
+  void takeFrom(Context<S> interrupt) {
+    if (isPlaced() && interrupt.isPlaced() && interrupt.high == low) {
+      low = interrupt.low;
+    }
+    interrupt.low = interrupt.high;
+  }
+
   /** True where an open frame returns through a place, and its slot is where it must be. */
   boolean fits(int place, long above) {
     int frame = open(place, above);

@@ -142,16 +142,16 @@ final class Contexts<S extends FrameStack> {
     return true;
   }
 
-  /**
-   * An entry where the function that was interrupted had its slot: a longjmp left the interrupt.
-   */
+  /** An entry on a part of the stack that was interrupted: a longjmp left the interrupts above. */
   private void leaveInterruptsOf(long retP) {
-    while (current.isInterrupt() && current.below.holds(retP)) {
-      S frames = current.below.frames;
-      if (frames.size() == 0 || Long.compareUnsigned(retP, frames.retP(frames.size() - 1)) < 0) {
+    for (Context<S> above = current; above.isInterrupt(); above = above.below) {
+      if (above.below.holds(retP) && Long.compareUnsigned(retP, above.stackPointer) >= 0) {
+        Context<S> goesOn = above.below;
+        while (current != goesOn) {
+          leaveInterrupt(0);
+        }
         return;
       }
-      leaveInterrupt(0);
     }
   }
 
@@ -268,6 +268,7 @@ final class Contexts<S extends FrameStack> {
    * @param tell false leaves the record to the first entry in it, if there is one
    */
   void interruptEnter(long number, long pc, long stackPointer, boolean isFunction, boolean tell) {
+    locate(stackPointer);
     suspended = false;
     int open = 0;
     for (Context<S> context = current; context.isInterrupt(); context = context.below) {
@@ -279,11 +280,27 @@ final class Contexts<S extends FrameStack> {
     }
     Context<S> interrupt =
         new Context<>(current.task, current, stacks.get(), number, pc, stackPointer, isFunction);
-    if (tell) {
+    if (tell) { // else the first entry asks, and is told of it
       announce(interrupt);
+      current.giveTo(interrupt);
     }
     current.task.top = interrupt;
     current = interrupt;
+  }
+
+  /** A task was switched to, if the stack pointer is on a stack that is not the current task's. */
+  private void locate(long stackPointer) {
+    long used = stackPointer - 1; // of a stack that is empty
+    if (suspended || current.isInterrupt() || current.holds(stackPointer)) {
+      return;
+    }
+    List<Context<S>> all = contexts();
+    Context<S> owner = windows.owner(all, used, 0);
+    if (owner == null && (tasks.size() == TASKS_MOST || !windows.isNew(all, used))) {
+      return; // it cannot be told
+    }
+    switchTo(owner == null ? add(++lastInferred) : owner.task, stackPointer);
+    windows.claim(contexts(), current, used);
   }
 
   /** Records that interrupts are open where that was not said yet. */
@@ -317,6 +334,7 @@ final class Contexts<S extends FrameStack> {
       suspended = current.frames.size() > 0 && stackPointer != current.stackPointer;
       if (!suspended) {
         leaveInterrupt(pc);
+        locate(stackPointer);
       }
     }
   }
@@ -331,11 +349,11 @@ final class Contexts<S extends FrameStack> {
 
   /** The innermost interrupt is over, and records say so. */
   void leave() {
+    current.below.takeFrom(current);
     if (current.frames.size() == 0) {
       listener.over(current.frames);
     } else {
       left.addLast(current);
-      current.low = current.high;
       if (left.size() > LEFT_MOST) {
         listener.over(left.removeFirst().frames);
       }

@@ -66,6 +66,13 @@ final class Windows<S extends FrameStack> {
     return null;
   }
 
+  /** True for an address in a region where no stack is known, though some are elsewhere. */
+  boolean isNew(List<Context<S>> all, long address) {
+    Region region = regions.at(address);
+    return all.stream().anyMatch(Context::isPlaced)
+        && all.stream().noneMatch(context -> context.isPlaced() && region.holds(context.low));
+  }
+
   private static boolean isBelow(long one, long other) {
     return Long.compareUnsigned(one, other) < 0;
   }

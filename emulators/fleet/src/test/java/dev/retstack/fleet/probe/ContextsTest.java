@@ -169,6 +169,86 @@ class ContextsTest {
   }
 
   @Test
+  void anInterruptRightBehindALongjmpIsApartFromTheFramesThatTheLongjmpLeft() {
+    enter(0x7_f000);
+    enter(0x7_e000);
+    enter(0x7_d000);
+    contexts.interruptEnter(7, 0x100, 0x7_ef00, false, true); // the outermost goes on alone
+    enter(0x7_ee00);
+    enter(0x7_d800);
+    assertThat(contexts.current().frames.size()).isEqualTo(2);
+    assertThat(exit(1, 0x7_d808)).isZero();
+    assertThat(exit(0, 0x7_ee08)).isZero();
+    contexts.interruptExit(0x100, 0x7_ef00);
+    enter(0x7_ee00);
+    assertThat(contexts.current().frames.size()).as("the two are dead").isEqualTo(2);
+    assertThat(told).containsExactly("interrupt 7 at depth 3", "back from 7 at depth 0");
+  }
+
+  @Test
+  void aLongjmpOutOfNestedInterruptsLeavesThoseAboveItsTargetAndNoOthers() {
+    enter(0x7_f000);
+    contexts.interruptEnter(1, 0x100, 0x7_ef00, false, true);
+    enter(0x7_ee00);
+    contexts.interruptEnter(2, 0x100, 0x7_ed00, false, true);
+    enter(0x7_ec00);
+    contexts.interruptEnter(3, 0x100, 0x7_eb00, false, true);
+    enter(0x7_ea00);
+    enter(0x7_ee00); // where the handler of 1 was entered: that one goes on, 2 and 3 are over
+    assertThat(contexts.current().number).isEqualTo(1);
+    assertThat(contexts.current().frames.size()).isEqualTo(1);
+    assertThat(exit(0, 0x7_ee08)).isZero();
+    contexts.interruptExit(0x100, 0x7_ef00);
+    assertThat(exit(0, 0x7_f008)).isZero();
+    assertThat(told)
+        .containsExactly(
+            "interrupt 1 at depth 1",
+            "interrupt 2 at depth 1",
+            "interrupt 3 at depth 1",
+            "back from 3 at depth 1",
+            "back from 2 at depth 1",
+            "back from 1 at depth 0");
+  }
+
+  @Test
+  void theTaskThatAnInterruptGoesBackToIsSwitchedToThereAndThen() {
+    enter(0x7_f000);
+    enter(0x1_7ff0);
+    contexts.interruptEnter(7, 0x100, 0x1_7fe0, false, true);
+    contexts.interruptExit(0x100, 0x7_ef00);
+    contexts.interruptEnter(8, 0x100, 0x7_ef00, false, true);
+    contexts.interruptExit(0x100, 0x1_7fe0);
+    assertThat(told)
+        .containsExactly(
+            "started 1 at depth 0",
+            "interrupt 7 at depth 1",
+            "back from 7 at depth 0",
+            "switched 0 at depth 1",
+            "interrupt 8 at depth 1",
+            "back from 8 at depth 0",
+            "switched 1 at depth 1");
+  }
+
+  @Test
+  void anInterruptIsOfTheTaskWhoseStackItInterruptsThoughNoCallOfItWasSeen() {
+    enter(0x7_f000);
+    contexts.interruptEnter(7, 0x100, 0x1_8000, false, true); // on an empty stack elsewhere
+    contexts.interruptExit(0x100, 0x1_8000);
+    enter(0x1_7ff0);
+    contexts.interruptEnter(8, 0x100, 0x1_ffe0, false, true); // whose that is cannot be told
+    contexts.interruptExit(0x100, 0x1_ffe0);
+    enter(0x1_ffd0);
+    assertThat(told)
+        .containsExactly(
+            "started 1 at depth 0",
+            "interrupt 7 at depth 0",
+            "back from 7 at depth 0",
+            "interrupt 8 at depth 1",
+            "back from 8 at depth 0",
+            "started 2 at depth 0");
+  }
+
+  @Test
   void anInterruptWithoutEntriesIsSilentWhereItIsNotToBeTold() {
     enter(0x7_f000);
     contexts.interruptEnter(7, 0x100, 0x7_df00, false, false);
