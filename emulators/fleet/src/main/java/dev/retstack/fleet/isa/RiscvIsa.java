@@ -101,7 +101,7 @@ final class RiscvIsa {
         .returnAddress(Operand.register(UC_RISCV_REG_RA))
         .slot(Operand.sum(UC_RISCV_REG_S0, -word))
         .parent(Operand.register(UC_RISCV_REG_A0))
-        .fpMustAgree(Operand.word(UC_RISCV_REG_S0, -2 * word), Operand.register(UC_RISCV_REG_S0))
+        .fpMustAgree(Operand.word(UC_RISCV_REG_S0, -2L * word), Operand.register(UC_RISCV_REG_S0))
         .slotFromFp(-word)
         .build();
   }

@@ -128,8 +128,7 @@ public final class JavaProbe implements BlockProbe {
       return Block.FULL;
     }
     Site site = points.hasBlocks() ? points.ofBlock(address, size) : null;
-    boolean full = site != null && (batch.isFull() || !entry(site));
-    return full ? Block.FULL : Block.PROGRAM;
+    return site != null && (batch.isFull() || !entry(site)) ? Block.FULL : Block.PROGRAM;
   }
 
   /** False where the batch is full. */
