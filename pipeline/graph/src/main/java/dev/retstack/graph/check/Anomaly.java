@@ -13,9 +13,10 @@ import it.unimi.dsi.fastutil.longs.LongList;
  *   <li>TAIL_CALL: selfPc jumped away; {@code expected} the address it would have returned to,
  *       {@code received} the function jumped to
  *   <li>UNWOUND: selfPc is the innermost dead call; {@code expected} the address it would have
- *       returned to, {@code received} the function whose record came instead
+ *       returned to, {@code received} the function whose record came instead, 0 where the interrupt
+ *       ended that it was called in
  *   <li>MISSED_EXIT: selfPc returned unseen; {@code expected} the address it returns to, {@code
- *       received} the function whose record came instead, {@code target} the slot that was hijacked
+ *       received} as of UNWOUND, {@code target} the slot that was hijacked
  *   <li>STACK_SMASHED: selfPc returned; {@code expected} the address noted at entry, {@code
  *       received} where it went, {@code target} its slot
  *   <li>MISPLACED_EXIT: selfPc exits; {@code expected} the function open there or 0, {@code

@@ -30,19 +30,19 @@ public final class AnomalyMessage {
                   symbols.symbolPlusOffset(a.received()),
                   place(a.expected(), symbols));
       case UNWOUND ->
-          "%s ended without returning: expected func %s to return to %s, received func %s"
+          "%s ended without returning: expected func %s to return to %s, received %s"
               .formatted(
                   plural(a.count(), "call"),
                   symbols.symbolPlusOffset(a.selfPc()),
                   place(a.expected(), symbols),
-                  symbols.symbolPlusOffset(a.received()));
+                  insteadOf(a, symbols));
       case MISSED_EXIT ->
-          "missed exit: expected func %s to return to %s through the slot at %s, received func %s; "
+          "missed exit: expected func %s to return to %s through the slot at %s, received %s; "
                   .formatted(
                       symbols.symbolPlusOffset(a.selfPc()),
                       place(a.expected(), symbols),
                       hex(a.target()),
-                      symbols.symbolPlusOffset(a.received()))
+                      insteadOf(a, symbols))
               + "it realigns its stack, -pg saw a copy of its return address, and it returned by "
               + "the original: compile it with -mfentry, or -maccumulate-outgoing-args where that "
               + "helps (no alloca, no variable-length array)";
@@ -79,6 +79,13 @@ public final class AnomalyMessage {
           "%s cut off by a loss: when they ended is unknown"
               .formatted(plural(a.count(), "open call"));
     };
+  }
+
+  /** What came in place of an exit. */
+  private static String insteadOf(Anomaly a, SymbolTable symbols) {
+    return a.received() == 0
+        ? "the end of the interrupt"
+        : "func " + symbols.symbolPlusOffset(a.received());
   }
 
   private static String mismatch(

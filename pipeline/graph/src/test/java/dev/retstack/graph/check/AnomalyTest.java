@@ -115,6 +115,26 @@ class AnomalyTest {
   }
 
   @Test
+  void unwoundByTheEndOfTheInterrupt() {
+    Stream s =
+        inA()
+            .interrupt(20, 7, 2)
+            .enter(21, 0, B, 0x900)
+            .enter(22, 1, C, returnTo(B))
+            .interruptEnd(30, 7)
+            .exit(35, 1, A, returnTo(MAIN))
+            .exit(40, 0, MAIN, 0x900)
+            .end(40);
+    AnomalyRow row = only(s);
+    assertThat(row.message())
+        .isEqualTo(
+            "2 calls ended without returning: expected func c to return to b+0x1c (0x121c),"
+                + " received the end of the interrupt");
+    assertThat(row.stack()).containsExactly("c", "b");
+    assertThat(stats(s)).containsExactly("UNWOUND_CALLS 2");
+  }
+
+  @Test
   void aFunctionThatReturnsByAnotherSlotMissesItsExit() {
     Stream s =
         Stream.missingExitsOf(A)

@@ -74,6 +74,33 @@ class LossTest {
     assertThat(a.self()).as("2..3, 21..23 and 12..13").isEqualTo(1 + 2 + 1);
   }
 
+  /** In which interrupts the task was when it was left is not known: nothing is made up. */
+  @Test
+  void aSwitchBehindALossInAnInterruptCutsOffAllThatMayHaveEnded() {
+    fourOpen()
+        .interrupt(5, 7, 4)
+        .enter(6, 0, Stream.A, FROM)
+        .lost(10, 3)
+        .started(12, 1)
+        .enter(13, 0, Stream.B, FROM)
+        .exit(14, 0, Stream.B, FROM)
+        .switched(15, 0, 4)
+        .exit(16, 3, Stream.C, FROM)
+        .exit(17, 2, Stream.B, FROM)
+        .send();
+    assertThat(stat(Stat.TRUNCATED_CALLS)).isEqualTo(5);
+    assertThat(stat(Stat.UNKNOWN_EXITS)).isEqualTo(2);
+    assertThat(stat(Stat.LOST_RECORDS)).isEqualTo(3);
+    assertThat(stat(Stat.UNWOUND_CALLS) + stat(Stat.MISPLACED_EXITS)).isZero();
+    assertThat(stat(Stat.CONTEXTS_DISAGREE)).isZero();
+    FunctionRow b =
+        stream.state().report().functions().stream()
+            .filter(row -> row.selfPc() == Stream.B)
+            .findFirst()
+            .orElseThrow();
+    assertThat(b.finished()).as("that of the other task").isEqualTo(1);
+  }
+
   /**
    * The hole above a frame that tail-called is in the call around it, also where the frame goes.
    */
