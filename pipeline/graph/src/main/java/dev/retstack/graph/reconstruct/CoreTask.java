@@ -107,7 +107,8 @@ public final class CoreTask {
     StackClock above = new StackClock();
     clockAt(level + 1, time, above);
     into.set(stacks.get(level).calls.clock());
-    into.add(above, time - stacks.get(level + 1).since());
+    // a core that begins in an interrupt had none before, when its clock stood at 0
+    into.add(above, Math.max(0, time - stacks.get(level + 1).since()));
   }
 
   /** Nothing was seen of it before this time, nor of an interrupt. */

@@ -211,6 +211,21 @@ class LossTest {
     assertThat(core().progress().balanced()).isTrue();
   }
 
+  /**
+   * Seed 9820 of the simulation: the first chunk that came began in an interrupt, and the time of
+   * what went missing ahead of it was told from the core's clock, which had not begun.
+   */
+  @Test
+  void aStateThatBeginsInAnInterruptIsReadBack() throws IOException {
+    stream.enter(90, 0, Stream.MAIN, 0x900).skip();
+    stream.enter(100, 0, Stream.C, 0x900);
+    stream.send(stream.meta().in(7, 2));
+    assertThat(copy(stream.state()).report()).isEqualTo(stream.state().report());
+    stream.exit(110, 0, Stream.C, 0x900).interruptEnd(120, 32).interruptEnd(130, 33).send();
+    assertThat(copy(stream.state()).report()).isEqualTo(stream.state().report());
+    assertThat(stream.state().report().cores().getFirst().tasks().getFirst().ran()).isZero();
+  }
+
   private static GraphState copy(GraphState state) throws IOException {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     state.writeTo(new DataOutputStream(bytes));
