@@ -87,13 +87,24 @@ class HttpLimitsTest {
               event -> event.path("core").asText(),
               event -> event.path("kind").asText(),
               event -> event.path("time").asLong(),
-              event -> event.path("message").asText())
+              event -> event.path("message").asText(),
+              event -> event.path("taskName").asText(),
+              event -> event.path("caller").asText(),
+              event -> event.path("cause").asText(),
+              event -> event.path("cure").asText())
           .containsExactlyInAnyOrderElementsOf(
               expected.stream()
                   .map(
                       row ->
                           org.assertj.core.api.Assertions.tuple(
-                              row.core(), row.kind().name(), row.time(), row.message()))
+                              row.core(),
+                              row.kind().name(),
+                              row.time(),
+                              row.message(),
+                              row.taskName(),
+                              row.caller(),
+                              row.kind().cause(),
+                              row.kind().cure()))
                   .toList());
     }
   }

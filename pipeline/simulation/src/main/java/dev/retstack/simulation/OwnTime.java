@@ -1,9 +1,7 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.aggregate.FinishedCall;
 import dev.retstack.graph.aggregate.GraphEvents;
-import dev.retstack.graph.aggregate.ImageInfo;
-import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.AnomalyRow;
 import java.util.HashMap;
 import java.util.Map;
@@ -31,22 +29,25 @@ final class OwnTime implements GraphEvents {
   }
 
   @Override
-  public void finished(
-      CoreKey key,
-      ImageInfo image,
-      long selfPc,
-      long callerPc,
-      int level,
-      long enter,
-      long exit,
-      long self,
-      Ending ending) {
-    TrueCall call = core.callAt(enter);
+  public void finished(FinishedCall told) {
+    TrueCall call = core.callAt(told.enter());
     long own = call == null ? 0 : call.ran() - below.getOrDefault(call, 0L);
-    if (call == null || call.exit != exit || self < 0 || self > own) {
+    if (call == null || call.exit != told.exit() || told.self() < 0 || told.self() > own) {
       throw new AssertionError(
           "call %x from %d to %d: %d of its own, in truth %d"
-              .formatted(selfPc, enter, exit, self, own));
+              .formatted(told.selfPc(), told.enter(), told.exit(), told.self(), own));
+    }
+    boolean inInterrupt = call.interrupt != null;
+    if (told.interrupt() != inInterrupt || (!inInterrupt && told.task() != call.task)) {
+      throw new AssertionError(
+          "call %x at %d: of task %d, interrupt %s, in truth of %d, %s"
+              .formatted(
+                  told.selfPc(),
+                  told.enter(),
+                  told.task(),
+                  told.interrupt(),
+                  call.task,
+                  inInterrupt));
     }
   }
 

@@ -3,12 +3,10 @@ package dev.retstack.simulation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.graph.aggregate.ApplyResult;
-import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.aggregate.FinishedCall;
 import dev.retstack.graph.aggregate.GraphEvents;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.aggregate.ImageInfo;
-import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.schema.codec.RecordBatch;
 import java.io.ByteArrayOutputStream;
@@ -130,17 +128,8 @@ class LinkedRunsTest {
     }
 
     @Override
-    public void finished(
-        CoreKey core,
-        ImageInfo image,
-        long selfPc,
-        long callerPc,
-        int level,
-        long enter,
-        long exit,
-        long self,
-        Ending ending) {
-      heard.add(List.of(core, selfPc, callerPc, level, enter, exit, self, ending));
+    public void finished(FinishedCall call) {
+      heard.add(call);
     }
 
     @Override

@@ -17,10 +17,12 @@ import org.apache.avro.Schema;
  */
 public final class FrozenSchemas {
   /** Versions whose schema is kept as a resource, oldest first. */
-  public static final List<String> VERSIONS = List.of("v1", "v2", "v3", "v4", "v5", "v6", "v7");
+  public static final List<String> VERSIONS =
+      List.of("v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8");
 
   /** Messages that no trace holds, as they were up to the version named. */
-  private static final List<String> MESSAGES = List.of("Anomaly-v6", "Span-v6");
+  private static final List<String> MESSAGES =
+      List.of("Anomaly-v6", "Span-v6", "Anomaly-v7", "Span-v7");
 
   private FrozenSchemas() {}
 

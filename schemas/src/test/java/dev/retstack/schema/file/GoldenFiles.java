@@ -176,6 +176,10 @@ final class GoldenFiles {
             .setExit(900)
             .setSelf(50)
             .setClockUnit(ClockUnit.INSTRUCTIONS)
+            .setTaskId(0xffff_8000_0000_9040L)
+            .setTaskName("blocks+0x40")
+            .setInterrupt(true)
+            .setLost(6)
             .build(),
         Anomaly.newBuilder()
             .setSession("session-1")
@@ -189,6 +193,9 @@ final class GoldenFiles {
             .setExpected(0x7fff_0010L)
             .setReceived(-1)
             .setStack(List.of("f+0x0", "main+0x0"))
+            .setCaller("main+0x0")
+            .setCause("a wrong clobber list")
+            .setCure("look at the epilogue")
             .build(),
         Profile.newBuilder()
             .setSession("session-1")

@@ -166,15 +166,20 @@ final class CoreAccountant implements GraphListener {
     GraphEvents events = core.events();
     if (events != null && ending.finished() && took >= events.threshold() && !isHidden()) {
       events.finished(
-          core.key(),
-          core.image(),
-          c.selfPc(slot),
-          c.callerPc(slot),
-          c.level(slot),
-          enter,
-          time,
-          self,
-          ending);
+          new FinishedCall(
+              core.key(),
+              core.image(),
+              context.task,
+              context.instance,
+              context.interrupt,
+              c.selfPc(slot),
+              c.callerPc(slot),
+              c.level(slot),
+              enter,
+              time,
+              self,
+              core.losses().since(enter),
+              ending));
     }
   }
 

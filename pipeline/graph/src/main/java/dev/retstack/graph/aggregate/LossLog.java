@@ -36,6 +36,15 @@ public final class LossLog {
     return Collections.unmodifiableList(rows);
   }
 
+  /** Records lost since this time, and those of the last row where that began before. */
+  long since(long time) {
+    long sum = 0;
+    for (int i = rows.size() - 1; i >= 0 && rows.get(i).until() > time; i--) {
+      sum = sum + rows.get(i).records() < 0 ? Long.MAX_VALUE : sum + rows.get(i).records();
+    }
+    return sum;
+  }
+
   /** Losses; more than there are rows where the last one stands for several. */
   public long losses() {
     return losses;

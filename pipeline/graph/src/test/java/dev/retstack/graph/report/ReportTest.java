@@ -5,12 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.graph.Stream;
 import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.aggregate.FinishedCall;
 import dev.retstack.graph.aggregate.GraphEvents;
-import dev.retstack.graph.aggregate.ImageInfo;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.ChunkMeta;
 import dev.retstack.graph.reconstruct.ClockUnit;
-import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.schema.codec.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;
@@ -93,19 +92,18 @@ class ReportTest {
     }
 
     @Override
-    public void finished(
-        CoreKey core,
-        ImageInfo image,
-        long selfPc,
-        long callerPc,
-        int level,
-        long enter,
-        long exit,
-        long self,
-        Ending ending) {
+    public void finished(FinishedCall c) {
       heard.add(
           "%s %x from %x level %d: %d..%d self %d %s"
-              .formatted(core.core(), selfPc, callerPc, level, enter, exit, self, ending));
+              .formatted(
+                  c.core().core(),
+                  c.selfPc(),
+                  c.callerPc(),
+                  c.level(),
+                  c.enter(),
+                  c.exit(),
+                  c.self(),
+                  c.ending()));
     }
 
     @Override

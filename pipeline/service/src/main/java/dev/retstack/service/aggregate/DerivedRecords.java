@@ -2,11 +2,10 @@ package dev.retstack.service.aggregate;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.aggregate.FinishedCall;
 import dev.retstack.graph.aggregate.GraphEvents;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.ImageInfo;
-import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.schema.Anomaly;
 import dev.retstack.schema.ClockUnit;
@@ -94,34 +93,30 @@ public final class DerivedRecords implements GraphEvents {
   }
 
   @Override
-  public void finished(
-      CoreKey core,
-      ImageInfo image,
-      long selfPc,
-      long callerPc,
-      int level,
-      long enter,
-      long exit,
-      long self,
-      Ending ending) {
+  public void finished(FinishedCall call) {
+    ImageInfo image = call.image();
     Span span =
         Span.newBuilder()
-            .setSession(core.session())
-            .setCore(core.core())
+            .setSession(call.core().session())
+            .setCore(call.core().core())
             .setImage(image.id())
             .setIsa(image.isa())
-            .setSelfpc(selfPc)
-            .setFunction(image.symbols().name(selfPc))
-            .setCaller(callerPc)
-            .setDepth(level)
-            .setEnter(enter)
-            .setExit(exit)
-            .setSelf(self)
+            .setSelfpc(call.selfPc())
+            .setFunction(image.symbols().name(call.selfPc()))
+            .setCaller(call.callerPc())
+            .setDepth(call.level())
+            .setEnter(call.enter())
+            .setExit(call.exit())
+            .setSelf(call.self())
             .setClockUnit(unit)
-            .setEnding(ending.name())
+            .setEnding(call.ending().name())
+            .setTaskId(call.task())
+            .setTaskName(call.taskName())
+            .setInterrupt(call.interrupt())
+            .setLost(call.lost())
             .build();
     meter.published("spans", 1);
-    add(topics.spans(), core.core(), span, core.session(), image.isa());
+    add(topics.spans(), call.core().core(), span, call.core().session(), image.isa());
   }
 
   @Override
@@ -145,6 +140,9 @@ public final class DerivedRecords implements GraphEvents {
             .setCount(row.count())
             .setMessage(row.message())
             .setStack(row.stack())
+            .setCaller(row.caller())
+            .setCause(row.kind().cause())
+            .setCure(row.kind().cure())
             .build();
     meter.published("anomalies", 1);
     meter.anomaly(row.kind().name());

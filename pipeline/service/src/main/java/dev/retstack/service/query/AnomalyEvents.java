@@ -157,7 +157,10 @@ public final class AnomalyEvents {
             .put("time", anomaly.getTime())
             .put("unit", anomaly.getClockUnit().name())
             .put("count", anomaly.getCount())
-            .put("message", anomaly.getMessage());
+            .put("message", anomaly.getMessage())
+            .put("caller", anomaly.getCaller())
+            .put("cause", anomaly.getCause())
+            .put("cure", anomaly.getCure());
     json.set("stack", stack);
     return json;
   }
