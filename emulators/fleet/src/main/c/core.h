@@ -29,7 +29,8 @@ enum stop {
   ASK_TRAMPOLINE, /* make a trampoline to stop_value, or say that there is none */
   ASK_SMASHED, /* a frame below the block seems to have returned by an overwritten slot: stop_value, after block stop_count */
   ASK_ENTRY_TASK, /* whose ret_stack an entry is of: its slot is stop_value, the caller's frame pointer stop_fp */
-  ASK_EXIT_TASK /* the same of an exit, at the handler slot or trampoline in stop_value */
+  ASK_EXIT_TASK, /* the same of an exit, at the handler slot or trampoline in stop_value */
+  ASK_UNWINDER /* an unwinder is called, or the frame of one has been left */
 };
 
 /* Whether an entry ahead of its time waits at a deadline: no; yes; yes, and its time has passed when the core ends. */
@@ -37,7 +38,7 @@ enum deadline_kind { DEADLINE_ROUGH, DEADLINE_EXACT, DEADLINE_END };
 
 /* What a block is; most are of the program, which is 0. BLOCK_SKIP ends with a skipped call. */
 enum block_kind { BLOCK_PROGRAM, BLOCK_IDLE, BLOCK_COUNTING, BLOCK_HANDLER, BLOCK_SITE, BLOCK_SKIP, BLOCK_STOP,
-                  BLOCK_LANDING };
+                  BLOCK_LANDING, BLOCK_UNWINDER };
 enum { KIND_BITS = 4, KINDS = 1 << KIND_BITS };
 
 /* What becomes of entries, where it is not a hijack and a record each: see rules.h. */
@@ -65,10 +66,11 @@ enum special {
 enum frame_special { FRAME_HIDDEN = 1, FRAME_RETURN = 2, FRAME_FORMAT_SHIFT = 2 };
 
 #define UNWATCHED UINT64_MAX
+#define UNMET UINT64_MAX
 /* That the current context is right where its window does not show it; that an entry is to be left alone. */
 enum answer { ANSWER_NONE, ANSWER_CURRENT, ANSWER_REFUSED };
 
-enum attention { ATTENTION_BEHIND = 1, ATTENTION_RARE = 2 };
+enum attention { ATTENTION_BEHIND = 1, ATTENTION_RARE = 2, ATTENTION_UNWINDER = 4 };
 
 /* Where a value is: register + offset, or the word there plus addend. register NONE: nowhere, the value is 0. */
 struct operand {
@@ -195,6 +197,16 @@ struct ring {
   uint8_t kind[RING];
 };
 
+/* An unwinder at work: left where a block that is not its own begins with a stack pointer from `first` on. */
+struct walk {
+  uint64_t first;
+  uint64_t span;
+  uint64_t code;
+  uint64_t code_bytes;
+};
+
+enum { WALKS = 16 };
+
 struct core {
   int (*reg_read)(uc_engine *, int, void *);
   int (*reg_write)(uc_engine *, int, const void *);
@@ -295,6 +307,9 @@ struct core {
   uint64_t stop_fp;
   uint64_t answered; /* ANSWER_..: what Java said of the entry or exit that it was asked about */
   uint64_t result; /* the register of a returned value */
+  struct walk walks[WALKS];
+  uint64_t walk_count;
+  uint64_t met; /* the block of which Java has said what there is to say of unwinders; UNMET */
 };
 
 static void stop_before(uc_engine *uc, struct core *c, uint64_t address, int reason) {

@@ -11,6 +11,7 @@
 #include "entry.h"
 #include "exit.h"
 #include "layout.h"
+#include "unwind.h"
 #include "watch.h"
 
 /* struct uc_tb of Unicorn 2.1 */
@@ -131,7 +132,8 @@ static __attribute__((noinline)) int rare_state(uc_engine *uc, struct core *c, c
     c->now -= b->count < c->last->count ? b->count : c->last->count;
   }
   c->last_end = address + size;
-  c->attention = (c->stops_at_jumps || c->registers == NULL ? ATTENTION_RARE : 0) | (c->behind ? ATTENTION_BEHIND : 0);
+  c->attention = (c->stops_at_jumps || c->registers == NULL ? ATTENTION_RARE : 0) | (c->behind ? ATTENTION_BEHIND : 0) |
+                 (c->walk_count > 0 ? ATTENTION_UNWINDER : 0);
   uint32_t kind = b->what % KINDS;
   /* not in the tracer's code: whether a return passes there depends on what is traced */
   if (c->now >= c->deadline && may_stop && kind != BLOCK_HANDLER && kind != BLOCK_LANDING) {
@@ -156,6 +158,9 @@ static __attribute__((noinline)) void special_block(uc_engine *uc, struct core *
     c->attention &= ~(uint64_t)ATTENTION_BEHIND;
   }
   uint32_t kind = b->what % KINDS, index = b->what >> KIND_BITS;
+  if ((c->walk_count > 0 || kind == BLOCK_UNWINDER) && is_of_program(kind) && meets_unwinder(uc, c, address, kind)) {
+    return;
+  }
   if (c->watching && is_of_program(kind) && may_have_left(uc, c) && !watch(uc, c, address)) {
     return;
   }

@@ -36,6 +36,9 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
   /** True where the core stopped to have the block split. */
   private boolean splitting;
 
+  /** True where the core stopped to go on at another address. */
+  private boolean moving;
+
   /** True where that block was left in its middle, at a site. */
   private boolean left;
 
@@ -86,12 +89,13 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
 
   @Override
   public boolean goOn() {
-    if (!splitting) {
-      return false;
+    boolean goesOn = splitting || moving;
+    if (splitting) {
+      splitter.split(stopAddress, stopSize);
     }
-    splitter.split(stopAddress, stopSize);
     splitting = false;
-    return true;
+    moving = false;
+    return goesOn;
   }
 
   @Override
@@ -168,6 +172,10 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
       case PROGRAM -> program(address, size);
       case TRACER -> previous = UNKNOWN;
       case FULL -> stopBefore(address, size, Stop.BATCH_FULL);
+      case ELSEWHERE -> {
+        moving = true;
+        stopBefore(probe.elsewhere(), 0, Stop.NONE);
+      }
     }
   }
 

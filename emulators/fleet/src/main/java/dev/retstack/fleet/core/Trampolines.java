@@ -4,6 +4,7 @@ import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.LandingCode;
 import dev.retstack.fleet.loader.ElfFile;
 import dev.retstack.fleet.loader.Segment;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.lang.foreign.MemorySegment;
 import java.util.OptionalInt;
 
@@ -32,7 +33,7 @@ public final class Trampolines {
   private final LandingCode landing;
   private final byte[] idleLoop;
   private final long start;
-  private int count;
+  private final LongArrayList targets = new LongArrayList();
 
   private Trampolines(GuestMemory memory, Isa isa, long start) {
     this.memory = memory;
@@ -77,9 +78,16 @@ public final class Trampolines {
 
   /** Index of the trampoline at an address, or -1. */
   public int indexAt(long address) {
-    return holds(address) && (address - start) % STRIDE == 0 && (address - start) / STRIDE < count
+    return holds(address)
+            && (address - start) % STRIDE == 0
+            && (address - start) / STRIDE < targets.size()
         ? (int) ((address - start) / STRIDE)
         : -1;
+  }
+
+  /** Where the trampoline of an index goes on. */
+  public long target(int index) {
+    return targets.getLong(index);
   }
 
   /**
@@ -89,7 +97,7 @@ public final class Trampolines {
    * @return its index; empty where no jump reaches the target, or there is no room left
    */
   public OptionalInt add(long target) {
-    long at = start + (long) count * STRIDE;
+    long at = start + (long) targets.size() * STRIDE;
     if (at == end()) {
       return OptionalInt.empty();
     }
@@ -105,7 +113,8 @@ public final class Trampolines {
       }
     }
     put(at, code);
-    return OptionalInt.of(count++);
+    targets.add(target);
+    return OptionalInt.of(targets.size() - 1);
   }
 
   private void put(long at, byte[] code) {

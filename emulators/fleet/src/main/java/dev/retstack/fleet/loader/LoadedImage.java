@@ -24,6 +24,7 @@ public final class LoadedImage {
   private final Isa isa;
   private final List<ActiveConvention> conventions;
   private final List<Long> callSites;
+  private final List<Symbol> unwinders;
   private final PatchSites patchSites;
   private final LongSet relocatedSites = new LongOpenHashSet();
 
@@ -36,6 +37,7 @@ public final class LoadedImage {
     sites.addAll(elf.mcountLoc());
     this.patchSites = PatchSites.of(this);
     this.callSites = sites.longStream().sorted().distinct().boxed().toList();
+    this.unwinders = Unwinders.of(elf, callSites);
   }
 
   /**
@@ -193,6 +195,11 @@ public final class LoadedImage {
   /** Addresses of all call sites, those that are switched off included; sorted. */
   public List<Long> callSites() {
     return callSites;
+  }
+
+  /** Functions that read return addresses, and must see the true ones. */
+  public List<Symbol> unwinders() {
+    return unwinders;
   }
 
   /** Addresses of the calls that relocations name; mostly empty. */

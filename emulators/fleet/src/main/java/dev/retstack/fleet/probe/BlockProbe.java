@@ -12,7 +12,14 @@ public interface BlockProbe extends Probe {
      * Code of the tracer, but the batch is full: nothing was done. The core must stop before this
      * block; it runs again when the batch has been taken.
      */
-    FULL
+    FULL,
+    /** The program goes on at {@link #elsewhere} instead. */
+    ELSEWHERE
+  }
+
+  /** Where the program goes on after {@link Block#ELSEWHERE}. */
+  default long elsewhere() {
+    throw new IllegalStateException("the program goes on where it is");
   }
 
   /**

@@ -100,6 +100,19 @@ final class Contexts<S extends FrameStack> {
     return all;
   }
 
+  /** False for two addresses that are known to be on the stacks of different tasks. */
+  boolean mayShareStack(long one, long other) {
+    GuestTask<S> task = null;
+    for (Context<S> context : contexts()) {
+      boolean holds = context.isPlaced() && (context.holds(one) || context.holds(other));
+      if (holds && task != null && task != context.task) {
+        return false;
+      }
+      task = holds ? context.task : task;
+    }
+    return true;
+  }
+
   private List<Context<S>> contexts() {
     List<Context<S>> all = new ArrayList<>();
     for (GuestTask<S> task : tasks) {

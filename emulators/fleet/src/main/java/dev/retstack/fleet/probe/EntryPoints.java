@@ -45,12 +45,15 @@ public final class EntryPoints {
   /** Addresses of the sites without a call, sorted. */
   private final long[] sites;
 
+  private final List<Symbol> unwinders;
+
   private SiteRules rules;
 
   private EntryPoints(
       LoadedImage image, List<ActiveConvention> conventions, List<Site> switchedOff) {
     this.image = image;
     rules = new SiteRules(image, TraceSettings.standard());
+    unwinders = conventions.isEmpty() ? List.of() : image.unwinders();
     cards = conventions.stream().map(ActiveConvention::card).toArray(AbiCard[]::new);
     for (int i = 0; i < cards.length; i++) {
       for (Symbol function : conventions.get(i).countingFunctions()) {
@@ -107,6 +110,25 @@ public final class EntryPoints {
   /** None: functions are not watched. */
   public static EntryPoints none(LoadedImage image) {
     return new EntryPoints(image, List.of(), List.of());
+  }
+
+  /** True for the first instruction of an unwinder. */
+  boolean isUnwinder(long address) {
+    return unwinderAt(address) != null;
+  }
+
+  /**
+   * The function that begins at an address and reads return addresses; null for any other, and
+   * where functions are not watched.
+   */
+  Symbol unwinderAt(long address) {
+    for (int i = 0; i < unwinders.size(); i++) {
+      Symbol unwinder = unwinders.get(i);
+      if (address == unwinder.address() || address == unwinder.entry()) {
+        return unwinder;
+      }
+    }
+    return null;
   }
 
   /** True where two addresses are of one function. */

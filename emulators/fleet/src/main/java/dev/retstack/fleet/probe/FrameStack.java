@@ -11,6 +11,15 @@ interface FrameStack {
   /** Address of the slot of an open frame. */
   long retP(int frame);
 
+  /** Where an open frame returns to: a handler slot where it took the place of the one below. */
+  long fromPc(int frame);
+
+  /** True where the frame below an open one gave way to it by a tail call. */
+  boolean isTail(int frame);
+
+  /** Leaves so many frames. */
+  void truncate(int frames);
+
   /**
    * The frame that returns through a place.
    *

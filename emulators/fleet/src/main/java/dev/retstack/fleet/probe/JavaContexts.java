@@ -5,7 +5,7 @@ import dev.retstack.schema.codec.RecordBatch;
 import java.util.function.Supplier;
 
 /** The contexts of a core whose probe is in Java. */
-final class JavaContexts implements Contexts.Listener<JavaFrames> {
+final class JavaContexts implements Contexts.Listener<JavaFrames>, Unwinding.Stacks {
   private final Contexts<JavaFrames> contexts;
   private final EventRecords events;
   private final Supplier<RecordBatch> batch;
@@ -95,6 +95,16 @@ final class JavaContexts implements Contexts.Listener<JavaFrames> {
   /** {@link JavaFrames#forgetSlots}, in all of them. */
   void forgetSlots() {
     contexts.all().forEach(JavaFrames::forgetSlots);
+  }
+
+  @Override
+  public Iterable<JavaFrames> stacks() {
+    return contexts.all();
+  }
+
+  @Override
+  public boolean mayShareStack(long one, long other) {
+    return contexts.mayShareStack(one, other);
   }
 
   @Override

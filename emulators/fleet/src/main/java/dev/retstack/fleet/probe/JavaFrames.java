@@ -43,6 +43,21 @@ final class JavaFrames implements FrameStack {
   }
 
   @Override
+  public long fromPc(int frame) {
+    return stack.fromPc(frame);
+  }
+
+  @Override
+  public boolean isTail(int frame) {
+    return stack.isTail(frame);
+  }
+
+  @Override
+  public void truncate(int count) {
+    stack.truncate(count);
+  }
+
+  @Override
   public int find(int place, long above) {
     return stack.find(place, above);
   }

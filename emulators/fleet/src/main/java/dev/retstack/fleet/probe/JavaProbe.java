@@ -14,8 +14,6 @@ import dev.retstack.fleet.probe.EntryPoints.Site;
 import dev.retstack.schema.codec.Mark;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.unicorn.Unicorn;
-import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
-import java.util.Arrays;
 
 /**
  * The reference probe: entry hijack and exit restore in Java, driven by the ABI card alone.
@@ -27,7 +25,6 @@ import java.util.Arrays;
  */
 public final class JavaProbe implements BlockProbe {
   private final Unicorn engine;
-  private final GuestMemory memory;
   private final LandingPage landing;
   private final TraceClock clock;
   private final CodeAddresses addresses;
@@ -40,13 +37,11 @@ public final class JavaProbe implements BlockProbe {
   private final long wordMask;
   private final EntryPoints points;
   private final AbiCard[] cards;
-  private final long[] countingFunctions;
-  private final int[][] candidates;
+  private final CountingCalls calls;
   private final JavaContexts contexts;
   private JavaFrames frames;
   private RetStack stack;
   private LateEntries late;
-  private final Long2ObjectOpenHashMap<Site> calls = new Long2ObjectOpenHashMap<>();
   private RecordBatch batch = new RecordBatch(0);
   private long overruns;
   private long unhijackable;
@@ -65,6 +60,8 @@ public final class JavaProbe implements BlockProbe {
   private boolean paused;
 
   private final ReturnWatch watch;
+  private final Unwinding unwinding;
+  private long elsewhere;
 
   /**
    * A probe of one core.
@@ -85,7 +82,6 @@ public final class JavaProbe implements BlockProbe {
       int retStackLimit,
       boolean checkReturns) {
     this.engine = engine;
-    this.memory = memory;
     this.landing = landing;
     this.clock = clock;
     this.addresses = isa.addresses();
@@ -95,10 +91,7 @@ public final class JavaProbe implements BlockProbe {
     this.points = points;
     this.cards = points.cards().toArray(AbiCard[]::new);
     this.slotReach = points.slotReach(isa);
-    var countingBy = points.countingFunctions();
-    this.countingFunctions = countingBy.keySet().toLongArray();
-    this.candidates =
-        Arrays.stream(countingFunctions).mapToObj(countingBy::get).toArray(int[][]::new);
+    this.calls = new CountingCalls(points, memory, addresses);
     this.slot = new EntrySlot(engine, memory, wordMask);
     this.triggers = new Triggers(points.rules());
     long mask = addresses.instruction(-1);
@@ -106,7 +99,15 @@ public final class JavaProbe implements BlockProbe {
         new JavaContexts(events, () -> batch, clock, mask, regions, points::rules, retStackLimit);
     var smashed = new SmashedReturns(engine, memory, isa, points, to -> landing.slotAt(to) >= 0);
     this.watch = new ReturnWatch(smashed, events, clock, addresses, checkReturns);
+    this.unwinding =
+        new Unwinding(
+            engine, memory, landing, word -> Unwinding.NOWHERE, isa, points, regions, contexts);
     goOn();
+  }
+
+  @Override
+  public long elsewhere() {
+    return elsewhere;
   }
 
   @Override
@@ -115,17 +116,25 @@ public final class JavaProbe implements BlockProbe {
   }
 
   private Block meet(long address, int size) {
-    for (int i = 0; i < countingFunctions.length; i++) {
-      if (address == countingFunctions[i]) {
-        return !batch.isFull() && called(candidates[i]) ? Block.TRACER : Block.FULL;
-      }
+    int[] among = calls.of(address);
+    if (among != null) {
+      return !batch.isFull() && called(among) ? Block.TRACER : Block.FULL;
     }
     int handler = landing.slotAt(address);
     if (handler >= 0) {
       return !batch.isFull() && exit(handler, address) ? Block.TRACER : Block.FULL;
     }
-    if (!landing.holds(address) && !watch.check(address, batch, false)) {
-      return Block.FULL;
+    if (!landing.holds(address)) {
+      if (unwinding.asks(address)) {
+        elsewhere = unwinding.meet(address);
+        watch.top();
+        if (elsewhere != address) {
+          return Block.ELSEWHERE;
+        }
+      }
+      if (!watch.check(address, batch, false)) {
+        return Block.FULL;
+      }
     }
     Site site = points.hasBlocks() ? points.ofBlock(address, size) : null;
     return site != null && (batch.isFull() || !entry(site)) ? Block.FULL : Block.PROGRAM;
@@ -133,19 +142,9 @@ public final class JavaProbe implements BlockProbe {
 
   /** False where the batch is full. */
   private boolean called(int[] among) {
-    try {
-      long returnAddress =
-          addresses.instruction(slot.value(cards[among[0]].returnAddress().orElseThrow()));
-      Site site = calls.get(returnAddress);
-      if (site == null) {
-        site = points.ofCall(returnAddress, among, memory::code);
-        calls.put(returnAddress, site);
-      }
-      return entry(site);
-    } catch (GuestAccessException noReturnAddress) {
-      unhijackable++;
-      return true;
-    }
+    Site site = calls.site(among, slot);
+    unhijackable += site == null ? 1 : 0;
+    return site == null || entry(site);
   }
 
   private boolean entry(Site site) {

@@ -75,6 +75,8 @@ final class NativeBlocks {
       kind = landing.stopsAt(address) ? "STOP" : "LANDING";
     } else if (landing.stopsAt(address)) {
       kind = "STOP";
+    } else if (points.isUnwinder(address)) {
+      kind = "UNWINDER";
     } else if (count <= Pacer.IDLE_LOOP && isIdleLoop(address, size)) {
       kind = "IDLE";
     }

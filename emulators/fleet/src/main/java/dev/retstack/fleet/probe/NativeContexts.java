@@ -7,7 +7,7 @@ import java.util.Deque;
 import java.util.function.Supplier;
 
 /** The contexts of a core whose probe is in C, which works on the current one. */
-final class NativeContexts implements Contexts.Listener<NativeFrames> {
+final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding.Stacks {
   private final NativeLibrary layout;
   private final NativeCore core;
   private final EventRecords events;
@@ -67,6 +67,17 @@ final class NativeContexts implements Contexts.Listener<NativeFrames> {
     return contexts.all();
   }
 
+  /** The same, those of the current context as they were at the last {@link #frames}. */
+  @Override
+  public Iterable<NativeFrames> stacks() {
+    return contexts.all();
+  }
+
+  @Override
+  public boolean mayShareStack(long one, long other) {
+    return contexts.mayShareStack(one, other);
+  }
+
   /** The probe in C works on the current context, as it is now. */
   void load() {
     Context<NativeFrames> current = contexts.current();
@@ -76,8 +87,8 @@ final class NativeContexts implements Contexts.Listener<NativeFrames> {
     core.set("stack_size", contexts.holds(current.low) ? current.high - current.low : 0);
   }
 
-  /** Another context may be current now. */
-  private void goOn() {
+  /** Another context may be current now, or frames of the current one are gone. */
+  void goOn() {
     load();
     core.set("watched", contexts.current().frames.watched());
   }

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.probe;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
@@ -175,6 +176,21 @@ final class NativeFrames implements FrameStack {
   @Override
   public long retP(int frame) {
     return of(frame, "ret_p");
+  }
+
+  @Override
+  public long fromPc(int frame) {
+    return of(frame, "from_pc");
+  }
+
+  @Override
+  public boolean isTail(int frame) {
+    return frames.get(JAVA_BYTE, frame * frameBytes + layout.at("frame.tail")) != 0;
+  }
+
+  @Override
+  public void truncate(int frames) {
+    count = frames;
   }
 
   @Override

@@ -107,15 +107,28 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     contexts =
         new NativeContexts(
             library, core, arena, events, this::batch, regionsOfStacks, retStackLimit);
+    NativeUnwinding unwinding =
+        new NativeUnwinding(
+            library,
+            core,
+            contexts,
+            engine,
+            memory,
+            landing,
+            trampolines,
+            isa,
+            points,
+            regionsOfStacks);
     answers =
         Map.of(
-            library.at("ASK_SMASHED"), this::meetReturn,
+            library.at("ASK_SMASHED"), () -> smashed(core.stopAddress(), core.get("stop_count")),
             library.at("ASK_BLOCK"), this::meetBlock,
             library.at("ASK_SITE"), this::addSite,
             library.at("ASK_FRAMES"), this::growFrames,
-            library.at("ASK_REGIONS"), this::describeRegions,
+            library.at("ASK_REGIONS"), () -> regions.describe(memory.mappings()),
+            library.at("ASK_UNWINDER"), unwinding::meet,
             library.at("ASK_TRIGGER"), this::fireTriggers,
-            library.at("ASK_TRAMPOLINE"), this::addTrampoline,
+            library.at("ASK_TRAMPOLINE"), () -> ways.add(core.get("stop_value")),
             library.at("ASK_ENTRY_TASK"), contexts::enter,
             library.at("ASK_EXIT_TASK"),
                 () -> contexts.exit(engine.reg_read(stackPointer), core.get("slot_reach")));
@@ -199,10 +212,6 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     }
   }
 
-  private void meetReturn() {
-    smashed(core.stopAddress(), core.get("stop_count"));
-  }
-
   private void smashed(long to, long last) {
     NativeFrames frames = contexts.frames();
     int frame = returns.find(frames.segment(), to, last);
@@ -243,17 +252,9 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     contexts.load();
   }
 
-  private void describeRegions() {
-    regions.describe(memory.mappings());
-  }
-
   private void fireTriggers() {
     triggers.fire(core.get("stop_value"), core.get("stop_time"), this);
     core.set("triggered", 1);
-  }
-
-  private void addTrampoline() {
-    ways.add(core.get("stop_value"));
   }
 
   @Override

@@ -51,7 +51,7 @@ final class ReturnWatch {
         switch (block) {
           case PROGRAM -> address;
           case TRACER -> NOWHERE;
-          case FULL -> last;
+          case FULL, ELSEWHERE -> last;
         };
     return block;
   }

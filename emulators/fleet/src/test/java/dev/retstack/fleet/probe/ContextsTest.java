@@ -41,6 +41,21 @@ class ContextsTest {
     }
 
     @Override
+    public long fromPc(int frame) {
+      return stack.fromPc(frame);
+    }
+
+    @Override
+    public boolean isTail(int frame) {
+      return stack.isTail(frame);
+    }
+
+    @Override
+    public void truncate(int frames) {
+      stack.truncate(frames);
+    }
+
+    @Override
     public int find(int place, long above) {
       return stack.find(place, above);
     }

@@ -1,0 +1,270 @@
+package dev.retstack.fleet.probe;
+
+import dev.retstack.fleet.core.GuestAccessException;
+import dev.retstack.fleet.core.GuestMemory;
+import dev.retstack.fleet.core.LandingPage;
+import dev.retstack.fleet.isa.CodeAddresses;
+import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.Registers;
+import dev.retstack.fleet.loader.Symbol;
+import dev.retstack.unicorn.Unicorn;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * Lets unwinders see true return addresses. When one is called, every hijacked return address on
+ * its stack is put back; when its frame has been left, those above the stack pointer are hijacked
+ * again, and the frames whose slots lie below are gone. That is so wherever it goes on: in a catch,
+ * in a clean-up, which calls the next one, behind a longjmp, or where it was called.
+ *
+ * <p>The return addresses are found by looking for handlers, word by word, since where a function
+ * saved the one that was in a register nobody tells. A copy of a handler that is no return address
+ * is exchanged with them, and back.
+ */
+final class Unwinding {
+  /** Most unwinders that are at work at a time, one called below the other; more are let alone. */
+  static final int WALKS_MOST = 16;
+
+  /** No address. */
+  static final long NOWHERE = -1;
+
+  /** Bytes above the slot that records name where the return address may be saved (s390x: 112). */
+  private static final long ABOVE = 256;
+
+  /** The contexts of a core. */
+  interface Stacks {
+    /** The frames of all of them. */
+    Iterable<? extends FrameStack> stacks();
+
+    /** False for two addresses that are on different stacks for sure. */
+    boolean mayShareStack(long one, long other);
+  }
+
+  private final Unicorn engine;
+  private final GuestMemory memory;
+  private final LandingPage landing;
+  private final LongUnaryOperator trampolines;
+  private final StackRegions regions;
+  private final Stacks contexts;
+  private final EntryPoints points;
+  private final CodeAddresses addresses;
+  private final Registers registers;
+  private final long wordMask;
+  private final int wordBytes;
+  private final boolean pushes;
+  private final long reach;
+
+  /** Unwinders at work, the innermost last. */
+  private final List<UnwinderWalk> walks = new ArrayList<>();
+
+  /**
+   * Those of a core.
+   *
+   * @param trampolines where a trampoline goes on; {@link #NOWHERE} for any other address
+   */
+  Unwinding(
+      Unicorn engine,
+      GuestMemory memory,
+      LandingPage landing,
+      LongUnaryOperator trampolines,
+      Isa isa,
+      EntryPoints points,
+      StackRegions regions,
+      Stacks contexts) {
+    this.engine = engine;
+    this.memory = memory;
+    this.landing = landing;
+    this.trampolines = trampolines;
+    this.regions = regions;
+    this.contexts = contexts;
+    this.points = points;
+    addresses = isa.addresses();
+    registers = isa.registers();
+    wordBytes = isa.wordBytes();
+    wordMask = wordBytes == Long.BYTES ? -1 : 0xffff_ffffL;
+    pushes = isa.pushesReturnAddress();
+    reach = points.slotReach(isa);
+  }
+
+  /** The unwinders at work. */
+  List<UnwinderWalk> walks() {
+    return walks;
+  }
+
+  /** True where {@link #meet} is to be asked about a block of the program. */
+  boolean asks(long address) {
+    return (!walks.isEmpty() && isAnyOver(address)) || points.isUnwinder(address);
+  }
+
+  private boolean isAnyOver(long address) {
+    long sp = stackPointer();
+    return walks.stream().anyMatch(walk -> walk.isOver(address, sp));
+  }
+
+  private long stackPointer() {
+    return engine.reg_read(registers.sp()) & wordMask;
+  }
+
+  /**
+   * A block of the program is about to run, where an unwinder begins, or one may be over. Where
+   * neither is so nothing happens, nor when it comes again.
+   *
+   * @return where the program goes on: there, or at the handler where the unwinder returns by a
+   *     hijacked return address, because a traced function was called away by it
+   */
+  long meet(long address) {
+    long sp = stackPointer();
+    Symbol unwinder = points.unwinderAt(address);
+    long to = address;
+    for (int i = walks.size() - 1; i >= 0 && to == address; i--) {
+      UnwinderWalk walk = walks.get(i);
+      if (walk.isOver(address, sp) && contexts.mayShareStack(walk.lowestPlace(), sp)) {
+        walks.remove(i);
+        to = end(walk, address, sp, unwinder != null);
+      }
+    }
+    if (unwinder != null && to == address && walks.size() < WALKS_MOST) {
+      begin(unwinder, sp);
+    }
+    return to;
+  }
+
+  private void begin(Symbol unwinder, long sp) {
+    StackRegions.Region region = regions.at(sp);
+    long first = pushes ? sp + 1 : sp;
+    UnwinderWalk walk = new UnwinderWalk(unwinder, sp, first, region.end());
+    try {
+      restore(walk, region);
+    } catch (GuestAccessException noStack) {
+      return;
+    }
+    if (!pushes) {
+      long link = engine.reg_read(registers.link()) & wordMask;
+      long original = original(link, sp);
+      if (original != NOWHERE) {
+        engine.reg_write(registers.link(), original);
+        walk.restoredLink(link, original);
+      }
+    }
+    if (walk.hasRestored()) {
+      walks.add(walk);
+    }
+  }
+
+  private void restore(UnwinderWalk walk, StackRegions.Region region) {
+    long top = top(region);
+    long size = top - walk.stackPointer() & -wordBytes;
+    if (Long.compareUnsigned(top, walk.stackPointer()) <= 0) {
+      return;
+    }
+    StackWords words = new StackWords(memory, walk.stackPointer(), size);
+    for (long at = 0; at + wordBytes <= size; at += words.step()) {
+      long word = words.at(at);
+      if (landing.slotAt(word) >= 0 || trampolines.applyAsLong(word) != NOWHERE) {
+        long place = walk.stackPointer() + at;
+        long original = original(word, place);
+        if (original != NOWHERE) {
+          memory.writeWord(place, original);
+          walk.restored(place, word, original);
+        }
+      }
+    }
+  }
+
+  /** One past the last word that may hold a return address of the stack. */
+  private long top(StackRegions.Region region) {
+    long top = 0;
+    for (FrameStack stack : contexts.stacks()) {
+      for (int i = 0; i < stack.size(); i++) {
+        long retP = stack.retP(i);
+        if (region.holds(retP)) {
+          top = Long.compareUnsigned(retP, top) > 0 ? retP : top;
+          break;
+        }
+      }
+    }
+    return Long.compareUnsigned(region.end() - top, ABOVE) < 0 ? region.end() : top + ABOVE;
+  }
+
+  /** What a word at a place would be without any hijack; {@link #NOWHERE} where it is none. */
+  private long original(long word, long place) {
+    int handler = landing.slotAt(word);
+    if (handler < 0) {
+      return trampolines.applyAsLong(word);
+    }
+    long nearest = NOWHERE;
+    long original = NOWHERE;
+    for (FrameStack stack : contexts.stacks()) {
+      int frame = owner(stack, handler, place);
+      if (frame >= 0 && Long.compareUnsigned(stack.retP(frame), nearest) < 0) {
+        nearest = stack.retP(frame);
+        original = stack.fromPc(first(stack, frame));
+      }
+    }
+    return word == landing.slot(handler) ? original : NOWHERE;
+  }
+
+  /** Of the frames of a handler the one that may have saved its return address at a place. */
+  private static int owner(FrameStack stack, int handler, long place) {
+    long lowest = Long.compareUnsigned(place, ABOVE) < 0 ? 0 : place - ABOVE;
+    int low = 0;
+    int high = stack.size(); // the first frame whose slot lies lower; slots lie the lower the later
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (Long.compareUnsigned(stack.retP(middle), lowest) >= 0) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low - 1 - Math.floorMod(low - 1 - handler, LandingPage.SLOTS);
+  }
+
+  /** The frame that gave way to a frame at last. */
+  private static int first(FrameStack stack, int frame) {
+    int first = frame;
+    while (first > 0 && stack.isTail(first)) {
+      first--;
+    }
+    return first;
+  }
+
+  /** The unwinder has been left; this is where the program goes on. */
+  private long end(UnwinderWalk walk, long address, long sp, boolean another) {
+    for (int i = walk.firstFrom(sp); i < walk.size(); i++) {
+      if (memory.isMapped(walk.place(i), wordBytes)
+          && memory.readWord(walk.place(i)) == walk.original(i)) {
+        memory.writeWord(walk.place(i), walk.hijacked(i));
+      }
+    }
+    long returned = walk.stackPointer() + (pushes ? wordBytes : 0);
+    if (sp == returned && walk.returnsTo(address, addresses) && isOfHandlers()) {
+      return walk.hijackedReturn();
+    }
+    if (another && !pushes && sp == returned && walk.originalReturn() != NOWHERE) {
+      engine.reg_write(registers.link(), walk.hijackedReturn());
+    } else {
+      contexts.stacks().forEach(stack -> drop(stack, walk.stackPointer(), sp + reach));
+    }
+    return address;
+  }
+
+  /** True where the instruction set that handlers are written in is on. */
+  private boolean isOfHandlers() {
+    return addresses.target(0, engine::reg_read) == 0;
+  }
+
+  /** The frames that lay on the stack between two addresses are gone, and those above them. */
+  private static void drop(FrameStack stack, long low, long high) {
+    int dead = stack.size();
+    boolean isHere = false;
+    while (dead > 0 && Long.compareUnsigned(stack.retP(dead - 1), high) < 0) {
+      dead--;
+      isHere |= Long.compareUnsigned(stack.retP(dead), low) >= 0;
+    }
+    if (isHere) {
+      stack.truncate(first(stack, dead));
+    }
+  }
+}

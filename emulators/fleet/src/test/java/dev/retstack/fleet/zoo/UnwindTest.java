@@ -1,0 +1,115 @@
+package dev.retstack.fleet.zoo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.loader.LoadedImage;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Programs whose frames are left by exceptions, backtraces and jumps ({@code guest/unwind}): they
+ * print what they print untraced, both probes record what the program says of its own calls,
+ * wherever the core stops. What is not installed is skipped.
+ */
+final class UnwindTest {
+  private static final Path FOLDER = Zoo.GUEST.resolve("unwind");
+
+  private static final long SEED = Long.getLong("retstack.seed", System.nanoTime() >>> 1);
+
+  @TempDir static Path built;
+
+  /** A program of a variant, and what it is told to do. */
+  record Case(String program, String variant, List<String> arguments) {
+    @Override
+    public String toString() {
+      return String.join(" ", program + "-" + variant, String.join(" ", arguments)).strip();
+    }
+  }
+
+  static List<Case> cases() throws IOException, InterruptedException {
+    List<Case> cases = new ArrayList<>();
+    for (String variant : build("--list").lines().toList()) {
+      cases.add(new Case("exceptions", variant, List.of()));
+      cases.add(new Case("exceptions", variant, List.of("escapes")));
+      cases.add(new Case("exceptions", variant, List.of("forbidden")));
+      for (int stacks = 0; stacks <= 3; stacks += 3) {
+        String seed = Long.toString(SEED + cases.size());
+        cases.add(new Case("jumps", variant, List.of(seed, Integer.toString(stacks))));
+      }
+    }
+    return cases;
+  }
+
+  @BeforeAll
+  static void build() throws IOException, InterruptedException {
+    build(built.toString())
+        .lines()
+        .filter(line -> line.startsWith("skipped"))
+        .forEach(System.out::println);
+  }
+
+  private static String build(String argument) throws IOException, InterruptedException {
+    Process process =
+        new ProcessBuilder(FOLDER.resolve("build.sh").toString(), argument)
+            .redirectErrorStream(true)
+            .start();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(said).isZero();
+    return said;
+  }
+
+  @ParameterizedTest
+  @MethodSource("cases")
+  void whatTheProgramSaysIsWhatIsRecorded(Case one) throws IOException {
+    Path file = built.resolve(one.program + "-" + one.variant);
+    Assumptions.assumeTrue(Files.exists(file), "skipped: no compiler for " + one.variant);
+    LoadedImage image = LoadedImage.load(file);
+    String[] arguments = one.arguments.toArray(String[]::new);
+    CoreOptions options = Run.options();
+    Run untraced = Run.of(image, options.withTraced(false), 1_000_000, core -> {}, arguments);
+    Run java = Run.of(image, options.withProbe(ProbeKind.JAVA), 1_000_000, core -> {}, arguments);
+    assertThat(java.output()).isEqualTo(untraced.output()).isNotEmpty();
+    assertThat(java.ending()).isEqualTo(untraced.ending());
+    assertThat(java.unhijackable()).isZero();
+    int died = CallLog.check(java);
+    assertThat(died > 0).isEqualTo(!one.arguments.contains("escapes"));
+    Run inC = Run.of(image, options.withProbe(ProbeKind.NATIVE), 1_000_000, core -> {}, arguments);
+    assertThat(inC.output()).isEqualTo(untraced.output());
+    assertThat(inC.ending()).isEqualTo(untraced.ending());
+    Records.assertSame("Java", java.records(), "C", inC.records());
+    alsoWhereverTheyStop(java, arguments);
+  }
+
+  private static void alsoWhereverTheyStop(Run java, String... arguments) {
+    SplittableRandom random = new SplittableRandom(SEED);
+    for (ProbeKind probe : List.of(ProbeKind.JAVA, ProbeKind.NATIVE)) {
+      CoreOptions options =
+          Run.options()
+              .withProbe(probe)
+              .withCheckReturns(random.nextBoolean())
+              .withRecordsPerChunk(1 + random.nextInt(1 << random.nextInt(1, 12)));
+      Run run =
+          Run.of(
+              java.image(),
+              options,
+              core -> 1 + random.nextInt(1 << random.nextInt(1, 14)),
+              arguments);
+      String how = probe + ", -Dretstack.seed=" + SEED;
+      Records.assertSame("one slice", java.records(), how, run.records());
+      assertThat(run.output()).as(how).isEqualTo(java.output());
+      assertThat(run.instructions()).as(how).isEqualTo(java.instructions());
+    }
+  }
+}

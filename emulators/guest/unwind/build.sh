@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Builds the static Linux programs of this folder, whose stacks are left by unwinders and jumps.
+#
+#   build.sh DIR [VARIANT...]  DIR/<program>-<variant> for each compiler that is installed; the rest is listed as skipped
+#   build.sh --list            name the variants
+#
+# They are linked without -pg, as any program for retstack: see userland/build.sh.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+readonly VARIANTS=(
+  x86_64-mcount x86_64-mcount-O0 x86_64-fentry x86_64-fentry-O0 x86_64-patchable aarch64-mcount aarch64-patchable
+  riscv64-mcount riscv64-patchable s390x-mcount s390x-fentry arm-mcount
+)
+readonly FLAGS=(-Wall -Wextra -Werror -fno-pie -fno-omit-frame-pointer)
+
+# describe VARIANT sets target and flags
+describe() {
+  flags=(-O2)
+  case ${1%%-*} in
+    x86_64) target=x86_64-linux-gnu flags+=(-fcf-protection=none) ;;
+    arm) target=arm-linux-gnueabihf flags+=(-marm -mapcs-frame) ;;
+    *) target=${1%%-*}-linux-gnu ;;
+  esac
+  case $1 in
+    *-fentry*) flags+=(-pg -mfentry) ;;
+    *-patchable) flags+=(-fpatchable-function-entry=8) ;;
+    *) flags+=(-pg) ;;
+  esac
+  case $1 in *-O0) flags+=(-O0 -DUNOPTIMIZED) ;; esac
+}
+
+case ${1-} in
+  --list)
+    printf '%s\n' "${VARIANTS[@]}"
+    exit 0
+    ;;
+  '' | -*)
+    echo "usage: build.sh DIR [VARIANT...] | --list" >&2
+    exit 2
+    ;;
+esac
+
+readonly folder=$1
+mkdir -p "$folder"
+shift
+[[ $# -gt 0 ]] || set -- "${VARIANTS[@]}"
+for variant in "$@"; do
+  describe "$variant"
+  for source in *.cpp *.c; do
+    compiler=$target-gcc standard=-std=gnu17
+    if [[ $source == *.cpp ]]; then compiler=$target-g++ standard=-std=gnu++17; fi
+    program=$folder/${source%.*}-$variant
+    if ! command -v "$compiler" > /dev/null; then
+      echo "skipped: $compiler not installed: ${source%.*}-$variant"
+      continue
+    fi
+    "$compiler" $standard "${FLAGS[@]}" "${flags[@]}" -c "$source" -o "$program.o"
+    "$compiler" -static -no-pie "$program.o" -o "$program"
+    rm "$program.o"
+    echo "built: ${source%.*}-$variant"
+  done
+done
