@@ -1,0 +1,77 @@
+package dev.retstack.cli.anomalies;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.InterruptTimer;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.zoo.Run;
+import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.check.AnomalyKind;
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.report.StatRow;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * The preemptive kernel (guest/rtos), from the emulated core to the findings: nothing is wrong in
+ * it, and what ended without returning are the calls that its longjmps passed over, no others.
+ */
+class KernelAnomaliesTest {
+  private static final String HANDLER = "rtos_interrupt";
+  private static final String LONGJMPS_PASS_OVER = "jumper_climb";
+
+  static List<Path> images() throws IOException {
+    try (Stream<Path> files = Files.list(Zoo.GUEST.resolve("rtos").resolve("images"))) {
+      return files.sorted().toList();
+    }
+  }
+
+  /** Calls that longjmps pass over in a native run. */
+  private static long passedOver() throws IOException {
+    try (Stream<String> lines = Files.lines(Zoo.GUEST.resolve("rtos").resolve("rtos.trees"))) {
+      return lines.filter(line -> line.endsWith("!unwound")).count();
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("images")
+  void nothingIsWrongInAKernelThatIsInterrupted(Path file) throws IOException {
+    LoadedImage image = LoadedImage.load(file);
+    CoreOptions options =
+        Guest.checking()
+            .withInstructionLimit(20_000_000)
+            .withTimers(
+                List.of(new InterruptTimer(900, HANDLER), new InterruptTimer(7_100, HANDLER)));
+    Run run = Run.of(image, options, 1_000_000, core -> {}, "rtos");
+    assertThat(run.ending().detail()).isEqualTo("exited with code 0");
+    GraphState state = Guest.of(run, run.records(), run.records().size() + 1, -1);
+    List<Stat> told = state.report().stats().stream().map(StatRow::stat).toList();
+    assertThat(told)
+        .isSubsetOf(
+            Stat.TAIL_CALLS,
+            Stat.UNWOUND_CALLS,
+            Stat.STACK_SWITCHES,
+            Stat.ENDED_CALLS,
+            Stat.ANOMALIES_NOT_KEPT);
+    assertThat(state.anomalies())
+        .filteredOn(row -> row.kind() == AnomalyKind.UNWOUND)
+        .allMatch(row -> row.function().startsWith(LONGJMPS_PASS_OVER));
+    assertThat(
+            state.anomalies().stream()
+                .filter(row -> row.kind() == AnomalyKind.UNWOUND)
+                .mapToLong(AnomalyRow::count)
+                .sum())
+        .isEqualTo(passedOver());
+    assertThat(state.anomalies())
+        .extracting(row -> row.kind())
+        .isSubsetOf(AnomalyKind.UNWOUND, AnomalyKind.TAIL_CALL, AnomalyKind.STACK_SWITCH);
+  }
+}
