@@ -173,6 +173,11 @@ public final class Stream {
     return add(RecordBatch.TASK, at, depth, task, TaskEvent.SWITCHED.code(), 0x8000, 0);
   }
 
+  /** The task at hand ends. */
+  public Stream ended(long at, long task) {
+    return add(RecordBatch.TASK, at, 0, task, TaskEvent.ENDED.code(), 0x7000, 0);
+  }
+
   /** An interrupt begins on top of so many frames. */
   public Stream interrupt(long at, long number, int depth) {
     return add(RecordBatch.INTERRUPT_ENTER, at, depth, number, MAIN + 0x40, 0x8000, 0);
