@@ -165,21 +165,7 @@ final class CoreAccountant implements GraphListener {
         CoreGraph.mix(core.digest(), c.selfPc(slot), enter, time, c.level(slot), ending.code()));
     GraphEvents events = core.events();
     if (events != null && ending.finished() && took >= events.threshold() && !isHidden()) {
-      events.finished(
-          new FinishedCall(
-              core.key(),
-              core.image(),
-              context.task,
-              context.instance,
-              context.interrupt,
-              c.selfPc(slot),
-              c.callerPc(slot),
-              c.level(slot),
-              enter,
-              time,
-              self,
-              core.losses().since(enter),
-              ending));
+      events.finished(FinishedCall.of(core, context, slot, time, self, ending));
     }
   }
 

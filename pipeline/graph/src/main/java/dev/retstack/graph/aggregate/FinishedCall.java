@@ -28,6 +28,26 @@ public record FinishedCall(
     long lost,
     Ending ending) {
 
+  /** The call in a slot of the stack at hand, which ends now. */
+  static FinishedCall of(
+      CoreGraph core, ContextCalls on, int slot, long now, long self, Ending ending) {
+    long enter = on.calls.entered(slot);
+    return new FinishedCall(
+        core.key(),
+        core.image(),
+        on.task,
+        on.instance,
+        on.interrupt,
+        on.calls.selfPc(slot),
+        on.calls.callerPc(slot),
+        on.calls.level(slot),
+        enter,
+        now,
+        self,
+        core.losses().since(enter),
+        ending);
+  }
+
   /** Name of its task; empty for the first one of a core, where there may be no other. */
   public String taskName() {
     return task == 0 && instance == 1 ? "" : image.taskName(task, instance);

@@ -1,6 +1,7 @@
 package dev.retstack.service.export;
 
 import com.google.protobuf.CodedOutputStream;
+import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.aggregate.TreeKind;
 import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.AnomalyRow;
@@ -8,15 +9,17 @@ import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * A Perfetto protobuf trace: one process per core, one track per task, a slice per call and system
- * call, an instant per anomaly, mark, and function whose return was not seen. Times are the trace's
- * own: where they are instructions, one shows as a nanosecond. A call whose end is unknown has no
- * end here either, unless a loss cut it off: then its slice ends at the loss, and says so.
+ * A Perfetto protobuf trace: one process per core, one track per task and one for the interrupts on
+ * top of it, with the calls in them; a slice per call and system call, an instant per anomaly,
+ * mark, and function whose return was not seen. Times are the trace's own: where they are
+ * instructions, one shows as a nanosecond. A call whose end is unknown has no end here either,
+ * unless a loss cut it off: then its slice ends at the loss, and says so.
  */
 public final class PerfettoExport {
   private static final PerfettoSequence.Fields NOTHING = _ -> {};
@@ -35,16 +38,24 @@ public final class PerfettoExport {
   /** Writes the whole trace. */
   public static void write(List<CallTree> trees, List<AnomalyRow> anomalies, OutputStream out)
       throws IOException {
+    Map<CoreKey, Integer> pids = new HashMap<>();
     int number = 0;
     for (CallTree tree : trees) {
       number++;
+      CoreKey core = new CoreKey(tree.session(), tree.core());
+      boolean first = !pids.containsKey(core);
+      int pid = pids.computeIfAbsent(core, _ -> pids.size() + 1);
+      int tid = trees.size() + number; // no pid, so that no task is taken for the main thread
       PerfettoSequence sequence = new PerfettoSequence(number, out);
-      long process = 2L * number;
-      long thread = process + 1;
-      int pid = number;
-      sequence.track(track -> process(track, process, pid, tree));
-      sequence.track(track -> thread(track, process, thread, pid, tree));
-      TreeWalk.walk(tree, anomalies, Integer.MAX_VALUE, new Events(sequence, thread));
+      // uuids: of cores 3 n, of tasks 3 n + 1, of interrupts 3 n + 2
+      long process = 3L * pid;
+      if (first) {
+        sequence.track(track -> process(track, process, pid, tree));
+      }
+      long thread = 3L * number + 1;
+      sequence.track(track -> thread(track, process, thread, pid, tid, tree));
+      Events events = new Events(sequence, process, thread, tree.taskName());
+      TreeWalk.walk(tree, anomalies, Integer.MAX_VALUE, events);
     }
   }
 
@@ -62,7 +73,8 @@ public final class PerfettoExport {
   }
 
   private static void thread(
-      CodedOutputStream track, long parent, long uuid, int pid, CallTree tree) throws IOException {
+      CodedOutputStream track, long parent, long uuid, int pid, int tid, CallTree tree)
+      throws IOException {
     String name = tree.taskName();
     track.writeUInt64(PerfettoFields.TRACK_UUID, uuid);
     track.writeString(PerfettoFields.TRACK_NAME, name);
@@ -72,19 +84,51 @@ public final class PerfettoExport {
         PerfettoFields.TRACK_THREAD,
         thread -> {
           thread.writeInt32(PerfettoFields.THREAD_PID, pid);
-          thread.writeInt32(PerfettoFields.THREAD_TID, 1000 * pid);
+          thread.writeInt32(PerfettoFields.THREAD_TID, tid);
           thread.writeString(PerfettoFields.THREAD_NAME, name);
         });
   }
 
   private static final class Events implements TreeWalk.Visitor {
     private final PerfettoSequence sequence;
-    private final long track;
+    private final long process;
+    private final long task;
+    private final String taskName;
+
+    /** Interrupts that are open around what comes next, and whether their track was told of. */
+    private int interrupts;
+
+    private boolean interruptsTold;
+
+    /** Times of the last slices' beginnings and ends on the two tracks. */
+    private long lastInTask;
+
+    private long lastInInterrupt;
     private boolean dropped;
 
-    Events(PerfettoSequence sequence, long track) {
+    Events(PerfettoSequence sequence, long process, long task, String taskName) {
       this.sequence = sequence;
-      this.track = track;
+      this.process = process;
+      this.task = task;
+      this.taskName = taskName;
+    }
+
+    private long track() {
+      return interrupts > 0 ? task + 1 : task;
+    }
+
+    /** What follows is on the track of the task's interrupts, which is told of once. */
+    private void enterInterrupt() throws IOException {
+      interrupts++;
+      if (!interruptsTold) {
+        interruptsTold = true;
+        sequence.track(
+            descriptor -> {
+              descriptor.writeUInt64(PerfettoFields.TRACK_UUID, track());
+              descriptor.writeString(PerfettoFields.TRACK_NAME, "interrupts of " + taskName);
+              descriptor.writeUInt64(PerfettoFields.TRACK_PARENT, process);
+            });
+      }
     }
 
     @Override
@@ -93,7 +137,10 @@ public final class PerfettoExport {
         case CALL -> event(call.enter(), SLICE_BEGIN, call.function(), details(call));
         case SYSTEM_CALL ->
             event(call.enter(), SLICE_BEGIN, "sys_" + call.function(), details(call));
-        case INTERRUPT -> event(call.enter(), SLICE_BEGIN, call.function(), details(call));
+        case INTERRUPT -> {
+          enterInterrupt();
+          event(call.enter(), SLICE_BEGIN, call.function(), details(call));
+        }
         case SWITCH -> event(call.enter(), SLICE_BEGIN, AWAY, annotation("next", call.function()));
         case LOSS -> {
           dropped = true;
@@ -117,8 +164,11 @@ public final class PerfettoExport {
             case FUNCTION, MARK -> false;
           };
       if (slice && call.ending() != Ending.OPEN) {
-        event(call.exit(), PerfettoFields.TYPE_SLICE_END, null, NOTHING);
+        // one that was cut off is known for as long as what stands in it
+        long end = Math.max(call.exit(), interrupts > 0 ? lastInInterrupt : lastInTask);
+        event(end, PerfettoFields.TYPE_SLICE_END, null, NOTHING);
       }
+      interrupts -= call.kind() == TreeKind.INTERRUPT ? 1 : 0;
     }
 
     @Override
@@ -129,7 +179,11 @@ public final class PerfettoExport {
 
     private void event(long time, int type, String name, PerfettoSequence.Fields more)
         throws IOException {
-      sequence.event(time, type, track, name, more, dropped);
+      sequence.event(time, type, track(), name, more, dropped);
+      if (type != INSTANT) {
+        lastInTask = interrupts > 0 ? lastInTask : time;
+        lastInInterrupt = interrupts > 0 ? time : lastInInterrupt;
+      }
       dropped = false;
     }
 
