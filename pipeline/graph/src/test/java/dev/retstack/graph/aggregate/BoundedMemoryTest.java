@@ -14,8 +14,20 @@ class BoundedMemoryTest {
   /** README.md, "Memory": a core and its image, with the limits of replay and 16,384 functions. */
   private static final long STATED = 96L << 20;
 
+  /** README.md, "Memory": stacks of tasks and interrupts, with calls few on each, and the tree. */
+  private static final long STATED_OF_TASKS = 64L << 20;
+
   @Test
   void aHostileStreamStaysWithinWhatIsStated() throws Exception {
+    stays(MemoryHog.class, STATED);
+  }
+
+  @Test
+  void tasksAndInterruptsWithoutEndStayWithinWhatIsStated() throws Exception {
+    stays(TaskHog.class, STATED_OF_TASKS);
+  }
+
+  private static void stays(Class<?> hogs, long stated) throws Exception {
     long seed = Long.getLong("retstack.seed", System.nanoTime());
     String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     Process hog =
@@ -25,7 +37,7 @@ class BoundedMemoryTest {
                     "-Xmx160m",
                     "-cp",
                     System.getProperty("java.class.path"),
-                    MemoryHog.class.getName(),
+                    hogs.getName(),
                     Long.toString(seed)))
             .redirectErrorStream(true)
             .start();
@@ -33,6 +45,6 @@ class BoundedMemoryTest {
     assertThat(hog.waitFor()).as("-Dretstack.seed=%d: %s", seed, said).isZero();
     assertThat(Long.parseLong(said.strip()))
         .as("-Dretstack.seed=%d", seed)
-        .isBetween(1L << 20, STATED);
+        .isBetween(1L << 20, stated);
   }
 }
