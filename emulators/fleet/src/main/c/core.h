@@ -30,7 +30,8 @@ enum stop {
   ASK_SMASHED, /* a frame below the block seems to have returned by an overwritten slot: stop_value, after block stop_count */
   ASK_ENTRY_TASK, /* whose ret_stack an entry is of: its slot is stop_value, the caller's frame pointer stop_fp */
   ASK_EXIT_TASK, /* the same of an exit, at the handler slot or trampoline in stop_value */
-  ASK_UNWINDER /* an unwinder is called, or the frame of one has been left */
+  ASK_UNWINDER, /* an unwinder is called, or the frame of one has been left */
+  ASK_HANDLER_LEFT /* a function that handles interrupts has returned to stop_value, and all is done */
 };
 
 /* Whether an entry ahead of its time waits at a deadline: no; yes; yes, and its time has passed when the core ends. */
@@ -49,7 +50,9 @@ enum mode {
   MODE_HIDDEN = 8,   /* nothing, while a frame without records is open */
   MODE_LATE = 16,    /* records are written when a call has lasted long enough */
   MODE_DEPTH = 32,   /* nothing, from max_depth on */
-  MODE_TASKS = 64    /* nothing, in tasks that are not meant */
+  MODE_TASKS = 64,   /* nothing, in tasks that are not meant */
+  MODE_DECLARED = 128, /* what it ever was; Java is asked where task_variable is not task_value */
+  MODE_HANDLER = 256 /* what it ever was; the interrupt is over with the lowest frame */
 };
 
 /* What a site is for, beside being recorded. */
@@ -59,7 +62,8 @@ enum special {
   SPECIAL_HIDE = 4,   /* its function and all below leave no records */
   SPECIAL_TRIGGER = 8, /* Java is asked first */
   SPECIAL_RETURN = 16, /* the exit is followed by the value returned */
-  SPECIAL_ARGUMENTS = 32 /* the entry is followed by arguments */
+  SPECIAL_ARGUMENTS = 32, /* the entry is followed by arguments */
+  SPECIAL_TASK = 64 /* Java is asked whose it is, and does something about tasks */
 };
 
 /* What a frame is for, beside its exit. */
@@ -305,6 +309,13 @@ struct core {
   struct arguments *arguments; /* by index of the card */
   int64_t stop_time;
   uint64_t stop_fp;
+  uint64_t stop_self; /* with ASK_ENTRY_TASK of a site with SPECIAL_TASK: it, where its function returns to, */
+  uint64_t stop_from; /* and its argument */
+  uint64_t stop_argument;
+  uint64_t task_argument; /* index of that */
+  const uint8_t *task_variable; /* NULL: there is none */
+  uint64_t task_bytes;
+  uint64_t task_value; /* of the current task */
   uint64_t answered; /* ANSWER_..: what Java said of the entry or exit that it was asked about */
   uint64_t result; /* the register of a returned value */
   struct walk walks[WALKS];

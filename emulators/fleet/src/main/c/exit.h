@@ -48,11 +48,13 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handl
     return;
   }
   const struct frame *f = &c->frames[frame];
+  int over = 0;
   if (__builtin_expect(c->mode | (uint64_t)f->special, 0)) {
     if (!leave_by_rules(uc, c, (uint64_t)frame)) {
       stop_before(uc, c, address, STOP_BATCH_FULL);
       return;
     }
+    over = (c->mode & MODE_HANDLER) && frame == 0;
   } else {
     record_exit(uc, c, (uint64_t)frame);
   }
@@ -60,11 +62,15 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handl
     c->frame_count = (uint64_t)frame;
     c->watched = frame > 0 ? c->frames[frame - 1].watched : UNWATCHED;
   }
-  if (through) { /* it knows the way */
-    return;
+  if (!through) { /* a trampoline knows the way */
+    uint64_t handler_start = c->landing_start + ((uint64_t)handler << c->landing_shift);
+    store(c, c->mailbox, (f->from_pc + (address - handler_start)) & c->word_mask);
   }
-  uint64_t handler_start = c->landing_start + ((uint64_t)handler << c->landing_shift);
-  store(c, c->mailbox, (f->from_pc + (address - handler_start)) & c->word_mask);
+  if (over) {
+    c->stop_value = f->from_pc & c->code_mask;
+    c->stop_time = time_now(c);
+    stop_before(uc, c, address, ASK_HANDLER_LEFT);
+  }
 }
 
 #endif

@@ -26,7 +26,7 @@ static uint64_t original(const struct core *c, uint64_t from) {
 /* After the dead frames have gone: true where the settings say that the new frame is none. */
 static int ignored(struct core *c, const struct site *site) {
   uint64_t index = c->frame_count;
-  if (c->muted) {
+  if (c->muted || (site->special & SPECIAL_MUTE)) {
     return 1;
   }
   if (c->mode & MODE_HIDDEN) {
@@ -90,6 +90,44 @@ static __attribute__((noinline)) void overrun(struct core *c, const struct site 
   }
 }
 
+static uint64_t task_now(const struct core *c) {
+  if (c->task_bytes == c->word_bytes) {
+    return load(c, c->task_variable);
+  }
+  uint8_t small = *c->task_variable;
+  uint16_t medium;
+  uint32_t large;
+  switch (c->task_bytes) {
+    case 1:
+      return small;
+    case 2:
+      memcpy(&medium, c->task_variable, 2);
+      return c->swap ? __builtin_bswap16(medium) : medium;
+    default:
+      memcpy(&large, c->task_variable, 4);
+      return c->swap ? __builtin_bswap32(large) : large;
+  }
+}
+
+/* What enter() asks by in_window(). ASK_ENTRY_TASK; STOP_NONE; or NONE where the entry is to be left alone. */
+static int ask_task(uc_engine *uc, struct core *c, const struct site *site, const struct taken *t, uint64_t fp) {
+  int declared = (site->special & SPECIAL_TASK) ||
+                 ((c->mode & MODE_DECLARED) && c->task_variable != NULL && task_now(c) != c->task_value);
+  if (c->answered == ANSWER_CURRENT || (!declared && in_window(c, t->ret_p))) {
+    return STOP_NONE;
+  }
+  if (outside(c, t->ret_p, fp) == STOP_NONE) {
+    return NONE;
+  }
+  if (site->special & SPECIAL_TASK) {
+    int failed = 0;
+    c->stop_self = site->self_pc;
+    c->stop_from = original(c, t->from) & c->code_mask;
+    c->stop_argument = value(uc, c, &c->arguments[site->card].at[c->task_argument], &failed);
+  }
+  return ASK_ENTRY_TASK;
+}
+
 static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site) {
   const struct card *card = &c->cards[site->card];
   struct taken t = {NULL, 0, 0, 0, NULL};
@@ -97,15 +135,16 @@ static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site
   if (!take_slot(uc, c, card, site, &t, &fp)) {
     return STOP_NONE;
   }
-  if ((c->mode & (MODE_FUNCTION | MODE_TASKS)) == MODE_FUNCTION) {
+  if ((c->mode & (MODE_FUNCTION | MODE_TASKS | MODE_DECLARED)) == MODE_FUNCTION) {
     record_function(c, site, t.from, 0);
     return STOP_NONE;
   }
-  if (!in_window(c, t.ret_p)) {
-    return outside(c, t.ret_p, fp);
+  int task = ask_task(uc, c, site, &t, fp);
+  if (task != STOP_NONE) {
+    return task == NONE ? STOP_NONE : task;
   }
   if (c->mode & MODE_FUNCTION) {
-    if (!c->muted) {
+    if (!c->muted && !(site->special & SPECIAL_MUTE)) {
       record_function(c, site, t.from, 0);
     }
     return STOP_NONE;
@@ -157,8 +196,10 @@ static __attribute__((noinline)) int enter_by_rules(uc_engine *uc, struct core *
     c->stop_time = time_now(c);
     return ASK_TRIGGER;
   }
-  int asked = (site->special & SPECIAL_MUTE) || (c->mode & MODE_PAUSED) ? STOP_NONE : enter_recorded(uc, c, site);
+  int unnoticed = (site->special & (SPECIAL_MUTE | SPECIAL_TASK)) == SPECIAL_MUTE || (c->mode & MODE_PAUSED);
+  int asked = unnoticed ? STOP_NONE : enter_recorded(uc, c, site);
   c->triggered = asked != STOP_NONE && c->triggered;
+  c->answered = asked != STOP_NONE ? c->answered : ANSWER_NONE;
   return asked;
 }
 

@@ -110,6 +110,7 @@ static __attribute__((noinline)) int outside(struct core *c, uint64_t ret_p, uin
   }
   c->stop_value = ret_p;
   c->stop_fp = fp;
+  c->stop_self = 0;
   c->stop_time = time_now(c);
   return ASK_ENTRY_TASK;
 }

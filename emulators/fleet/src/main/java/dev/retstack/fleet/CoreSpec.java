@@ -2,7 +2,10 @@ package dev.retstack.fleet;
 
 import dev.retstack.fleet.control.CoreIdentity;
 import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.ImageLayout;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.schema.Image;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -20,6 +23,16 @@ public record CoreSpec(
     if (name.isBlank()) {
       throw new IllegalArgumentException("a core needs a name");
     }
+  }
+
+  /** What readers of the trace must know of an image that some of these cores run. */
+  public static Image describe(LoadedImage image, List<CoreSpec> cores) {
+    String buildId = image.elf().buildId();
+    boolean namesTasks =
+        cores.stream()
+            .filter(core -> core.image().elf().buildId().equals(buildId))
+            .anyMatch(core -> core.options().tasks().givesIds());
+    return ImageLayout.describe(image, namesTasks);
   }
 
   /** Whom commands select. */

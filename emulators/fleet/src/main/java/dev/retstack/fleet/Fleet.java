@@ -2,7 +2,6 @@ package dev.retstack.fleet;
 
 import dev.retstack.fleet.control.ControlChannel;
 import dev.retstack.fleet.control.SiteCatalog;
-import dev.retstack.fleet.core.ImageLayout;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.publish.ChunkSink;
 import java.io.IOException;
@@ -109,7 +108,7 @@ public final class Fleet {
           throw new IllegalArgumentException("two cores are named " + core.name());
         }
         if (images.add(core.image().elf().buildId())) {
-          sink.image(ImageLayout.describe(core.image()));
+          sink.image(CoreSpec.describe(core.image(), cores));
         }
       }
       return new Fleet(cores, options, sink, listener, channel).run();

@@ -55,7 +55,8 @@ public final class TreeWindow {
     RecordBatch part = new RecordBatch(records.size() - from);
     part.addAll(records, from, records.size());
     GraphState state = new GraphState();
-    state.image(ChunkApplier.info(ImageLayout.describe(core.image())));
+    state.image(
+        ChunkApplier.info(ImageLayout.describe(core.image(), core.options().tasks().givesIds())));
     if (part.size() > 0) {
       long last = part.time[part.size() - 1];
       state.apply(

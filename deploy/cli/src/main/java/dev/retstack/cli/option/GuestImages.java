@@ -7,6 +7,7 @@ import dev.retstack.fleet.loader.LoadedImage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -15,10 +16,14 @@ public final class GuestImages {
   private static final String SUFFIX = ".elf";
   private static final Path GUEST = Path.of("emulators", "guest");
 
+  /** Where images lie that come along and are not of the zoo: kernels that need timers. */
+  private static final Path KERNELS = Path.of("rtos", "images");
+
   private GuestImages() {}
 
   /**
-   * The file a user means: a path, or else the name of an image of the zoo without its suffix.
+   * The file a user means: a path, or else the name of an image that comes along without its
+   * suffix.
    *
    * @throws CommandException where it is neither; the message lists the zoo
    */
@@ -27,11 +32,12 @@ public final class GuestImages {
     if (Files.isRegularFile(asPath)) {
       return asPath;
     }
-    List<Path> zoo = zoo();
-    return zoo.stream()
+    List<Path> all = new ArrayList<>(zoo());
+    all.addAll(images(guest().resolve(KERNELS)));
+    return all.stream()
         .filter(image -> name(image).equals(named))
         .findFirst()
-        .orElseThrow(() -> none(named, zoo.stream().map(GuestImages::name).toList()));
+        .orElseThrow(() -> none(named, all.stream().map(GuestImages::name).toList()));
   }
 
   private static CommandException none(String named, List<String> zoo) {
@@ -45,7 +51,10 @@ public final class GuestImages {
 
   /** All images of the zoo, sorted by name; empty where this is not run from a checkout. */
   public static List<Path> zoo() {
-    Path folder = guest().resolve("images");
+    return images(guest().resolve("images"));
+  }
+
+  private static List<Path> images(Path folder) {
     if (!Files.isDirectory(folder)) {
       return List.of();
     }

@@ -10,6 +10,7 @@ import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.ElfFormatException;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.probe.TaskFunctions;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -115,6 +116,8 @@ public final class ProgramOptions {
 
   @Mixin private TraceOptions trace;
 
+  @Mixin private TaskDeclaration tasks;
+
   @Parameters(
       paramLabel = "ARG",
       arity = "0..*",
@@ -153,8 +156,8 @@ public final class ProgramOptions {
   /**
    * Checks an image that was loaded against what the user said of it.
    *
-   * @throws ElfFormatException where it is of another ISA, has no call sites, no such entry or no
-   *     such handler
+   * @throws ElfFormatException where it is of another ISA, has no call sites, no such entry, no
+   *     such handler, or not what its tasks are to be told by
    */
   public void check(LoadedImage image) throws ElfFormatException {
     if (isa != null) {
@@ -166,6 +169,11 @@ public final class ProgramOptions {
     }
     for (InterruptTimer timer : timers) {
       timer.address(image);
+    }
+    try {
+      TaskFunctions.of(image, tasks.options());
+    } catch (IllegalArgumentException e) {
+      throw CommandException.badInput(e.getMessage(), e);
     }
   }
 
@@ -201,7 +209,8 @@ public final class ProgramOptions {
             .withProbe(probe.probe())
             .withTrace(trace())
             .withRam(ram)
-            .withTimers(timers));
+            .withTimers(timers)
+            .withTasks(tasks.options()));
   }
 
   /** Arguments after {@code --}. */

@@ -89,8 +89,8 @@ public final class TraceOptions {
       names = "--task",
       paramLabel = "TASK",
       description = {
-        "Trace only calls of these tasks, by the numbers that reports show: 0 is what a core begins",
-        "with, others count in order of appearance. May be repeated, as may --notask."
+        "Trace only calls of these tasks: by number as reports show it, 0 is what a core begins with;",
+        "with --task-variable also by name, such as 'task_*'. May be repeated, as may --notask."
       })
   private final List<String> tasks = new ArrayList<>();
 

@@ -29,7 +29,9 @@ import picocli.CommandLine.Option;
     },
     footer = {
       "  retstack record --image zoo-x86_64-fentry -o trace.avro -- sort",
-      "  retstack record --fleet fleet.conf -o fleet.avro"
+      "  retstack record --fleet fleet.conf -o fleet.avro",
+      "  retstack record --image rtos-arm-mcount --timer 900:rtos_interrupt"
+          + " --task-variable rtos_current -o rtos.avro -- rtos"
     })
 public final class RecordVerb extends Verb {
   @Option(

@@ -22,6 +22,7 @@ import java.util.function.Consumer;
  * @param entry address of the first instruction to run, instead of the image's own
  * @param ram memory beside the image's segments
  * @param timers of the interrupt controller; none: there is none
+ * @param tasks how the image tells which of its tasks runs
  * @param linux arguments, environment and streams of the program
  */
 public record CoreOptions(
@@ -36,6 +37,7 @@ public record CoreOptions(
     OptionalLong entry,
     List<Ram> ram,
     List<InterruptTimer> timers,
+    TaskOptions tasks,
     LinuxOptions linux) {
 
   /** What the times of records are. */
@@ -95,6 +97,7 @@ public record CoreOptions(
         OptionalLong.empty(),
         List.of(),
         List.of(),
+        TaskOptions.NONE,
         linux);
   }
 
@@ -144,6 +147,11 @@ public record CoreOptions(
     return with(c -> c.timers = value);
   }
 
+  /** With tasks that the image names. */
+  public CoreOptions withTasks(TaskOptions value) {
+    return with(c -> c.tasks = value);
+  }
+
   public CoreOptions withLinux(LinuxOptions value) {
     return with(c -> c.linux = value);
   }
@@ -167,6 +175,7 @@ public record CoreOptions(
     OptionalLong entry;
     List<Ram> ram;
     List<InterruptTimer> timers;
+    TaskOptions tasks;
     LinuxOptions linux;
 
     Change(CoreOptions from) {
@@ -181,6 +190,7 @@ public record CoreOptions(
       entry = from.entry;
       ram = from.ram;
       timers = from.timers;
+      tasks = from.tasks;
       linux = from.linux;
     }
 
@@ -197,6 +207,7 @@ public record CoreOptions(
           entry,
           ram,
           timers,
+          tasks,
           linux);
     }
   }

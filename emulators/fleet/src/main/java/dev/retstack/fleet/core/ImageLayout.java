@@ -4,6 +4,7 @@ import dev.retstack.fleet.loader.ElfFile;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.Segment;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.Symbol;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,12 +22,27 @@ public final class ImageLayout {
     return LandingPage.place(taken);
   }
 
-  /** What readers of the trace must know of an image, with its landing page. */
+  /** The same, of an image whose tasks have no names. */
   public static Image describe(LoadedImage image) {
+    return describe(image, false);
+  }
+
+  /**
+   * What readers of the trace must know of an image, with its landing page.
+   *
+   * @param namesTasks true where the addresses of variables may be tasks
+   */
+  public static Image describe(LoadedImage image, boolean namesTasks) {
     Image described = image.toSchema();
     long start = landingPage(image.elf());
     described.setReturnToHandlerStart(start);
     described.setReturnToHandlerEnd(LandingPage.endOf(start, image.isa()));
+    if (namesTasks) {
+      described.setObjects(
+          image.elf().objects().stream()
+              .map(s -> new Symbol(s.name(), s.address(), s.size()))
+              .toList());
+    }
     return described;
   }
 

@@ -9,6 +9,7 @@ import dev.retstack.fleet.probe.NativeProbe;
 import dev.retstack.fleet.probe.NoProbe;
 import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.SitePatcher;
+import dev.retstack.fleet.probe.TaskRules;
 import dev.retstack.unicorn.Unicorn;
 import java.util.Optional;
 import java.util.function.Function;
@@ -22,6 +23,7 @@ final class Pacers {
    *
    * @param trampolines are for the probe in C
    * @param patcher has the calls that the probe in C goes without
+   * @param tasks which task runs, where the image tells
    * @param host what the times of records are; empty: virtual time
    * @param tlb of the engine
    * @throws IllegalStateException where the probe in C is wanted and there is none
@@ -34,6 +36,7 @@ final class Pacers {
       LandingPage landing,
       Trampolines trampolines,
       SitePatcher patcher,
+      TaskRules tasks,
       Optional<HostClock> host,
       VirtualTlb tlb) {
     Optional<NativeLibrary> library = library(options.probe());
@@ -57,6 +60,7 @@ final class Pacers {
           tlb::refill,
           host,
           new GuestRegions(memory, image.elf()),
+          tasks,
           options.retStackLimit(),
           options.checkReturns());
     }
@@ -75,6 +79,7 @@ final class Pacers {
                     image.isa(),
                     points,
                     new GuestRegions(memory, image.elf()),
+                    tasks,
                     options.retStackLimit(),
                     options.checkReturns())
                 : new NoProbe(),

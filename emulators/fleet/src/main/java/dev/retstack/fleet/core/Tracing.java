@@ -9,6 +9,8 @@ import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.probe.SitePatcher;
 import dev.retstack.fleet.probe.SiteRules;
+import dev.retstack.fleet.probe.TaskFunctions;
+import dev.retstack.fleet.probe.TaskRules;
 import dev.retstack.unicorn.Unicorn;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +32,7 @@ final class Tracing {
   private final boolean traced;
   private final int recordsPerChunk;
   private final List<LandingPage.Range> ranges;
+  private final TaskFunctions tasks;
   private SiteRules rules;
 
   /** A core that traces what its options say, its block hook not yet added to the engine. */
@@ -50,10 +53,14 @@ final class Tracing {
     this.tlb = tlb;
     traced = options.traced();
     recordsPerChunk = options.recordsPerChunk();
-    rules = new SiteRules(image, options.trace());
+    tasks = TaskFunctions.require(image, options.tasks());
+    rules = new SiteRules(image, options.trace(), tasks);
     patcher =
         new SitePatcher(image.patchSites(), memory, Pacers.library(options.probe()).isPresent());
-    pacer = Pacers.of(image, options, engine, memory, landing, trampolines, patcher, host, tlb);
+    TaskRules running = new TaskRules(tasks, memory);
+    pacer =
+        Pacers.of(
+            image, options, engine, memory, landing, trampolines, patcher, running, host, tlb);
     if (traced) {
       returnAtOnce(memory);
       follow(options.trace(), NOWHERE);
@@ -111,10 +118,10 @@ final class Tracing {
       return new TraceChange(
           0, 0, List.of("the core runs untraced: open it with a tracer, if only nop"));
     }
-    rules = new SiteRules(image, settings);
+    rules = new SiteRules(image, settings, tasks);
     List<String> refused = new ArrayList<>(rules.refused(recordsPerChunk));
     if (recordsPerChunk < SiteRules.RECORDS_TOGETHER) {
-      rules = new SiteRules(image, settings.withArguments(List.of()).withReturns(List.of()));
+      rules = new SiteRules(image, settings.withArguments(List.of()).withReturns(List.of()), tasks);
     }
     TraceChange[] change = new TraceChange[1];
     tlb.together(() -> change[0] = patcher.follow(rules, pc));

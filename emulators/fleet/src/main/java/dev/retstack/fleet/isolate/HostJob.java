@@ -5,6 +5,7 @@ import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.InterruptTimer;
 import dev.retstack.fleet.core.Ram;
+import dev.retstack.fleet.core.TaskOptions;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.ElfFormatException;
 import dev.retstack.fleet.loader.LoadedImage;
@@ -83,6 +84,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
       Long entry,
       List<Ram> ram,
       List<InterruptTimer> timers,
+      TaskOptions tasks,
       List<String> arguments,
       Map<String, String> environment,
       long seed,
@@ -107,6 +109,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
           core.entry().isPresent() ? core.entry().getAsLong() : null,
           core.ram(),
           core.timers(),
+          core.tasks(),
           linux.arguments(),
           linux.environment(),
           linux.seed(),
@@ -142,6 +145,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
               entry == null ? OptionalLong.empty() : OptionalLong.of(entry),
               ram,
               timers,
+              tasks,
               linux),
           labels);
     }

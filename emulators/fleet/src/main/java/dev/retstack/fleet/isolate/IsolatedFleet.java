@@ -6,7 +6,6 @@ import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.FleetProgress;
 import dev.retstack.fleet.control.ControlChannel;
 import dev.retstack.fleet.control.CoreIdentity;
-import dev.retstack.fleet.core.ImageLayout;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.publish.ChunkSink;
 import java.io.IOException;
@@ -124,7 +123,7 @@ public final class IsolatedFleet {
               .file()
               .orElseThrow(() -> new IllegalArgumentException(image.elf().name() + " has no file"))
               .toString();
-      sink.image(ImageLayout.describe(image));
+      sink.image(CoreSpec.describe(image, ofOne));
       fleet.add(new ImageRun(ofOne, file, part, restartsMax, sink, fleet.new Serial(), fleet.desk));
     }
     return fleet;

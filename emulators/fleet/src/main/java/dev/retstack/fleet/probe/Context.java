@@ -63,6 +63,11 @@ final class Context<S extends FrameStack> {
     return below != null;
   }
 
+  /** True where a handler that opened its interrupt itself is over: its frame is gone. */
+  boolean isHandlerOver() {
+    return isFunction && frames.size() == 0;
+  }
+
   /** True where the window is known. */
   boolean isPlaced() {
     return low != high;
@@ -71,6 +76,12 @@ final class Context<S extends FrameStack> {
   /** True for an address in the window. */
   boolean holds(long address) {
     return Long.compareUnsigned(address - low, high - low) < 0;
+  }
+
+  /** True where a slot lies below that of the topmost open frame, as one of its callee does. */
+  boolean isCallerOf(long retP) {
+    int top = frames.size() - 1;
+    return top >= 0 && Long.compareUnsigned(retP, frames.retP(top)) < 0;
   }
 
   /** Index of the open frame that returns through a place; -1 where there is none. */

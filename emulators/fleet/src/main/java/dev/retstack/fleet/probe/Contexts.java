@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.function.Supplier;
 
 /**
@@ -15,17 +16,14 @@ import java.util.function.Supplier;
  *
  * <ul>
  *   <li>An exit is of the context that has the frame. A return address is never lost.
- *   <li>An entry is of the interrupt that is open; else of the task that the image's declared
- *       variable or function names; else of the task whose stack the slot lies on: in its window,
- *       or near enough ({@link Windows}). A slot on no known stack starts a task.
+ *   <li>An entry is of the interrupt that is open; else {@link GuestTasks} knows whose it is.
+ *   <li>An interrupt is opened by who runs the core, or by a function that the image declares as a
+ *       handler; such a one is over when the function returns.
  * </ul>
  *
  * @param <S> frames of a context
  */
 final class Contexts<S extends FrameStack> {
-  /** Most tasks of a core at a time; entries of further ones are refused. */
-  static final int TASKS_MOST = 1024;
-
   /** Most interrupts open in a task; further ones count as part of the last. */
   static final int INTERRUPTS_MOST = 64;
 
@@ -51,9 +49,8 @@ final class Contexts<S extends FrameStack> {
   private final Supplier<S> stacks;
   private final Windows<S> windows;
   private final Listener<S> listener;
-  private final List<GuestTask<S>> tasks = new ArrayList<>();
+  private final GuestTasks<S> tasks;
   private Context<S> current;
-  private long lastInferred;
 
   /**
    * True where an interrupt was left elsewhere than to what it interrupted, with frames open: they
@@ -71,12 +68,14 @@ final class Contexts<S extends FrameStack> {
    * One task, of which nothing is known.
    *
    * @param stacks makes the frames of a new context
+   * @param declared the task that runs, where the image tells
    */
-  Contexts(Supplier<S> stacks, StackRegions regions, Listener<S> listener) {
+  Contexts(Supplier<S> stacks, StackRegions regions, TaskSource declared, Listener<S> listener) {
     this.stacks = stacks;
     this.windows = new Windows<>(regions);
     this.listener = listener;
-    current = add(0).top;
+    tasks = new GuestTasks<>(stacks, windows, declared, this::forget);
+    current = tasks.add(0).top;
     current.task.started = true;
   }
 
@@ -90,44 +89,35 @@ final class Contexts<S extends FrameStack> {
     return !suspended && current.holds(address);
   }
 
+  /** True where the image says that another task runs now. */
+  boolean isOther() {
+    OptionalLong id = outside() ? tasks.declared() : OptionalLong.empty();
+    return id.isPresent() && id.getAsLong() != current.task.id;
+  }
+
+  /** True outside of interrupts. */
+  boolean outside() {
+    return !current.isInterrupt() || suspended;
+  }
+
+  /** The current task ends when the core goes on with another. Not in an interrupt. */
+  void ends() {
+    current.task.ending |= outside();
+  }
+
   /** All there are. */
   List<S> all() {
     List<S> all = new ArrayList<>();
     left.forEach(context -> all.add(context.frames));
-    for (Context<S> context : contexts()) {
+    for (Context<S> context : tasks.contexts()) {
       all.add(context.frames);
     }
     return all;
   }
 
-  /** False for two addresses that are known to be on the stacks of different tasks. */
+  /** {@link GuestTasks#mayShareStack}. */
   boolean mayShareStack(long one, long other) {
-    GuestTask<S> task = null;
-    for (Context<S> context : contexts()) {
-      boolean holds = context.isPlaced() && (context.holds(one) || context.holds(other));
-      if (holds && task != null && task != context.task) {
-        return false;
-      }
-      task = holds ? context.task : task;
-    }
-    return true;
-  }
-
-  private List<Context<S>> contexts() {
-    List<Context<S>> all = new ArrayList<>();
-    for (GuestTask<S> task : tasks) {
-      for (Context<S> context = task.top; context != null; context = context.below) {
-        all.add(context);
-      }
-    }
-    return all;
-  }
-
-  private GuestTask<S> add(long id) {
-    GuestTask<S> task = new GuestTask<>(id);
-    task.top = new Context<>(task, stacks.get());
-    tasks.add(task);
-    return task;
+    return tasks.mayShareStack(one, other);
   }
 
   /**
@@ -140,23 +130,29 @@ final class Contexts<S extends FrameStack> {
    */
   boolean enter(long retP, long fp) {
     leaveInterruptsOf(retP);
-    if (!current.isInterrupt() || suspended) {
-      GuestTask<S> task = taskAt(retP, fp);
-      if (task == null) {
-        return false;
-      }
-      if (suspended && task == current.task) {
-        leaveInterrupt(0);
-      }
-      switchTo(task, retP);
+    if (outside() && !goOnWith(tasks.at(current, retP, fp), retP)) {
+      return false;
     }
-    windows.claim(contexts(), current, retP);
+    windows.claim(tasks.contexts(), current, retP);
     announce(current);
+    return true;
+  }
+
+  /** Outside of interrupts: false where there is no task. */
+  private boolean goOnWith(GuestTask<S> task, long stackPointer) {
+    if (task == null) {
+      return false;
+    }
+    if (suspended && task == current.task) {
+      leaveInterrupt(0);
+    }
+    switchTo(task, stackPointer);
     return true;
   }
 
   /** An entry on a part of the stack that was interrupted: a longjmp left the interrupts above. */
   private void leaveInterruptsOf(long retP) {
+    leaveEmptyHandler(0);
     for (Context<S> above = current; above.isInterrupt(); above = above.below) {
       if (above.below.holds(retP) && Long.compareUnsigned(retP, above.stackPointer) >= 0) {
         Context<S> goesOn = above.below;
@@ -166,19 +162,6 @@ final class Contexts<S extends FrameStack> {
         return;
       }
     }
-  }
-
-  /** Inferred: whose stack an address is on; null where it is a new task's and there is no room. */
-  private GuestTask<S> taskAt(long retP, long fp) {
-    List<Context<S>> all = contexts();
-    if (all.stream().noneMatch(Context::isPlaced)) {
-      return current.task;
-    }
-    Context<S> owner = windows.owner(all, retP, fp);
-    if (owner != null) {
-      return owner.task;
-    }
-    return tasks.size() < TASKS_MOST ? add(++lastInferred) : null;
   }
 
   /**
@@ -199,14 +182,14 @@ final class Contexts<S extends FrameStack> {
     while (current != found) {
       leaveInterrupt(0);
     }
-    windows.claim(contexts(), found, stackPointer);
+    windows.claim(tasks.contexts(), found, stackPointer);
   }
 
   private Context<S> holder(int place, long stackPointer, long above) {
     if (holds(stackPointer) && current.fits(place, above)) {
       return current;
     }
-    List<Context<S>> all = contexts();
+    List<Context<S>> all = tasks.contexts();
     Context<S> best = null;
     for (Context<S> context : all) {
       if (context.fits(place, above)) {
@@ -255,15 +238,19 @@ final class Contexts<S extends FrameStack> {
     listener.write(current.frames);
     if (left.ending) {
       tell(TaskEvent.ENDED, left, stackPointer);
-      tasks.remove(left);
-      this.left.removeIf(interrupt -> interrupt.task == left);
-      for (Context<S> over = left.top; over != null; over = over.below) {
-        listener.over(over.frames);
-      }
+      tasks.end(left);
     }
+    tasks.back(task);
     current = task.top;
     tell(task.started ? TaskEvent.SWITCHED : TaskEvent.STARTED, task, stackPointer);
     task.started = true;
+  }
+
+  private void forget(GuestTask<S> task) {
+    left.removeIf(interrupt -> interrupt.task == task);
+    for (Context<S> over = task.top; over != null; over = over.below) {
+      listener.over(over.frames);
+    }
   }
 
   private void tell(TaskEvent event, GuestTask<S> task, long stackPointer) {
@@ -281,14 +268,16 @@ final class Contexts<S extends FrameStack> {
    * @param tell false leaves the record to the first entry in it, if there is one
    */
   void interruptEnter(long number, long pc, long stackPointer, boolean isFunction, boolean tell) {
-    locate(stackPointer);
+    if (!isFunction) {
+      locate(stackPointer);
+    }
     suspended = false;
     int open = 0;
     for (Context<S> context = current; context.isInterrupt(); context = context.below) {
       open++;
     }
     if (open == INTERRUPTS_MOST) {
-      unkept++;
+      unkept += isFunction ? 0 : 1;
       return;
     }
     Context<S> interrupt =
@@ -301,19 +290,50 @@ final class Contexts<S extends FrameStack> {
     current = interrupt;
   }
 
-  /** A task was switched to, if the stack pointer is on a stack that is not the current task's. */
+  /** A task was switched to, where the image says so, or the stack pointer is on another stack. */
   private void locate(long stackPointer) {
-    long used = stackPointer - 1; // of a stack that is empty
+    if (tasks.declared().isPresent()) {
+      if (outside()) {
+        goOnWith(tasks.at(current, stackPointer, 0), stackPointer);
+      }
+      return;
+    }
     if (suspended || current.isInterrupt() || current.holds(stackPointer)) {
       return;
     }
-    List<Context<S>> all = contexts();
-    Context<S> owner = windows.owner(all, used, 0);
-    if (owner == null && (tasks.size() == TASKS_MOST || !windows.isNew(all, used))) {
-      return; // it cannot be told
+    long used = stackPointer - 1; // of a stack that is empty
+    GuestTask<S> task = tasks.around(used);
+    if (task != null) {
+      switchTo(task, stackPointer);
+      windows.claim(tasks.contexts(), current, used);
     }
-    switchTo(owner == null ? add(++lastInferred) : owner.task, stackPointer);
-    windows.claim(contexts(), current, used);
+  }
+
+  /**
+   * A function is entered that handles interrupts, and returns to the pc. Where the core has told
+   * of the interrupt, and this is what it calls, that is the one. None is told in muted tasks.
+   */
+  void handlerEnter(long number, long pc, long retP, TaskFilter filter) {
+    leaveInterruptsOf(retP);
+    OptionalLong id = outside() ? tasks.declared() : OptionalLong.empty();
+    if (id.isPresent()) { // its stack may be one that all handlers share
+      goOnWith(tasks.named(id.getAsLong()), retP);
+    }
+    boolean tell = !filter.mutes(current.task.id);
+    if (outside() || current.frames.size() > 0) {
+      interruptEnter(number, pc, retP, true, tell);
+    }
+    windows.claim(tasks.contexts(), current, retP);
+    if (tell) {
+      announce(current);
+    }
+  }
+
+  /** Leaves the interrupt of such a handler, if there is one; the core goes on at the pc. */
+  void leaveEmptyHandler(long pc) {
+    while (current.isHandlerOver() && !suspended) {
+      leaveInterrupt(pc);
+    }
   }
 
   /** Records that interrupts are open where that was not said yet. */
@@ -347,8 +367,8 @@ final class Contexts<S extends FrameStack> {
       suspended = current.frames.size() > 0 && stackPointer != current.stackPointer;
       if (!suspended) {
         leaveInterrupt(pc);
-        locate(stackPointer);
       }
+      locate(stackPointer);
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.retstack.fleet.probe;
 
 import dev.retstack.fleet.control.TraceSettings;
+import dev.retstack.fleet.core.TaskOptions;
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.CallForm;
 import dev.retstack.fleet.isa.Code;
@@ -52,7 +53,8 @@ public final class EntryPoints {
   private EntryPoints(
       LoadedImage image, List<ActiveConvention> conventions, List<Site> switchedOff) {
     this.image = image;
-    rules = new SiteRules(image, TraceSettings.standard());
+    TaskFunctions none = TaskFunctions.require(image, TaskOptions.NONE);
+    rules = new SiteRules(image, TraceSettings.standard(), none);
     unwinders = conventions.isEmpty() ? List.of() : image.unwinders();
     cards = conventions.stream().map(ActiveConvention::card).toArray(AbiCard[]::new);
     for (int i = 0; i < cards.length; i++) {

@@ -3,6 +3,7 @@ package dev.retstack.fleet.probe;
 import dev.retstack.fleet.core.GuestAccessException;
 import dev.retstack.fleet.core.GuestMemory;
 import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.CodeAddresses;
 import dev.retstack.fleet.isa.Operand;
 import dev.retstack.fleet.isa.Slot;
 import dev.retstack.fleet.probe.EntryPoints.Site;
@@ -87,11 +88,38 @@ final class EntrySlot {
     }
   }
 
-  /** Records an exit of a frame, by the registers as they are now. */
-  void exit(RecordBatch to, long now, int frame, RetStack stack, AbiCard card, long from) {
+  /** Records an entry, and the arguments that are asked for. */
+  void enter(
+      RecordBatch to,
+      long now,
+      int frame,
+      long selfPc,
+      long fromPc,
+      long fp,
+      AbiCard card,
+      ValueRange arguments) {
+    to.add(RecordBatch.ENTRY, now, frame, selfPc, fromPc, retP, fp);
+    EventRecords.values(to, now, arguments, values(card.arguments(), arguments));
+  }
+
+  /** Records an exit of a frame, and the value it returns where that is asked for. */
+  void exit(
+      RecordBatch to,
+      long now,
+      int frame,
+      RetStack stack,
+      AbiCard[] cards,
+      CodeAddresses addresses,
+      int result) {
+    AbiCard card = cards[stack.convention(frame)];
+    long from = addresses.instruction(stack.fromPc(frame));
     long slotNow = retpAtExit(card, stack.retP(frame));
     long fp = card.fpAtExit().isPresent() ? value(card.fpAtExit().get()) : 0;
     to.add(RecordBatch.EXIT, now, frame, stack.selfPc(frame), from, slotNow, fp);
+    if (stack.isReturnWanted(frame)) {
+      ValueRange range = ValueRange.returned(stack.returnFormat(frame));
+      EventRecords.values(to, now, range, engine.reg_read(result) & wordMask);
+    }
   }
 
   /** The slot as the stack pointer foretells it; that of the entry where it cannot. */
@@ -116,6 +144,11 @@ final class EntrySlot {
       }
     }
     return values;
+  }
+
+  /** An argument of the function that is entered; 0 where it cannot be read. */
+  long argument(AbiCard card, int index) {
+    return values(card.arguments(), new ValueRange(index, index + 1, 0))[0];
   }
 
   /** The value of an operand now. */

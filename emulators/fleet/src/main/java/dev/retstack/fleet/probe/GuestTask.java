@@ -18,6 +18,9 @@ final class GuestTask<S extends FrameStack> {
   /** True where it has no future: it ends when the core goes on with another. */
   boolean ending;
 
+  /** True where it has ended, though calls of it may still return. */
+  boolean over;
+
   GuestTask(long id) {
     this.id = id;
   }

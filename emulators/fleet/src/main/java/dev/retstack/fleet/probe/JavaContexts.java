@@ -1,6 +1,7 @@
 package dev.retstack.fleet.probe;
 
 import dev.retstack.fleet.core.TraceClock;
+import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.schema.codec.RecordBatch;
 import java.util.function.Supplier;
 
@@ -12,6 +13,7 @@ final class JavaContexts implements Contexts.Listener<JavaFrames>, Unwinding.Sta
   private final TraceClock clock;
   private final long codeMask;
   private final Supplier<SiteRules> rules;
+  private final TaskRules tasks;
 
   /** The one that the core is in. */
   private Context<JavaFrames> current;
@@ -30,6 +32,7 @@ final class JavaContexts implements Contexts.Listener<JavaFrames>, Unwinding.Sta
       TraceClock clock,
       long codeMask,
       StackRegions regions,
+      TaskRules tasks,
       Supplier<SiteRules> rules,
       int limit) {
     this.events = events;
@@ -37,7 +40,9 @@ final class JavaContexts implements Contexts.Listener<JavaFrames>, Unwinding.Sta
     this.clock = clock;
     this.codeMask = codeMask;
     this.rules = rules;
-    contexts = new Contexts<>(() -> new JavaFrames(limit, rules.get().settings()), regions, this);
+    this.tasks = tasks;
+    contexts =
+        new Contexts<>(() -> new JavaFrames(limit, rules.get().settings()), regions, tasks, this);
     goOn();
   }
 
@@ -61,11 +66,47 @@ final class JavaContexts implements Contexts.Listener<JavaFrames>, Unwinding.Sta
     return contexts.holds(address);
   }
 
-  /** {@link Contexts#enter}. */
-  boolean enter(long retP, long fp) {
-    boolean entered = contexts.enter(retP, fp);
+  /** True for an entry whose slot lies elsewhere, or where another task is declared to run. */
+  boolean isToAsk(long retP) {
+    return !contexts.holds(retP) || (tasks.areDeclared() && contexts.isOther());
+  }
+
+  /** True where it makes a difference which task runs, though no return is hijacked. */
+  boolean areAsked() {
+    return rules.get().tasks().isActive() || tasks.areDeclared();
+  }
+
+  /**
+   * Makes the context current that an entry belongs to.
+   *
+   * @param isTask true where the function is declared to do something with tasks
+   * @param from where it returns to
+   * @param fp its caller's frame pointer
+   * @return false where there are too many tasks: the entry is to be left alone
+   */
+  boolean place(
+      boolean isTask, EntryPoints.Site site, EntrySlot slot, AbiCard card, long from, long fp) {
+    boolean entered;
+    if (isTask) {
+      int index = tasks.functions().argument();
+      long argument = index < card.arguments().size() ? slot.argument(card, index) : 0;
+      TaskFilter filter = rules.get().tasks();
+      entered = tasks.enter(contexts, filter, site.selfPc(), from, slot.retP(), fp, argument);
+    } else {
+      entered = contexts.enter(slot.retP(), fp);
+    }
     goOn();
     return entered;
+  }
+
+  /** {@link Contexts#leaveEmptyHandler}; false where there was none. */
+  boolean leaveHandler(long pc) {
+    if (!current.isHandlerOver()) {
+      return false;
+    }
+    contexts.leaveEmptyHandler(pc);
+    goOn();
+    return true;
   }
 
   /** {@link Contexts#exit}. */

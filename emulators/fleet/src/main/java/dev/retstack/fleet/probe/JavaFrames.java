@@ -22,6 +22,21 @@ final class JavaFrames implements FrameStack {
     late.follow(settings.minDuration());
   }
 
+  /** Puts the frame of a function on top, whose return is hijacked; its index. */
+  int push(
+      EntryPoints.Site site,
+      EntrySlot slot,
+      AbiCard card,
+      boolean tailCalled,
+      LandingPage landing) {
+    boolean frame = card.framesEverywhere() || site.facts().keepsFrame();
+    int index =
+        stack.push(site.selfPc(), slot.from(), slot.retP(), tailCalled, site.convention(), frame);
+    slot.hijack(landing.slot(stack.handlerOf(index)));
+    stack.setSlot(index, slot.address());
+    return index;
+  }
+
   @Override
   public int size() {
     return stack.size();

@@ -53,6 +53,9 @@ public final class JavaProbe implements BlockProbe {
   /** True where the next entry has fired its triggers already. */
   private boolean triggered;
 
+  /** True where the next entry is in its context already. */
+  private boolean placed;
+
   /** True where returns are hijacked. */
   private boolean graphCaller = true;
 
@@ -68,6 +71,7 @@ public final class JavaProbe implements BlockProbe {
    *
    * @param points where the functions of the image are entered
    * @param regions where one stack may end and another begin
+   * @param tasks which task runs, where the image tells
    * @param retStackLimit most hijacked returns at a time, in each context
    * @param checkReturns true looks for returns by an overwritten slot at each block
    */
@@ -79,6 +83,7 @@ public final class JavaProbe implements BlockProbe {
       Isa isa,
       EntryPoints points,
       StackRegions regions,
+      TaskRules tasks,
       int retStackLimit,
       boolean checkReturns) {
     this.engine = engine;
@@ -96,7 +101,8 @@ public final class JavaProbe implements BlockProbe {
     this.triggers = new Triggers(points.rules());
     long mask = addresses.instruction(-1);
     this.contexts =
-        new JavaContexts(events, () -> batch, clock, mask, regions, points::rules, retStackLimit);
+        new JavaContexts(
+            events, () -> batch, clock, mask, regions, tasks, points::rules, retStackLimit);
     var smashed = new SmashedReturns(engine, memory, isa, points, to -> landing.slotAt(to) >= 0);
     this.watch = new ReturnWatch(smashed, events, clock, addresses, checkReturns);
     this.unwinding =
@@ -153,9 +159,10 @@ public final class JavaProbe implements BlockProbe {
       triggers.fire(site.selfPc(), clock.now(), this);
       triggered = true;
     }
-    boolean recorded = (flags & SiteRules.MUTE) == 0 && !paused;
-    boolean done = !recorded || (hasRoom(site, flags) && record(site, flags));
+    boolean noticed = (flags & (SiteRules.MUTE | SiteRules.TASK)) != SiteRules.MUTE && !paused;
+    boolean done = !noticed || (hasRoom(site, flags) && record(site, flags));
     triggered = triggered && !done;
+    placed = placed && !done;
     return done;
   }
 
@@ -180,38 +187,36 @@ public final class JavaProbe implements BlockProbe {
 
   /** Records an entry, and hijacks the return where the tracer does. */
   private boolean enter(AbiCard card, Site site, int flags) {
-    if (!graphCaller && !points.rules().tasks().isActive()) {
+    if (!graphCaller && !contexts.areAsked()) {
       return function(site, 0);
     }
     long fp = card.fpAtEntry().isPresent() ? slot.value(card.fpAtEntry().get()) : 0;
-    if (!contexts.holds(slot.retP())) {
-      if (!contexts.enter(slot.retP(), fp)) {
+    boolean isTask = (flags & SiteRules.TASK) != 0;
+    if (!placed && (isTask || contexts.isToAsk(slot.retP()))) {
+      if (!contexts.place(isTask, site, slot, card, original(), fp)) {
         overruns++;
         return true;
       }
+      placed = true;
       goOn();
       if (!hasRoom(site, flags)) {
         return false;
       }
     }
+    boolean muted = contexts.isMuted() || (flags & SiteRules.MUTE) != 0;
     if (!graphCaller) {
-      return contexts.isMuted() || function(site, 0);
+      return muted || function(site, 0);
     }
     int tailCaller = landing.slotAt(addresses.instruction(slot.from()));
     frames.dropDead(card, tailCaller, slot.retP(), fp, wordMask);
-    if (contexts.isMuted() || frames.ignores(flags, settings())) {
+    if (muted || frames.ignores(flags, settings())) {
       return true;
     }
     if (stack.isFull()) {
       overruns++;
       return late.isUnwritten() || function(site, stack.size());
     }
-    boolean frame = card.framesEverywhere() || site.facts().keepsFrame();
-    int index =
-        stack.push(
-            site.selfPc(), slot.from(), slot.retP(), tailCaller >= 0, site.convention(), frame);
-    slot.hijack(landing.slot(stack.handlerOf(index)));
-    stack.setSlot(index, slot.address());
+    int index = frames.push(site, slot, card, tailCaller >= 0, landing);
     watch.top();
     if (frames.hides(index, flags, points.rules())) {
       return true;
@@ -219,19 +224,21 @@ public final class JavaProbe implements BlockProbe {
     frames.openGraph(settings());
     if (!late.keep(index, clock.now(), fp)) {
       long from = addresses.instruction(slot.from());
-      long now = clock.now();
-      batch.add(RecordBatch.ENTRY, now, index, site.selfPc(), from, slot.retP(), fp);
       ValueRange arguments = points.rules().arguments(site.selfPc(), flags);
-      EventRecords.values(batch, now, arguments, slot.values(card.arguments(), arguments));
+      slot.enter(batch, clock.now(), index, site.selfPc(), from, fp, card, arguments);
     }
     return true;
   }
 
   /** Records a function without a frame: 0, or where ret_stack is full the frames in it. */
   private boolean function(Site site, int depth) {
-    long parent = addresses.instruction(frames.original(slot.from(), landing, addresses));
-    batch.add(RecordBatch.FUNCTION, clock.now(), depth, site.selfPc(), parent, 0, 0);
+    batch.add(RecordBatch.FUNCTION, clock.now(), depth, site.selfPc(), original(), 0, 0);
     return true;
+  }
+
+  /** Where the function that is entered returns to, whatever is in its slot. */
+  private long original() {
+    return addresses.instruction(frames.original(slot.from(), landing, addresses));
   }
 
   /** False where the batch is full: it comes again. */
@@ -253,7 +260,7 @@ public final class JavaProbe implements BlockProbe {
     if (!stack.isHidden(frame)) {
       int records = stack.isReturnWanted(frame) ? 2 : 1;
       switch (late.exit(frame, clock.now(), batch, records, addresses.instruction(-1))) {
-        case RECORDED -> recordExit(frame);
+        case RECORDED -> slot.exit(batch, clock.now(), frame, stack, cards, addresses, result);
         case SILENT -> {}
         case FULL -> {
           return false;
@@ -262,6 +269,9 @@ public final class JavaProbe implements BlockProbe {
     }
     stack.truncate(Math.min(frame, stack.size()));
     watch.top();
+    if (contexts.leaveHandler(addresses.instruction(to))) {
+      goOn();
+    }
     // a function may return some bytes further on (SPARC, struct results)
     landing.goOnAt((to + (address - landing.slot(handler))) & wordMask);
     return true;
@@ -270,16 +280,6 @@ public final class JavaProbe implements BlockProbe {
   @Override
   public void fetchFailed(long address) {
     watch.check(address, batch, true);
-  }
-
-  private void recordExit(int frame) {
-    long now = clock.now();
-    long from = addresses.instruction(stack.fromPc(frame));
-    slot.exit(batch, now, frame, stack, cards[stack.convention(frame)], from);
-    if (stack.isReturnWanted(frame)) {
-      ValueRange range = ValueRange.returned(stack.returnFormat(frame));
-      EventRecords.values(batch, now, range, engine.reg_read(result) & wordMask);
-    }
   }
 
   @Override
@@ -302,12 +302,14 @@ public final class JavaProbe implements BlockProbe {
 
   @Override
   public void interruptEnter(long number, long pc) {
+    placed = false;
     contexts.interruptEnter(number, pc, engine.reg_read(stackPointer), !paused);
     goOn();
   }
 
   @Override
   public void interruptExit(long pc) {
+    placed = false;
     contexts.interruptExit(pc, engine.reg_read(stackPointer));
     goOn();
   }
@@ -347,11 +349,10 @@ public final class JavaProbe implements BlockProbe {
 
   @Override
   public boolean event(byte kind, long selfPc, long fromPc, long... values) {
-    int depth = stack.size();
     if (paused || contexts.isMuted() || late.isUnwritten() || frames.isHidden()) {
       return false;
     }
-    events.add(batch, kind, clock.now(), depth, selfPc, fromPc, values);
+    events.add(batch, kind, clock.now(), stack.size(), selfPc, fromPc, values);
     return true;
   }
 

@@ -13,6 +13,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
   private final EventRecords events;
   private final Supplier<RecordBatch> batch;
   private final Contexts<NativeFrames> contexts;
+  private final TaskRules declared;
 
   /** Frames of contexts that are over. */
   private final Deque<NativeFrames> idle = new ArrayDeque<>();
@@ -26,6 +27,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
    * One task.
    *
    * @param batch where records go now
+   * @param declared which task runs, where the image tells
    * @param limit most frames of a context
    */
   NativeContexts(
@@ -35,6 +37,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
       EventRecords events,
       Supplier<RecordBatch> batch,
       StackRegions regions,
+      TaskRules declared,
       int limit) {
     this.layout = layout;
     this.core = core;
@@ -50,7 +53,11 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
               return frames;
             },
             regions,
+            declared,
             this);
+    this.declared = declared;
+    core.set("task_bytes", declared.functions().bytes());
+    core.set("task_argument", declared.functions().argument());
     load();
   }
 
@@ -84,7 +91,21 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
     current.frames.load(core);
     core.set("muted", tasks.mutes(current.task.id) ? 1 : 0);
     core.set("stack_low", current.low);
-    core.set("stack_size", contexts.holds(current.low) ? current.high - current.low : 0);
+    boolean known = contexts.holds(current.low) && !contexts.isOther() && !current.isHandlerOver();
+    core.set("stack_size", known ? current.high - current.low : 0);
+    core.set("task_value", current.task.id);
+    long bits = layout.at("MODE_DECLARED") | layout.at("MODE_HANDLER");
+    long mode = core.get("mode") & ~bits;
+    mode |= declared.areDeclared() && contexts.outside() ? layout.at("MODE_DECLARED") : 0;
+    mode |= current.isFunction ? layout.at("MODE_HANDLER") : 0;
+    core.set("mode", mode);
+  }
+
+  /** The guest's mappings have changed: the variable that names the task may lie elsewhere. */
+  void mappingsChanged() {
+    frames();
+    core.set("task_variable", declared.host());
+    load();
   }
 
   /** Another context may be current now, or frames of the current one are gone. */
@@ -109,20 +130,42 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
   void enter() {
     frames();
     time = core.get("stop_time");
-    boolean entered = contexts.enter(core.get("stop_value"), core.get("stop_fp"));
-    core.set("answered", entered ? 0 : layout.at("ANSWER_REFUSED"));
+    long retP = core.get("stop_value");
+    long fp = core.get("stop_fp");
+    long site = core.get("stop_self");
+    boolean entered =
+        site == 0
+            ? contexts.enter(retP, fp)
+            : declared.enter(
+                contexts, tasks, site, core.get("stop_from"), retP, fp, core.get("stop_argument"));
     goOn();
+    boolean again = core.get("mode") != 0 || site != 0; // where the window need not hold the slot
+    String answer = again ? "ANSWER_CURRENT" : "ANSWER_NONE";
+    core.set("answered", layout.at(entered ? answer : "ANSWER_REFUSED"));
   }
 
   /** {@link Contexts#exit}, where the probe in C asked. */
-  void exit(long stackPointer, long slotReach) {
+  void exit(long stackPointer) {
     frames();
+    long slotReach = core.get("slot_reach");
     time = core.get("stop_time");
     int place = (int) core.get("stop_value");
     contexts.exit(place, stackPointer, stackPointer + slotReach);
     boolean fits = contexts.current().fits(place, stackPointer + slotReach);
-    core.set("answered", fits ? 0 : layout.at("ANSWER_CURRENT"));
     goOn();
+    boolean holds =
+        Long.compareUnsigned(stackPointer - core.get("stack_low"), core.get("stack_size")) < 0;
+    core.set("answered", layout.at(fits && holds ? "ANSWER_NONE" : "ANSWER_CURRENT"));
+  }
+
+  /** {@link Contexts#leaveEmptyHandler}, where the probe in C says that it returned. */
+  void leaveHandler() {
+    frames();
+    time = core.get("stop_time");
+    contexts.leaveEmptyHandler(core.get("stop_value"));
+    goOn();
+    core.set("resuming", 1); // the return has been seen to: the core only goes on at it
+    core.set("attention", layout.at("ATTENTION_RARE"));
   }
 
   /** {@link Probe#interruptEnter}. */

@@ -16,11 +16,8 @@ import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.Unicorn;
 import java.lang.foreign.Arena;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * The probe and the clock in C ({@code src/main/c/probe.c}), driven by the ABI cards as plain
@@ -41,11 +38,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   private final NativeRules rules;
   private final NativeTrampolines ways;
   private final NativeReturns returns;
-  private final Map<Long, Stop> stops;
-
-  /** What is done about each reason to ask, by its number. */
-  private final Map<Long, Runnable> answers;
-
+  private final NativeStops stops;
   private final long batchFull;
   private final EventRecords events = new EventRecords();
   private final TraceClock clock;
@@ -65,6 +58,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
    * @param resumed is run in the hook of the block that the core started again with
    * @param host what the times of records are; empty: virtual time
    * @param regionsOfStacks where one stack may end and another begin
+   * @param tasks which task runs, where the image tells
    * @param retStackLimit most hijacked returns at a time, in each context
    * @param checkReturns true looks for returns by an overwritten slot at each block
    */
@@ -81,6 +75,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
       Runnable resumed,
       Optional<HostClock> host,
       StackRegions regionsOfStacks,
+      TaskRules tasks,
       int retStackLimit,
       boolean checkReturns) {
     this.library = library;
@@ -95,9 +90,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     rules = new NativeRules(library, core);
     regions = new NativeRegions(library, core, arena);
     ways = new NativeTrampolines(library, core, arena, trampolines);
-    stops =
-        Stream.of(Stop.values())
-            .collect(Collectors.toMap(stop -> library.at("STOP_" + stop), stop -> stop));
+    stops = new NativeStops(library);
     batchFull = library.at("STOP_BATCH_FULL");
     returns = new NativeReturns(library, core, engine, memory, landing, trampolines, isa, points);
     triggers = new Triggers(points.rules());
@@ -106,7 +99,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     core.describe(isa, memory, landing, points, retStackLimit);
     contexts =
         new NativeContexts(
-            library, core, arena, events, this::batch, regionsOfStacks, retStackLimit);
+            library, core, arena, events, this::batch, regionsOfStacks, tasks, retStackLimit);
     NativeUnwinding unwinding =
         new NativeUnwinding(
             library,
@@ -119,19 +112,18 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
             isa,
             points,
             regionsOfStacks);
-    answers =
-        Map.of(
-            library.at("ASK_SMASHED"), () -> smashed(core.stopAddress(), core.get("stop_count")),
-            library.at("ASK_BLOCK"), this::meetBlock,
-            library.at("ASK_SITE"), this::addSite,
-            library.at("ASK_FRAMES"), this::growFrames,
-            library.at("ASK_REGIONS"), () -> regions.describe(memory.mappings()),
-            library.at("ASK_UNWINDER"), unwinding::meet,
-            library.at("ASK_TRIGGER"), this::fireTriggers,
-            library.at("ASK_TRAMPOLINE"), () -> ways.add(core.get("stop_value")),
-            library.at("ASK_ENTRY_TASK"), contexts::enter,
-            library.at("ASK_EXIT_TASK"),
-                () -> contexts.exit(engine.reg_read(stackPointer), core.get("slot_reach")));
+    stops
+        .on("SMASHED", () -> smashed(core.stopAddress(), core.get("stop_count")))
+        .on("BLOCK", this::meetBlock)
+        .on("SITE", this::addSite)
+        .on("FRAMES", this::growFrames)
+        .on("REGIONS", this::describeRegions)
+        .on("UNWINDER", unwinding::meet)
+        .on("TRIGGER", this::fireTriggers)
+        .on("TRAMPOLINE", () -> ways.add(core.get("stop_value")))
+        .on("ENTRY_TASK", contexts::enter)
+        .on("EXIT_TASK", () -> contexts.exit(engine.reg_read(stackPointer)))
+        .on("HANDLER_LEFT", contexts::leaveHandler);
     List<AbiCard> cards = points.cards();
     NativeRegisters registers = NativeRegisters.of(engine, isa, cards);
     core.name(registers, isa.registers());
@@ -178,7 +170,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
 
   @Override
   public boolean goOn() {
-    Runnable answer = answers.get(core.stop());
+    Runnable answer = stops.answer(core.stop());
     if (answer == null) {
       return core.stop() == batchFull && emptyRing();
     }
@@ -252,6 +244,11 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     contexts.load();
   }
 
+  private void describeRegions() {
+    regions.describe(memory.mappings());
+    contexts.mappingsChanged();
+  }
+
   private void fireTriggers() {
     triggers.fire(core.get("stop_value"), core.get("stop_time"), this);
     core.set("triggered", 1);
@@ -259,7 +256,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
 
   @Override
   public Stop stop() {
-    return stops.get(core.stop());
+    return stops.of(core.stop());
   }
 
   @Override

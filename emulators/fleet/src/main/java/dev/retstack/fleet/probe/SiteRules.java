@@ -35,6 +35,9 @@ public final class SiteRules {
   /** Arguments are recorded with the entry. */
   static final int ARGUMENTS = 32;
 
+  /** The function does something with tasks: whose it is, is to be asked. */
+  static final int TASK = 64;
+
   /** Most records of one entry with its arguments: a batch must hold them. */
   public static final int RECORDS_TOGETHER = 3;
 
@@ -44,13 +47,15 @@ public final class SiteRules {
   private final TraceSettings settings;
   private final EventRules events;
   private final TaskFilter tasks;
+  private final TaskFunctions functions;
   private final boolean uniform;
   private final boolean live;
   private final Long2IntOpenHashMap known = new Long2IntOpenHashMap();
 
   /** The rules for an image. */
-  public SiteRules(LoadedImage image, TraceSettings settings) {
+  public SiteRules(LoadedImage image, TraceSettings settings, TaskFunctions functions) {
     this.image = image;
+    this.functions = functions;
     this.settings = settings;
     this.events = new EventRules(settings);
     boolean byTask = !settings.tasks().isEmpty() || !settings.notasks().isEmpty();
@@ -68,7 +73,8 @@ public final class SiteRules {
             && settings.graphNotraces().isEmpty()
             && settings.triggers().isEmpty()
             && settings.arguments().isEmpty()
-            && settings.returns().isEmpty();
+            && settings.returns().isEmpty()
+            && functions.isEmpty();
     known.defaultReturnValue(UNKNOWN);
   }
 
@@ -94,7 +100,7 @@ public final class SiteRules {
 
   /** The same, by its flags. */
   static boolean isOff(int flags) {
-    return (flags & (MUTE | TRIGGER)) == MUTE;
+    return (flags & (MUTE | TRIGGER | TASK)) == MUTE;
   }
 
   /** The flags of the site at an address. */
@@ -120,7 +126,18 @@ public final class SiteRules {
       flags |= arguments(function.site()).records() > 0 ? ARGUMENTS : 0;
     }
     boolean triggers = settings.triggers().stream().anyMatch(t -> t.pattern().matches(function));
-    return flags | (triggers ? TRIGGER : 0);
+    return flags | (triggers ? TRIGGER : 0) | task(function.site(), flags);
+  }
+
+  /** Which task runs is found out also where the function that tells leaves no records. */
+  private int task(long selfPc, int flags) {
+    boolean noticed =
+        switch (functions.role(selfPc)) {
+          case NONE -> false;
+          case SWITCHES, ENDS -> live;
+          case HANDLES -> (flags & MUTE) == 0 && settings.tracer() == Tracer.FUNCTION_GRAPH;
+        };
+    return noticed ? TASK : 0;
   }
 
   /** The arguments that are recorded with an entry, by the flags of its site. */

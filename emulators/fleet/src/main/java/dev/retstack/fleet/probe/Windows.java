@@ -73,6 +73,11 @@ final class Windows<S extends FrameStack> {
         && all.stream().noneMatch(context -> context.isPlaced() && region.holds(context.low));
   }
 
+  /** True for two slots in one region: where a register is the slot, it is said to be above it. */
+  boolean areNeighbours(long one, long other) {
+    return regions.at(one - 1).holds(other - 1);
+  }
+
   private static boolean isBelow(long one, long other) {
     return Long.compareUnsigned(one, other) < 0;
   }

@@ -15,6 +15,7 @@ import dev.retstack.fleet.control.ValueRequest;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.InterruptTimer;
 import dev.retstack.fleet.core.Ram;
+import dev.retstack.fleet.core.TaskOptions;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.ElfFormatException;
 import dev.retstack.fleet.loader.LoadedImage;
@@ -86,6 +87,7 @@ class HostJobTest {
             OptionalLong.of(-4),
             List.of(new Ram(0x2000, 0x1000)),
             List.of(new InterruptTimer(900, "handler")),
+            new TaskOptions("current", "", List.of("end"), List.of("handler")),
             linux);
     FleetOptions fleet =
         new FleetOptions(

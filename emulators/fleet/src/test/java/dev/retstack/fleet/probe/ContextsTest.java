@@ -6,6 +6,7 @@ import dev.retstack.fleet.probe.StackRegions.Region;
 import dev.retstack.schema.codec.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -18,9 +19,11 @@ class ContextsTest {
 
   private static final Region ARRAY = new Region(0x1_0000, 0x5_0000, true);
 
+  private OptionalLong declared = OptionalLong.empty();
   private final List<String> told = new ArrayList<>();
   private final Contexts<Frames> contexts =
-      new Contexts<>(Frames::new, at -> MAIN.holds(at) ? MAIN : ARRAY, new Listener());
+      new Contexts<>(
+          Frames::new, at -> MAIN.holds(at) ? MAIN : ARRAY, () -> declared, new Listener());
 
   private static final class Frames implements FrameStack {
     final RetStack stack = new RetStack(1_000, HANDLERS);
