@@ -3,6 +3,9 @@ package dev.retstack.service;
 import dev.retstack.service.query.HttpToken;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.URI;
+import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -22,6 +25,21 @@ import javax.net.ssl.TrustManagerFactory;
 public record LiveAccess(Optional<HttpToken> token, Optional<SSLContext> trust) {
   /** Nothing is shown. */
   public static final LiveAccess OPEN = new LiveAccess(Optional.empty(), Optional.empty());
+
+  /**
+   * Whether a token may be sent there: nobody on the way must be able to read it. An address that
+   * was found, not given by the user, is held against this.
+   */
+  public static boolean keepsSecrets(URI url) {
+    if ("https".equals(url.getScheme())) {
+      return true;
+    }
+    try {
+      return url.getHost() != null && InetAddress.getByName(url.getHost()).isLoopbackAddress();
+    } catch (UnknownHostException e) {
+      return false;
+    }
+  }
 
   /**
    * Trusts the certificates in a PEM file, and no others.

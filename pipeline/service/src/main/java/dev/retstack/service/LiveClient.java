@@ -3,6 +3,7 @@ package dev.retstack.service;
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.service.query.HttpApi;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;
@@ -18,7 +19,25 @@ import java.util.stream.Collectors;
 public final class LiveClient implements AutoCloseable {
   private static final Duration CONNECT = Duration.ofSeconds(5);
   private static final Duration ANSWER = Duration.ofSeconds(60);
+  private static final String MISSING = "; missing=";
   private static final ObjectMapper JSON = new ObjectMapper();
+
+  /** Nobody answers there at all; another member may. */
+  public static final class UnreachableException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    UnreachableException(String message, Throwable cause) {
+      super(message, cause);
+    }
+  }
+
+  /**
+   * An answer.
+   *
+   * @param body its text
+   * @param missing partitions that are not in it, as {@code 1,4}; empty where all are
+   */
+  public record Reply(String body, String missing) {}
 
   private final URI base;
   private final LiveAccess access;
@@ -57,6 +76,12 @@ public final class LiveClient implements AutoCloseable {
    */
   public String get(String resource, Map<String, String> parameters)
       throws IOException, InterruptedException {
+    return ask(resource, parameters).body();
+  }
+
+  /** The same, with what is missing in it. */
+  public Reply ask(String resource, Map<String, String> parameters)
+      throws IOException, InterruptedException {
     String query =
         parameters.entrySet().stream()
             .map(p -> encode(p.getKey()) + "=" + encode(p.getValue()))
@@ -69,7 +94,7 @@ public final class LiveClient implements AutoCloseable {
     try {
       response = http.send(request, HttpResponse.BodyHandlers.ofString());
     } catch (IOException e) {
-      throw new IOException(
+      throw new UnreachableException(
           "no answer from %s: %s: is a pipeline running there?"
               .formatted(
                   uri, e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage()),
@@ -78,7 +103,13 @@ public final class LiveClient implements AutoCloseable {
     if (response.statusCode() != 200) {
       throw new IOException(uri + ": " + error(response));
     }
-    return response.body();
+    return new Reply(response.body(), missing(response));
+  }
+
+  private static String missing(HttpResponse<String> response) {
+    String covered = response.headers().firstValue(HttpApi.PARTITIONS).orElse("");
+    int at = covered.indexOf(MISSING);
+    return at < 0 ? "" : covered.substring(at + MISSING.length());
   }
 
   private static String error(HttpResponse<String> response) {

@@ -2,6 +2,7 @@ package dev.retstack.service;
 
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.service.ingest.Ingest;
+import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.query.HttpSettings;
 import dev.retstack.service.query.Queries;
@@ -9,6 +10,7 @@ import dev.retstack.service.query.View;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -36,13 +38,24 @@ public final class Pipeline implements AutoCloseable {
       ActorSystem<?> system,
       ServerBinding binding,
       HttpSettings http,
+      NodeFeed nodes,
       Runnable readers,
-      ActorRef<Ingest.Command> ingest,
+      Optional<ActorRef<Ingest.Command>> ingest,
       Queries queries) {
     this.system = system;
     this.binding = binding;
     this.http = http;
     this.queries = queries;
+    // others are told first: from now on it gives no parts
+    onShutdown(
+        CoordinatedShutdown.PhaseBeforeServiceUnbind(),
+        "nodes",
+        () ->
+            CompletableFuture.supplyAsync(
+                () -> {
+                  nodes.close();
+                  return Done.done();
+                }));
     onShutdown(
         CoordinatedShutdown.PhaseServiceUnbind(),
         "http",
@@ -50,7 +63,11 @@ public final class Pipeline implements AutoCloseable {
     onShutdown(
         CoordinatedShutdown.PhaseServiceRequestsDone(),
         "partitions",
-        () -> AskPattern.ask(ingest, Ingest.Stop::new, LAST_CHECKPOINTS, system.scheduler()));
+        () ->
+            ingest.isEmpty()
+                ? CompletableFuture.completedFuture(Done.done())
+                : AskPattern.ask(
+                    ingest.get(), Ingest.Stop::new, LAST_CHECKPOINTS, system.scheduler()));
     CoordinatedShutdown.get(system)
         .addTask(
             CoordinatedShutdown.PhaseServiceStop(),

@@ -4,10 +4,13 @@ import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.TimeRules;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.nodes.Role;
 import dev.retstack.service.query.HttpSettings;
 import dev.retstack.service.reconstruct.PartitionSettings;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.OptionalLong;
+import java.util.Set;
 
 /**
  * What one member of the pipeline has to know. Begin with {@link #of} and change what differs.
@@ -17,6 +20,7 @@ import java.util.OptionalLong;
  * @param groupId consumer group; members of one group share the partitions, and the group owns the
  *     checkpoints
  * @param partitions partitions of the events topic where this member has to create it
+ * @param roles what this member does
  * @param http how the HTTP side serves; beyond loopback only with a token and TLS
  * @param checkpointInterval longest time between a chunk and the checkpoint that holds it
  * @param checkpointChunks chunks after which a checkpoint is taken earlier than that
@@ -30,6 +34,7 @@ public record PipelineConfig(
     Topics topics,
     String groupId,
     int partitions,
+    Set<Role> roles,
     HttpSettings http,
     Duration checkpointInterval,
     int checkpointChunks,
@@ -53,6 +58,10 @@ public record PipelineConfig(
           "partitions %d, checkpoint after %d chunks or %s: each must be positive"
               .formatted(partitions, checkpointChunks, checkpointInterval));
     }
+    roles = Set.copyOf(roles);
+    if (roles.isEmpty()) {
+      throw new IllegalArgumentException("no role: give ingest, query or both");
+    }
     http.requireSafe();
   }
 
@@ -63,6 +72,7 @@ public record PipelineConfig(
         Topics.standard(),
         DEFAULT_GROUP,
         8,
+        EnumSet.allOf(Role.class),
         HttpSettings.LOCAL,
         Duration.ofSeconds(5),
         512,
@@ -83,6 +93,7 @@ public record PipelineConfig(
     private Topics topics;
     private String groupId;
     private int partitions;
+    private Set<Role> roles;
     private HttpSettings http;
     private Duration checkpointInterval;
     private int checkpointChunks;
@@ -96,6 +107,7 @@ public record PipelineConfig(
       topics = from.topics;
       groupId = from.groupId;
       partitions = from.partitions;
+      roles = from.roles;
       http = from.http;
       checkpointInterval = from.checkpointInterval;
       checkpointChunks = from.checkpointChunks;
@@ -120,6 +132,12 @@ public record PipelineConfig(
     /** Another number of partitions to create. */
     public Builder partitions(int count) {
       partitions = count;
+      return this;
+    }
+
+    /** Less than everything. */
+    public Builder roles(Set<Role> some) {
+      roles = some;
       return this;
     }
 
@@ -173,6 +191,7 @@ public record PipelineConfig(
           topics,
           groupId,
           partitions,
+          roles,
           http,
           checkpointInterval,
           checkpointChunks,

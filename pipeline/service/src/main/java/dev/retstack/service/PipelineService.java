@@ -8,10 +8,13 @@ import dev.retstack.service.ingest.ImageRegistry;
 import dev.retstack.service.ingest.Ingest;
 import dev.retstack.service.ingest.TopicAdmin;
 import dev.retstack.service.metrics.Meters;
+import dev.retstack.service.nodes.NodeFeed;
+import dev.retstack.service.nodes.Role;
 import dev.retstack.service.progress.CoreWatch;
 import dev.retstack.service.query.AnomalyEvents;
 import dev.retstack.service.query.HttpApi;
 import dev.retstack.service.query.HttpSettings;
+import dev.retstack.service.query.Job;
 import dev.retstack.service.query.Queries;
 import dev.retstack.service.query.Scrape;
 import dev.retstack.service.reconstruct.KafkaLedger;
@@ -21,6 +24,7 @@ import dev.retstack.service.reconstruct.Partitions;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -42,7 +46,7 @@ import org.apache.pekko.http.javadsl.ServerBuilder;
 
 /**
  * One member of the pipeline: {@code Kafka → ingest → reconstruct → aggregate → query}. Members of
- * one group share the partitions; each answers for its own.
+ * one group share the partitions; each answers for all, by asking the others.
  */
 public final class PipelineService {
   private static final Duration KAFKA_PATIENCE = Duration.ofSeconds(60);
@@ -107,7 +111,17 @@ public final class PipelineService {
             config.topics().anomalies(),
             topicSizes.anomalies(),
             IsolationLevel.READ_COMMITTED);
+    NodeFeed nodes =
+        new NodeFeed(config.kafka(), config.topics().nodes(), config.groupId(), config.roles());
+    Job job = new Job(queries, nodes, config.http(), ends, config.limits());
     ImageFeed feed = new ImageFeed(config.kafka(), imageEnds, images, system::terminate);
+    Runnable readers =
+        () -> {
+          feed.close();
+          job.close();
+          ends.close();
+          anomalyEnds.close();
+        };
     feed.start();
     try {
       await(
@@ -123,31 +137,36 @@ public final class PipelineService {
               config.topics().anomalies(),
               anomalyEnds,
               config.http().followersMax());
-      HttpApi api = new HttpApi(queries, config.topics(), scrape, followers, config.http());
+      HttpApi api = new HttpApi(job, config.topics(), scrape, followers, config.http());
       ServerBinding binding = bind(config.http(), system, api);
-      ActorRef<Ingest.Command> ingest =
-          spawn(
-              system,
-              Ingest.create(
-                  config.kafka(),
-                  config.topics().events(),
-                  config.groupId(),
-                  topicSizes.events(),
-                  partitions),
-              "ingest");
-      Runnable readers =
-          () -> {
-            feed.close();
-            ends.close();
-            anomalyEnds.close();
-          };
-      return new Pipeline(system, binding, config.http(), readers, ingest, queries);
+      Optional<ActorRef<Ingest.Command>> ingest =
+          config.roles().contains(Role.INGEST)
+              ? Optional.of(ingest(config, system, topicSizes, partitions))
+              : Optional.empty();
+      int port = binding.localAddress().getPort();
+      nodes.start(config.http().authority(port), config.http().url(port));
+      return new Pipeline(system, binding, config.http(), nodes, readers, ingest, queries);
     } catch (IOException | InterruptedException | RuntimeException e) {
-      feed.close();
-      ends.close();
-      anomalyEnds.close();
+      readers.run();
       throw e;
     }
+  }
+
+  private static ActorRef<Ingest.Command> ingest(
+      PipelineConfig config,
+      ActorSystem<SpawnProtocol.Command> system,
+      TopicSizes topicSizes,
+      ActorRef<Partitions.Command> partitions)
+      throws IOException, InterruptedException {
+    return spawn(
+        system,
+        Ingest.create(
+            config.kafka(),
+            config.topics().events(),
+            config.groupId(),
+            topicSizes.events(),
+            partitions),
+        "ingest");
   }
 
   private static Behavior<PartitionGraph.Command> partition(

@@ -101,6 +101,16 @@ class PipelineTest {
     restart(pipeline -> await(pipeline.abort()));
   }
 
+  /** A feed that was assigned and did not run yet was forgotten: the stop took two minutes. */
+  @Test
+  void aMemberThatIsStoppedWhileItJoinsStopsSoon() throws Exception {
+    produce(fleet, 0, 1);
+    for (int i = 0; i < 4; i++) {
+      Pipeline joining = PipelineService.start(config);
+      joining.stop().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    }
+  }
+
   private interface Stop {
     void accept(Pipeline pipeline) throws Exception;
   }

@@ -6,6 +6,7 @@ import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.Node;
 import dev.retstack.schema.Profile;
 import dev.retstack.schema.Span;
 import dev.retstack.schema.TraceEntry;
@@ -40,6 +41,7 @@ public final class SchemaIds {
           Anomaly.getClassSchema(),
           Profile.getClassSchema(),
           DeadLetter.getClassSchema(),
+          Node.getClassSchema(),
           TraceEntry.getClassSchema(),
           TraceRecords.getClassSchema());
 

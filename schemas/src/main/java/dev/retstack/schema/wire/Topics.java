@@ -6,6 +6,7 @@ import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.Node;
 import dev.retstack.schema.Profile;
 import dev.retstack.schema.Span;
 import java.util.Collections;
@@ -83,6 +84,11 @@ public record Topics(String prefix) {
     return name("state");
   }
 
+  /** Members of the pipeline that run, and where they answer; key = group/node, compacted. */
+  public String nodes() {
+    return name("nodes");
+  }
+
   /** Every topic, in the order of the data. */
   public List<String> all() {
     return List.of(
@@ -94,7 +100,8 @@ public record Topics(String prefix) {
         anomalies(),
         profiles(),
         deadLetters(),
-        state());
+        state(),
+        nodes());
   }
 
   /** Schema of the values of each topic that holds Avro. */
@@ -108,6 +115,7 @@ public record Topics(String prefix) {
     schemas.put(anomalies(), Anomaly.getClassSchema());
     schemas.put(profiles(), Profile.getClassSchema());
     schemas.put(deadLetters(), DeadLetter.getClassSchema());
+    schemas.put(nodes(), Node.getClassSchema());
     return Collections.unmodifiableMap(schemas);
   }
 

@@ -7,6 +7,7 @@ import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
 import dev.retstack.schema.DeadLetter;
+import dev.retstack.schema.Node;
 import dev.retstack.schema.Profile;
 import dev.retstack.schema.RecordKind;
 import dev.retstack.schema.Samples;
@@ -136,6 +137,13 @@ final class GoldenFiles {
     return List.of(
         Samples.image(),
         Samples.chunk("core-0", 0, Codecs.standard(), batch),
+        Node.newBuilder()
+            .setNode("pipeline-1:7070")
+            .setUrl("https://pipeline-1:7070")
+            .setGroup("retstack-pipeline")
+            .setRoles(List.of("ingest", "query"))
+            .setStartedAt(1_795_343_400_000L)
+            .build(),
         Control.newBuilder()
             .setId("7b1c")
             .setIssuer("ada@lab")

@@ -3,16 +3,20 @@ package dev.retstack.cli.source;
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.Terminal;
 import dev.retstack.cli.fleet.ProgressLine;
+import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.service.LiveAccess;
 import dev.retstack.service.LiveClient;
+import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.query.HttpToken;
 import dev.retstack.service.replay.TraceReplay;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Option;
@@ -34,11 +38,21 @@ public final class SourceOptions {
   private boolean live;
 
   @Option(
-      names = "--http",
-      defaultValue = PIPELINE,
+      names = {"--http", "--url"},
       paramLabel = "URL",
-      description = "Where the pipeline answers (default: ${DEFAULT-VALUE}).")
+      description =
+          "Where the pipeline answers (default: what its members say in the Kafka cluster that was"
+              + " named; without one "
+              + PIPELINE
+              + ").")
   private URI http;
+
+  @Option(
+      names = "--group",
+      defaultValue = PipelineConfig.DEFAULT_GROUP,
+      paramLabel = "NAME",
+      description = "Consumer group of the pipeline in that cluster (default: ${DEFAULT-VALUE}).")
+  private String group;
 
   @Option(
       names = "--http-token-file",
@@ -121,12 +135,43 @@ public final class SourceOptions {
    * @param parameters such as {@code format=text}
    * @throws CommandException where nobody answers, or with an error
    */
-  public String ask(String resource, Map<String, String> parameters) throws InterruptedException {
-    try (LiveClient client = new LiveClient(http, access())) {
-      return client.get(resource, parameters);
+  public String ask(
+      String resource, Map<String, String> parameters, KafkaOptions kafka, Terminal terminal)
+      throws InterruptedException {
+    LiveClient.Reply reply;
+    try {
+      Deque<URI> members = new ArrayDeque<>(LiveMembers.of(http, group, kafka, terminal));
+      boolean given = http != null || tokenFile == null;
+      if (!given && !members.stream().allMatch(LiveAccess::keepsSecrets)) {
+        throw new IOException(
+            "the token could be read on its way to %s, as found on Kafka: name an address with --http"
+                .formatted(members));
+      }
+      reply = ask(resource, parameters, members);
     } catch (IOException e) {
       throw CommandException.environment(
           e.getMessage() + "; start one with \"retstack pipeline\", or name it with --http", e);
+    }
+    if (!reply.missing().isEmpty()) {
+      terminal.note(
+          "partitions %s are missing in this answer; resource /parts of the pipeline says why"
+              .formatted(reply.missing()));
+    }
+    return reply.body();
+  }
+
+  /** Asks the first that answers: one that ended without a word may still be in the list. */
+  private LiveClient.Reply ask(String resource, Map<String, String> parameters, Deque<URI> members)
+      throws IOException, InterruptedException {
+    LiveAccess access = access();
+    while (true) {
+      try (LiveClient client = new LiveClient(members.poll(), access)) {
+        return client.ask(resource, parameters);
+      } catch (LiveClient.UnreachableException e) {
+        if (members.isEmpty()) {
+          throw e;
+        }
+      }
     }
   }
 }

@@ -173,7 +173,8 @@ public final class HotVerb extends Verb {
           "a running pipeline has the exact counts of all cores only: use --exact; --from-kafka"
               + " counts in every way, from the topic itself");
     }
-    JsonNode report = Tables.JSON.readTree(source.ask("report", Map.of("format", "json")));
+    JsonNode report =
+        Tables.JSON.readTree(source.ask("report", Map.of("format", "json"), kafka, terminal()));
     long calls = 0;
     for (JsonNode function : report.path("functions")) {
       calls += function.path("calls").asLong();

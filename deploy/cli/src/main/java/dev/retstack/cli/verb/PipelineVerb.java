@@ -9,11 +9,16 @@ import dev.retstack.cli.option.TotalTimeOptions;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
+import dev.retstack.service.nodes.Role;
 import dev.retstack.service.query.HttpSettings;
 import dev.retstack.service.query.HttpTls;
 import dev.retstack.service.query.HttpToken;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.Locale;
+import java.util.Set;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -23,10 +28,14 @@ import picocli.CommandLine.Option;
     name = "pipeline",
     description = {
       "Read the events topic, rebuild the calls, find what is wrong, publish and answer queries,",
-      "until Ctrl-C. Members of one group share the partitions; each answers for its own.",
+      "until Ctrl-C. Members of one group share the partitions and find each other through Kafka:",
+      "any of them answers for all.",
       "The address of its HTTP side is printed on standard output when it serves."
     },
-    footer = "  retstack pipeline --http-port 7070")
+    footer = {
+      "  retstack pipeline --http-port 7070",
+      "  retstack pipeline --http-port 0 --role ingest"
+    })
 public final class PipelineVerb extends Verb {
   @Option(
       names = "--http-port",
@@ -43,6 +52,23 @@ public final class PipelineVerb extends Verb {
           "Address of the HTTP side (default: ${DEFAULT-VALUE}); one that others reach, such as"
               + " 0.0.0.0, wants a token and TLS.")
   private String httpHost;
+
+  @Option(
+      names = "--http-advertise",
+      paramLabel = "HOST",
+      description =
+          "Name or address by which other members and commands reach this one (default: the HTTP"
+              + " host, or this machine's name where that is any).")
+  private String advertised;
+
+  @Option(
+      names = "--role",
+      paramLabel = "ROLE",
+      converter = RoleConverter.class,
+      description =
+          "ingest: own partitions; query: answer for the whole job; may be repeated (default:"
+              + " both).")
+  private final Set<Role> roles = EnumSet.noneOf(Role.class);
 
   @Option(
       names = "--http-token-file",
@@ -90,6 +116,7 @@ public final class PipelineVerb extends Verb {
               .groupId(group)
               .partitions(link.partitions())
               .rules(time.rules())
+              .roles(roles.isEmpty() ? EnumSet.allOf(Role.class) : roles)
               .http(http());
       config =
           spanThreshold == null ? builder.build() : builder.spanThreshold(spanThreshold).build();
@@ -111,6 +138,9 @@ public final class PipelineVerb extends Verb {
 
   private HttpSettings http() {
     HttpSettings http = HttpSettings.LOCAL.at(httpHost, httpPort);
+    if (advertised != null) {
+      http = http.advertised(advertised);
+    }
     if (tokenFile != null) {
       http = http.token(HttpToken.read(tokenFile));
     }
@@ -121,6 +151,19 @@ public final class PipelineVerb extends Verb {
       throw usage("give --http-tls-keystore and --http-tls-password-file together");
     }
     return http.tls(HttpTls.read(keystore, keystorePassword));
+  }
+
+  /** {@code ingest} or {@code query}. */
+  static final class RoleConverter implements CommandLine.ITypeConverter<Role> {
+    @Override
+    public Role convert(String text) {
+      try {
+        return Role.valueOf(text.toUpperCase(Locale.ROOT));
+      } catch (IllegalArgumentException e) {
+        throw new CommandLine.TypeConversionException(
+            "no role '%s': use ingest or query".formatted(text));
+      }
+    }
   }
 
   static Pipeline start(PipelineConfig config) throws InterruptedException {

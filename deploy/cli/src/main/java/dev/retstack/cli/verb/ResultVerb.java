@@ -4,6 +4,7 @@ import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.option.Format;
 import dev.retstack.cli.option.FormatOption;
 import dev.retstack.cli.option.TimeOptions;
+import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.source.SourceOptions;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
@@ -19,6 +20,7 @@ abstract class ResultVerb extends Verb {
 
   @Mixin private SourceOptions source;
   @Mixin private FormatOption format;
+  @Mixin private KafkaOptions kafka;
 
   @Override
   final int run() throws Exception {
@@ -80,6 +82,6 @@ abstract class ResultVerb extends Verb {
   final String ask(Format shape) throws InterruptedException {
     Map<String, String> all = new TreeMap<>(parameters());
     all.put("format", shape.name().toLowerCase(Locale.ROOT));
-    return source.ask(resource(), all);
+    return source.ask(resource(), all, kafka, terminal());
   }
 }

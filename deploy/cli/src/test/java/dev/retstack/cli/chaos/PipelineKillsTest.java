@@ -39,8 +39,9 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Members of the pipeline, real processes, are killed at random moments while a fleet sends: the
  * result is that of the recorded trace of the same chunks, hash for hash, and each anomaly is
- * published once. {@code -Dretstack.kills=200} kills more often, {@code -Dretstack.seed=S} at the
- * same moments.
+ * published once. Nobody is named for the last question: the cluster's address is enough, and
+ * whoever is found there answers for all members. {@code -Dretstack.kills=200} kills more often,
+ * {@code -Dretstack.seed=S} at the same moments.
  */
 class PipelineKillsTest {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -90,14 +91,11 @@ class PipelineKillsTest {
       }
       new ProcessBuilder("kill", "-INT", String.valueOf(fleet.pid())).start().waitFor();
       assertThat(fleet.waitFor(60, TimeUnit.SECONDS)).isTrue();
-      for (Node node : nodes) {
-        node.process().destroyForcibly().waitFor();
-      }
-      compare(broker, startNode(broker));
+      compare(broker, nodes.getLast());
     }
   }
 
-  /** What the last member says against a replay of all that was sent. */
+  /** What the members together say against a replay of all that was sent. */
   private void compare(EmbeddedBroker broker, Node last) throws Exception {
     String trace = dir.resolve("events.avro").toString();
     Ran copied =
@@ -105,7 +103,10 @@ class PipelineKillsTest {
     assertThat(copied.code()).as(copied.err()).isEqualTo(ExitCode.OK);
     JsonNode replayed = report(trace);
     awaitAll(last, replayed.get("records").asLong());
-    JsonNode live = report("--live", "--http", last.http().toString());
+    JsonNode live = report("--live", "--bootstrap", broker.bootstrap());
+    assertThat(live.get("parts"))
+        .hasSize(PARTITIONS)
+        .allSatisfy(part -> assertThat(part.has("missing")).isFalse());
     assertThat(live.get("resultHash")).isEqualTo(replayed.get("resultHash"));
     assertThat(live.get("completeness").asDouble()).isEqualTo(100);
     List<String> published = published(broker);
@@ -120,7 +121,7 @@ class PipelineKillsTest {
     return JSON.readTree(ran.out());
   }
 
-  /** Waits until a member has read so many records. */
+  /** Waits until the members together have read so many records, by what one of them says. */
   private static void awaitAll(Node node, long records) throws Exception {
     long start = System.nanoTime();
     long seen = -1;

@@ -5,15 +5,30 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * Which partitions of events an answer was made from. An answer of one member of several is true
- * for its own partitions only, and says so.
+ * Which partitions of events an answer was made from, and where each part came from. What is
+ * missing is said, never left out in silence.
  *
- * @param owned partitions of the member that answers, in order
+ * @param owned partitions in the answer, in order
  * @param of partitions of the topic
+ * @param parts all partitions, in order; empty where a member speaks of its own only
  */
-public record Coverage(List<Integer> owned, int of) {
+public record Coverage(List<Integer> owned, int of, List<PartRow> parts) {
   public Coverage {
     owned = List.copyOf(owned);
+    parts = List.copyOf(parts);
+  }
+
+  /** One member's own partitions. */
+  public Coverage(List<Integer> owned, int of) {
+    this(owned, of, List.of());
+  }
+
+  /** The whole job. */
+  public static Coverage of(List<PartRow> parts) {
+    return new Coverage(
+        parts.stream().filter(part -> !part.isMissing()).map(PartRow::partition).toList(),
+        parts.size(),
+        parts);
   }
 
   /** Whether every partition is in the answer. */
@@ -21,7 +36,19 @@ public record Coverage(List<Integer> owned, int of) {
     return owned.size() == of;
   }
 
-  /** Writes {@code "partitions": {"owned": [..], "of": N}}. */
+  /** Those that are missing. */
+  public List<PartRow> missing() {
+    return parts.stream().filter(PartRow::isMissing).toList();
+  }
+
+  /** A line for each part that is missing; nothing where all are there. */
+  public void writeMissing(Appendable out) throws IOException {
+    for (PartRow part : missing()) {
+      out.append("partition %d is missing: %s\n".formatted(part.partition(), part.missing()));
+    }
+  }
+
+  /** Writes {@code "partitions": {"owned": [..], "of": N}}, and {@code "parts"} of a job. */
   void writeTo(JsonGenerator json) throws IOException {
     json.writeObjectFieldStart("partitions");
     json.writeArrayFieldStart("owned");
@@ -31,5 +58,8 @@ public record Coverage(List<Integer> owned, int of) {
     json.writeEndArray();
     json.writeNumberField("of", of);
     json.writeEndObject();
+    if (!parts.isEmpty()) {
+      PartRow.write(parts, json);
+    }
   }
 }

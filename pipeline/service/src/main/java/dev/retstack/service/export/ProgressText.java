@@ -11,11 +11,16 @@ import java.util.List;
 public final class ProgressText {
   private ProgressText() {}
 
-  /** {@code {cores:[{core, session, partition, isa, chunks, records, lost, time, end}]}}. */
-  public static void json(List<CoreProgress> cores, Writer out) throws IOException {
+  /**
+   * {@code {partitions:{owned, of}, parts:[..], cores:[{core, session, partition, isa, chunks,
+   * records, lost, time, end}]}}.
+   */
+  public static void json(List<CoreProgress> cores, Coverage coverage, Writer out)
+      throws IOException {
     Json.write(
         json -> {
           json.writeStartObject();
+          coverage.writeTo(json);
           json.writeArrayFieldStart("cores");
           for (CoreProgress core : cores) {
             json.writeStartObject();

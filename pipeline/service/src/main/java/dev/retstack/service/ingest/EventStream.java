@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -24,6 +25,8 @@ import org.apache.pekko.japi.Pair;
 import org.apache.pekko.kafka.ConsumerSettings;
 import org.apache.pekko.kafka.Subscriptions;
 import org.apache.pekko.kafka.javadsl.Consumer;
+import org.apache.pekko.stream.KillSwitches;
+import org.apache.pekko.stream.SharedKillSwitch;
 import org.apache.pekko.stream.javadsl.Sink;
 import org.apache.pekko.stream.javadsl.Source;
 import org.apache.pekko.stream.typed.javadsl.ActorFlow;
@@ -44,6 +47,24 @@ final class EventStream {
 
   /** Longer than a chunk may wait for its image and for the broker together. */
   private static final Duration ANSWER = Duration.ofMinutes(5);
+
+  /** A stream that runs. */
+  record Running(Consumer.DrainingControl<Done> control, SharedKillSwitch feeds) {
+    /**
+     * Ends it after the records on their way; {@code completion} tells when.
+     *
+     * <p>The feeds are ended by hand: one that was assigned and does not run yet is forgotten by
+     * the source that was told to stop, and would run for ever.
+     */
+    void drain(Executor executor) {
+      control.drainAndShutdown(executor);
+      feeds.shutdown();
+    }
+
+    CompletionStage<Done> completion() {
+      return control.streamCompletion();
+    }
+  }
 
   private final ActorSystem<?> system;
   private final KafkaSettings kafka;
@@ -68,11 +89,17 @@ final class EventStream {
   }
 
   /** Joins the group and runs until drained or failed. */
-  Consumer.DrainingControl<Done> run() {
+  Running run() {
+    SharedKillSwitch feeds = KillSwitches.shared("feeds");
+    return new Running(run(feeds), feeds);
+  }
+
+  private Consumer.DrainingControl<Done> run(SharedKillSwitch feeds) {
     return Consumer.plainPartitionedManualOffsetSource(
             consumer(), Subscriptions.topics(topic), this::startOffsets, this::revoked)
         .mapAsync(
-            1, assigned -> acquire(assigned.first()).thenApply(graph -> feed(assigned, graph)))
+            1,
+            assigned -> acquire(assigned.first()).thenApply(graph -> feed(assigned, graph, feeds)))
         .flatMapMerge(Math.max(1, partitionCount), feed -> feed)
         .toMat(Sink.ignore(), Consumer::createDrainingControl)
         .run(system);
@@ -80,9 +107,11 @@ final class EventStream {
 
   private Source<Done, NotUsed> feed(
       Pair<TopicPartition, Source<ConsumerRecord<byte[], byte[]>, NotUsed>> assigned,
-      ActorRef<PartitionGraph.Command> graph) {
+      ActorRef<PartitionGraph.Command> graph,
+      SharedKillSwitch feeds) {
     return assigned
         .second()
+        .via(feeds.flow())
         .via(ActorFlow.askWithStatus(IN_FLIGHT, graph, ANSWER, PartitionGraph.Ingest::new));
   }
 

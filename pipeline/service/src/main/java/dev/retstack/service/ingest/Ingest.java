@@ -13,7 +13,6 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.AskPattern;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
-import org.apache.pekko.kafka.javadsl.Consumer;
 
 /**
  * Keeps the event stream running. When it fails, all partitions are given up and the group is
@@ -43,10 +42,10 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
   private record Released(Throwable failure) implements Command {}
 
   private final TimerScheduler<Command> timers;
-  private final Supplier<Consumer.DrainingControl<Done>> stream;
+  private final Supplier<EventStream.Running> stream;
   private final ActorRef<Partitions.Command> partitions;
   private final List<Stop> stops = new ArrayList<>();
-  private Consumer.DrainingControl<Done> control;
+  private EventStream.Running running;
   private Duration backoff = FIRST_BACKOFF;
   private long startedNanos;
 
@@ -71,7 +70,7 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
   private Ingest(
       ActorContext<Command> context,
       TimerScheduler<Command> timers,
-      Supplier<Consumer.DrainingControl<Done>> stream,
+      Supplier<EventStream.Running> stream,
       ActorRef<Partitions.Command> partitions) {
     super(context);
     context.setLoggerName(Ingest.class);
@@ -93,16 +92,16 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
 
   private Behavior<Command> run() {
     startedNanos = System.nanoTime();
-    control = stream.get();
-    getContext().pipeToSelf(control.streamCompletion(), (_, failure) -> new Ended(failure));
+    running = stream.get();
+    getContext().pipeToSelf(running.completion(), (_, failure) -> new Ended(failure));
     return this;
   }
 
   private Behavior<Command> onStop(Stop m) {
     stops.add(m);
-    if (control != null && stops.size() == 1) {
-      control.drainAndShutdown(getContext().getExecutionContext());
-    } else if (control == null && timers.isTimerActive(Run.INSTANCE)) {
+    if (running != null && stops.size() == 1) {
+      running.drain(getContext().getExecutionContext());
+    } else if (running == null && timers.isTimerActive(Run.INSTANCE)) {
       timers.cancel(Run.INSTANCE);
       releaseAll();
     }
@@ -110,7 +109,7 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
   }
 
   private Behavior<Command> onEnded(Throwable failure) {
-    control = null;
+    running = null;
     if (failure != null && stops.isEmpty()) {
       getContext().getLog().warn("event stream failed, joining again: {}", failure.toString());
     }

@@ -120,7 +120,18 @@ public final class TopicAdmin implements AutoCloseable {
         topic(topics.anomalies(), partitions, log),
         topic(topics.profiles(), partitions, table),
         topic(topics.deadLetters(), 1, log),
-        topic(topics.state(), partitions, table));
+        topic(topics.state(), partitions, table),
+        announcements(topic(topics.nodes(), 1, table + "," + log)));
+  }
+
+  /** Small, soon forgotten, and in the broker's time: members' clocks may differ. */
+  private static NewTopic announcements(NewTopic table) {
+    Map<String, String> config = new HashMap<>(table.configs());
+    config.put(TopicConfig.RETENTION_MS_CONFIG, "3600000");
+    config.put(TopicConfig.SEGMENT_MS_CONFIG, "600000");
+    config.put(TopicConfig.SEGMENT_BYTES_CONFIG, String.valueOf(1 << 20));
+    config.put(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime");
+    return table.configs(config);
   }
 
   private static NewTopic keptForEver(NewTopic log) {
@@ -132,7 +143,7 @@ public final class TopicAdmin implements AutoCloseable {
 
   private static NewTopic topic(String name, int partitions, String cleanup) {
     Map<String, String> config =
-        cleanup.equals(TopicConfig.CLEANUP_POLICY_COMPACT)
+        cleanup.startsWith(TopicConfig.CLEANUP_POLICY_COMPACT)
             ? Map.of(
                 TopicConfig.CLEANUP_POLICY_CONFIG,
                 cleanup,

@@ -5,21 +5,26 @@ import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.TaskChoice;
+import dev.retstack.schema.Node;
 import dev.retstack.service.export.AnomalyCsv;
 import dev.retstack.service.export.AnomalyJson;
 import dev.retstack.service.export.AnomalyText;
 import dev.retstack.service.export.GraphCsv;
 import dev.retstack.service.export.GraphJson;
 import dev.retstack.service.export.GraphText;
+import dev.retstack.service.export.PartsText;
 import dev.retstack.service.export.ProgressText;
 import dev.retstack.service.export.ReportCsv;
 import dev.retstack.service.export.ReportJson;
 import dev.retstack.service.export.ReportText;
+import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.progress.CoreProgress;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,7 +45,10 @@ final class Answers {
               switch (format(parameters)) {
                 case JSON -> ReportJson.write(report, view.coverage(), out);
                 case CSV -> ReportCsv.write(report, out);
-                case TEXT -> ReportText.write(report, out);
+                case TEXT -> {
+                  view.coverage().writeMissing(out);
+                  ReportText.write(report, out);
+                }
               }
             }));
   }
@@ -54,7 +62,10 @@ final class Answers {
                 case JSON ->
                     ProgressText.statsJson(report, view.partitions(), view.coverage(), out);
                 case CSV -> ReportCsv.stats(report.stats(), out);
-                case TEXT -> ReportText.write(report, 0, out);
+                case TEXT -> {
+                  view.coverage().writeMissing(out);
+                  ReportText.write(report, 0, out);
+                }
               }
             }));
   }
@@ -96,18 +107,37 @@ final class Answers {
         page);
   }
 
-  static Answer cores(List<CoreProgress> cores, Map<String, String> parameters) {
-    Page<CoreProgress> page = Page.of(cores, "cores", parameters);
+  static Answer cores(Job.Cores cores, Map<String, String> parameters) {
+    Page<CoreProgress> page = Page.of(cores.cores(), "cores", parameters);
     return Answer.of(
         render(
             out -> {
               switch (format(parameters)) {
-                case JSON -> ProgressText.json(page.rows(), out);
+                case JSON -> ProgressText.json(page.rows(), cores.coverage(), out);
                 case CSV -> ProgressText.csv(page.rows(), out);
-                case TEXT -> ProgressText.text(page.rows(), out);
+                case TEXT -> {
+                  cores.coverage().writeMissing(out);
+                  ProgressText.text(page.rows(), out);
+                }
               }
             }),
         page);
+  }
+
+  static Answer parts(Job.Cores cores, NodeFeed nodes, Map<String, String> parameters) {
+    List<Node> running = new ArrayList<>(List.of(nodes.self()));
+    running.addAll(nodes.others());
+    running.sort(Comparator.comparing(Node::getNode));
+    PartsText text = new PartsText(running, cores.coverage(), cores.cores());
+    return Answer.of(
+        render(
+            out -> {
+              switch (format(parameters)) {
+                case JSON -> text.json(out);
+                case CSV -> text.csv(out);
+                case TEXT -> text.text(out);
+              }
+            }));
   }
 
   static Format format(Map<String, String> parameters) {
@@ -125,8 +155,8 @@ final class Answers {
     if (chosen.isEmpty() && parameters.containsKey("core")) {
       throw new BadRequestException(
           404,
-          "no core " + parameters.get("core") + " in the partitions of this member",
-          "GET /cores lists what is known here");
+          "no core " + parameters.get("core") + " in the partitions that answered",
+          "GET /cores lists what is known");
     }
     return chosen;
   }

@@ -9,6 +9,7 @@ import static dev.retstack.service.query.Parameter.OFFSET;
 import static dev.retstack.service.query.Parameter.SESSION;
 import static dev.retstack.service.query.Parameter.TASK;
 import static dev.retstack.service.query.Parameter.UNIT;
+import static dev.retstack.service.query.Parameter.WHAT;
 
 import java.util.Arrays;
 import java.util.List;
@@ -24,7 +25,7 @@ enum Endpoint {
   REPORT(
       "/report",
       "Functions, edges, losses and the hash of the result",
-      "{unit,records,lost,completeness,resultHash,functions,edges,stats,partitions}",
+      "{unit,records,lost,completeness,resultHash,functions,edges,stats,partitions,parts}",
       FORMAT,
       UNIT),
   GRAPH(
@@ -56,11 +57,27 @@ enum Endpoint {
       CORE,
       TASK,
       KIND),
-  CORES("/cores", "How far each core came, and how it ended", "{cores}", FORMAT, LIMIT, OFFSET),
+  CORES(
+      "/cores",
+      "How far each core came, and how it ended",
+      "{partitions,parts,cores}",
+      FORMAT,
+      LIMIT,
+      OFFSET),
+  PARTS(
+      "/parts",
+      "Members that run, and which has which partition, how far, how old, or why it is missing",
+      "{nodes,partitions,parts}",
+      FORMAT),
+  PARTS_OF(
+      "/parts/own",
+      "For other members: the partitions of this one, as a stream of bytes",
+      "",
+      WHAT),
   STATS(
       "/stats",
       "Losses and defects, and where each partition stands",
-      "{unit,records,lost,completeness,stats,partitions,positions}",
+      "{unit,records,lost,completeness,stats,partitions,parts,positions}",
       FORMAT,
       UNIT),
   LIVE("/health/live", "200 while the process serves", "{status}"),
@@ -147,6 +164,12 @@ enum Endpoint {
     int end = path.indexOf('/', 1);
     String first = path.isEmpty() ? "" : path.substring(1, end < 0 ? path.length() : end);
     return FIRST.contains(first) ? first : "other";
+  }
+
+  /** Whether the path is one of a question about the whole job. */
+  static boolean isAboutTheJob(String path) {
+    return Arrays.stream(values())
+        .anyMatch(e -> (e.isQuery() || e == ANOMALY_EVENTS) && e.path.equals(path));
   }
 
   /** All paths, for who asked for another. */

@@ -16,16 +16,22 @@ import static org.apache.pekko.http.javadsl.server.Directives.pathPrefix;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.retstack.graph.report.MixedUnitsException;
+import dev.retstack.schema.Node;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.export.Coverage;
+import dev.retstack.service.export.PartRow;
 import dev.retstack.service.metrics.Samples;
+import dev.retstack.service.nodes.Role;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
+import org.apache.pekko.NotUsed;
 import org.apache.pekko.http.javadsl.model.ContentType;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
@@ -41,36 +47,49 @@ import org.apache.pekko.http.javadsl.server.PathMatcher0;
 import org.apache.pekko.http.javadsl.server.PathMatchers;
 import org.apache.pekko.http.javadsl.server.RejectionHandler;
 import org.apache.pekko.http.javadsl.server.Route;
+import org.apache.pekko.stream.javadsl.Source;
+import org.apache.pekko.util.ByteString;
 
 /**
- * The HTTP side of a member: questions about what it has reconstructed, its health, and the schemas
- * of what it publishes. Answers are true for the partitions of this member; the header {@value
- * #PARTITIONS} says which.
+ * The HTTP side of a member: questions about what the job has reconstructed, this member's health,
+ * and the schemas of what is published. Any member answers for all: the headers {@value
+ * #PARTITIONS} and {@value #PARTS} say which partitions are in an answer, and from whom.
  */
 public final class HttpApi {
-  /** Header of every answer: {@code owned=0,1; of=8}. */
+  /** Header of every answer: {@code owned=0,1; of=8}, and {@code ; missing=2} where some are. */
   public static final String PARTITIONS = "Retstack-Partitions";
+
+  /** Header of answers of the whole job: {@code 0=host:7070 age=12 lag=0, 1=missing}. */
+  public static final String PARTS = "Retstack-Parts";
 
   private static final ContentType EVENT_STREAM = MediaTypes.TEXT_EVENT_STREAM.toContentType();
   private static final PathMatcher0 EVENTS = PathMatchers.segment("anomalies").slash("events");
+  private static final ContentType BYTES = ContentTypes.APPLICATION_OCTET_STREAM;
   private static final ContentType PROMETHEUS = ContentTypes.parse(Samples.CONTENT_TYPE);
+  private static final PathMatcher0 OWN_PARTS = PathMatchers.segment("parts").slash("own");
   private static final Duration READY = Duration.ofSeconds(2);
+  private static final int PEERS_MAX = 64;
 
+  private final Job job;
   private final Queries queries;
   private final SchemaRoutes schemas;
   private final Scrape scrape;
   private final AnomalyEvents followers;
   private final QueryGate gate;
+  private final QueryGate peers;
   private final Optional<HttpToken> token;
 
   /** The HTTP side of a member. */
   public HttpApi(
-      Queries queries, Topics topics, Scrape scrape, AnomalyEvents followers, HttpSettings http) {
-    this.queries = queries;
+      Job job, Topics topics, Scrape scrape, AnomalyEvents followers, HttpSettings http) {
+    this.job = job;
+    this.queries = job.own();
     this.scrape = scrape;
     this.followers = followers;
     this.token = http.token();
     this.gate = new QueryGate("queries", http.queriesMax(), scrape.meters().queries());
+    // of its own: two members that ask each other must not wait for each other
+    this.peers = new QueryGate("questions of members", PEERS_MAX, new AtomicInteger());
     this.schemas = new SchemaRoutes(topics);
   }
 
@@ -83,11 +102,13 @@ public final class HttpApi {
     Route events = path(EVENTS, this::events);
     Route stats = path("stats", () -> answer(Endpoint.STATS, Answers::stats));
     Route openapi = path("openapi.json", () -> complete(json(200, OpenApi.document())));
-    Route cores = path("cores", this::cores);
+    Route cores = path("cores", () -> cores(Endpoint.CORES, Answers::cores));
+    Route parts = path("parts", () -> cores(Endpoint.PARTS, this::parts));
+    Route own = path(OWN_PARTS, this::ownParts);
     Route health = pathPrefix("health", this::health);
     Route metrics = path("metrics", this::metrics);
-    Route queried = concat(report, graph, anomalies, events, stats, cores);
-    Route all = concat(queried, health, metrics, openapi, schemas.routes());
+    Route queried = concat(report, graph, anomalies, events, stats, cores, parts);
+    Route all = concat(queryRole(queried), own, health, metrics, openapi, schemas.routes());
     Route getOnly = get(() -> all);
     Route known = handleRejections(rejections(), () -> getOnly);
     Route denied = complete(unauthorized());
@@ -145,27 +166,101 @@ public final class HttpApi {
     CompletionStage<HttpResponse> response =
         gate.run(
             () ->
-                queries
-                    .view()
+                job.view()
                     .thenApply(
                         view ->
-                            text(format, renderer.apply(view, parameters))
-                                .addHeader(covered(view.coverage()))));
+                            covered(
+                                text(format, renderer.apply(view, parameters)), view.coverage())));
     return completeWithFuture(response.exceptionally(HttpApi::failed));
   }
 
-  private Route cores() {
-    return parameterMap(this::cores);
+  private Route cores(
+      Endpoint endpoint, BiFunction<Job.Cores, Map<String, String>, Answer> renderer) {
+    return parameterMap(parameters -> cores(endpoint, renderer, parameters));
   }
 
-  private Route cores(Map<String, String> parameters) {
-    Endpoint.CORES.check(parameters);
+  private Route cores(
+      Endpoint endpoint,
+      BiFunction<Job.Cores, Map<String, String>, Answer> renderer,
+      Map<String, String> parameters) {
+    endpoint.check(parameters);
     Format format = Answers.format(parameters);
     CompletionStage<HttpResponse> response =
         gate.run(
             () ->
-                queries.cores().thenApply(cores -> text(format, Answers.cores(cores, parameters))));
+                job.cores()
+                    .thenApply(
+                        cores ->
+                            covered(
+                                text(format, renderer.apply(cores, parameters)),
+                                cores.coverage())));
     return completeWithFuture(response.exceptionally(HttpApi::failed));
+  }
+
+  private Answer parts(Job.Cores cores, Map<String, String> parameters) {
+    return Answers.parts(cores, job.nodes(), parameters);
+  }
+
+  private Route ownParts() {
+    return parameterMap(this::ownParts);
+  }
+
+  private Route ownParts(Map<String, String> parameters) {
+    Endpoint.PARTS_OF.check(parameters);
+    Part.Kind kind =
+        parameters.getOrDefault("what", "cores").equalsIgnoreCase("state")
+            ? Part.Kind.STATE
+            : Part.Kind.CORES;
+    peers.requireRoom();
+    return complete(HttpResponse.create().withEntity(HttpEntities.createChunked(BYTES, own(kind))));
+  }
+
+  /** The head goes out at once: whoever asks knows then that this member runs. */
+  private Source<ByteString, NotUsed> own(Part.Kind kind) {
+    Source<ByteString, NotUsed> parts =
+        queries
+            .partStream(kind)
+            .mapConcat(part -> List.of(PartStream.head(part), part.body()))
+            .map(ByteString::fromArrayUnsafe)
+            .filterNot(ByteString::isEmpty);
+    Source<ByteString, NotUsed> counted =
+        Source.lazySource(
+                () -> {
+                  peers.enter();
+                  return parts.watchTermination(
+                      (_, done) -> {
+                        done.whenComplete((_, _) -> peers.leave());
+                        return NotUsed.getInstance();
+                      });
+                })
+            .mapMaterializedValue(_ -> NotUsed.getInstance());
+    return Source.single(ByteString.fromArrayUnsafe(PartStream.head()))
+        .concat(counted)
+        .concat(Source.single(ByteString.fromArrayUnsafe(PartStream.end())));
+  }
+
+  /** A member that does not have the role sends those who ask on to one that does. */
+  private Route queryRole(Route queried) {
+    if (job.nodes().self().getRoles().contains(Role.QUERY.word())) {
+      return queried;
+    }
+    return extractRequest(
+        request ->
+            Endpoint.isAboutTheJob(request.getUri().getPathString())
+                ? complete(misdirected())
+                : queried);
+  }
+
+  private HttpResponse misdirected() {
+    String others =
+        job.nodes().others().stream()
+            .filter(node -> node.getRoles().contains(Role.QUERY.word()))
+            .map(Node::getUrl)
+            .collect(Collectors.joining(", "));
+    return error(
+        421,
+        "this member has the role ingest and does not answer questions",
+        others.isEmpty() ? "start a member with --role query" : "ask " + others);
   }
 
   private Route events() {
@@ -212,16 +307,32 @@ public final class HttpApi {
             .open(READY)
             .thenApply(
                 open ->
-                    json(200, "{\"status\":\"ready\"}\n")
-                        .addHeader(covered(new Coverage(open, queries.partitionCount()))))
+                    covered(
+                        json(200, "{\"status\":\"ready\"}\n"),
+                        new Coverage(open, queries.partitionCount())))
             .exceptionally(
                 _ -> error(503, "a partition is still being loaded", "ask again in a moment"));
     return completeWithFuture(response);
   }
 
-  private static HttpHeader covered(Coverage coverage) {
+  private static HttpResponse covered(HttpResponse response, Coverage coverage) {
     String owned = coverage.owned().stream().map(String::valueOf).collect(Collectors.joining(","));
-    return RawHeader.create(PARTITIONS, "owned=" + owned + "; of=" + coverage.of());
+    String missing =
+        coverage.missing().stream()
+            .map(part -> String.valueOf(part.partition()))
+            .collect(Collectors.joining(","));
+    String value =
+        "owned="
+            + owned
+            + "; of="
+            + coverage.of()
+            + (missing.isEmpty() ? "" : "; missing=" + missing);
+    HttpResponse stated = response.addHeader(RawHeader.create(PARTITIONS, value));
+    if (coverage.parts().isEmpty()) {
+      return stated;
+    }
+    String parts = coverage.parts().stream().map(PartRow::header).collect(Collectors.joining(", "));
+    return stated.addHeader(RawHeader.create(PARTS, parts));
   }
 
   private ExceptionHandler failures() {

@@ -1,6 +1,7 @@
 package dev.retstack.service.query;
 
 import java.net.InetAddress;
+import java.net.URI;
 import java.net.UnknownHostException;
 import java.util.Optional;
 
@@ -13,6 +14,8 @@ import java.util.Optional;
  * @param followersMax streams of events open at once; each is a Kafka consumer
  * @param token what clients have to show; empty for none
  * @param tls the server's certificate; empty for plain HTTP
+ * @param advertised host that others use to reach it; empty for the host that it listens on, or the
+ *     name of this machine where that is any
  */
 public record HttpSettings(
     String host,
@@ -20,10 +23,11 @@ public record HttpSettings(
     int queriesMax,
     int followersMax,
     Optional<HttpToken> token,
-    Optional<HttpTls> tls) {
+    Optional<HttpTls> tls,
+    Optional<String> advertised) {
   /** Loopback, any free port. */
   public static final HttpSettings LOCAL =
-      new HttpSettings("127.0.0.1", 0, 8, 16, Optional.empty(), Optional.empty());
+      new HttpSettings("127.0.0.1", 0, 8, 16, Optional.empty(), Optional.empty(), Optional.empty());
 
   public HttpSettings {
     if (port < 0 || port > 65_535) {
@@ -38,22 +42,54 @@ public record HttpSettings(
 
   /** Another address; port 0 = any free one. */
   public HttpSettings at(String otherHost, int otherPort) {
-    return new HttpSettings(otherHost, otherPort, queriesMax, followersMax, token, tls);
+    return new HttpSettings(otherHost, otherPort, queriesMax, followersMax, token, tls, advertised);
   }
 
   /** Other bounds of what runs at once. */
   public HttpSettings atOnce(int queries, int followers) {
-    return new HttpSettings(host, port, queries, followers, token, tls);
+    return new HttpSettings(host, port, queries, followers, token, tls, advertised);
   }
 
   /** Clients have to show this token. */
   public HttpSettings token(HttpToken secret) {
-    return new HttpSettings(host, port, queriesMax, followersMax, Optional.of(secret), tls);
+    return new HttpSettings(
+        host, port, queriesMax, followersMax, Optional.of(secret), tls, advertised);
   }
 
   /** HTTPS with this certificate. */
   public HttpSettings tls(HttpTls certificate) {
-    return new HttpSettings(host, port, queriesMax, followersMax, token, Optional.of(certificate));
+    return new HttpSettings(
+        host, port, queriesMax, followersMax, token, Optional.of(certificate), advertised);
+  }
+
+  /** Others reach it by this name or address. */
+  public HttpSettings advertised(String name) {
+    return new HttpSettings(host, port, queriesMax, followersMax, token, tls, Optional.of(name));
+  }
+
+  /**
+   * Where others reach it.
+   *
+   * @param bound the port that it listens on
+   */
+  public URI url(int bound) {
+    return URI.create("%s://%s".formatted(scheme(), authority(bound)));
+  }
+
+  /** Host and port by which others reach it: the name of the member. */
+  public String authority(int bound) {
+    String name = advertised.orElseGet(this::ownName);
+    return (name.contains(":") ? "[" + name + "]" : name) + ":" + bound;
+  }
+
+  private String ownName() {
+    try {
+      return InetAddress.getByName(host).isAnyLocalAddress()
+          ? InetAddress.getLocalHost().getHostName()
+          : host;
+    } catch (UnknownHostException e) {
+      return host;
+    }
   }
 
   /** {@code https} or {@code http}. */

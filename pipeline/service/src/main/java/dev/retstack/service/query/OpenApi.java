@@ -120,6 +120,7 @@ final class OpenApi {
     }
     ObjectNode text = JSON.objectNode().put("type", "string");
     switch (endpoint) {
+      case PARTS_OF -> content.putObject("application/octet-stream").set("schema", text);
       case METRICS -> content.putObject(Samples.CONTENT_TYPE).set("schema", text);
       case ANOMALY_EVENTS -> content.putObject("text/event-stream").set("schema", text);
       default -> {
@@ -131,7 +132,7 @@ final class OpenApi {
     }
     ERRORS.forEach((status, description) -> error(responses, status, description));
     if (endpoint == Endpoint.GRAPH) {
-      error(responses, 404, "no such core in the partitions of this member");
+      error(responses, 404, "no such core in the partitions that answered");
     }
     if (endpoint.path().contains("{")) {
       error(responses, 404, "no such subject or schema");

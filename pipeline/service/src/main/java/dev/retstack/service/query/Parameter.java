@@ -23,6 +23,8 @@ record Parameter(String name, String description, List<String> allowed, long lea
           "the cores that count in this unit; needed where there are both",
           "instructions",
           "nanoseconds");
+  static final Parameter WHAT =
+      oneOf("what", "states, or how far the cores came", "state", "cores");
   static final Parameter CORE = text("core", "of this core only");
   static final Parameter SESSION = text("session", "of this session only");
   static final Parameter TASK =

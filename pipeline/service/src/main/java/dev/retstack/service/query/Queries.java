@@ -18,9 +18,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
 import org.apache.pekko.Done;
+import org.apache.pekko.NotUsed;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.javadsl.AskPattern;
+import org.apache.pekko.stream.javadsl.Source;
 
 /** Asks the partitions of this member. Answers are made of copies: the stream goes on meanwhile. */
 public final class Queries {
@@ -50,6 +52,60 @@ public final class Queries {
                 AskPattern.<PartitionGraph.Command, StateCopy>ask(
                     graph, PartitionGraph.Copy::new, ANSWER, system.scheduler()))
         .thenApplyAsync(copies -> new View(copies, partitionCount));
+  }
+
+  /** What this member gives of each of its partitions; always answers. */
+  CompletionStage<List<Part>> parts(Part.Kind kind) {
+    return eachOwned((partition, graph) -> part(partition, graph, kind));
+  }
+
+  /** The same, one after the other as they are taken, so that one state is held at a time. */
+  Source<Part, NotUsed> partStream(Part.Kind kind) {
+    return Source.completionStage(owned())
+        .mapConcat(owned -> owned.graphs().entrySet())
+        .mapAsync(1, entry -> part(entry.getKey(), entry.getValue(), kind));
+  }
+
+  private CompletionStage<Part> part(
+      int partition, ActorRef<PartitionGraph.Command> graph, Part.Kind kind) {
+    return AskPattern.<PartitionGraph.Command, PartitionMeasure>ask(
+            graph, PartitionGraph.Measure::new, ANSWER, system.scheduler())
+        .thenCompose(
+            measure -> {
+              if (!measure.open()) {
+                return CompletableFuture.completedFuture(
+                    Part.absent(partition, "its state is being loaded"));
+              }
+              return kind == Part.Kind.CORES ? coresOf(measure) : stateOf(graph);
+            })
+        .exceptionally(_ -> Part.absent(partition, "it does not answer; it may be on the move"));
+  }
+
+  private CompletionStage<Part> stateOf(ActorRef<PartitionGraph.Command> graph) {
+    return AskPattern.<PartitionGraph.Command, StateCopy>ask(
+            graph, PartitionGraph.Copy::new, ANSWER, system.scheduler())
+        .thenApply(Part::of);
+  }
+
+  private CompletionStage<Part> coresOf(PartitionMeasure measure) {
+    return cores()
+        .thenApply(
+            cores ->
+                new Part(
+                    measure.partition(),
+                    measure.epoch(),
+                    measure.nextOffset(),
+                    measure.checkpointedOffset(),
+                    measure.skippedOffsets(),
+                    Part.bytes(
+                        cores.stream()
+                            .filter(core -> core.partition() == measure.partition())
+                            .toList()),
+                    ""));
+  }
+
+  private CompletionStage<Partitions.Owned> owned() {
+    return AskPattern.ask(partitions, Partitions.AskOwned::new, ANSWER, system.scheduler());
   }
 
   /** Partitions owned and open: their numbers, once each of them has loaded its state. */
@@ -99,8 +155,7 @@ public final class Queries {
 
   private <T> CompletionStage<List<T>> eachOwned(
       BiFunction<Integer, ActorRef<PartitionGraph.Command>, CompletionStage<T>> question) {
-    return AskPattern.<Partitions.Command, Partitions.Owned>ask(
-            partitions, Partitions.AskOwned::new, ANSWER, system.scheduler())
+    return owned()
         .thenCompose(
             owned -> {
               List<CompletableFuture<T>> asked = new ArrayList<>();

@@ -11,15 +11,21 @@ import dev.retstack.service.reconstruct.StateCopy;
 import java.util.List;
 import java.util.Optional;
 
-/** All partitions of this member as they were when somebody asked, merged. Nothing in it moves. */
+/** Partitions as they were when somebody asked, merged. Nothing in it moves. */
 public final class View {
   private final List<StateCopy> copies;
-  private final int partitionCount;
+  private final Coverage coverage;
   private final ReportBuilder merged = new ReportBuilder();
 
+  /** One member's own partitions. */
   View(List<StateCopy> copies, int partitionCount) {
+    this(copies, new Coverage(copies.stream().map(StateCopy::partition).toList(), partitionCount));
+  }
+
+  /** These partitions. */
+  View(List<StateCopy> copies, Coverage coverage) {
     this.copies = List.copyOf(copies);
-    this.partitionCount = partitionCount;
+    this.coverage = coverage;
     for (StateCopy copy : copies) {
       GraphState state = copy.state();
       merged.add(state);
@@ -53,6 +59,6 @@ public final class View {
 
   /** Which partitions this is made from. */
   public Coverage coverage() {
-    return new Coverage(copies.stream().map(StateCopy::partition).toList(), partitionCount);
+    return coverage;
   }
 }

@@ -1,0 +1,69 @@
+package dev.retstack.service.export;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import java.io.IOException;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * One partition's part in an answer: who gave it, and how far it came; or why it is missing.
+ *
+ * @param node who gave it; empty where it is missing
+ * @param epoch how often the partition was taken over
+ * @param nextOffset first offset of events that is not in it
+ * @param lag records of events that are not in it yet; empty where Kafka did not tell
+ * @param ageMs the part is at most so old when the answer is made, in milliseconds
+ * @param missing why it is not in the answer; empty where it is
+ */
+public record PartRow(
+    int partition,
+    String node,
+    long epoch,
+    long nextOffset,
+    OptionalLong lag,
+    long ageMs,
+    String missing) {
+  /** A part that nobody gave. */
+  public static PartRow missing(int partition, String reason) {
+    return new PartRow(partition, "", 0, 0, OptionalLong.empty(), 0, reason);
+  }
+
+  /** Whether it is not in the answer. */
+  public boolean isMissing() {
+    return !missing.isEmpty();
+  }
+
+  /**
+   * {@code parts:[{partition, node, epoch, nextOffset, lag, ageMs}]}, or {@code {partition,
+   * missing}}.
+   */
+  static void write(List<PartRow> parts, JsonGenerator json) throws IOException {
+    json.writeArrayFieldStart("parts");
+    for (PartRow part : parts) {
+      json.writeStartObject();
+      json.writeNumberField("partition", part.partition());
+      if (part.isMissing()) {
+        json.writeStringField("missing", part.missing());
+      } else {
+        json.writeStringField("node", part.node());
+        json.writeNumberField("epoch", part.epoch());
+        json.writeNumberField("nextOffset", part.nextOffset());
+        if (part.lag().isPresent()) {
+          json.writeNumberField("lag", part.lag().getAsLong());
+        }
+        json.writeNumberField("ageMs", part.ageMs());
+      }
+      json.writeEndObject();
+    }
+    json.writeEndArray();
+  }
+
+  /** In a header: {@code 0=host:7070 age=12 lag=0} or {@code 0=missing}. */
+  public String header() {
+    if (isMissing()) {
+      return partition + "=missing";
+    }
+    String head = "%d=%s age=%d".formatted(partition, node, ageMs);
+    return lag.isPresent() ? head + " lag=" + lag.getAsLong() : head;
+  }
+}

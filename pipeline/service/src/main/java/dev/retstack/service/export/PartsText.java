@@ -1,0 +1,108 @@
+package dev.retstack.service.export;
+
+import dev.retstack.schema.Node;
+import dev.retstack.service.progress.CoreProgress;
+import java.io.IOException;
+import java.io.Writer;
+import java.util.List;
+
+/** Who runs, and who has which partition, in every form. */
+public final class PartsText {
+  private final List<Node> nodes;
+  private final Coverage coverage;
+  private final List<CoreProgress> cores;
+
+  /**
+   * What is known of a job.
+   *
+   * @param nodes members that run, in order
+   */
+  public PartsText(List<Node> nodes, Coverage coverage, List<CoreProgress> cores) {
+    this.nodes = List.copyOf(nodes);
+    this.coverage = coverage;
+    this.cores = List.copyOf(cores);
+  }
+
+  /**
+   * {@code {nodes:[{node, url, roles, startedAt}], partitions:{owned, of}, parts:[..]}}; parts as
+   * in every answer of a job.
+   */
+  public void json(Writer out) throws IOException {
+    Json.write(
+        json -> {
+          json.writeStartObject();
+          json.writeArrayFieldStart("nodes");
+          for (Node node : nodes) {
+            json.writeStartObject();
+            json.writeStringField("node", node.getNode());
+            json.writeStringField("url", node.getUrl());
+            json.writeArrayFieldStart("roles");
+            for (String role : node.getRoles()) {
+              json.writeString(role);
+            }
+            json.writeEndArray();
+            json.writeNumberField("startedAt", node.getStartedAt());
+            json.writeEndObject();
+          }
+          json.writeEndArray();
+          coverage.writeTo(json);
+          json.writeEndObject();
+        },
+        out);
+  }
+
+  /** A row for each partition, RFC 4180. */
+  public void csv(Appendable out) throws IOException {
+    Csv csv = new Csv(out);
+    csv.line("partition", "node", "epoch", "nextOffset", "lag", "ageMs", "cores", "missing");
+    for (PartRow part : coverage.parts()) {
+      csv.line(
+          part.partition(),
+          part.node(),
+          part.epoch(),
+          part.nextOffset(),
+          lag(part),
+          part.ageMs(),
+          cores(part),
+          part.missing());
+    }
+  }
+
+  /** Two aligned tables. */
+  public void text(Appendable out) throws IOException {
+    TextTable members = new TextTable("NODE", "ROLES", "PARTITIONS>", "URL");
+    for (Node node : nodes) {
+      long has =
+          coverage.parts().stream().filter(part -> part.node().equals(node.getNode())).count();
+      members.row(
+          node.getNode(), String.join(",", node.getRoles()), String.valueOf(has), node.getUrl());
+    }
+    members.write(out);
+    out.append('\n');
+    TextTable parts =
+        new TextTable("PARTITION>", "EPOCH>", "OFFSET>", "LAG>", "AGE-MS>", "CORES>", "NODE");
+    for (PartRow part : coverage.parts()) {
+      if (part.isMissing()) {
+        parts.row(String.valueOf(part.partition()), "", "", "", "", "", "? " + part.missing());
+      } else {
+        parts.row(
+            String.valueOf(part.partition()),
+            String.valueOf(part.epoch()),
+            String.valueOf(part.nextOffset()),
+            lag(part),
+            String.valueOf(part.ageMs()),
+            String.valueOf(cores(part)),
+            part.node());
+      }
+    }
+    parts.write(out);
+  }
+
+  private long cores(PartRow part) {
+    return cores.stream().filter(core -> core.partition() == part.partition()).count();
+  }
+
+  private static String lag(PartRow part) {
+    return part.lag().isPresent() ? String.valueOf(part.lag().getAsLong()) : "";
+  }
+}

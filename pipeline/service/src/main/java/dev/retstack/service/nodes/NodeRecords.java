@@ -1,0 +1,90 @@
+package dev.retstack.service.nodes;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.retstack.schema.Node;
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.service.ingest.KafkaSettings;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Reads the nodes topic, outside of any group. */
+public final class NodeRecords {
+  private static final Logger log = LoggerFactory.getLogger(NodeRecords.class);
+  private static final Duration POLL = Duration.ofMillis(200);
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  private NodeRecords() {}
+
+  /** The topic's only partition. */
+  static TopicPartition partition(String topic) {
+    return new TopicPartition(topic, 0);
+  }
+
+  static KafkaConsumer<byte[], byte[]> consumer(KafkaSettings kafka) {
+    return new KafkaConsumer<>(
+        kafka.consumer(), new ByteArrayDeserializer(), new ByteArrayDeserializer());
+  }
+
+  /** Tells the table what a record says; one that is not readable says nothing. */
+  static void tell(NodeTable table, ConsumerRecord<byte[], byte[]> record) {
+    if (record.key() == null) {
+      return;
+    }
+    String key = new String(record.key(), UTF_8);
+    try {
+      Node node = record.value() == null ? null : ConfluentFrame.decode(record.value(), Node.class);
+      table.heard(key, node, record.timestamp());
+    } catch (CorruptChunkException e) {
+      // of a later version, or somebody else's: the others are still there
+      log.debug(
+          "record {} of the nodes topic is not readable: {}", record.offset(), e.getMessage());
+    }
+  }
+
+  /**
+   * Members that run now, by the topic as it is.
+   *
+   * @throws IOException where Kafka does not answer, or there is no such topic
+   */
+  public static List<Node> running(KafkaSettings kafka, String topic, String group)
+      throws IOException {
+    NodeTable table = new NodeTable(group);
+    TopicPartition partition = partition(topic);
+    try (KafkaConsumer<byte[], byte[]> consumer = consumer(kafka)) {
+      var found = consumer.partitionsFor(topic, PATIENCE);
+      if (found == null || found.isEmpty()) {
+        throw new IOException(
+            "no topic %s on Kafka at %s: no pipeline was started there yet"
+                .formatted(topic, kafka.bootstrap()));
+      }
+      consumer.assign(List.of(partition));
+      consumer.seekToBeginning(List.of(partition));
+      long end = consumer.endOffsets(List.of(partition), PATIENCE).get(partition);
+      long deadline = System.nanoTime() + PATIENCE.toNanos();
+      while (consumer.position(partition, PATIENCE) < end) {
+        if (System.nanoTime() > deadline) {
+          throw new IOException("Kafka at %s stopped to answer".formatted(kafka.bootstrap()));
+        }
+        for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+          tell(table, record);
+        }
+      }
+    } catch (KafkaException e) {
+      throw new IOException(
+          "cannot read topic %s on Kafka at %s: %s: check the address and that the brokers run"
+              .formatted(topic, kafka.bootstrap(), e.getMessage()),
+          e);
+    }
+    return table.running();
+  }
+}

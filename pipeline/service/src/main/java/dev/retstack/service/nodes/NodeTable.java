@@ -1,0 +1,59 @@
+package dev.retstack.service.nodes;
+
+import dev.retstack.schema.Node;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The members of one group that run, as the nodes topic tells. It needs no clock: time is that of
+ * the broker, and it goes on with the records of those that do run. A pure state machine.
+ */
+public final class NodeTable {
+  /** Between two announcements of a member. */
+  public static final long INTERVAL_MILLIS = 3_000;
+
+  /** A member of which nothing was heard for so long, while the topic went on, is gone. */
+  public static final long EXPIRY_MILLIS = 5 * INTERVAL_MILLIS;
+
+  private record Entry(Node node, long millis) {}
+
+  private final String group;
+  private final Map<String, Entry> entries = new LinkedHashMap<>();
+  private long now = Long.MIN_VALUE;
+
+  /** Knows nobody. */
+  public NodeTable(String group) {
+    this.group = group;
+  }
+
+  /** Key of a member's record. */
+  public static String key(String group, String node) {
+    return group + "/" + node;
+  }
+
+  /**
+   * Takes a record of the topic.
+   *
+   * @param node what it says; null where the member took it back
+   * @param millis when the broker had it
+   */
+  public void heard(String key, Node node, long millis) {
+    now = Math.max(now, millis);
+    if (node == null) {
+      entries.remove(key);
+    } else if (node.getGroup().equals(group)) {
+      entries.put(key, new Entry(node, millis));
+    }
+  }
+
+  /** Members that run, those heard of last first. */
+  public List<Node> running() {
+    List<Entry> found = new ArrayList<>(entries.values());
+    found.removeIf(entry -> now - entry.millis() > EXPIRY_MILLIS);
+    found.sort(Comparator.comparingLong(Entry::millis).reversed());
+    return found.stream().map(Entry::node).toList();
+  }
+}

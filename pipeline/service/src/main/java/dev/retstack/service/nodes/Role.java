@@ -1,0 +1,16 @@
+package dev.retstack.service.nodes;
+
+import java.util.Locale;
+
+/** What a member does; one may do both. */
+public enum Role {
+  /** Joins the group, owns partitions, and answers other members about them. */
+  INGEST,
+  /** Answers for the whole job. */
+  QUERY;
+
+  /** As in {@code --role} and in the nodes topic. */
+  public String word() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

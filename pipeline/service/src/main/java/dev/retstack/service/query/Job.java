@@ -1,0 +1,165 @@
+package dev.retstack.service.query;
+
+import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.service.export.Coverage;
+import dev.retstack.service.export.PartRow;
+import dev.retstack.service.ingest.EndOffsets;
+import dev.retstack.service.nodes.NodeFeed;
+import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.reconstruct.StateCopy;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongPredicate;
+import java.util.stream.Collectors;
+
+/**
+ * Answers for the whole job: asks all members for their parts, this one among them, and puts them
+ * together. Who runs is known from the nodes topic; who owns a partition is whoever gives it, and
+ * of two the one with the higher epoch. A part that nobody gives is missing, and said to be.
+ */
+public final class Job implements AutoCloseable {
+  /** States of a question may take this share of the heap before they are merged. */
+  private static final int HEAP_SHARE = 4;
+
+  private final Queries own;
+  private final NodeFeed nodes;
+  private final PeerClient peers;
+  private final EndOffsets ends;
+  private final GraphLimits limits;
+
+  /**
+   * A member's view of its job.
+   *
+   * @param ends of the events topic
+   */
+  public Job(Queries own, NodeFeed nodes, HttpSettings http, EndOffsets ends, GraphLimits limits) {
+    this.own = own;
+    this.nodes = nodes;
+    this.peers = new PeerClient(http);
+    this.ends = ends;
+    this.limits = limits;
+  }
+
+  /** How far the cores of all partitions came. */
+  record Cores(List<CoreProgress> cores, Coverage coverage) {
+    Cores {
+      cores = List.copyOf(cores);
+    }
+  }
+
+  private record Gathered(Map<Integer, Part> parts, Coverage coverage) {}
+
+  /** All partitions, merged. */
+  CompletionStage<View> view() {
+    return gather(Part.Kind.STATE)
+        .thenApplyAsync(
+            found -> {
+              List<StateCopy> copies = new ArrayList<>();
+              found.parts().values().forEach(part -> copies.add(part.state(limits)));
+              return new View(copies, found.coverage());
+            });
+  }
+
+  /** How far each core came, whoever has it. */
+  CompletionStage<Cores> cores() {
+    return gather(Part.Kind.CORES)
+        .thenApply(
+            found -> {
+              List<CoreProgress> cores = new ArrayList<>();
+              found.parts().values().forEach(part -> cores.addAll(part.cores()));
+              cores.sort(Comparator.comparing(CoreProgress::key));
+              return new Cores(cores, found.coverage());
+            });
+  }
+
+  /** Members that run, this one first. */
+  NodeFeed nodes() {
+    return nodes;
+  }
+
+  /** Partitions that this member owns, one after the other. */
+  Queries own() {
+    return own;
+  }
+
+  private CompletionStage<Gathered> gather(Part.Kind kind) {
+    long start = System.nanoTime();
+    LongPredicate room = room();
+    List<CompletableFuture<PeerClient.Said>> asked = new ArrayList<>();
+    asked.add(
+        own.parts(kind)
+            .thenApply(parts -> new PeerClient.Said(nodes.self().getNode(), parts, ""))
+            .toCompletableFuture());
+    nodes.others().forEach(node -> asked.add(peers.ask(node, kind, room)));
+    return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
+        .thenCombine(
+            ends.ask(),
+            (_, end) -> {
+              List<PeerClient.Said> said = asked.stream().map(CompletableFuture::join).toList();
+              return put(said, end, (System.nanoTime() - start) / 1_000_000);
+            });
+  }
+
+  private static LongPredicate room() {
+    AtomicLong left = new AtomicLong(Runtime.getRuntime().maxMemory() / HEAP_SHARE);
+    return bytes -> left.addAndGet(-bytes) >= 0;
+  }
+
+  private Gathered put(
+      List<PeerClient.Said> said, Optional<Map<Integer, Long>> ends, long ageMillis) {
+    Map<Integer, Part> best = new TreeMap<>();
+    Map<Integer, String> from = new HashMap<>();
+    for (PeerClient.Said one : said) {
+      for (Part part : one.parts()) {
+        Part other = best.get(part.partition());
+        if (other == null || part.beats(other)) {
+          best.put(part.partition(), part);
+          from.put(part.partition(), one.node());
+        }
+      }
+    }
+    best.keySet().removeIf(partition -> partition >= own.partitionCount());
+    String failures =
+        said.stream()
+            .filter(one -> !one.failure().isEmpty())
+            .map(one -> one.node() + ": " + one.failure())
+            .collect(Collectors.joining("; "));
+    List<PartRow> rows = new ArrayList<>();
+    for (int p = 0; p < own.partitionCount(); p++) {
+      Part part = best.get(p);
+      if (part == null) {
+        String others = failures.isEmpty() ? "" : "; no answer from " + failures;
+        rows.add(PartRow.missing(p, "no member that answers has it now" + others));
+      } else if (part.isAbsent()) {
+        rows.add(PartRow.missing(p, from.get(p) + ": " + part.absent()));
+        best.remove(p);
+      } else {
+        rows.add(row(part, from.get(p), ends, ageMillis));
+      }
+    }
+    return new Gathered(best, Coverage.of(rows));
+  }
+
+  private static PartRow row(
+      Part part, String node, Optional<Map<Integer, Long>> ends, long ageMillis) {
+    OptionalLong lag =
+        ends.map(all -> all.get(part.partition()))
+            .map(end -> OptionalLong.of(Math.max(0, end - part.nextOffset())))
+            .orElse(OptionalLong.empty());
+    return new PartRow(part.partition(), node, part.epoch(), part.nextOffset(), lag, ageMillis, "");
+  }
+
+  @Override
+  public void close() {
+    peers.close();
+  }
+}

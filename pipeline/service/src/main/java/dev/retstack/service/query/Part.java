@@ -1,0 +1,129 @@
+package dev.retstack.service.query;
+
+import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.reconstruct.StateCopy;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What the owner of a partition gives of it to the member that answers for the whole job.
+ *
+ * @param epoch how often it was taken over; of two parts of one partition the higher one is true
+ * @param nextOffset first offset that is not in it
+ * @param checkpointedOffset what a restart would go back to
+ * @param skippedOffsets offsets that were never delivered
+ * @param body what was asked for: a state, or how far its cores came
+ * @param absent why there is no body, such as that its state is being loaded; empty where there is
+ */
+@SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
+record Part(
+    int partition,
+    long epoch,
+    long nextOffset,
+    long checkpointedOffset,
+    long skippedOffsets,
+    byte[] body,
+    String absent) {
+
+  /** What can be asked for. */
+  enum Kind {
+    /** The state, as in a checkpoint. */
+    STATE,
+    /** How far each core came. */
+    CORES
+  }
+
+  /** A partition that is owned and cannot be given now. */
+  static Part absent(int partition, String reason) {
+    return new Part(partition, 0, 0, 0, 0, new byte[0], reason);
+  }
+
+  static Part of(StateCopy copy) {
+    return new Part(
+        copy.partition(),
+        copy.epoch(),
+        copy.nextOffset(),
+        copy.checkpointedOffset(),
+        copy.skippedOffsets(),
+        copy.bytes(),
+        "");
+  }
+
+  boolean isAbsent() {
+    return !absent.isEmpty();
+  }
+
+  /** Whether it is the one to believe; a former owner that was not told yet has a lower epoch. */
+  boolean beats(Part other) {
+    if (isAbsent() != other.isAbsent()) {
+      return other.isAbsent();
+    }
+    return epoch == other.epoch ? nextOffset > other.nextOffset : epoch > other.epoch;
+  }
+
+  /** As a copy of the state. */
+  StateCopy state(GraphLimits limits) {
+    return new StateCopy(
+        partition, epoch, nextOffset, checkpointedOffset, skippedOffsets, body, limits);
+  }
+
+  /** The body of a part of {@link Kind#CORES}. */
+  static byte[] bytes(List<CoreProgress> cores) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (DataOutputStream out = new DataOutputStream(bytes)) {
+      out.writeInt(cores.size());
+      for (CoreProgress core : cores) {
+        out.writeUTF(core.key().session());
+        out.writeUTF(core.key().core());
+        out.writeUTF(core.isa());
+        out.writeLong(core.chunks());
+        out.writeLong(core.records());
+        out.writeLong(core.lost());
+        out.writeLong(core.time());
+        out.writeUTF(core.end().name());
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot happen in memory", e);
+    }
+    return bytes.toByteArray();
+  }
+
+  /** The cores of a part of {@link Kind#CORES}. */
+  List<CoreProgress> cores() {
+    List<CoreProgress> cores = new ArrayList<>();
+    try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(body))) {
+      int count = in.readInt();
+      for (int i = 0; i < count; i++) {
+        CoreKey key = new CoreKey(in.readUTF(), in.readUTF());
+        cores.add(
+            new CoreProgress(
+                key,
+                partition,
+                in.readUTF(),
+                in.readLong(),
+                in.readLong(),
+                in.readLong(),
+                in.readLong(),
+                CoreEnd.valueOf(in.readUTF())));
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("partition " + partition + ": cores cannot be read", e);
+    }
+    return cores;
+  }
+
+  @Override
+  public String toString() {
+    return "Part[partition %d, next offset %d, %d bytes]"
+        .formatted(partition, nextOffset, body.length);
+  }
+}

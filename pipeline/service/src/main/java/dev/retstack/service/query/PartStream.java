@@ -1,0 +1,103 @@
+package dev.retstack.service.query;
+
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.function.Consumer;
+import java.util.function.LongPredicate;
+
+/**
+ * Parts on their way from one member to another, big-endian: {@code RSPT}, a byte of version; for
+ * each part an int partition (0 and up), longs epoch, nextOffset, checkpointedOffset,
+ * skippedOffsets, a text (as in {@link java.io.DataOutput#writeUTF}) why it is absent or nothing,
+ * an int of length and the body; then the int -1, so that a stream that was cut off shows.
+ */
+final class PartStream {
+  private static final int MAGIC = 0x5253_5054;
+  private static final int VERSION = 1;
+  private static final int END = -1;
+
+  private PartStream() {}
+
+  static byte[] head() {
+    return written(
+        out -> {
+          out.writeInt(MAGIC);
+          out.writeByte(VERSION);
+        });
+  }
+
+  /** What stands before a body. */
+  static byte[] head(Part part) {
+    return written(
+        out -> {
+          out.writeInt(part.partition());
+          out.writeLong(part.epoch());
+          out.writeLong(part.nextOffset());
+          out.writeLong(part.checkpointedOffset());
+          out.writeLong(part.skippedOffsets());
+          out.writeUTF(part.absent());
+          out.writeInt(part.body().length);
+        });
+  }
+
+  static byte[] end() {
+    return written(out -> out.writeInt(END));
+  }
+
+  /**
+   * Reads all parts; those that came before a failure have been handed over.
+   *
+   * @param room whether so many bytes more may be taken
+   * @throws IOException where the stream breaks off, is none, or is larger than there is room for
+   */
+  static void read(InputStream from, LongPredicate room, Consumer<Part> part) throws IOException {
+    DataInputStream in = new DataInputStream(from);
+    if (in.readInt() != MAGIC || in.readByte() != VERSION) {
+      throw new IOException("its parts are of another version: have all members run the same");
+    }
+    while (true) {
+      int partition = in.readInt();
+      if (partition == END) {
+        return;
+      }
+      long epoch = in.readLong();
+      long nextOffset = in.readLong();
+      long checkpointed = in.readLong();
+      long skipped = in.readLong();
+      String absent = in.readUTF();
+      int length = in.readInt();
+      if (partition < 0 || length < 0) {
+        throw new IOException("partition %d, length %d".formatted(partition, length));
+      }
+      if (!room.test(length)) {
+        throw new IOException(
+            "partition %d has %d bytes of state, too many for the heap of the member that was asked"
+                .formatted(partition, length));
+      }
+      byte[] body = in.readNBytes(length);
+      if (body.length < length) {
+        throw new EOFException("the stream was cut off in partition " + partition);
+      }
+      part.accept(new Part(partition, epoch, nextOffset, checkpointed, skipped, body, absent));
+    }
+  }
+
+  private interface Writer {
+    void writeTo(DataOutputStream out) throws IOException;
+  }
+
+  private static byte[] written(Writer writer) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (DataOutputStream out = new DataOutputStream(bytes)) {
+      writer.writeTo(out);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot happen in memory", e);
+    }
+    return bytes.toByteArray();
+  }
+}

@@ -1,0 +1,140 @@
+package dev.retstack.service.query;
+
+import dev.retstack.schema.Node;
+import dev.retstack.service.LiveAccess;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongPredicate;
+
+/** Asks other members for their parts. A member that does not answer is an answer as well. */
+final class PeerClient implements AutoCloseable {
+  private static final Duration CONNECT = Duration.ofSeconds(3);
+
+  /** A member that runs begins its answer at once. */
+  private static final Duration FIRST = Duration.ofSeconds(5);
+
+  private static final Duration ALL = Duration.ofSeconds(30);
+
+  /**
+   * What a member said.
+   *
+   * @param failure why it is not all; empty where it is
+   */
+  record Said(String node, List<Part> parts, String failure) {
+    Said {
+      parts = List.copyOf(parts);
+    }
+  }
+
+  private final HttpClient http;
+  private final Optional<HttpToken> token;
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+  PeerClient(HttpSettings settings) {
+    HttpClient.Builder builder =
+        HttpClient.newBuilder().connectTimeout(CONNECT).version(HttpClient.Version.HTTP_1_1);
+    settings.tls().ifPresent(tls -> builder.sslContext(tls.peers()));
+    this.http = builder.build();
+    this.token = settings.token();
+  }
+
+  /** Asks one member; the answer always comes. */
+  CompletableFuture<Said> ask(Node node, Part.Kind kind, LongPredicate room) {
+    List<Part> parts = new ArrayList<>();
+    AtomicReference<InputStream> body = new AtomicReference<>();
+    return CompletableFuture.runAsync(() -> read(node, kind, room, body, parts), threads)
+        .orTimeout(ALL.toSeconds(), TimeUnit.SECONDS)
+        .handle(
+            (_, failure) -> {
+              closeQuietly(body.get());
+              synchronized (parts) {
+                return new Said(node.getNode(), parts, failure == null ? "" : why(failure));
+              }
+            });
+  }
+
+  private void read(
+      Node node,
+      Part.Kind kind,
+      LongPredicate room,
+      AtomicReference<InputStream> body,
+      List<Part> parts) {
+    String what = kind.name().toLowerCase(Locale.ROOT);
+    try {
+      URI url = URI.create(node.getUrl());
+      if (token.isPresent() && !LiveAccess.keepsSecrets(url)) {
+        throw new IOException("it announces %s, where the token could be read".formatted(url));
+      }
+      HttpRequest.Builder asked =
+          HttpRequest.newBuilder(url.resolve(Endpoint.PARTS_OF.path() + "?what=" + what))
+              .timeout(FIRST);
+      token.ifPresent(t -> asked.header("Authorization", t.authorization()));
+      HttpResponse<InputStream> response =
+          http.send(asked.build(), HttpResponse.BodyHandlers.ofInputStream());
+      body.set(response.body());
+      if (response.statusCode() != 200) {
+        throw new IOException("it answered " + response.statusCode());
+      }
+      PartStream.read(
+          response.body(),
+          room,
+          part -> {
+            synchronized (parts) {
+              parts.add(part);
+            }
+          });
+    } catch (IOException | IllegalArgumentException e) {
+      throw new CompletionException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CompletionException(e);
+    }
+  }
+
+  private static String why(Throwable failure) {
+    Throwable cause =
+        failure instanceof CompletionException && failure.getCause() != null
+            ? failure.getCause()
+            : failure;
+    if (cause instanceof TimeoutException) {
+      return "no answer within " + ALL.toSeconds() + " s";
+    }
+    if (cause instanceof EOFException) {
+      return "its answer was cut off";
+    }
+    return cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+  }
+
+  private static void closeQuietly(InputStream body) {
+    if (body != null) {
+      try {
+        body.close();
+      } catch (IOException _) {
+        // it is of no use any more
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    http.shutdownNow();
+    threads.shutdownNow();
+  }
+}
