@@ -4,6 +4,7 @@ import dev.retstack.cli.verb.AnomaliesVerb;
 import dev.retstack.cli.verb.BenchVerb;
 import dev.retstack.cli.verb.BrokerVerb;
 import dev.retstack.cli.verb.CompletionVerb;
+import dev.retstack.cli.verb.CoresVerb;
 import dev.retstack.cli.verb.CoverageVerb;
 import dev.retstack.cli.verb.DeadLettersVerb;
 import dev.retstack.cli.verb.DemoVerb;
@@ -19,6 +20,7 @@ import dev.retstack.cli.verb.RecordVerb;
 import dev.retstack.cli.verb.ReplayVerb;
 import dev.retstack.cli.verb.ReportVerb;
 import dev.retstack.cli.verb.SitesVerb;
+import dev.retstack.cli.verb.TopVerb;
 import dev.retstack.cli.verb.TraceVerb;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -53,6 +55,7 @@ import picocli.CommandLine.Spec;
       ReplayVerb.class,
       GraphVerb.class,
       ReportVerb.class,
+      CoresVerb.class,
       HotVerb.class,
       CoverageVerb.class,
       AnomaliesVerb.class,
@@ -61,6 +64,7 @@ import picocli.CommandLine.Spec;
       EmulateVerb.class,
       FleetVerb.class,
       PipelineVerb.class,
+      TopVerb.class,
       TraceVerb.class,
       DeadLettersVerb.class,
       IsaVerb.class,

@@ -1,8 +1,10 @@
 package dev.retstack.cli;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -56,6 +58,11 @@ public final class Shutdown implements AutoCloseable {
   /** Blocks until the process is told to stop. */
   public void await() throws InterruptedException {
     requested.await();
+  }
+
+  /** Blocks until the process is told to stop, for so long at most; true where it was. */
+  public boolean await(Duration most) throws InterruptedException {
+    return requested.await(most.toNanos(), TimeUnit.NANOSECONDS);
   }
 
   /** True once the process was told to stop: what is half done need not be finished. */

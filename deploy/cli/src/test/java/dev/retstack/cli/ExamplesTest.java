@@ -3,6 +3,10 @@ package dev.retstack.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.cli.broker.EmbeddedBroker;
+import dev.retstack.service.Pipeline;
+import dev.retstack.service.PipelineConfig;
+import dev.retstack.service.PipelineService;
+import dev.retstack.service.ingest.KafkaSettings;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -30,7 +34,10 @@ class ExamplesTest {
 
   /** Verbs whose example needs a cluster, which the user names in the environment. */
   private static final Set<String> NEED_KAFKA =
-      Set.of("dead-letters", "emulate", "pipeline", "trace");
+      Set.of("dead-letters", "emulate", "pipeline", "top", "trace");
+
+  /** Verbs whose example needs a pipeline, which announces itself in that cluster. */
+  private static final Set<String> NEED_PIPELINE = Set.of("top");
 
   private Path folder;
   private Path script;
@@ -64,6 +71,16 @@ class ExamplesTest {
         NEED_KAFKA.contains(verb)
             ? Map.of("KAFKA_BOOTSTRAP_SERVERS", broker.bootstrap())
             : Map.of();
+    if (NEED_PIPELINE.contains(verb)) {
+      KafkaSettings kafka = KafkaSettings.of(broker.bootstrap());
+      try (Pipeline running = PipelineService.start(PipelineConfig.of(kafka))) {
+        assertThat(running.httpUri()).isNotNull();
+        for (String example : examples) {
+          runToEnd(example, environment);
+        }
+      }
+      return;
+    }
     for (String example : examples) {
       if (FOREGROUND.contains(verb)) {
         runUntilItServes(example, environment);

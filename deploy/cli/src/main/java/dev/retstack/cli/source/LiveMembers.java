@@ -26,7 +26,7 @@ final class LiveMembers {
       return List.of(http);
     }
     if (!kafka.isConfigured(terminal)) {
-      return List.of(URI.create(SourceOptions.PIPELINE));
+      return List.of(URI.create(LiveOptions.PIPELINE));
     }
     KafkaLink link = kafka.link(terminal);
     List<URI> members =

@@ -28,6 +28,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -109,8 +110,26 @@ class PipelineKillsTest {
         .allSatisfy(part -> assertThat(part.has("missing")).isFalse());
     assertThat(live.get("resultHash")).isEqualTo(replayed.get("resultHash"));
     assertThat(live.get("completeness").asDouble()).isEqualTo(100);
+    top(broker, replayed.get("records").asLong());
     List<String> published = published(broker);
     assertThat(published).isNotEmpty().doesNotHaveDuplicates();
+  }
+
+  /** What goes on, for people and for programs. */
+  private static void top(EmbeddedBroker broker, long records) throws IOException {
+    String[] line = {"top", "--once", "--interval", "0.1", "--bootstrap", broker.bootstrap()};
+    Ran text = Ran.retstack(line);
+    assertThat(text.code()).as(text.err()).isEqualTo(ExitCode.OK);
+    assertThat(text.out())
+        .contains("4 of 4 partitions", "0 of 8 cores run", "lag 0 chunks", "dispatch")
+        .contains("RECORDS/S", "CALLS/S");
+    String[] program =
+        Stream.concat(Stream.of(line), Stream.of("--format", "json")).toArray(String[]::new);
+    JsonNode top = JSON.readTree(Ran.retstack(program).out());
+    assertThat(top.get("records").asLong()).isEqualTo(records);
+    assertThat(top.get("recordsPerSecond").asDouble()).isZero();
+    assertThat(top.get("topCores")).hasSize(8);
+    assertThat(top.get("topFunctions")).isNotEmpty();
   }
 
   private static JsonNode report(String... source) throws IOException {

@@ -6,6 +6,7 @@ import dev.retstack.service.reconstruct.StateCopy;
 import java.io.IOException;
 import java.io.Writer;
 import java.util.List;
+import java.util.Optional;
 
 /** Where cores and partitions stand, in every form. */
 public final class ProgressText {
@@ -17,10 +18,22 @@ public final class ProgressText {
    */
   public static void json(List<CoreProgress> cores, Coverage coverage, Writer out)
       throws IOException {
+    json(cores, Optional.of(coverage), out);
+  }
+
+  /** The cores of a trace. */
+  public static void json(List<CoreProgress> cores, Writer out) throws IOException {
+    json(cores, Optional.empty(), out);
+  }
+
+  private static void json(List<CoreProgress> cores, Optional<Coverage> coverage, Writer out)
+      throws IOException {
     Json.write(
         json -> {
           json.writeStartObject();
-          coverage.writeTo(json);
+          if (coverage.isPresent()) {
+            coverage.get().writeTo(json);
+          }
           json.writeArrayFieldStart("cores");
           for (CoreProgress core : cores) {
             json.writeStartObject();

@@ -1,0 +1,76 @@
+package dev.retstack.cli.top;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.retstack.cli.option.Tables;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.Map;
+
+/** Asks a pipeline again and again, and shows what changed since the time before. */
+public final class TopMeter {
+  private static final String CLEAR = "\u001b[H\u001b[2J\u001b[3J";
+
+  /** Asks for a resource as JSON. */
+  @FunctionalInterface
+  public interface Question {
+    /** The answer's text. */
+    String ask(String resource, Map<String, String> parameters) throws InterruptedException;
+  }
+
+  private final Question question;
+  private final Map<String, String> report;
+  private final int rows;
+  private TopSample before;
+
+  /**
+   * Has not asked yet.
+   *
+   * @param report parameters of the report, such as its unit
+   * @param rows most rows of cores and of functions
+   */
+  public TopMeter(Question question, Map<String, String> report, int rows) {
+    this.question = question;
+    this.report = Map.copyOf(report);
+    this.rows = rows;
+  }
+
+  /** Takes the first sample, or another one that rates are since. */
+  public void sample() throws IOException, InterruptedException {
+    before = now();
+  }
+
+  /** Shows what changed since the last sample. */
+  public void text(PrintStream out, boolean clear) throws IOException, InterruptedException {
+    TopView view = next();
+    if (clear) {
+      out.print(CLEAR);
+    }
+    view.text(out);
+    out.flush();
+  }
+
+  /** The same for programs. */
+  public ObjectNode json() throws IOException, InterruptedException {
+    return next().json();
+  }
+
+  private TopView next() throws IOException, InterruptedException {
+    TopSample now = now();
+    TopView view = new TopView(before, now, rows);
+    before = now;
+    return view;
+  }
+
+  private TopSample now() throws IOException, InterruptedException {
+    JsonNode parts = ask("parts", Map.of());
+    JsonNode cores = ask("cores", Map.of());
+    long nanos = System.nanoTime();
+    return TopSample.of(nanos, parts, cores, ask("report", report));
+  }
+
+  private JsonNode ask(String resource, Map<String, String> parameters)
+      throws IOException, InterruptedException {
+    return Tables.JSON.readTree(question.ask(resource, parameters));
+  }
+}

@@ -1,0 +1,243 @@
+package dev.retstack.cli.top;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.retstack.cli.option.Tables;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
+
+/**
+ * What goes on between two samples of a pipeline. A pure function of them: rates are differences
+ * over the time between, and a core or function that was not in the first began at 0.
+ */
+final class TopView {
+  private record CoreRow(TopSample.CoreOf core, double rate) {}
+
+  private record FunctionRow(TopSample.FunctionOf function, double rate, double share) {}
+
+  private record NodeRow(String node, int partitions, double rate, long lag) {}
+
+  private final TopSample now;
+  private final List<NodeRow> nodes = new ArrayList<>();
+  private final List<CoreRow> cores;
+  private final List<FunctionRow> functions;
+  private final double rate;
+  private final long lag;
+  private final long records;
+  private final long lost;
+
+  /**
+   * A view.
+   *
+   * @param rows most rows of cores and of functions
+   */
+  TopView(TopSample before, TopSample now, int rows) {
+    this.now = now;
+    double seconds = Math.max(1e-3, (now.nanos() - before.nanos()) / 1e9);
+    List<CoreRow> all = new ArrayList<>();
+    now.cores()
+        .forEach(
+            (key, core) -> {
+              TopSample.CoreOf former = before.cores().get(key);
+              long since = core.records() - (former == null ? 0 : former.records());
+              // a partition that moved is for a moment behind where it was
+              all.add(new CoreRow(core, Math.max(0, since) / seconds));
+            });
+    this.rate = all.stream().mapToDouble(CoreRow::rate).sum();
+    this.records = all.stream().mapToLong(row -> row.core().records()).sum();
+    this.lost = all.stream().mapToLong(row -> row.core().lost()).sum();
+    this.lag = now.parts().stream().mapToLong(TopSample.PartOf::lag).sum();
+    for (String node : now.nodes()) {
+      nodes.add(row(node, all));
+    }
+    this.cores = first(all, CoreRow::rate, Comparator.comparing(row -> row.core().core()), rows);
+    this.functions = functions(before, seconds, rows);
+  }
+
+  private NodeRow row(String node, List<CoreRow> all) {
+    Map<Integer, TopSample.PartOf> own =
+        now.parts().stream()
+            .filter(part -> part.node().equals(node))
+            .collect(Collectors.toMap(TopSample.PartOf::partition, part -> part));
+    double sum =
+        all.stream()
+            .filter(row -> own.containsKey(row.core().partition()))
+            .mapToDouble(CoreRow::rate)
+            .sum();
+    return new NodeRow(
+        node, own.size(), sum, own.values().stream().mapToLong(TopSample.PartOf::lag).sum());
+  }
+
+  private List<FunctionRow> functions(TopSample before, double seconds, int rows) {
+    long time = now.functions().values().stream().mapToLong(TopSample.FunctionOf::self).sum();
+    List<FunctionRow> all = new ArrayList<>();
+    now.functions()
+        .forEach(
+            (key, function) -> {
+              TopSample.FunctionOf former = before.functions().get(key);
+              long since = function.calls() - (former == null ? 0 : former.calls());
+              all.add(
+                  new FunctionRow(
+                      function,
+                      Math.max(0, since) / seconds,
+                      time == 0 ? 0 : 100.0 * function.self() / time));
+            });
+    Comparator<FunctionRow> quiet =
+        Comparator.<FunctionRow>comparingDouble(row -> -row.share())
+            .thenComparing(row -> row.function().name());
+    return first(all, FunctionRow::rate, quiet, rows);
+  }
+
+  private static <T> List<T> first(
+      List<T> all, ToDoubleFunction<T> most, Comparator<T> then, int rows) {
+    return all.stream()
+        .sorted(Comparator.comparingDouble(most).reversed().thenComparing(then))
+        .limit(rows)
+        .toList();
+  }
+
+  private long running() {
+    return now.cores().values().stream().filter(core -> core.end().equals("RUNNING")).count();
+  }
+
+  private List<TopSample.PartOf> missing() {
+    return now.parts().stream().filter(part -> !part.missing().isEmpty()).toList();
+  }
+
+  /** For people. */
+  void text(PrintStream out) {
+    int all = now.parts().size();
+    out.printf(
+        Locale.ROOT,
+        "%d nodes, %d of %d partitions, %d of %d cores run, %s records/s, lag %d chunks, %d records"
+            + " lost, %.4g %% complete%n",
+        now.nodes().size(),
+        all - missing().size(),
+        all,
+        running(),
+        now.cores().size(),
+        si(rate),
+        lag,
+        lost,
+        now.completeness());
+    missing()
+        .forEach(
+            part -> out.printf("partition %d is missing: %s%n", part.partition(), part.missing()));
+    out.println();
+    Tables.text(
+        out,
+        List.of("NODE", "PARTITIONS", "RECORDS/S", "LAG"),
+        nodes.stream()
+            .map(row -> List.of(row.node(), "" + row.partitions(), si(row.rate()), "" + row.lag()))
+            .toList());
+    out.println();
+    Tables.text(
+        out,
+        List.of("CORE", "ISA", "RECORDS/S", "RECORDS", "LOST", "END"),
+        cores.stream()
+            .map(
+                row ->
+                    List.of(
+                        row.core().core(),
+                        row.core().isa(),
+                        si(row.rate()),
+                        si(row.core().records()),
+                        "" + row.core().lost(),
+                        row.core().end()))
+            .toList());
+    out.println();
+    Tables.text(
+        out,
+        List.of("FUNCTION", "ISA", "CALLS/S", "CALLS", "SELF-%"),
+        functions.stream()
+            .map(
+                row ->
+                    List.of(
+                        row.function().name(),
+                        row.function().isa(),
+                        si(row.rate()),
+                        si(row.function().calls()),
+                        "%.1f".formatted(row.share())))
+            .toList());
+    if (!now.stats().isEmpty()) {
+      out.println();
+      Tables.text(
+          out,
+          List.of("LOSS OR DEFECT", "COUNT"),
+          now.stats().entrySet().stream()
+              .map(stat -> List.of(stat.getKey(), "" + stat.getValue()))
+              .toList());
+    }
+  }
+
+  /** For programs: one object. */
+  ObjectNode json() {
+    ObjectNode top = Tables.JSON.createObjectNode();
+    top.put("partitions", now.parts().size());
+    ArrayNode gone = top.putArray("missing");
+    missing()
+        .forEach(
+            part ->
+                gone.addObject().put("partition", part.partition()).put("missing", part.missing()));
+    top.put("coresRunning", running()).put("cores", now.cores().size());
+    top.put("records", records).put("recordsPerSecond", rate);
+    top.put("lost", lost).put("lag", lag).put("completeness", now.completeness());
+    ArrayNode nodeRows = top.putArray("nodes");
+    nodes.forEach(
+        row ->
+            nodeRows
+                .addObject()
+                .put("node", row.node())
+                .put("partitions", row.partitions())
+                .put("recordsPerSecond", row.rate())
+                .put("lag", row.lag()));
+    ArrayNode coreRows = top.putArray("topCores");
+    cores.forEach(
+        row ->
+            coreRows
+                .addObject()
+                .put("core", row.core().core())
+                .put("session", row.core().session())
+                .put("isa", row.core().isa())
+                .put("partition", row.core().partition())
+                .put("records", row.core().records())
+                .put("recordsPerSecond", row.rate())
+                .put("lost", row.core().lost())
+                .put("end", row.core().end()));
+    ArrayNode functionRows = top.putArray("topFunctions");
+    functions.forEach(
+        row ->
+            functionRows
+                .addObject()
+                .put("name", row.function().name())
+                .put("isa", row.function().isa())
+                .put("calls", row.function().calls())
+                .put("callsPerSecond", row.rate())
+                .put("selfPercent", row.share()));
+    ObjectNode stats = top.putObject("stats");
+    now.stats().forEach(stats::put);
+    return top;
+  }
+
+  /** Three figures and a letter. */
+  private static String si(double number) {
+    String letters = " kMGT";
+    int power = 0;
+    double left = number;
+    while (left >= 999.5 && power < letters.length() - 1) {
+      left /= 1000;
+      power++;
+    }
+    String digits =
+        power == 0 || left >= 99.95
+            ? "%.0f".formatted(left)
+            : left >= 9.995 ? "%.1f".formatted(left) : "%.2f".formatted(left);
+    return power == 0 ? digits : digits + " " + letters.charAt(power);
+  }
+}
