@@ -147,7 +147,7 @@ final class TopView {
                         row.core().core(),
                         row.core().isa(),
                         si(row.rate()),
-                        si(row.core().records()),
+                        si((double) row.core().records()),
                         "" + row.core().lost(),
                         row.core().end()))
             .toList());
@@ -162,7 +162,7 @@ final class TopView {
                         row.function().name(),
                         row.function().isa(),
                         si(row.rate()),
-                        si(row.function().calls()),
+                        si((double) row.function().calls()),
                         "%.1f".formatted(row.share())))
             .toList());
     if (!now.stats().isEmpty()) {

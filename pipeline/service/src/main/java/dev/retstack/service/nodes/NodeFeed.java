@@ -90,7 +90,7 @@ public final class NodeFeed implements AutoCloseable {
               new KafkaProducer<>(
                   settings(), new ByteArraySerializer(), new ByteArraySerializer())) {
         follow(consumer, producer);
-        producer.send(new ProducerRecord<>(topic, key(), null));
+        var _ = producer.send(new ProducerRecord<>(topic, key(), null));
         producer.close(FAREWELL);
       } catch (KafkaException e) {
         log.warn("cannot follow topic {}: {}; trying again", topic, e.getMessage());
@@ -109,13 +109,14 @@ public final class NodeFeed implements AutoCloseable {
     while (!closed) {
       if (System.nanoTime() - said >= interval) {
         said = System.nanoTime();
-        producer.send(
-            new ProducerRecord<>(topic, key(), ConfluentFrame.encode(self)),
-            (_, failure) -> {
-              if (failure != null && !closed) {
-                log.warn("cannot announce this member in {}: {}", topic, failure.getMessage());
-              }
-            });
+        var _ =
+            producer.send(
+                new ProducerRecord<>(topic, key(), ConfluentFrame.encode(self)),
+                (_, failure) -> {
+                  if (failure != null && !closed) {
+                    log.warn("cannot announce this member in {}: {}", topic, failure.getMessage());
+                  }
+                });
       }
       for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
         NodeRecords.tell(table, record);
