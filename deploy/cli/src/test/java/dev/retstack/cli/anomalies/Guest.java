@@ -7,12 +7,17 @@ import dev.retstack.graph.aggregate.ApplyResult;
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.ImageInfo;
+import dev.retstack.graph.check.Severity;
+import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.ChunkMeta;
 import dev.retstack.graph.reconstruct.ClockUnit;
 import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.report.StatRow;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.service.reconstruct.ChunkApplier;
+import java.util.Map;
 import java.util.function.IntPredicate;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** A guest program from the emulated core to the graph. */
@@ -42,6 +47,11 @@ final class Guest {
    * @param missing number of a chunk that does not come; none: below 0
    */
   static GraphState of(Run run, RecordBatch all, int chunk, int missing) {
+    return of(run, all, chunk, i -> i == missing);
+  }
+
+  /** The same without all chunks that are missing. */
+  static GraphState of(Run run, RecordBatch all, int chunk, IntPredicate missing) {
     GraphState state = new GraphState();
     ImageInfo image = ChunkApplier.info(run.image().toSchema());
     state.image(image);
@@ -66,7 +76,7 @@ final class Guest {
               ClockUnit.INSTRUCTIONS,
               last ? CoreEnd.HALTED : CoreEnd.RUNNING,
               last ? run.ending().detail() : "");
-      if (i == missing) {
+      if (missing.test(i)) {
         continue;
       }
       ApplyResult result = state.apply(meta, core, image.id(), batch);
@@ -75,6 +85,21 @@ final class Guest {
       }
     }
     return state;
+  }
+
+  /** Stats of severity ERROR. */
+  static Map<Stat, Long> errors(GraphState state) {
+    return state.report().stats().stream()
+        .filter(row -> row.severity() == Severity.ERROR)
+        .collect(Collectors.toMap(StatRow::stat, StatRow::count));
+  }
+
+  /** A stat of all cores. */
+  static long stat(GraphState state, Stat stat) {
+    return state.report().stats().stream()
+        .filter(row -> row.stat() == stat)
+        .mapToLong(StatRow::count)
+        .sum();
   }
 
   private static int overruns(RecordBatch batch) {

@@ -7,15 +7,16 @@ import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.report.AnomalyRow;
-import dev.retstack.graph.report.StatRow;
 import dev.retstack.schema.codec.RecordBatch;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -24,6 +25,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -48,7 +50,11 @@ class GuestAnomaliesTest {
   }
 
   private static List<LoadedImage> images(String folder) throws IOException {
-    try (Stream<Path> files = Files.list(Zoo.GUEST.resolve(folder).resolve("images"))) {
+    return load(Zoo.GUEST.resolve(folder).resolve("images"));
+  }
+
+  private static List<LoadedImage> load(Path folder) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
       List<Path> all = files.filter(f -> f.toString().endsWith(".elf")).sorted().toList();
       List<LoadedImage> images = new ArrayList<>();
       for (Path file : all) {
@@ -63,7 +69,7 @@ class GuestAnomaliesTest {
   void aFramePointerThatIsNotRestored(LoadedImage image) throws Exception {
     GraphState state = Guest.of(image, Guest.checking(), "corrupt");
     long planted = Zoo.checksFramePointers(image) ? 1 : 0;
-    assertThat(errors(state))
+    assertThat(Guest.errors(state))
         .isEqualTo(planted == 0 ? Map.of() : Map.of(Stat.FRAME_POINTER_MISMATCHES, 1L));
     assertThat(of(state, "FRAME_POINTER_MISMATCH"))
         .hasSize((int) planted)
@@ -78,12 +84,12 @@ class GuestAnomaliesTest {
       if (!NOT_CLEAN.contains(program)) {
         Run run = Run.of(image, Guest.checking(), 1_000_000, core -> {}, program);
         GraphState state = Guest.of(run);
-        assertThat(errors(state)).as(program).isEmpty();
+        assertThat(Guest.errors(state)).as(program).isEmpty();
         long open = Guest.entries(run) - Guest.exits(run);
-        assertThat(stat(state, Stat.UNWOUND_CALLS) + stat(state, Stat.ENDED_CALLS))
+        assertThat(Guest.stat(state, Stat.UNWOUND_CALLS) + Guest.stat(state, Stat.ENDED_CALLS))
             .as(program)
             .isEqualTo(open);
-        assertThat(stat(state, Stat.TAIL_CALLS)).as(program).isEqualTo(Guest.tailCalls(run));
+        assertThat(Guest.stat(state, Stat.TAIL_CALLS)).as(program).isEqualTo(Guest.tailCalls(run));
       }
     }
   }
@@ -97,8 +103,8 @@ class GuestAnomaliesTest {
     long refused = whole.counts().values().stream().mapToLong(n -> n).sum();
     refused -= state.report().functions().stream().mapToLong(f -> f.finished()).sum();
     assertThat(refused).isPositive();
-    assertThat(stat(state, Stat.OVERRUNS)).isEqualTo(refused);
-    assertThat(errors(state)).isEmpty();
+    assertThat(Guest.stat(state, Stat.OVERRUNS)).isEqualTo(refused);
+    assertThat(Guest.errors(state)).isEmpty();
     Map<String, Long> calls =
         state.report().functions().stream()
             .collect(Collectors.toMap(f -> f.name(), f -> f.calls(), Long::sum, TreeMap::new));
@@ -117,7 +123,7 @@ class GuestAnomaliesTest {
     RecordBatch all = run.records();
     int chunk = 1 + random.nextInt(all.size() / 3);
     GraphState gap = Guest.of(run, all, chunk, random.nextInt(all.size() / chunk));
-    assertThat(errors(gap))
+    assertThat(Guest.errors(gap))
         .as(how)
         .isEqualTo(Map.of(Stat.GAP_RECORDS, (long) chunk, Stat.GAP_CHUNKS, 1L));
     assertThat(of(gap, "SEQUENCE_GAP")).as(how).hasSize(1);
@@ -128,10 +134,10 @@ class GuestAnomaliesTest {
     rest.add(RecordBatch.LOST, all.time[first + lost], 0, lost, 0, 0, 0);
     rest.addAll(all, first + lost, all.size());
     GraphState dropped = Guest.of(run, rest, all.size(), -1);
-    assertThat(errors(dropped)).as(how).isEqualTo(Map.of(Stat.LOST_RECORDS, (long) lost));
+    assertThat(Guest.errors(dropped)).as(how).isEqualTo(Map.of(Stat.LOST_RECORDS, (long) lost));
     assertThat(of(dropped, "LOST")).as(how).hasSize(1);
     long cut = of(dropped, "TRUNCATED").stream().mapToLong(AnomalyRow::count).sum();
-    assertThat(stat(dropped, Stat.TRUNCATED_CALLS)).as(how).isEqualTo(cut);
+    assertThat(Guest.stat(dropped, Stat.TRUNCATED_CALLS)).as(how).isEqualTo(cut);
   }
 
   @ParameterizedTest
@@ -156,8 +162,8 @@ class GuestAnomaliesTest {
                 .map(f -> f.replaceFirst("[+]0x.*", "")))
         .hasSameElementsAs(planted)
         .hasSameSizeAs(of(state, "MISSED_EXIT"));
-    assertThat(errors(state).keySet()).isSubsetOf(List.of(Stat.MISSED_EXITS));
-    assertThat(errors(state).isEmpty()).isEqualTo(planted.isEmpty());
+    assertThat(Guest.errors(state).keySet()).isSubsetOf(List.of(Stat.MISSED_EXITS));
+    assertThat(Guest.errors(state).isEmpty()).isEqualTo(planted.isEmpty());
   }
 
   @ParameterizedTest
@@ -165,17 +171,69 @@ class GuestAnomaliesTest {
   void returnAddressesThatAreOverwritten(LoadedImage image) throws Exception {
     for (String program : List.of("into_function", "into_block", "into_nowhere")) {
       GraphState state = Guest.of(image, Guest.checking(), program);
-      assertThat(errors(state)).as(program).isEqualTo(Map.of(Stat.STACK_SMASHES, 1L));
+      assertThat(Guest.errors(state)).as(program).isEqualTo(Map.of(Stat.STACK_SMASHES, 1L));
       AnomalyRow row = of(state, "STACK_SMASHED").getFirst();
       assertThat(row.function()).startsWith("smashed_victim");
       assertThat(row.caller()).startsWith("smashed_outer");
       assertThat(row.message()).contains("return address overwritten: expected smashed_outer+0x");
     }
     GraphState clean = Guest.of(image, Guest.checking(), "jumps");
-    assertThat(errors(clean)).isEmpty();
+    assertThat(Guest.errors(clean)).isEmpty();
   }
 
-  /** The long run: {@code -Dretstack.clean.records=100000000}. */
+  /** Frames that an exception or a jump left: as many as the program says, and nothing is wrong. */
+  @Test
+  void whatAnExceptionLeavesIsUnwound(@TempDir Path folder) throws Exception {
+    Assumptions.assumeTrue(
+        Files.isExecutable(Path.of("/usr/bin/x86_64-linux-gnu-g++")), "skipped: no g++");
+    Process build =
+        new ProcessBuilder(
+                Zoo.GUEST.resolve("unwind/build.sh").toString(), folder.toString(), "x86_64-mcount")
+            .redirectErrorStream(true)
+            .start();
+    String said = new String(build.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(build.waitFor()).as(said).isZero();
+    for (String program : List.of("exceptions", "jumps")) {
+      LoadedImage image = LoadedImage.load(folder.resolve(program + "-x86_64-mcount"));
+      Run run = Run.of(image, Guest.checking(), 1_000_000, core -> {});
+      GraphState state = Guest.of(run);
+      assertThat(Guest.errors(state)).as(program).isEmpty();
+      assertThat(Guest.stat(state, Stat.UNWOUND_CALLS)).as(program).isEqualTo(died(run.output()));
+      assertThat(Guest.stat(state, Stat.ENDED_CALLS)).as(program).isZero();
+    }
+  }
+
+  /** Frames that a program says died, those included that had given way: {@code log.h}. */
+  private static long died(String output) {
+    Deque<String> open = new ArrayDeque<>();
+    long died = 0;
+    for (String line : output.lines().toList()) {
+      String name = line.isEmpty() ? "" : line.substring(1);
+      switch (line.isEmpty() ? ' ' : line.charAt(0)) {
+        case '+' -> open.push(name);
+        case '~' -> open.push(open.pop() + "~");
+        case '-' -> {
+          open.pop();
+          while (!open.isEmpty() && open.getFirst().endsWith("~")) {
+            open.pop();
+          }
+        }
+        case '^' -> {
+          while (!open.getFirst().equals(name)) {
+            open.pop();
+            died++;
+          }
+        }
+        default -> {}
+      }
+    }
+    return died;
+  }
+
+  /**
+   * The long run: {@code -Dretstack.clean.records=100000000}; over other images than those of the
+   * zoo {@code -Dretstack.clean.images=DIR}, where {@code build.sh --levels DIR} has made them.
+   */
   @Test
   void noFalseReportInManyCleanRecords() throws Exception {
     long wanted = Long.getLong("retstack.clean.records", 0);
@@ -183,14 +241,14 @@ class GuestAnomaliesTest {
     long records = 0;
     int runs = 0;
     while (records < wanted) {
-      for (LoadedImage image : zoo()) {
+      for (LoadedImage image : cleanImages()) {
         for (String program : Zoo.programs(image)) {
           if (!NOT_CLEAN.contains(program)) {
             String[] arguments =
                 program.equals("fib") ? new String[] {"fib", "24"} : new String[] {program};
             Run run = Run.of(image, Guest.checking(), 1_000_000, core -> {}, arguments);
             GraphState state = Guest.of(run);
-            assertThat(errors(state)).as(image.isa().name() + " " + program).isEmpty();
+            assertThat(Guest.errors(state)).as(image.isa().name() + " " + program).isEmpty();
             records += run.records().size();
             runs++;
           }
@@ -200,21 +258,12 @@ class GuestAnomaliesTest {
     }
   }
 
+  private static List<LoadedImage> cleanImages() throws IOException {
+    String folder = System.getProperty("retstack.clean.images", "");
+    return folder.isEmpty() ? zoo() : load(Path.of(folder));
+  }
+
   private static List<AnomalyRow> of(GraphState state, String kind) {
     return state.anomalies().stream().filter(row -> row.kind().name().equals(kind)).toList();
-  }
-
-  private static long stat(GraphState state, Stat stat) {
-    return state.report().stats().stream()
-        .filter(row -> row.stat() == stat)
-        .mapToLong(StatRow::count)
-        .sum();
-  }
-
-  /** Stats of severity ERROR. */
-  private static Map<Stat, Long> errors(GraphState state) {
-    return state.report().stats().stream()
-        .filter(row -> row.severity() == Severity.ERROR)
-        .collect(Collectors.toMap(StatRow::stat, StatRow::count));
   }
 }
