@@ -246,7 +246,8 @@ final class Validations {
         Stat.TIME_BACKWARDS,
         Stat.BAD_RECORDS,
         Stat.CONTEXTS_DISAGREE,
-        Stat.TASKS_NOT_KEPT);
+        Stat.TASKS_NOT_KEPT,
+        Stat.FRAMES_NOT_KEPT);
     atMost(graph, Stat.TAIL_CALLS, core, AnomalyKind.TAIL_CALL);
     atMost(graph, Stat.UNWOUND_CALLS, core, AnomalyKind.UNWOUND);
     atMost(graph, Stat.FRAME_POINTER_MISMATCHES, core, AnomalyKind.FRAME_POINTER_MISMATCH);
@@ -281,7 +282,8 @@ final class Validations {
         Stat.TIME_BACKWARDS,
         Stat.BAD_RECORDS,
         Stat.CONTEXTS_DISAGREE,
-        Stat.TASKS_NOT_KEPT);
+        Stat.TASKS_NOT_KEPT,
+        Stat.FRAMES_NOT_KEPT);
   }
 
   private static void expect(

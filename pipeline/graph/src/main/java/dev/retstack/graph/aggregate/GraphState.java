@@ -30,7 +30,7 @@ import java.util.Optional;
  * read back in between. Not safe for use by several threads at once.
  */
 public final class GraphState {
-  private static final int VERSION = 9;
+  private static final int VERSION = 10;
   private static final int MAX_IMAGES = 1 << 20;
 
   private final GraphLimits limits;

@@ -41,6 +41,8 @@ public enum Stat {
   STACK_SWITCHES(INFO, ANALYSIS, true, "times that the core went over to another task"),
   TASKS_NOT_KEPT(
       WARNING, ANALYSIS, true, "records of tasks and interrupts beyond the limit, left out"),
+  FRAMES_NOT_KEPT(
+      WARNING, ANALYSIS, true, "entries and exits deeper than the core's stacks have room for"),
   ENDED_CALLS(INFO, ANALYSIS, true, "calls still open when their core ended"),
   TRUNCATED_CALLS(WARNING, ANALYSIS, true, "calls cut off by a loss, their end unknown"),
   RECOVERED_CALLS(

@@ -156,7 +156,7 @@ public final class CoreReconstructor {
       if (i > first) {
         records += i - first;
         time = batch.time[i - 1];
-        tasks.seen();
+        tasks.seen(i - first);
         assert calls.balanced();
       }
       if (i == size) {
@@ -197,7 +197,7 @@ public final class CoreReconstructor {
       }
       case RecordBatch.VALUES -> {
         records++;
-        tasks.seen();
+        tasks.seen(1);
         listener.values(depth, selfPc, fromPc, retP, fp);
         return;
       }
@@ -223,7 +223,7 @@ public final class CoreReconstructor {
       case RecordBatch.INTERRUPT_EXIT -> tasks.interruptEnd(selfPc, now);
       default -> record(tasks.calls(), now, kind, depth, selfPc, fromPc, retP, fp);
     }
-    tasks.seen();
+    tasks.seen(1);
   }
 
   private void record(

@@ -28,14 +28,23 @@ public final class CoreTask {
 
   private long over = -1;
 
+  /** Time of the core before which it cannot have run. */
+  private final long born;
+
+  private long records;
+
   /** Interrupts on top that are not kept: records in them are left out. */
   int skipped;
 
   private long skippedSince;
 
-  CoreTask(long id, int instance, long now) {
+  /**
+   * @param born time of the core before which it cannot have run
+   */
+  CoreTask(long id, int instance, long born, long now) {
     this.id = id;
     this.instance = instance;
+    this.born = born;
     this.since = now;
   }
 
@@ -57,6 +66,25 @@ public final class CoreTask {
   /** Whether it ended, or another began under its id, or its core ended. */
   public boolean isOver() {
     return over >= 0;
+  }
+
+  /** Time of the core before which it cannot have run, which may be before it was seen. */
+  public long born() {
+    return born;
+  }
+
+  /** Records taken while it ran, those in interrupts on top of it included. */
+  public long records() {
+    return records;
+  }
+
+  void records(int more) {
+    records += more;
+  }
+
+  /** Whether some of the records that are missing there may be of it; so too at the same time. */
+  public boolean mayMiss(Loss loss) {
+    return loss.until() >= born && (over < 0 || loss.after() <= over);
   }
 
   /** Its stacks: its own, then those of open interrupts. */
@@ -195,6 +223,7 @@ public final class CoreTask {
 
   void writeTo(DataOutput out) throws IOException {
     out.writeLong(switches);
+    out.writeLong(records);
     out.writeLong(since);
     out.writeLong(this.out);
     out.writeLong(cut);
@@ -207,13 +236,14 @@ public final class CoreTask {
 
   void readFrom(DataInput in) throws IOException {
     switches = in.readLong();
+    records = in.readLong();
     since = in.readLong();
     out = in.readLong();
     cut = in.readLong();
     over = in.readLong();
     skipped = in.readInt();
     skippedSince = in.readLong();
-    if (switches < 0 || since < 0 || skipped < 0) {
+    if (switches < 0 || records < 0 || since < 0 || skipped < 0) {
       throw new IOException("corrupt snapshot: a negative count of a task");
     }
     clock.readFrom(in);

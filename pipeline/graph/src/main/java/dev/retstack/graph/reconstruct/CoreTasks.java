@@ -57,9 +57,12 @@ final class CoreTasks {
     return table;
   }
 
-  /** A record was taken that tells of no loss. */
-  void seen() {
+  /** So many records were taken that tell of no loss. */
+  void seen(int records) {
     afterLoss = false;
+    if (current != null) {
+      current.records(records);
+    }
   }
 
   /** A TASK record. */

@@ -10,16 +10,16 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 final class OrdinaryRecords {
   private final TaskStack stack;
   private final ImageTraits traits;
-  private final int maxDepth;
+  private final FrameRoom frames;
   private final GraphListener listener;
   private final IntArrayList opened = new IntArrayList();
   private int guestSize;
   private int returned;
 
-  OrdinaryRecords(TaskStack stack, ImageTraits traits, int maxDepth, GraphListener listener) {
+  OrdinaryRecords(TaskStack stack, ImageTraits traits, FrameRoom frames, GraphListener listener) {
     this.stack = stack;
     this.traits = traits;
-    this.maxDepth = maxDepth;
+    this.frames = frames;
     this.listener = listener;
   }
 
@@ -53,6 +53,7 @@ final class OrdinaryRecords {
     final long fpMask = traits.fpCheck() ? -1 : 0;
     final long retPMask = traits.retpCheck() ? -1 : 0;
     final int count = batch.size();
+    final int limit = frames.limit();
     guestSize = size;
     long now = time;
     int next = nextDepth();
@@ -66,12 +67,13 @@ final class OrdinaryRecords {
         break;
       }
       if (kind == RecordBatch.ENTRY) {
-        if (depth != next || depth >= maxDepth || traits.isHandler(fromPcs[i])) {
+        if (depth != next || depth >= limit || stack.isFull() || traits.isHandler(fromPcs[i])) {
           break;
         }
         int parent = stack.size() - 1;
         if (linked && links[i] >= 0) {
-          int end = listener.linked(batch, i, parent, maxDepth - depth, opened);
+          int room = Math.min(limit - depth, stack.room());
+          int end = listener.linked(batch, i, parent, room, opened);
           if (end > i) {
             exits += (end - i - opened.size()) / 2;
             guestSize = stack.pushAll(batch, opened, guestSize);

@@ -7,6 +7,7 @@ import java.util.ArrayDeque;
 final class StackContexts {
   private final ImageTraits traits;
   private final int maxDepth;
+  private final FrameBudget budget;
   private final GraphListener listener;
   private final IntArrayList free = new IntArrayList(0);
   private final ArrayDeque<TaskReconstructor> spare = new ArrayDeque<>(0);
@@ -15,6 +16,7 @@ final class StackContexts {
   StackContexts(ImageTraits traits, int maxDepth, GraphListener listener) {
     this.traits = traits;
     this.maxDepth = maxDepth;
+    this.budget = new FrameBudget(2 * maxDepth);
     this.listener = listener;
   }
 
@@ -32,7 +34,7 @@ final class StackContexts {
     int handle = free.isEmpty() ? count++ : free.popInt();
     TaskReconstructor calls = spare.poll();
     if (calls == null) {
-      calls = new TaskReconstructor(traits, maxDepth, listener);
+      calls = new TaskReconstructor(traits, maxDepth, budget, listener);
     }
     calls.begin(frames);
     return new StackContext(handle, calls);
@@ -42,6 +44,7 @@ final class StackContexts {
   void close(StackContext context) {
     listener.closed(context);
     free.push(context.handle());
+    context.calls.stack().release();
     if (spare.isEmpty()) { // interrupts come one after the other
       spare.push(context.calls);
     }

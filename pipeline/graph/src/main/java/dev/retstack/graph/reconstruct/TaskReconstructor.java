@@ -17,7 +17,7 @@ final class TaskReconstructor {
   /** The size of the guest's ret_stack is unknown until the next record tells its depth. */
   static final int UNCERTAIN = -1;
 
-  private final TaskStack stack = new TaskStack();
+  private final TaskStack stack;
   private final ImageTraits traits;
   private final int maxDepth;
   private final GraphListener listener;
@@ -33,12 +33,15 @@ final class TaskReconstructor {
   private final StackClock clock = new StackClock();
   private final TaskLosses losses;
   private final TaskEvents events;
+  private final FrameRoom room;
 
-  TaskReconstructor(ImageTraits traits, int maxDepth, GraphListener listener) {
+  TaskReconstructor(ImageTraits traits, int maxDepth, FrameBudget budget, GraphListener listener) {
+    this.stack = new TaskStack(budget);
     this.traits = traits;
     this.maxDepth = maxDepth;
     this.listener = listener;
-    this.ordinary = new OrdinaryRecords(stack, traits, maxDepth, listener);
+    this.room = new FrameRoom(stack, maxDepth, listener);
+    this.ordinary = new OrdinaryRecords(stack, traits, room, listener);
     this.anomalies = new TaskAnomalies(stack, listener);
     this.losses = new TaskLosses(stack, clock, listener);
     this.events = new TaskEvents(stack, losses, traits, listener);
@@ -51,6 +54,7 @@ final class TaskReconstructor {
    */
   void begin(int frames) {
     stack.popTo(0);
+    room.lift();
     guestSize = frames < 0 || frames >= maxDepth ? UNCERTAIN : frames;
     entries = 0;
     open = 0;
@@ -79,10 +83,17 @@ final class TaskReconstructor {
     entries += entered;
     open += entered - returned;
     endings[Ending.RETURNED.code()] += returned;
+    if (end > first) {
+      room.lift();
+    }
     return end;
   }
 
   void entry(long time, int depth, long selfPc, long fromPc, long retP, long fp) {
+    if (room.leavesOutEntry(depth)) {
+      guestSize = room.limit();
+      return;
+    }
     if (losses.isPending()) {
       settle(depth, time);
     }
@@ -133,6 +144,10 @@ final class TaskReconstructor {
 
   /** The function of this frame returned to an address that had overwritten the one expected. */
   void smashed(long time, int depth, long selfPc, long to, long retP, long expected) {
+    if (room.leftOut(depth)) {
+      guestSize = room.limit();
+      return;
+    }
     int slot = leaving(time, depth, selfPc);
     anomalies.smashed(time, selfPc, expected, to, retP);
     guestSize = depth;
@@ -144,6 +159,10 @@ final class TaskReconstructor {
   }
 
   void exit(long time, int depth, long selfPc, long fromPc, long retP, long fp) {
+    if (room.leftOut(depth)) {
+      guestSize = room.limit();
+      return;
+    }
     int slot = leaving(time, depth, selfPc);
     if (slot < 0) {
       exitOfUnknown(time, depth, selfPc, fromPc);
@@ -344,6 +363,7 @@ final class TaskReconstructor {
 
   void writeTo(DataOutput out) throws IOException {
     stack.writeTo(out);
+    room.writeTo(out);
     out.writeInt(guestSize);
     out.writeLong(entries);
     for (long n : endings) {
@@ -356,6 +376,7 @@ final class TaskReconstructor {
 
   void readFrom(DataInput in) throws IOException {
     stack.readFrom(in, maxDepth);
+    room.readFrom(in);
     guestSize = in.readInt();
     if (guestSize < UNCERTAIN || guestSize > maxDepth) {
       throw new IOException("corrupt snapshot: ret_stack of " + guestSize + " frames");

@@ -33,8 +33,13 @@ final class TaskStack {
   private static final int ROW_SHIFT = 3;
   private static final int INITIAL = 32;
 
+  private final FrameBudget budget;
   private long[] rows = new long[INITIAL << ROW_SHIFT];
   private int size;
+
+  TaskStack(FrameBudget budget) {
+    this.budget = budget;
+  }
 
   int size() {
     return size;
@@ -58,11 +63,40 @@ final class TaskStack {
     return frames;
   }
 
+  /** Frames that may be pushed: none of them is more than the core has room for. */
+  int room() {
+    return capacity() - size + budget.left();
+  }
+
+  /** Whether there is no room. */
+  boolean isFull() {
+    return size == capacity() && budget.left() == 0;
+  }
+
+  private int capacity() {
+    return rows.length >> ROW_SHIFT;
+  }
+
+  /** Gives back the room that it took, and is empty. */
+  void release() {
+    size = 0;
+    int taken = capacity() - INITIAL;
+    if (taken > 0) {
+      budget.give(taken);
+      rows = new long[INITIAL << ROW_SHIFT];
+    }
+  }
+
+  private void grow(int frames) {
+    rows = Arrays.copyOf(rows, rows.length + (budget.take(frames) << ROW_SHIFT));
+  }
+
+  /** Puts a frame on it, for which there must be {@link #room}. */
   int push(int depth, int parent, long selfPc, long fromPc, long retP, long fp) {
     int slot = size;
     int at = slot << ROW_SHIFT;
     if (at == rows.length) {
-      rows = Arrays.copyOf(rows, 2 * rows.length);
+      grow(capacity());
     }
     long[] r = rows;
     r[at + DEPTH] = depth;
@@ -173,6 +207,7 @@ final class TaskStack {
   }
 
   void writeTo(DataOutput out) throws IOException {
+    out.writeInt(capacity() - INITIAL);
     out.writeInt(size);
     for (int slot = 0; slot < size; slot++) {
       out.writeInt(depth(slot));
@@ -192,8 +227,13 @@ final class TaskStack {
    *     below
    */
   void readFrom(DataInput in, int maxDepth) throws IOException {
+    int taken = in.readInt();
+    if (taken < 0 || taken > budget.left()) {
+      throw new IOException("corrupt snapshot: a stack with room for " + taken + " frames more");
+    }
+    grow(taken);
     int count = in.readInt();
-    if (count < 0 || count > maxDepth) {
+    if (count < 0 || count > Math.min(maxDepth, capacity())) {
       throw new IOException("corrupt snapshot: a stack of " + count + " frames");
     }
     int before = -1;

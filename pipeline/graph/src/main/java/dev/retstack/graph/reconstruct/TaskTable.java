@@ -67,7 +67,7 @@ final class TaskTable {
     }
     CoreTask former = byId.get(id);
     int instance = former == null ? forgottenTasks : former.instance();
-    CoreTask task = new CoreTask(id, instance + 1, now);
+    CoreTask task = new CoreTask(id, instance + 1, frames < 0 ? 0 : now, now);
     StackContext own = contexts.open(frames);
     own.ofTask(task, now);
     task.stacks.add(own);
@@ -164,6 +164,7 @@ final class TaskTable {
     for (CoreTask task : tasks) {
       out.writeLong(task.id());
       out.writeInt(task.instance());
+      out.writeLong(task.born());
       task.writeTo(out);
       out.writeInt(task.stacks.size());
       for (StackContext c : task.stacks) {
@@ -185,7 +186,7 @@ final class TaskTable {
     int count = Fields.readCount(in, maxTasks, "tasks");
     List<CoreTask> tasks = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      CoreTask task = new CoreTask(in.readLong(), in.readInt(), 0);
+      CoreTask task = new CoreTask(in.readLong(), in.readInt(), in.readLong(), 0);
       readTask(in, task);
       tasks.add(task);
       all.add(task);

@@ -3,6 +3,7 @@ package dev.retstack.graph.report;
 import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.reconstruct.CoreTask;
 import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.reconstruct.Loss;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,6 +18,9 @@ import java.util.List;
  * @param switches times that the core came back to it
  * @param ran time for which it ran, interrupts left out
  * @param over whether it ended
+ * @param records records taken while it ran, those in interrupts on top of it included
+ * @param losses where records of its core are missing that may be of it: not those from before it
+ *     began or after it ended
  */
 public record TaskRow(
     long id,
@@ -31,7 +35,27 @@ public record TaskRow(
     long open,
     long switches,
     long ran,
-    boolean over) {
+    boolean over,
+    long records,
+    List<Loss> losses) {
+
+  public TaskRow {
+    losses = List.copyOf(losses);
+  }
+
+  /** Records missing that may be of it: no more are. */
+  public long mayMiss() {
+    long sum = 0;
+    for (Loss loss : losses) {
+      sum = sum + loss.records() < 0 ? Long.MAX_VALUE : sum + loss.records();
+    }
+    return sum;
+  }
+
+  /** Received of all records that may be its own, in percent: it is at least as complete. */
+  public double completeness() {
+    return Report.completeness(records, mayMiss());
+  }
 
   /** The tasks of a core in the order in which they appeared; none where it has one alone. */
   static List<TaskRow> of(CoreGraph core) {
@@ -51,7 +75,9 @@ public record TaskRow(
               t.open(),
               t.switches(),
               t.ran(core.progress().time()),
-              t.isOver()));
+              t.isOver(),
+              t.records(),
+              core.losses().rows().stream().filter(t::mayMiss).toList()));
     }
     boolean alone = rows.size() == 1 && rows.get(0).id() == 0 && rows.get(0).instance() == 1;
     return alone ? List.of() : List.copyOf(rows);

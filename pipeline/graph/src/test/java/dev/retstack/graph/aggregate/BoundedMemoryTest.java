@@ -14,8 +14,8 @@ class BoundedMemoryTest {
   /** README.md, "Memory": a core and its image, with the limits of replay and 16,384 functions. */
   private static final long STATED = 96L << 20;
 
-  /** README.md, "Memory": stacks of tasks and interrupts, with calls few on each, and the tree. */
-  private static final long STATED_OF_TASKS = 64L << 20;
+  /** README.md, "Memory": stacks of tasks and interrupts, deep ones among them, and the tree. */
+  private static final long STATED_OF_TASKS = 96L << 20;
 
   @Test
   void aHostileStreamStaysWithinWhatIsStated() throws Exception {

@@ -1,6 +1,7 @@
 package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.Stream;
+import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.ChunkMeta;
 import dev.retstack.graph.reconstruct.ClockUnit;
 import dev.retstack.schema.codec.RecordBatch;
@@ -8,11 +9,12 @@ import dev.retstack.schema.codec.TaskEvent;
 import java.util.SplittableRandom;
 
 /**
- * A core that opens tasks without end, calls in each, and interrupts nested without end on top of
- * them. It is run in a small heap of its own; what it prints is how many bytes the state took.
+ * A core that opens tasks without end, calls in each, some of them deep, and interrupts nested
+ * without end on top of them. It is run in a small heap of its own; what it prints is how many
+ * bytes the state took.
  */
 final class TaskHog {
-  private static final int CHUNKS = 60;
+  private static final int CHUNKS = 600;
   private static final int RECORDS = 20_000;
 
   private TaskHog() {}
@@ -30,8 +32,11 @@ final class TaskHog {
       batch.clear();
       long first = time + 1;
       while (!batch.isFull()) {
-        time++;
         int what = random.nextInt(16);
+        for (int deep = what == 15 ? 1500 : 1; deep > 1 && batch.size() + 1 < RECORDS; deep--) {
+          batch.add(RecordBatch.ENTRY, ++time, depth++, Stream.A, 0x900, 0, 0);
+        }
+        time++;
         if (what < 4) {
           depth = 0;
           boolean started = what < 2;
@@ -54,6 +59,9 @@ final class TaskHog {
     CoreGraph core = state.core(Stream.CORE).orElseThrow();
     if (core.progress().tasks().size() > GraphLimits.DEFAULT.tasks()) {
       throw new AssertionError("tasks kept: " + core.progress().tasks().size());
+    }
+    if (core.stats().get(Stat.FRAMES_NOT_KEPT) == 0) {
+      throw new AssertionError("there was room for all frames");
     }
   }
 

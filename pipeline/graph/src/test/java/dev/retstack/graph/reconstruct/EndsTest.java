@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.retstack.graph.Stream;
 import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.report.TaskRow;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What dies with a task, an interrupt or a core: the calls that were open in it, and no others. */
@@ -66,6 +69,19 @@ class EndsTest {
     returns();
     stream.end(40);
     assertEndings(4, 0, 1);
+  }
+
+  @Test
+  void aTaskMayMissWhatWasLostInItsLifeAndNothingElse() {
+    stream.switched(6, 0, 2).started(7, 2).ended(8, 2).switched(9, 0, 2).lost(10, 5);
+    stream.switched(12, 1, 2).started(14, 3).enter(15, 0, Stream.C, FROM).end(40);
+    List<TaskRow> tasks = new ReportBuilder().add(stream.state()).build().cores().get(0).tasks();
+    assertThat(tasks).extracting(TaskRow::id).containsExactly(0L, 1L, 2L, 3L);
+    assertThat(tasks).extracting(TaskRow::mayMiss).containsExactly(5L, 5L, 0L, 0L);
+    assertThat(tasks).extracting(TaskRow::completeness).endsWith(100.0, 100.0);
+    long records = tasks.stream().mapToLong(TaskRow::records).sum();
+    assertThat(records)
+        .isEqualTo(stream.state().core(Stream.CORE).orElseThrow().progress().records());
   }
 
   private void assertEndings(int returned, int ended, int unwound) {

@@ -1,6 +1,7 @@
 package dev.retstack.service.export;
 
 import com.fasterxml.jackson.core.JsonGenerator;
+import dev.retstack.graph.reconstruct.Loss;
 import dev.retstack.graph.report.CoreRow;
 import dev.retstack.graph.report.InterruptRow;
 import dev.retstack.graph.report.Report;
@@ -42,7 +43,7 @@ final class ContextText {
             t.name(),
             t.over() ? "over" : "live",
             core.core(),
-            Units.percent(core.completeness()));
+            Units.percent(t.completeness()));
       }
       for (InterruptRow i : core.interrupts()) {
         anyInterrupt = true;
@@ -85,7 +86,19 @@ final class ContextText {
           json.writeNumberField("ran", t.ran());
           json.writeNumberField("switches", t.switches());
           json.writeBooleanField("over", t.over());
-          json.writeNumberField("completeness", core.completeness());
+          json.writeNumberField("records", t.records());
+          json.writeNumberField("mayMiss", t.mayMiss());
+          json.writeNumberField("completeness", t.completeness());
+          if (!t.losses().isEmpty()) {
+            json.writeArrayFieldStart("losses");
+            for (Loss loss : t.losses()) {
+              json.writeStartObject();
+              json.writeStringField("kind", loss.kind().name());
+              ReportJson.loss(loss, json);
+              json.writeEndObject();
+            }
+            json.writeEndArray();
+          }
           json.writeEndObject();
         }
       }

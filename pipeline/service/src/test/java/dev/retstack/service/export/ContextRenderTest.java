@@ -2,6 +2,8 @@ package dev.retstack.service.export;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.ImageInfo;
@@ -57,6 +59,31 @@ class ContextRenderTest {
     StringWriter json = new StringWriter();
     ReportJson.write(state().report(), json);
     assertThat(json.toString()).contains("\"tasks\"", "blocks+0x40", "\"interrupts\"");
+  }
+
+  @Test
+  void aTaskIsAsCompleteAsItCertainlyIs() throws IOException {
+    GraphState state = state();
+    RecordBatch batch = new RecordBatch(2);
+    batch.add(RecordBatch.TASK, 112, 0, 0x77, 2, 0x6000, 0);
+    call(batch, RecordBatch.ENTRY, 120, 0x1100);
+    state.apply(
+        ChunkMeta.running(2, 15, 110, 120, ClockUnit.INSTRUCTIONS),
+        new CoreKey("s", "core0"),
+        "feed",
+        batch);
+    StringWriter json = new StringWriter();
+    ReportJson.write(state.report(), json);
+    JsonNode tasks = new ObjectMapper().readTree(json.toString()).get("tasks");
+    assertThat(tasks).hasSize(3);
+    for (JsonNode task : tasks) {
+      boolean later = task.get("task").asText().equals("0x77"); // began behind the loss
+      assertThat(task.get("mayMiss").asLong()).isEqualTo(later ? 0 : 5);
+      assertThat(task.has("losses")).isEqualTo(!later);
+    }
+    assertThat(tasks.get(1).get("records").asLong()).isEqualTo(3);
+    assertThat(tasks.get(1).get("completeness").asDouble()).isEqualTo(37.5);
+    assertThat(tasks.get(1).get("losses").get(0).get("fromChunk").asLong()).isEqualTo(1);
   }
 
   private static GraphState state() {
