@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -97,8 +98,10 @@ class ExamplesTest {
             .redirectErrorStream(true)
             .redirectOutput(output.toFile())
             .start();
-    int code = process.waitFor();
-    assertThat(code).as(example + "\n" + Files.readString(output)).isZero();
+    boolean ended = process.waitFor(2, TimeUnit.MINUTES);
+    process.destroyForcibly();
+    assertThat(ended).as(example + " ends\n" + Files.readString(output)).isTrue();
+    assertThat(process.exitValue()).as(example + "\n" + Files.readString(output)).isZero();
   }
 
   /** The first line on standard output is the address; then it is told to stop, and stops. */

@@ -31,7 +31,7 @@ import picocli.CommandLine.Option;
       "  retstack record --image zoo-x86_64-fentry -o trace.avro -- sort",
       "  retstack record --fleet fleet.conf -o fleet.avro",
       "  retstack record --image rtos-arm-mcount --timer 900:rtos_interrupt"
-          + " --task-variable rtos_current -o rtos.avro -- rtos"
+          + " --timer 7100:rtos_interrupt --task-variable rtos_current -o rtos.avro -- rtos"
     })
 public final class RecordVerb extends Verb {
   @Option(
