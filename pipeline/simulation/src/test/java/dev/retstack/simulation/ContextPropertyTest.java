@@ -114,7 +114,8 @@ class ContextPropertyTest {
         : GraphLimits.DEFAULT.withTreeCallsPerCore(1 << 18);
   }
 
-  private static List<ModelCore> cores(SplittableRandom random) {
+  /** One or two cores with tasks, interrupts and stacks that change. */
+  static List<ModelCore> cores(SplittableRandom random) {
     List<ModelCore> cores = new ArrayList<>();
     for (int i = 0, count = 1 + random.nextInt(2); i < count; i++) {
       Workload.Contexts contexts =

@@ -3,7 +3,6 @@ package dev.retstack.simulation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.graph.aggregate.ContextKey;
-import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.TimeRules;
@@ -12,7 +11,6 @@ import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.TaskChoice;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,7 +27,7 @@ class TaskTotalsPropertyTest {
           SplittableRandom random = new SplittableRandom(seed);
           TimeRules rules =
               new TimeRules(random.nextBoolean(), random.nextBoolean(), random.nextBoolean());
-          List<ModelCore> cores = cores(random);
+          List<ModelCore> cores = ContextPropertyTest.cores(random);
           GraphState together = new GraphState(GraphLimits.DEFAULT, rules);
           GraphState byTask = GraphState.byTask(GraphLimits.DEFAULT, rules);
           for (ModelCore core : cores) {
@@ -53,7 +51,7 @@ class TaskTotalsPropertyTest {
     Seeds.each(
         seed -> {
           SplittableRandom random = new SplittableRandom(seed);
-          List<ModelCore> cores = cores(random);
+          List<ModelCore> cores = ContextPropertyTest.cores(random);
           GraphState byTask = GraphState.byTask(GraphLimits.DEFAULT, TimeRules.DEFAULT);
           cores.forEach(core -> core.chunks(random, 40).forEach(Subject.of(byTask)::apply));
           long id = random.nextInt(4);
@@ -106,23 +104,5 @@ class TaskTotalsPropertyTest {
     oracle.functions.forEach(
         (selfPc, row) -> totals.put(selfPc, List.of(row.calls, row.finished, row.total, row.self)));
     return totals;
-  }
-
-  private static List<ModelCore> cores(SplittableRandom random) {
-    List<ModelCore> cores = new ArrayList<>();
-    for (int i = 0, count = 1 + random.nextInt(2); i < count; i++) {
-      Workload.Contexts contexts =
-          new Workload.Contexts(
-              1 + random.nextInt(6),
-              random.nextInt(200),
-              random.nextInt(40),
-              random.nextInt(100),
-              1 + random.nextInt(3),
-              random.nextBoolean());
-      Workload workload = Workload.any(random).with(contexts);
-      CoreKey key = new CoreKey("session", "core" + i);
-      cores.add(new ModelCore(key, new ModelProgram(random.split(), workload).run()));
-    }
-    return cores;
   }
 }

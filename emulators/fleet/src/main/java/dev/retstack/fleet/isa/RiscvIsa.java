@@ -89,41 +89,37 @@ final class RiscvIsa {
   }
 
   private static AbiCard mcount(int word, CallForm[] calls) {
-    return AbiCard.named("mcount")
-        .flags("-pg -fno-omit-frame-pointer")
-        .moment(Moment.AFTER_PROLOGUE)
-        .symbols("_mcount", "mcount")
-        .callForms(calls)
-        .callRelocations(0, Riscv.CALL_RELOCATIONS)
-        .nop("13 00 00 00", "01 00")
-        .entryStub("67 80 00 00")
+    return counting("mcount", "-pg -fno-omit-frame-pointer", calls)
         .prologue(Riscv.prologue(word).accepting(f -> f.keepsFrame() || f.where() != Where.SAVED))
-        .returnAddress(Operand.register(UC_RISCV_REG_RA))
         .slot(Operand.sum(UC_RISCV_REG_S0, -word))
-        .parent(Operand.register(UC_RISCV_REG_A0))
         .fpMustAgree(Operand.word(UC_RISCV_REG_S0, -2L * word), Operand.register(UC_RISCV_REG_S0))
         .slotFromFp(-word)
         .build();
   }
 
   private static AbiCard mcountWithoutFrame(int word, CallForm[] calls) {
-    return AbiCard.named("mcount-nofp")
-        .flags("-pg")
+    return counting("mcount-nofp", "-pg", calls)
+        .prologue(Riscv.prologue(word).accepting(f -> !f.keepsFrame() && f.where() == Where.SAVED))
+        .slots(
+            Slot.saved(Operand.register(UC_RISCV_REG_SP))
+                .retpByFrame(Operand.register(UC_RISCV_REG_SP)))
+        .retpAtExit(Operand.register(UC_RISCV_REG_SP))
+        .remark("not with -msave-restore, which saves ra out of line")
+        .build();
+  }
+
+  /** What both ways to call {@code _mcount} have in common. */
+  private static AbiCardBuilder counting(String name, String flags, CallForm[] calls) {
+    return AbiCard.named(name)
+        .flags(flags)
         .moment(Moment.AFTER_PROLOGUE)
         .symbols("_mcount", "mcount")
         .callForms(calls)
         .callRelocations(0, Riscv.CALL_RELOCATIONS)
         .nop("13 00 00 00", "01 00")
         .entryStub("67 80 00 00")
-        .prologue(Riscv.prologue(word).accepting(f -> !f.keepsFrame() && f.where() == Where.SAVED))
         .returnAddress(Operand.register(UC_RISCV_REG_RA))
-        .slots(
-            Slot.saved(Operand.register(UC_RISCV_REG_SP))
-                .retpByFrame(Operand.register(UC_RISCV_REG_SP)))
-        .parent(Operand.register(UC_RISCV_REG_A0))
-        .retpAtExit(Operand.register(UC_RISCV_REG_SP))
-        .remark("not with -msave-restore, which saves ra out of line")
-        .build();
+        .parent(Operand.register(UC_RISCV_REG_A0));
   }
 
   private static AbiCard patchable() {

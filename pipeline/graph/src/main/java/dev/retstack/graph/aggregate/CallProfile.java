@@ -1,5 +1,6 @@
 package dev.retstack.graph.aggregate;
 
+import dev.retstack.graph.reconstruct.Saturating;
 import dev.retstack.graph.snapshot.Fields;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
@@ -143,7 +144,7 @@ public final class CallProfile {
 
   /** Adds to the total time of a function: a call that no other call of it encloses. */
   void addTotal(int function, long duration) {
-    totals[function] = CallTotals.sum(totals[function], duration);
+    totals[function] = Saturating.sum(totals[function], duration);
   }
 
   /** Total time by function id, until a function is added. */

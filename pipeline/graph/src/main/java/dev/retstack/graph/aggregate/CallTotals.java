@@ -1,5 +1,6 @@
 package dev.retstack.graph.aggregate;
 
+import dev.retstack.graph.reconstruct.Saturating;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -71,10 +72,10 @@ public final class CallTotals {
     int at = id << ROW_SHIFT;
     r[at + FINISHED]++;
     if (outermost) {
-      r[at + TOTAL] = sum(r[at + TOTAL], duration);
+      r[at + TOTAL] = Saturating.sum(r[at + TOTAL], duration);
     }
-    r[at + SUM] = sum(r[at + SUM], duration);
-    r[at + SELF] = sum(r[at + SELF], selfDuration);
+    r[at + SUM] = Saturating.sum(r[at + SUM], duration);
+    r[at + SELF] = Saturating.sum(r[at + SELF], selfDuration);
     r[at + MIN_LEFT] = Math.max(r[at + MIN_LEFT], Long.MAX_VALUE - duration);
     r[at + MAX] = Math.max(r[at + MAX], duration);
   }
@@ -89,7 +90,7 @@ public final class CallTotals {
     int to = id << ROW_SHIFT;
     int from = otherId << ROW_SHIFT;
     for (int i = CALLS; i <= SELF; i++) {
-      rows[to + i] = sum(rows[to + i], other.rows[from + i]);
+      rows[to + i] = Saturating.sum(rows[to + i], other.rows[from + i]);
     }
     for (int i = MIN_LEFT; i <= MAX; i++) {
       rows[to + i] = Math.max(rows[to + i], other.rows[from + i]);
@@ -99,12 +100,6 @@ public final class CallTotals {
   /** Puts another total in its place: that of a function is not the sum over its callers. */
   void setTotal(int id, long total) {
     rows[(id << ROW_SHIFT) + TOTAL] = total;
-  }
-
-  /** Sum of two non-negative numbers that stops at the largest instead of wrapping. */
-  static long sum(long a, long b) {
-    long sum = a + b;
-    return sum < 0 ? Long.MAX_VALUE : sum;
   }
 
   private long get(int id, int column) {

@@ -1,5 +1,6 @@
 package dev.retstack.graph.aggregate;
 
+import dev.retstack.graph.reconstruct.Saturating;
 import dev.retstack.graph.snapshot.Fields;
 import it.unimi.dsi.fastutil.longs.Long2ObjectRBTreeMap;
 import java.io.DataInput;
@@ -28,9 +29,9 @@ public final class InterruptTotals {
     /** Both together. */
     public Totals plus(Totals other) {
       return new Totals(
-          CallTotals.sum(count, other.count),
-          CallTotals.sum(finished, other.finished),
-          CallTotals.sum(total, other.total),
+          Saturating.sum(count, other.count),
+          Saturating.sum(finished, other.finished),
+          Saturating.sum(total, other.total),
           Math.max(max, other.max));
     }
   }

@@ -1,6 +1,7 @@
 package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.reconstruct.Saturating;
 import dev.retstack.schema.codec.RecordBatch;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import java.util.Arrays;
@@ -164,7 +165,7 @@ final class LinkedCalls {
         boolean outermostOfArc = --open[OpenCounts.ofArc(arc)] == 0;
         CallTotals.finished(rows, arc, duration, duration - t[at + CHILDREN], outermostOfArc);
         if (--open[OpenCounts.ofFunction(function)] == 0) {
-          totals[function] = CallTotals.sum(totals[function], duration);
+          totals[function] = Saturating.sum(totals[function], duration);
         }
         int above = base + (at >> ROW_SHIFT);
         sum = CoreGraph.mix(sum, t[at + SELF_PC], enter, time, above, returned);

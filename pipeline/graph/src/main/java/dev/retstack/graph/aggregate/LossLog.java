@@ -1,6 +1,7 @@
 package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.reconstruct.Loss;
+import dev.retstack.graph.reconstruct.Saturating;
 import dev.retstack.graph.snapshot.Fields;
 import java.io.DataInput;
 import java.io.DataOutput;
@@ -40,7 +41,7 @@ public final class LossLog {
   long since(long time) {
     long sum = 0;
     for (int i = rows.size() - 1; i >= 0 && rows.get(i).until() > time; i--) {
-      sum = sum + rows.get(i).records() < 0 ? Long.MAX_VALUE : sum + rows.get(i).records();
+      sum = Saturating.sum(sum, rows.get(i).records());
     }
     return sum;
   }

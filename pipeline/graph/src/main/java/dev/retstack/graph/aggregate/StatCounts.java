@@ -1,6 +1,7 @@
 package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.reconstruct.Saturating;
 import dev.retstack.graph.snapshot.Fields;
 import java.io.DataInput;
 import java.io.DataOutput;
@@ -13,13 +14,13 @@ public final class StatCounts {
 
   /** Adds a non-negative amount. */
   public void add(Stat stat, long amount) {
-    counts[stat.ordinal()] = CallTotals.sum(counts[stat.ordinal()], amount);
+    counts[stat.ordinal()] = Saturating.sum(counts[stat.ordinal()], amount);
   }
 
   /** Adds all counts of another. */
   public void add(StatCounts other) {
     for (int i = 0; i < counts.length; i++) {
-      counts[i] = CallTotals.sum(counts[i], other.counts[i]);
+      counts[i] = Saturating.sum(counts[i], other.counts[i]);
     }
   }
 

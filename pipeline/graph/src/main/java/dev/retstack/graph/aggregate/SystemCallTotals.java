@@ -1,5 +1,6 @@
 package dev.retstack.graph.aggregate;
 
+import dev.retstack.graph.reconstruct.Saturating;
 import dev.retstack.graph.snapshot.Fields;
 import it.unimi.dsi.fastutil.longs.Long2ObjectRBTreeMap;
 import java.io.DataInput;
@@ -29,9 +30,9 @@ public final class SystemCallTotals {
 
     Totals plus(Totals other) {
       return new Totals(
-          CallTotals.sum(calls, other.calls),
-          CallTotals.sum(errors, other.errors),
-          CallTotals.sum(time, other.time));
+          Saturating.sum(calls, other.calls),
+          Saturating.sum(errors, other.errors),
+          Saturating.sum(time, other.time));
     }
   }
 

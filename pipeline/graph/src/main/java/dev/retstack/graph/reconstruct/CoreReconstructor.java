@@ -1,5 +1,7 @@
 package dev.retstack.graph.reconstruct;
 
+import static dev.retstack.graph.reconstruct.Saturating.sum;
+
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;
@@ -285,12 +287,6 @@ public final class CoreReconstructor {
     } else {
       listener.count(Stat.ANOMALIES_NOT_KEPT, 1);
     }
-  }
-
-  /** Sum of two counts that stops at the largest number instead of wrapping. */
-  private static long sum(long a, long b) {
-    long sum = a + b;
-    return sum < 0 ? Long.MAX_VALUE : sum;
   }
 
   /** Number of the chunk that must come next. */

@@ -26,13 +26,12 @@ public record Loss(
 
   /** This one and a later one, with whatever lies between. */
   public Loss with(Loss later) {
-    long sum = records + later.records;
     return new Loss(
         kind == later.kind ? kind : Kind.MISSING,
         fromChunk,
         later.toChunk,
         record,
-        sum < 0 ? Long.MAX_VALUE : sum,
+        Saturating.sum(records, later.records),
         after,
         later.until);
   }

@@ -10,6 +10,7 @@ import dev.retstack.graph.aggregate.TimeRules;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.ClockUnit;
 import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.reconstruct.Saturating;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -83,7 +84,7 @@ public final class ReportBuilder {
         text.core(core);
         text.contexts(coreRows.get(coreRows.size() - 1));
         records += core.progress().records();
-        lost = lost + core.progress().lost() < 0 ? Long.MAX_VALUE : lost + core.progress().lost();
+        lost = Saturating.sum(lost, core.progress().lost());
         stats.add(core.stats());
         stats.add(Stat.OPEN_CALLS, core.progress().open());
         long cut = core.progress().ended(Ending.TRUNCATED);

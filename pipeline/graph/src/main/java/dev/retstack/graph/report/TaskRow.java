@@ -4,6 +4,7 @@ import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.reconstruct.CoreTask;
 import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.reconstruct.Loss;
+import dev.retstack.graph.reconstruct.Saturating;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -47,7 +48,7 @@ public record TaskRow(
   public long mayMiss() {
     long sum = 0;
     for (Loss loss : losses) {
-      sum = sum + loss.records() < 0 ? Long.MAX_VALUE : sum + loss.records();
+      sum = Saturating.sum(sum, loss.records());
     }
     return sum;
   }

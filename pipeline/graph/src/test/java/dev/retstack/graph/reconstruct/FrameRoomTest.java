@@ -22,9 +22,9 @@ class FrameRoomTest {
   private static final int OWN = 32;
 
   private static final long FROM = 0x900;
+  private static final GraphLimits LIMITS = new GraphLimits(DEPTH, 10_000, 100, 100, 100, 10);
 
-  private final Stream stream =
-      new Stream(new GraphState(new GraphLimits(DEPTH, 10_000, 100, 100, 100, 10)));
+  private final Stream stream = new Stream(new GraphState(LIMITS));
   private long time;
 
   /** Tasks 1 to 4 take all the room there is. */
@@ -83,8 +83,7 @@ class FrameRoomTest {
     stream.state().writeTo(new DataOutputStream(bytes));
     GraphState copy =
         GraphState.readFrom(
-            new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())),
-            new GraphLimits(DEPTH, 10_000, 100, 100, 100, 10));
+            new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())), LIMITS);
     ByteArrayOutputStream again = new ByteArrayOutputStream();
     copy.writeTo(new DataOutputStream(again));
     assertThat(again.toByteArray()).isEqualTo(bytes.toByteArray());

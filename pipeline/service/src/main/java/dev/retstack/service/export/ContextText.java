@@ -1,7 +1,6 @@
 package dev.retstack.service.export;
 
 import com.fasterxml.jackson.core.JsonGenerator;
-import dev.retstack.graph.reconstruct.Loss;
 import dev.retstack.graph.report.CoreRow;
 import dev.retstack.graph.report.InterruptRow;
 import dev.retstack.graph.report.Report;
@@ -90,14 +89,7 @@ final class ContextText {
           json.writeNumberField("mayMiss", t.mayMiss());
           json.writeNumberField("completeness", t.completeness());
           if (!t.losses().isEmpty()) {
-            json.writeArrayFieldStart("losses");
-            for (Loss loss : t.losses()) {
-              json.writeStartObject();
-              json.writeStringField("kind", loss.kind().name());
-              ReportJson.loss(loss, json);
-              json.writeEndObject();
-            }
-            json.writeEndArray();
+            ReportJson.losses(t.losses(), json);
           }
           json.writeEndObject();
         }

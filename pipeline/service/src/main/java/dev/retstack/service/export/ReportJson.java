@@ -128,16 +128,21 @@ public final class ReportJson {
         json.writeNumberField("records", core.records());
         json.writeNumberField("lost", core.lost());
         json.writeNumberField("completeness", core.completeness());
-        json.writeArrayFieldStart("losses");
-        for (Loss loss : core.losses()) {
-          json.writeStartObject();
-          json.writeStringField("kind", loss.kind().name());
-          loss(loss, json);
-          json.writeEndObject();
-        }
-        json.writeEndArray();
+        losses(core.losses(), json);
         json.writeEndObject();
       }
+    }
+    json.writeEndArray();
+  }
+
+  /** {@code losses:[{kind, ..}]}, each with the fields of {@link #loss}. */
+  static void losses(List<Loss> losses, JsonGenerator json) throws IOException {
+    json.writeArrayFieldStart("losses");
+    for (Loss loss : losses) {
+      json.writeStartObject();
+      json.writeStringField("kind", loss.kind().name());
+      loss(loss, json);
+      json.writeEndObject();
     }
     json.writeEndArray();
   }
