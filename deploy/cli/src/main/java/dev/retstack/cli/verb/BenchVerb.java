@@ -1,6 +1,5 @@
 package dev.retstack.cli.verb;
 
-import com.fasterxml.jackson.databind.node.ArrayNode;
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Shutdown;
@@ -9,11 +8,13 @@ import dev.retstack.cli.bench.CaptureBench;
 import dev.retstack.cli.bench.ControlBench;
 import dev.retstack.cli.bench.LiveBench;
 import dev.retstack.cli.bench.Measure;
+import dev.retstack.cli.bench.MeasureTable;
 import dev.retstack.cli.bench.MemoryWatch;
 import dev.retstack.cli.bench.NopBench;
 import dev.retstack.cli.bench.PathBench;
 import dev.retstack.cli.bench.PeerBench;
 import dev.retstack.cli.bench.ReplayBench;
+import dev.retstack.cli.bench.StateBench;
 import dev.retstack.cli.bench.TracerBench;
 import dev.retstack.cli.broker.BrokerProcess;
 import dev.retstack.cli.kafka.KafkaLink;
@@ -22,7 +23,6 @@ import dev.retstack.cli.option.FormatOption;
 import dev.retstack.cli.option.GuestImages;
 import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.option.ProbeOption;
-import dev.retstack.cli.option.Tables;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.LoadedImage;
@@ -38,7 +38,6 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -59,19 +58,23 @@ import picocli.CommandLine.Option;
       "  replay   a stored trace, from the file to the whole report",
       "  live     emulation, Kafka, pipeline; a broker of ours unless one is named",
       "  control  from a command to the first record under it and to the last core's answer",
+      "  state    what checkpoints of a big state cost, and how long a restart with it takes",
       "  accuracy how much is still told, and nothing wrong, when records or chunks are lost",
       "  peers    uftrace and qemu-user on the same program, where they are installed",
       "Times depend on the machine; ratios of one run hardly do."
     },
     footer = "  retstack bench --stage replay,peers --rounds 1 --calls 200000 --format json")
 public final class BenchVerb extends Verb {
-  private static final List<String> HEADER = List.of("stage", "subject", "figure", "value");
-
   /** What qemu-user emulates beside us. */
   private static final String PEER_IMAGE = "zoo-x86_64-fentry";
 
   /** Cores that take commands. */
   private static final int CONTROL_CORES = 100;
+
+  /** A fleet that is big for one job. */
+  private static final int STATE_CORES = 10_000;
+
+  private static final int STATE_PARTITIONS = 8;
 
   /** Calls of a program whose every call is compared with the truth. */
   private static final long ACCURACY_CALLS_MAX = 1_000_000;
@@ -109,6 +112,7 @@ public final class BenchVerb extends Verb {
     REPLAY,
     LIVE,
     CONTROL,
+    STATE,
     ACCURACY,
     PEERS
   }
@@ -137,9 +141,24 @@ public final class BenchVerb extends Verb {
       split = ",",
       paramLabel = "N",
       description =
-          "live, control: so many cores, the images in turn, which make about --calls calls all together; several numbers: one"
-              + " after the other (default: a core per image with --calls each).")
+          "live, control, state: so many cores, the images in turn, which make about --calls calls"
+              + " all together; several numbers: one after the other (default: a core per image"
+              + " with --calls each).")
   private final List<Integer> cores = new ArrayList<>();
+
+  @Option(
+      names = "--state-functions",
+      defaultValue = "1000000",
+      paramLabel = "N",
+      description = "state: rows of functions over all partitions (default: ${DEFAULT-VALUE}).")
+  private int stateFunctions;
+
+  @Option(
+      names = "--state-heap",
+      defaultValue = "4g",
+      paramLabel = "SIZE",
+      description = "state: -Xmx of the members, which are JVMs of their own (default: 4g).")
+  private String stateHeap;
 
   @Mixin private ProbeOption probe;
 
@@ -195,7 +214,12 @@ public final class BenchVerb extends Verb {
         measures.addAll(control(files, count));
       }
     }
-    print(measures);
+    if (stages.contains(Stage.STATE)) {
+      for (int count : cores.isEmpty() ? List.of(STATE_CORES) : cores) {
+        measures.addAll(state(count));
+      }
+    }
+    MeasureTable.print(out(), format.format(), measures);
     return ExitCode.OK;
   }
 
@@ -303,6 +327,15 @@ public final class BenchVerb extends Verb {
     }
   }
 
+  private List<Measure> state(int count) throws IOException, InterruptedException {
+    StateBench.Size size = new StateBench.Size(count, stateFunctions, STATE_PARTITIONS, stateHeap);
+    try (Shutdown shutdown = Shutdown.install();
+        StateBench bench = new StateBench(size, DataFolder.choose(null, "bench"), this::note)) {
+      shutdown.add(bench);
+      return bench.run(rounds);
+    }
+  }
+
   private List<Measure> live(List<Path> files, long w200) throws IOException, InterruptedException {
     note("the whole path");
     Map<Path, LoadedImage> loaded = new HashMap<>();
@@ -354,31 +387,5 @@ public final class BenchVerb extends Verb {
       next = sum;
     }
     return n;
-  }
-
-  private void print(List<Measure> measures) throws Exception {
-    List<List<String>> rows =
-        measures.stream()
-            .map(m -> List.of(m.stage(), m.subject(), m.figure(), number(m.value())))
-            .toList();
-    switch (format.format()) {
-      case TEXT -> Tables.text(out(), HEADER, rows);
-      case CSV -> Tables.csv(out(), HEADER, rows);
-      case JSON -> {
-        ArrayNode all = Tables.JSON.createArrayNode();
-        for (Measure m : measures) {
-          all.addObject()
-              .put("stage", m.stage())
-              .put("subject", m.subject())
-              .put("figure", m.figure())
-              .put("value", m.value());
-        }
-        Tables.json(out(), all);
-      }
-    }
-  }
-
-  private static String number(double value) {
-    return String.format(Locale.ROOT, "%.2f", value);
   }
 }

@@ -4,6 +4,7 @@ import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.cli.option.CheckpointOptions;
 import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.option.TotalTimeOptions;
 import dev.retstack.service.Pipeline;
@@ -101,6 +102,7 @@ public final class PipelineVerb extends Verb {
       description = "Publish calls of this length and longer to the spans topic (default: none).")
   private Long spanThreshold;
 
+  @Mixin private CheckpointOptions checkpoints;
   @Mixin private TotalTimeOptions time;
   @Mixin private KafkaOptions kafka;
 
@@ -116,6 +118,7 @@ public final class PipelineVerb extends Verb {
               .groupId(group)
               .partitions(link.partitions())
               .rules(time.rules())
+              .checkpoints(checkpoints.interval(), checkpoints.chunks())
               .roles(roles.isEmpty() ? EnumSet.allOf(Role.class) : roles)
               .http(http());
       config =

@@ -120,7 +120,7 @@ public final class TopicAdmin implements AutoCloseable {
         topic(topics.anomalies(), partitions, log),
         topic(topics.profiles(), partitions, table),
         topic(topics.deadLetters(), 1, log),
-        topic(topics.state(), partitions, table),
+        checkpoints(topic(topics.state(), partitions, table)),
         announcements(topic(topics.nodes(), 1, table + "," + log)));
   }
 
@@ -131,6 +131,16 @@ public final class TopicAdmin implements AutoCloseable {
     config.put(TopicConfig.SEGMENT_MS_CONFIG, "600000");
     config.put(TopicConfig.SEGMENT_BYTES_CONFIG, String.valueOf(1 << 20));
     config.put(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime");
+    return table.configs(config);
+  }
+
+  /**
+   * Written over every few seconds, and read whole by who takes a partition over. The segment that
+   * is written to is never compacted: the smaller it is, the less is read in vain.
+   */
+  private static NewTopic checkpoints(NewTopic table) {
+    Map<String, String> config = new HashMap<>(table.configs());
+    config.put(TopicConfig.SEGMENT_BYTES_CONFIG, String.valueOf(8 << 20));
     return table.configs(config);
   }
 

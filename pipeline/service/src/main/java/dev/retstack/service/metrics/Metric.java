@@ -16,6 +16,10 @@ public enum Metric {
   CHECKPOINTS(true, "checkpoints", "checkpoints written"),
   CHECKPOINT_SECONDS(
       true, "checkpoint_seconds", "time from taking checkpoints to their commit, all together"),
+  CHECKPOINT_STALL_SECONDS(
+      true,
+      "checkpoint_stall_seconds",
+      "time that the partition stood still while its state was written down"),
   HTTP_REQUESTS(true, "http_requests", "HTTP requests answered, by first part of the path"),
   HTTP_QUERIES(false, "http_queries", "queries being answered now"),
 

@@ -22,6 +22,7 @@ public final class PartitionMeter {
   private final LongAdder failures = new LongAdder();
   private final LongAdder checkpoints = new LongAdder();
   private final LongAdder checkpointNanos = new LongAdder();
+  private final LongAdder checkpointStallNanos = new LongAdder();
   private final Map<String, LongAdder> published = new ConcurrentHashMap<>();
   private final Map<String, LongAdder> anomalies = new ConcurrentHashMap<>();
   private volatile long lastCheckpointNanos;
@@ -69,6 +70,18 @@ public final class PartitionMeter {
     lastCheckpointBytes = bytes;
   }
 
+  /**
+   * The partition stood still to write its state down, and goes on now.
+   *
+   * @param start when that began, by {@link System#nanoTime}
+   * @return how long it took
+   */
+  public long stalledSince(long start) {
+    long nanos = System.nanoTime() - start;
+    checkpointStallNanos.add(nanos);
+    return nanos;
+  }
+
   /** A checkpoint is committed. */
   public void checkpointWritten(long nanos) {
     checkpoints.increment();
@@ -95,6 +108,11 @@ public final class PartitionMeter {
     samples.add(Metric.PARTITION_FAILURES, failures.sum(), "partition", partition);
     samples.add(Metric.CHECKPOINTS, checkpoints.sum(), "partition", partition);
     samples.add(Metric.CHECKPOINT_SECONDS, checkpointNanos.sum() / NANOS, "partition", partition);
+    samples.add(
+        Metric.CHECKPOINT_STALL_SECONDS,
+        checkpointStallNanos.sum() / NANOS,
+        "partition",
+        partition);
     samples.add(
         Metric.CHECKPOINT_LAST_SECONDS, lastCheckpointNanos / NANOS, "partition", partition);
     samples.add(Metric.CHECKPOINT_BYTES, lastCheckpointBytes, "partition", partition);

@@ -319,7 +319,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     byte[] state = StateCopy.bytes(applier.state());
     meter.checkpointBytes(state.length);
     List<ProducerRecord<byte[], byte[]>> profiles = derived.profiles(applier.state(), offset);
-    pace.took(System.nanoTime() - start);
+    pace.took(meter.stalledSince(start));
     then(
         ledger.commit(profiles, new Checkpoint(partition, epoch, offset, state)),
         CheckpointWritten::new);

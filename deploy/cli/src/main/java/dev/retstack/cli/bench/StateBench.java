@@ -1,0 +1,266 @@
+package dev.retstack.cli.bench;
+
+import dev.retstack.cli.broker.BrokerProcess;
+import dev.retstack.schema.Image;
+import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.replay.TraceProducer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Consumer;
+import org.apache.kafka.clients.admin.Admin;
+
+/**
+ * What a big state costs: its checkpoints while it is written, and the time until a member that
+ * begins with it goes on. A broker of its own, members in JVMs of their own, and a state made of
+ * chunks that went through both. One group reads the events with checkpoints as usual, another one
+ * without, by turns: the ratio of the two is the cost.
+ */
+public final class StateBench implements AutoCloseable {
+  private static final int IMAGES = 10;
+  private static final int WINDOW = 500;
+
+  /** Two chunks of it fill the tree of a core: a core that has been running is measured. */
+  private static final int CHUNK_RECORDS = 4_096;
+
+  private static final int CHUNKS_PER_CORE = 3;
+  private static final Duration PATIENCE = Duration.ofMinutes(15);
+  private static final double MIB = 1 << 20;
+
+  /** The least that a broker accepts: so long nobody has the partitions of a dead member. */
+  private static final List<String> SESSION = List.of("--kafka", "session.timeout.ms=6000");
+
+  private static final List<String> NEVER =
+      List.of("--checkpoint-seconds", "86400", "--checkpoint-chunks", "2000000000");
+
+  /**
+   * How big the state is.
+   *
+   * @param cores over all partitions
+   * @param functions rows of functions over all partitions
+   * @param heap of each member, such as {@code 4g}
+   */
+  public record Size(int cores, int functions, int partitions, String heap) {}
+
+  private final Size size;
+  private final Path folder;
+  private final Consumer<String> note;
+  private final BrokerProcess broker;
+  private final List<SyntheticCore> cores = new ArrayList<>();
+  private final List<Measure> measures = new ArrayList<>();
+  private final String subject;
+  private long chunks;
+  private int groups;
+
+  /**
+   * Starts the broker.
+   *
+   * @param folder for the broker and the logs; its data stay there
+   */
+  public StateBench(Size size, Path folder, Consumer<String> note)
+      throws IOException, InterruptedException {
+    this.size = size;
+    this.folder = folder;
+    this.note = note;
+    this.subject = "%d cores, %d functions".formatted(size.cores, size.functions);
+    this.broker = BrokerProcess.start(folder.resolve("broker"), 0);
+  }
+
+  /** Fills the topic, then measures by turns; a round of both takes a pass over the topic each. */
+  public List<Measure> run(int rounds) throws IOException, InterruptedException {
+    fill();
+    Rounds wall = new Rounds(rounds);
+    Rounds cpu = new Rounds(rounds);
+    for (int round = 0; round < rounds; round++) {
+      Pass without = pass("without checkpoints", NEVER);
+      without.member().close();
+      Pass with = pass("with checkpoints", List.of());
+      wall.add(100 * (1 - without.seconds() / with.seconds()));
+      cpu.add(100 * (1 - without.cpuSeconds() / with.cpuSeconds()));
+      if (round == rounds - 1) {
+        measure("applyRecordsPerSecond", records() / with.seconds());
+        measure("applyCpuNsPerRecord", with.cpuSeconds() * 1e9 / records());
+        checkpoints(with);
+        restart(with);
+      } else {
+        with.member().close();
+      }
+    }
+    measure("checkpointCostPercentOfTime", wall.median());
+    measure("checkpointCostPercentOfCpu", cpu.median());
+    return measures;
+  }
+
+  private void fill() throws IOException, InterruptedException {
+    KafkaSettings kafka = new KafkaSettings(broker.bootstrap(), Map.of("linger.ms", "1"));
+    try (TopicAdmin admin = new TopicAdmin(kafka, Duration.ofSeconds(60))) {
+      admin.ensure(Topics.standard(), size.partitions);
+    }
+    note.accept("%s: sending %d chunks".formatted(subject, CHUNKS_PER_CORE * size.cores));
+    int functions = Math.max(1, size.functions / size.partitions / IMAGES);
+    try (TraceProducer producer = new TraceProducer(kafka, Topics.standard())) {
+      List<Image> images = new ArrayList<>();
+      for (int i = 0; i < IMAGES; i++) {
+        images.add(SyntheticCore.image("state-" + i, functions));
+        producer.image(images.getLast());
+      }
+      for (int i = 0; i < size.cores; i++) {
+        // a step prime to all that is round spreads the windows, whatever partition a core falls in
+        int first = (int) (i * 7_919L % functions);
+        cores.add(
+            new SyntheticCore(
+                images.get(i % IMAGES), "state", "core-" + i, first, Math.min(WINDOW, functions)));
+      }
+      send(producer, CHUNKS_PER_CORE);
+    }
+    measure("eventsTopicMib", topicMib(Topics.standard().events()));
+  }
+
+  private void send(TraceProducer producer, int each) throws IOException, InterruptedException {
+    RecordBatch batch = new RecordBatch(CHUNK_RECORDS);
+    for (int i = 0; i < each; i++) {
+      for (SyntheticCore core : cores) {
+        producer.chunk(core.next(batch));
+        chunks++;
+      }
+    }
+    producer.flush();
+  }
+
+  private long records() {
+    return cores.stream().mapToLong(SyntheticCore::records).sum();
+  }
+
+  /** One member that read the whole topic, under a group of its own. */
+  private record Pass(MemberProcess member, String group, double seconds, double cpuSeconds) {}
+
+  private Pass pass(String what, List<String> options) throws IOException, InterruptedException {
+    String group = "bench-" + groups++;
+    note.accept("%s: a pass %s".formatted(subject, what));
+    MemberProcess member = member(group, options);
+    double cpu = -1;
+    long start = 0;
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (true) {
+      MetricsPage page = member.metrics();
+      if (start == 0 && page.sum("retstack_applied_records_total") > 0) {
+        start = System.nanoTime(); // joining the group is no part of it
+        cpu = page.sum("process_cpu_seconds_total");
+      }
+      if (page.sum("retstack_state_records") >= records()) {
+        double seconds = (System.nanoTime() - start) / 1e9;
+        return new Pass(member, group, seconds, page.sum("process_cpu_seconds_total") - cpu);
+      }
+      pause(member, deadline, "read " + chunks + " chunks");
+    }
+  }
+
+  private MemberProcess member(String group, List<String> more) throws IOException {
+    List<String> arguments = new ArrayList<>();
+    arguments.addAll(List.of("--bootstrap", broker.bootstrap(), "--group", group));
+    arguments.addAll(SESSION);
+    arguments.addAll(more);
+    return MemberProcess.start(
+        List.of("-Xmx" + size.heap), arguments, folder.resolve(group + ".log"));
+  }
+
+  /** Waits until the last chunk is in a checkpoint, and tells what that took. */
+  private void checkpoints(Pass pass) throws IOException, InterruptedException {
+    MemberProcess member = pass.member();
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    MetricsPage page = member.metrics();
+    while (page.sum("retstack_checkpoint_behind_chunks") > 0) {
+      pause(member, deadline, "write the last checkpoint");
+      page = member.metrics();
+    }
+    member.collectGarbage();
+    page = member.metrics();
+    double count = page.sum("retstack_checkpoints_total");
+    measure("coresInState", page.sum("retstack_cores"));
+    measure("stateMib", page.sum("retstack_checkpoint_bytes") / MIB);
+    measure("checkpointSecondsMean", page.sum("retstack_checkpoint_seconds_total") / count);
+    measure("checkpointsPerPartition", count / size.partitions);
+    measure("stallSecondsMean", page.sum("retstack_checkpoint_stall_seconds_total") / count);
+    measure("stateTopicMib", topicMib(Topics.standard().state()));
+    measure("profilesTopicMib", topicMib(Topics.standard().profiles()));
+    measure("heapMib", page.get("jvm_memory_used_bytes", "area=\"heap\"") / MIB);
+    measure("residentMib", ProcFiles.residentBytes(member.pid()) / MIB);
+  }
+
+  /** Kills the member; another one has a backlog to begin with. */
+  private void restart(Pass pass) throws IOException, InterruptedException {
+    note.accept("%s: killed, and begun again".formatted(subject));
+    pass.member().kill();
+    KafkaSettings kafka = new KafkaSettings(broker.bootstrap(), Map.of("linger.ms", "1"));
+    try (TraceProducer producer = new TraceProducer(kafka, Topics.standard())) {
+      send(producer, 1);
+    }
+    awaitNobodyIn(pass.group());
+    long start = System.nanoTime();
+    long deadline = start + PATIENCE.toNanos();
+    try (MemberProcess member = member(pass.group(), List.of())) {
+      measure("restartHttpSeconds", (System.nanoTime() - start) / 1e9);
+      double open = 0;
+      double flowing = 0;
+      MetricsPage page = member.metrics();
+      while (page.sum("retstack_state_records") != records()) {
+        double now = (System.nanoTime() - start) / 1e9;
+        if (open == 0 && page.sum("retstack_partition_open") == size.partitions) {
+          open = now;
+        }
+        if (flowing == 0 && page.sum("retstack_applied_records_total") > 0) {
+          flowing = now;
+        }
+        pause(member, deadline, "go on after a restart");
+        page = member.metrics();
+      }
+      measure("restartAllOpenSeconds", open);
+      measure("restartFlowingSeconds", flowing);
+      measure("restartCaughtUpSeconds", (System.nanoTime() - start) / 1e9);
+    }
+  }
+
+  /** The dead member's time-out is Kafka's, the same whatever the state: it is not measured. */
+  private void awaitNobodyIn(String group) throws InterruptedException {
+    try (Admin admin = Admin.create(Map.of("bootstrap.servers", broker.bootstrap()))) {
+      while (!admin
+          .describeConsumerGroups(List.of(group))
+          .describedGroups()
+          .get(group)
+          .get()
+          .members()
+          .isEmpty()) {
+        Thread.sleep(100);
+      }
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("the broker does not tell who is in " + group, e);
+    }
+  }
+
+  private static void pause(MemberProcess member, long deadline, String what)
+      throws IOException, InterruptedException {
+    if (member.endsWithin(100) || System.nanoTime() > deadline) {
+      throw new IOException("the member did not " + what + ": look at its log");
+    }
+  }
+
+  private double topicMib(String topic) throws IOException {
+    return ProcFiles.topicBytes(folder.resolve("broker")).getOrDefault(topic, 0L) / MIB;
+  }
+
+  private void measure(String figure, double value) {
+    measures.add(new Measure("state", subject, figure, value));
+  }
+
+  @Override
+  public void close() throws IOException {
+    broker.close();
+  }
+}
