@@ -63,6 +63,7 @@ public record PipelineConfig(
       throw new IllegalArgumentException("no role: give ingest, query or both");
     }
     http.requireSafe();
+    var _ = kafka.member(); // settings that do not go together are told before anything starts
   }
 
   /** The usual settings for this cluster. */

@@ -10,6 +10,8 @@ import dev.retstack.cli.option.TotalTimeOptions;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
+import dev.retstack.service.ingest.GroupProtocol;
+import dev.retstack.service.ingest.KafkaSettings;
 import dev.retstack.service.nodes.Role;
 import dev.retstack.service.query.HttpSettings;
 import dev.retstack.service.query.HttpTls;
@@ -35,7 +37,8 @@ import picocli.CommandLine.Option;
     },
     footer = {
       "  retstack pipeline --http-port 7070",
-      "  retstack pipeline --http-port 0 --role ingest"
+      "  retstack pipeline --http-port 0 --role ingest",
+      "  retstack pipeline --http-port 0 --group-protocol consumer"
     })
 public final class PipelineVerb extends Verb {
   @Option(
@@ -97,6 +100,16 @@ public final class PipelineVerb extends Verb {
   private String group;
 
   @Option(
+      names = "--group-protocol",
+      paramLabel = "NAME",
+      description = {
+        "How Kafka shares the partitions among members: classic, which every broker knows, or",
+        "consumer, where the broker decides (KIP-848, Kafka 4.0 and newer); the same as",
+        "--kafka group.protocol=NAME (default: classic)."
+      })
+  private String groupProtocol;
+
+  @Option(
       names = "--span-threshold",
       paramLabel = "N",
       description = "Publish calls of this length and longer to the spans topic (default: none).")
@@ -112,7 +125,7 @@ public final class PipelineVerb extends Verb {
     PipelineConfig config;
     try {
       PipelineConfig.Builder builder =
-          PipelineConfig.of(link.settings())
+          PipelineConfig.of(settings(link))
               .but()
               .topics(link.topics())
               .groupId(group)
@@ -137,6 +150,20 @@ public final class PipelineVerb extends Verb {
       shutdown.await();
     }
     return ExitCode.OK;
+  }
+
+  private KafkaSettings settings(KafkaLink link) {
+    if (groupProtocol == null) {
+      return link.settings();
+    }
+    GroupProtocol wanted = GroupProtocol.of(groupProtocol);
+    String set = link.settings().properties().get("group.protocol");
+    if (set != null && GroupProtocol.of(set) != wanted) {
+      throw usage(
+          "--group-protocol %s against group.protocol=%s of the Kafka settings: give one of them"
+              .formatted(wanted.word(), set));
+    }
+    return link.settings().withGroupProtocol(wanted);
   }
 
   private HttpSettings http() {

@@ -96,6 +96,8 @@ class SecuredKafkaTest {
     for (String name : NAMES) {
       clients.put(name, scram(name, name));
     }
+    // the same rights do where the broker assigns
+    clients.get("retstack-pipeline").put("group.protocol", "consumer");
     check(broker, clients, "User:", NAMES.stream().map(SecuredKafkaTest::user).toList());
   }
 

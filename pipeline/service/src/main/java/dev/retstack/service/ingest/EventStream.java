@@ -13,7 +13,6 @@ import java.util.concurrent.Executor;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.pekko.Done;
@@ -47,6 +46,12 @@ final class EventStream {
 
   /** Longer than a chunk may wait for its image and for the broker together. */
   private static final Duration ANSWER = Duration.ofMinutes(5);
+
+  /**
+   * A partition that was taken away and does not come back within this time is closed; whoever gets
+   * it back sooner has to join again.
+   */
+  private static final Duration CLOSE_WAIT = Duration.ofMillis(50);
 
   /** A stream that runs. */
   record Running(Consumer.DrainingControl<Done> control, SharedKillSwitch feeds) {
@@ -96,7 +101,11 @@ final class EventStream {
 
   private Consumer.DrainingControl<Done> run(SharedKillSwitch feeds) {
     return Consumer.plainPartitionedManualOffsetSource(
-            consumer(), Subscriptions.topics(topic), this::startOffsets, this::revoked)
+            consumer(),
+            Subscriptions.topics(topic)
+                .withPartitionAssignmentHandler(new PartitionMoves(system, partitions)),
+            this::startOffsets,
+            this::revoked)
         .mapAsync(
             1,
             assigned -> acquire(assigned.first()).thenApply(graph -> feed(assigned, graph, feeds)))
@@ -154,18 +163,13 @@ final class EventStream {
 
   private ConsumerSettings<byte[], byte[]> consumer() {
     Map<String, String> config = new HashMap<>();
-    kafka.consumer().forEach((key, value) -> config.put(key, String.valueOf(value)));
+    kafka.member().forEach((key, value) -> config.put(key, String.valueOf(value)));
     config.putIfAbsent(ConsumerConfig.FETCH_MIN_BYTES_CONFIG, String.valueOf(FETCH_BYTES));
     config.putIfAbsent(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, String.valueOf(FETCH_WAIT_MILLIS));
-    if (!config.containsKey(ConsumerConfig.GROUP_PROTOCOL_CONFIG)) {
-      // a member that comes or goes moves the fewest partitions
-      config.putIfAbsent(
-          ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG,
-          CooperativeStickyAssignor.class.getName());
-    }
     return ConsumerSettings.create(system, new ByteArrayDeserializer(), new ByteArrayDeserializer())
         .withProperties(config)
         .withGroupId(group)
+        .withWaitClosePartition(CLOSE_WAIT)
         .withStopTimeout(Duration.ZERO);
   }
 }

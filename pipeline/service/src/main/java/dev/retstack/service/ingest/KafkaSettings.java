@@ -2,9 +2,11 @@ package dev.retstack.service.ingest;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.clients.producer.ProducerConfig;
 
 /**
@@ -17,6 +19,16 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 public record KafkaSettings(String bootstrap, Map<String, String> properties) {
   /** Prefix of system properties and configuration keys that are passed through to Kafka. */
   public static final String PASSTHROUGH = "kafka.";
+
+  /** What only members of a group are told; other consumers may refuse it. */
+  private static final Set<String> OF_MEMBERS =
+      Set.of(
+          ConsumerConfig.GROUP_PROTOCOL_CONFIG,
+          ConsumerConfig.GROUP_REMOTE_ASSIGNOR_CONFIG,
+          ConsumerConfig.GROUP_INSTANCE_ID_CONFIG,
+          ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG,
+          ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG,
+          ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG);
 
   public KafkaSettings {
     if (bootstrap.isBlank()) {
@@ -65,9 +77,49 @@ public record KafkaSettings(String bootstrap, Map<String, String> properties) {
     return config;
   }
 
-  /** Configuration of a consumer that never commits by itself. */
+  /**
+   * Who assigns partitions to members: Kafka's {@code group.protocol}, classic unless it is set.
+   */
+  public GroupProtocol groupProtocol() {
+    String set = properties.get(ConsumerConfig.GROUP_PROTOCOL_CONFIG);
+    return set == null ? GroupProtocol.CLASSIC : GroupProtocol.of(set);
+  }
+
+  /** The same with this group protocol. */
+  public KafkaSettings withGroupProtocol(GroupProtocol protocol) {
+    Map<String, String> changed = new LinkedHashMap<>(properties);
+    changed.put(ConsumerConfig.GROUP_PROTOCOL_CONFIG, protocol.word());
+    return new KafkaSettings(bootstrap, changed);
+  }
+
+  /**
+   * Configuration of a consumer that is a member of a group. A member that comes or goes moves the
+   * fewest partitions, under either protocol.
+   *
+   * @throws IllegalArgumentException where settings do not go together, with the cure
+   */
+  public Map<String, Object> member() {
+    GroupProtocol protocol = groupProtocol();
+    properties.forEach(protocol::check);
+    Map<String, Object> config = consumer();
+    for (String key : OF_MEMBERS) {
+      if (properties.containsKey(key)) {
+        config.put(key, properties.get(key));
+      }
+    }
+    config.put(ConsumerConfig.GROUP_PROTOCOL_CONFIG, protocol.word());
+    if (protocol == GroupProtocol.CLASSIC) {
+      config.put(
+          ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG,
+          CooperativeStickyAssignor.class.getName());
+    }
+    return config;
+  }
+
+  /** Configuration of a consumer of no group, which never commits by itself. */
   public Map<String, Object> consumer() {
     Map<String, Object> config = base();
+    config.keySet().removeAll(OF_MEMBERS);
     config.putIfAbsent(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, String.valueOf(4 << 20));
     config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
     // "none" kills a stream whose start offset is set by hand: it polls before it seeks

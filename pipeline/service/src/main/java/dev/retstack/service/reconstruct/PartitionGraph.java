@@ -1,19 +1,10 @@
 package dev.retstack.service.reconstruct;
 
-import dev.retstack.graph.aggregate.ApplyResult;
-import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.schema.Chunk;
-import dev.retstack.schema.codec.CorruptChunkException;
-import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.service.aggregate.DerivedRecords;
 import dev.retstack.service.ingest.ImageRegistry;
 import dev.retstack.service.metrics.PartitionMeter;
-import dev.retstack.service.progress.CoreProgress;
-import dev.retstack.service.progress.CoreWatch;
 import java.io.IOException;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -58,7 +49,18 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   /** Asks where it stands, in numbers; answered at any time. */
   public record Measure(ActorRef<PartitionMeasure> replyTo) implements Command {}
 
-  /** Writes a last checkpoint and stops. */
+  /**
+   * The partition goes to another member: applies nothing any more and writes a last checkpoint;
+   * answers when that is done, or when it cannot be. Then it waits for {@link Release}.
+   */
+  public record HandOver(ActorRef<Done> replyTo) implements Command {}
+
+  /** A partition that was handed over was given back: too late, it has to be opened again. */
+  public enum TakeBack implements Command {
+    INSTANCE
+  }
+
+  /** The stream that fed it is over: writes a last checkpoint and stops. */
   public enum Release implements Command {
     INSTANCE
   }
@@ -84,17 +86,16 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private final PartitionPeers peers;
   private final LedgerThread ledger;
   private final DerivedRecords derived;
+  private final ChunkIntake intake;
   private final PartitionMeter meter;
-  private final Deque<Ingest> queued = new ArrayDeque<>();
-  private final List<AwaitOpen> awaitingOpen = new ArrayList<>();
-  private final List<Copy> awaitingCopy = new ArrayList<>();
+  private final FeedQueue feed = new FeedQueue();
+  private final Waiting<AwaitOpen> awaitingOpen = new Waiting<>(this::tellOffset);
+  private final Waiting<Copy> awaitingCopy = new Waiting<>(this::copy);
+  private final Waiting<HandOver> handingOver = new Waiting<>(m -> m.replyTo().tell(Done.done()));
 
-  private ChunkApplier applier;
-  private ParkedChunk parked;
   private long epoch;
-  private long nextOffset;
-  private long skippedOffsets;
   private boolean releasing;
+  private boolean failed;
 
   /** A partition that opens itself at once. */
   public static Behavior<Command> create(
@@ -124,6 +125,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     this.ledger = new LedgerThread(ledger, partition);
     this.derived =
         new DerivedRecords(settings.topics(), partition, settings.spanThreshold(), peers.meter());
+    this.intake = new ChunkIntake(partition, settings, peers, derived);
     timers.startTimerWithFixedDelay(CheckpointDue.INSTANCE, settings.checkpointInterval());
     then(this.ledger.open(), Opened::new);
   }
@@ -132,7 +134,10 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   public Behavior<Command> onMessage(Command command) throws IOException {
     return switch (command) {
       case Opened m -> onOpened(m.checkpoint());
-      case AwaitOpen m -> onAwaitOpen(m);
+      case AwaitOpen m -> {
+        awaitingOpen.ask(m, intake.isOpen());
+        yield this;
+      }
       case Ingest m -> onIngest(m);
       case ImageAnswered m -> onImageAnswered(m.found());
       case Published m -> {
@@ -141,8 +146,13 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       }
       case CheckpointDue _ -> onCheckpointDue();
       case CheckpointWritten m -> onCheckpointWritten(m.nextOffset());
-      case Copy m -> onCopy(m);
+      case Copy m -> {
+        awaitingCopy.ask(m, intake.isOpen());
+        yield this;
+      }
       case Measure m -> onMeasure(m);
+      case HandOver m -> onHandOver(m);
+      case TakeBack _ -> onTakeBack();
       case Release _ -> onRelease();
       case Failed m -> onFailed(m.cause());
     };
@@ -158,110 +168,61 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private Behavior<Command> onOpened(Checkpoint checkpoint) throws IOException {
     epoch = checkpoint.epoch();
-    nextOffset = checkpoint.nextOffset();
-    checkpoints.opened(nextOffset);
-    applier =
-        new ChunkApplier(StateCopy.state(checkpoint.state(), settings.limits(), settings.rules()));
-    applier.state().events(derived);
-    for (CoreGraph core : applier.state().cores()) {
-      peers.watch().tell(new CoreWatch.Advanced(CoreProgress.of(partition, core)));
-    }
+    checkpoints.opened(checkpoint.nextOffset());
+    intake.open(checkpoint);
+    long nextOffset = intake.nextOffset();
     getContext()
         .getLog()
         .info("partition {} opened, epoch {}, offset {}", partition, epoch, nextOffset);
-    awaitingOpen.forEach(m -> m.replyTo().tell(StatusReply.success(nextOffset)));
-    awaitingOpen.clear();
-    awaitingCopy.forEach(this::copy);
-    awaitingCopy.clear();
+    awaitingOpen.answerAll();
+    awaitingCopy.answerAll();
     return releasing ? onRelease() : drain();
   }
 
-  private Behavior<Command> onAwaitOpen(AwaitOpen m) {
-    if (applier == null) {
-      awaitingOpen.add(m);
-    } else {
-      m.replyTo().tell(StatusReply.success(nextOffset));
-    }
-    return this;
+  private void tellOffset(AwaitOpen m) {
+    m.replyTo().tell(StatusReply.success(intake.nextOffset()));
   }
 
   private Behavior<Command> onIngest(Ingest m) {
-    queued.add(m);
+    feed.add(m);
     return drain();
   }
 
   /** Applies what is queued, up to a chunk that has to wait. The stream bounds the queue. */
   private Behavior<Command> drain() {
-    while (applier != null && parked == null && !queued.isEmpty()) {
-      ingest(queued.poll());
+    while (intake.isOpen()) {
+      Ingest next = feed.next();
+      if (next == null) {
+        break;
+      }
+      ingest(next);
     }
     return this;
   }
 
   private void ingest(Ingest m) {
-    long offset = m.record().offset();
     meter.received(m.record().serializedValueSize());
-    if (offset < nextOffset) {
+    if (m.record().offset() < intake.nextOffset()) {
       m.replyTo().tell(StatusReply.ack()); // came again after a move: it is in the state
-      return;
-    }
-    if (offset > nextOffset) {
-      long gone = offset - nextOffset;
-      skippedOffsets += gone;
-      log("partition {}: {} records of the topic are gone before offset {}", gone, offset);
-      nextOffset = offset;
-    }
-    try {
-      apply(m, ConfluentFrame.decode(m.record().value(), Chunk.class));
-    } catch (CorruptChunkException e) {
-      applier.refused();
-      refuse(m, e.getMessage());
+    } else {
+      taken(m, intake.take(m.record()));
     }
   }
 
-  private void apply(Ingest m, Chunk chunk) {
-    derived.unit(chunk.getClockUnit());
-    ApplyResult result;
-    try {
-      result = applier.apply(chunk);
-    } catch (CorruptChunkException e) {
-      refuse(m, e.getMessage());
-      return;
-    }
-    switch (result) {
-      case APPLIED -> {
-        meter.applied(chunk.getRecordCount());
-        applied(m, chunk);
+  private void taken(Ingest m, ChunkIntake.Taken taken) {
+    switch (taken) {
+      case ChunkIntake.NeedsImage waits -> park(m, waits.chunk());
+      case ChunkIntake.Done done -> {
+        if (done.coreEnded()) {
+          pace.coreEnded();
+        }
+        advance(m);
       }
-      case STALE -> {
-        meter.stale();
-        applied(m, chunk);
-      }
-      case REFUSED -> refuse(m, "contradicts the chunks before it of core " + chunk.getCore());
-      case NEEDS_IMAGE -> park(m, chunk);
     }
-  }
-
-  private void applied(Ingest m, Chunk chunk) {
-    CoreGraph core = applier.state().core(ChunkApplier.key(chunk)).orElseThrow();
-    CoreProgress progress = CoreProgress.of(partition, core);
-    peers.watch().tell(new CoreWatch.Advanced(progress));
-    if (progress.ended()) {
-      pace.coreEnded();
-    }
-    advance(m);
-  }
-
-  private void refuse(Ingest m, String reason) {
-    log("partition {} offset {} goes to dead letters: {}", m.record().offset(), reason);
-    derived.deadLetter(m.record(), reason);
-    meter.refused();
-    advance(m);
   }
 
   /** The record is done: hands over what it gave, and answers when that is taken. */
   private void advance(Ingest m) {
-    nextOffset = m.record().offset() + 1;
     List<ProducerRecord<byte[], byte[]>> records = derived.take();
     if (records.isEmpty()) {
       m.replyTo().tell(StatusReply.ack());
@@ -274,7 +235,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   }
 
   private void park(Ingest m, Chunk chunk) {
-    parked = new ParkedChunk(m, chunk);
+    feed.park(new ParkedChunk(m, chunk));
     peers
         .images()
         .tell(
@@ -285,20 +246,16 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   }
 
   private Behavior<Command> onImageAnswered(ImageRegistry.Found found) {
-    ParkedChunk waiting = parked;
-    parked = null;
-    found.image().ifPresent(applier::image);
-    if (found.image().isPresent()) {
-      apply(waiting.ingest(), waiting.chunk());
-    } else {
-      applier.refused();
-      refuse(waiting.ingest(), waiting.reason(settings));
+    ParkedChunk waiting = feed.unpark();
+    if (waiting == null) {
+      return this;
     }
+    taken(waiting.ingest(), intake.take(waiting, found.image()));
     return drain();
   }
 
   private Behavior<Command> onCheckpointDue() {
-    if (applier != null && nextOffset != checkpoints.writtenOffset()) {
+    if (intake.isOpen() && intake.nextOffset() != checkpoints.writtenOffset()) {
       checkpoint();
     }
     return this;
@@ -310,15 +267,16 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       checkpoints.askAgain();
       return;
     }
-    if (!releasing && pace.tooEarly()) {
+    if (!feed.isHeld() && pace.tooEarly()) {
       return;
     }
     checkpoints.began();
-    long offset = nextOffset;
+    long offset = intake.nextOffset();
     long start = System.nanoTime();
-    byte[] state = StateCopy.bytes(applier.state());
+    byte[] state = StateCopy.bytes(intake.applier().state());
     meter.checkpointBytes(state.length);
-    List<ProducerRecord<byte[], byte[]>> profiles = derived.profiles(applier.state(), offset);
+    List<ProducerRecord<byte[], byte[]>> profiles =
+        derived.profiles(intake.applier().state(), offset);
     pace.took(meter.stalledSince(start));
     then(
         ledger.commit(profiles, new Checkpoint(partition, epoch, offset, state)),
@@ -326,63 +284,90 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   }
 
   private Behavior<Command> onCheckpointWritten(long offset) {
-    if (checkpoints.written(offset, nextOffset)) {
+    if (checkpoints.written(offset, intake.nextOffset())) {
       checkpoint();
       return this;
     }
-    return releasing ? Behaviors.stopped() : this;
-  }
-
-  private Behavior<Command> onCopy(Copy m) {
-    if (applier == null) {
-      awaitingCopy.add(m);
-    } else {
-      copy(m);
-    }
-    return this;
+    handingOver.answerAll();
+    return releasing ? stopped() : this;
   }
 
   private void copy(Copy m) {
-    m.replyTo().tell(position(StateCopy.bytes(applier.state())));
+    m.replyTo().tell(position(StateCopy.bytes(intake.applier().state())));
   }
 
   private StateCopy position(byte[] state) {
     return new StateCopy(
         partition,
         epoch,
-        nextOffset,
+        intake.nextOffset(),
         checkpoints.writtenOffset(),
-        skippedOffsets,
+        intake.skippedOffsets(),
         state,
         settings.limits());
   }
 
   private Behavior<Command> onMeasure(Measure m) {
-    int waiting = queued.size() + (parked == null ? 0 : 1);
-    boolean stuck = parked != null;
+    StateCopy position = position(new byte[0]);
     m.replyTo()
         .tell(
-            PartitionMeasure.of(position(new byte[0]), checkpoints.age(), waiting, stuck, applier));
+            PartitionMeasure.of(
+                position, checkpoints.age(), feed.size(), feed.isParked(), intake.applier()));
     return this;
   }
 
+  private Behavior<Command> onHandOver(HandOver m) {
+    feed.hold();
+    handingOver.ask(m, !writesLast());
+    return this;
+  }
+
+  /** Its feed goes on where another owner may have been: only opening it again tells. */
+  private Behavior<Command> onTakeBack() {
+    return feed.isHeld() && !releasing
+        ? onFailed(new IOException("given back while it was handed over"))
+        : this;
+  }
+
   private Behavior<Command> onRelease() {
+    feed.hold();
     releasing = true;
-    if (applier == null) {
+    if (!intake.isOpen() && !failed) {
       return this; // still opening; goes on when that is done
     }
-    if (checkpoints.isOnItsWay() || nextOffset != checkpoints.writtenOffset()) {
-      checkpoint();
-      return this;
+    return writesLast() ? this : stopped();
+  }
+
+  /** True while a last checkpoint is on its way. */
+  private boolean writesLast() {
+    if (!intake.isOpen() || failed) {
+      return false;
     }
+    if (checkpoints.isOnItsWay() || intake.nextOffset() != checkpoints.writtenOffset()) {
+      checkpoint();
+      return true;
+    }
+    return false;
+  }
+
+  private Behavior<Command> stopped() {
+    feed.acknowledge();
     return Behaviors.stopped();
   }
 
   private Behavior<Command> onFailed(Throwable cause) {
+    boolean last = failed || !handingOver.isEmpty();
+    handingOver.answerAll();
+    awaitingOpen.answerAll(m -> m.replyTo().tell(StatusReply.error(cause)));
+    if (last) {
+      // goes to another member anyway; its feed ends in order, and the others' with it do not
+      failed = true;
+      log("partition {} is handed over at offset {}: {}", checkpoints.writtenOffset(), cause);
+      return releasing ? stopped() : this;
+    }
     log("partition {} goes back to offset {}: {}", checkpoints.writtenOffset(), cause.toString());
     meter.failed();
-    awaitingOpen.forEach(m -> m.replyTo().tell(StatusReply.error(cause)));
-    queued.forEach(m -> m.replyTo().tell(StatusReply.error(cause)));
+    feed.fail(cause);
     return Behaviors.stopped();
   }
 

@@ -28,7 +28,20 @@ public final class Partitions extends AbstractMatchingBehavior<Partitions.Comman
   /** The partition was given to this member, or kept by it: answers with its actor. */
   public record Acquire(int partition, ActorRef<Acquired> replyTo) implements Command {}
 
-  /** These partitions were taken away. */
+  /**
+   * The partition goes to another member: tells when its last checkpoint is written and nothing is
+   * applied any more.
+   */
+  public record HandOver(int partition, ActorRef<Done> replyTo) implements Command {}
+
+  /** These partitions were given to this member; one that was just handed over came back. */
+  public record Assigned(Set<Integer> partitions) implements Command {
+    public Assigned {
+      partitions = Set.copyOf(partitions);
+    }
+  }
+
+  /** The streams of these partitions, which were taken away, are over. */
   public record Release(Set<Integer> partitions) implements Command {
     public Release {
       partitions = Set.copyOf(partitions);
@@ -55,6 +68,7 @@ public final class Partitions extends AbstractMatchingBehavior<Partitions.Comman
   private final Map<Integer, ActorRef<PartitionGraph.Command>> owned = new TreeMap<>();
   private final Set<Integer> stopping = new HashSet<>();
   private final Map<Integer, List<Acquire>> waiting = new HashMap<>();
+  private final Map<Integer, List<ActorRef<Done>>> handingOver = new HashMap<>();
   private final List<ReleaseAll> releasing = new ArrayList<>();
 
   /**
@@ -76,6 +90,16 @@ public final class Partitions extends AbstractMatchingBehavior<Partitions.Comman
   public Behavior<Command> onMessage(Command command) {
     return switch (command) {
       case Acquire m -> onAcquire(m);
+      case HandOver m -> onHandOver(m);
+      case Assigned m -> {
+        for (int partition : m.partitions()) {
+          var child = owned.get(partition);
+          if (child != null) {
+            child.tell(PartitionGraph.TakeBack.INSTANCE);
+          }
+        }
+        yield this;
+      }
       case Release m -> {
         m.partitions().forEach(this::release);
         yield this;
@@ -115,6 +139,20 @@ public final class Partitions extends AbstractMatchingBehavior<Partitions.Comman
         });
   }
 
+  private Behavior<Command> onHandOver(HandOver m) {
+    var child = owned.get(m.partition());
+    if (child == null && !stopping.contains(m.partition())) {
+      m.replyTo().tell(Done.done());
+      return this;
+    }
+    // told by the child, or when it is gone
+    handingOver.computeIfAbsent(m.partition(), _ -> new ArrayList<>()).add(m.replyTo());
+    if (child != null) {
+      child.tell(new PartitionGraph.HandOver(m.replyTo()));
+    }
+    return this;
+  }
+
   private void release(int partition) {
     var child = owned.remove(partition);
     if (child != null) {
@@ -133,6 +171,10 @@ public final class Partitions extends AbstractMatchingBehavior<Partitions.Comman
   private void onGone(int partition) {
     owned.remove(partition);
     stopping.remove(partition);
+    List<ActorRef<Done>> waiters = handingOver.remove(partition);
+    if (waiters != null) {
+      waiters.forEach(replyTo -> replyTo.tell(Done.done()));
+    }
     List<Acquire> acquires = waiting.remove(partition);
     if (acquires != null) {
       acquires.forEach(this::onAcquire);

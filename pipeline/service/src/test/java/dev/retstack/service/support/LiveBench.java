@@ -6,6 +6,7 @@ import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.LiveClient;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
+import dev.retstack.service.ingest.GroupProtocol;
 import dev.retstack.service.ingest.KafkaSettings;
 import dev.retstack.service.ingest.TopicAdmin;
 import dev.retstack.service.replay.TraceProducer;
@@ -23,23 +24,30 @@ public final class LiveBench {
   private static final long SEED = 20267;
   private static final Duration WAIT = Duration.ofMinutes(3);
 
-  private final List<CoreScript> fleet = RandomFleet.of(SEED, 5, 2_000);
+  private final List<CoreScript> fleet;
+  private final int partitions;
   private final KafkaSettings kafka;
   private final Topics topics;
 
-  private LiveBench(KafkaSettings kafka, Topics topics) {
+  private LiveBench(KafkaSettings kafka, int partitions, int cores) {
     this.kafka = kafka;
-    this.topics = topics;
+    this.partitions = partitions;
+    this.fleet = RandomFleet.of(SEED, cores, 2_000);
+    this.topics = new Topics(TestBroker.freshPrefix());
   }
 
   /** New topics. */
   public static LiveBench fresh() {
+    return fresh(PARTITIONS, 5, GroupProtocol.CLASSIC);
+  }
+
+  /** New topics of so many partitions, for so many cores, and members that speak this protocol. */
+  public static LiveBench fresh(int partitions, int cores, GroupProtocol protocol) {
     try {
-      LiveBench bench =
-          new LiveBench(
-              KafkaSettings.of(TestBroker.bootstrap()), new Topics(TestBroker.freshPrefix()));
+      KafkaSettings kafka = KafkaSettings.of(TestBroker.bootstrap()).withGroupProtocol(protocol);
+      LiveBench bench = new LiveBench(kafka, partitions, cores);
       try (TopicAdmin admin = new TopicAdmin(bench.kafka, Duration.ofSeconds(60))) {
-        admin.ensure(bench.topics, PARTITIONS);
+        admin.ensure(bench.topics, partitions);
       }
       return bench;
     } catch (Exception e) {
@@ -53,7 +61,7 @@ public final class LiveBench {
         .but()
         .topics(topics)
         .groupId(topics.prefix())
-        .partitions(PARTITIONS)
+        .partitions(partitions)
         .checkpoints(Duration.ofMillis(300), 20)
         .build();
   }
@@ -72,11 +80,22 @@ public final class LiveBench {
 
   /** Sends all that the fleet has. */
   public void produceAll() throws Exception {
+    produce(0, 1);
+  }
+
+  /** Sends the chunks of each core from one part of its way to another, core by turns. */
+  public void produce(double from, double to) throws Exception {
     try (TraceProducer producer = new TraceProducer(kafka, topics)) {
       for (CoreScript core : fleet) {
         producer.image(core.image());
-        for (var chunk : core.chunks()) {
-          producer.chunk(chunk);
+      }
+      int longest = fleet.stream().mapToInt(core -> core.chunks().size()).max().orElseThrow();
+      for (int i = 0; i < longest; i++) {
+        for (CoreScript core : fleet) {
+          int size = core.chunks().size();
+          if (i >= (int) (size * from) && i < (int) (size * to)) {
+            producer.chunk(core.chunks().get(i));
+          }
         }
       }
       producer.flush();

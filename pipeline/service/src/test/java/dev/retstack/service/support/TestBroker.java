@@ -84,6 +84,10 @@ public final class TestBroker {
     config.put("share.coordinator.state.topic.num.partitions", "1");
     config.put("share.coordinator.state.topic.min.isr", "1");
     config.put("group.initial.rebalance.delay.ms", "0");
+    // members of KIP-848 groups hear of moves with their heartbeats
+    config.put("group.consumer.min.heartbeat.interval.ms", "200");
+    config.put("group.consumer.heartbeat.interval.ms", "200");
+    config.put("group.consumer.min.session.timeout.ms", "6000");
     config.put("auto.create.topics.enable", "false");
     config.put("message.max.bytes", String.valueOf(4 << 20));
     config.put("log.cleaner.dedupe.buffer.size", String.valueOf(4 << 20));

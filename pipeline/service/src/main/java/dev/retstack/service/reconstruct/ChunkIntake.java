@@ -1,0 +1,159 @@
+package dev.retstack.service.reconstruct;
+
+import dev.retstack.graph.aggregate.ApplyResult;
+import dev.retstack.graph.aggregate.CoreGraph;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.service.aggregate.DerivedRecords;
+import dev.retstack.service.metrics.PartitionMeter;
+import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.progress.CoreWatch;
+import java.io.IOException;
+import java.util.Optional;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Records of one partition into its state: what is no chunk, or contradicts the others, goes to
+ * dead letters, and the position in the topic goes on with each. Knows no actor.
+ */
+final class ChunkIntake {
+  private static final Logger log = LoggerFactory.getLogger(PartitionGraph.class);
+
+  /** What became of a record. */
+  sealed interface Taken {}
+
+  /**
+   * It is done with, applied or refused.
+   *
+   * @param coreEnded whether it was the last of its core
+   */
+  record Done(boolean coreEnded) implements Taken {}
+
+  /** It cannot be applied before the image that it names is known. */
+  record NeedsImage(Chunk chunk) implements Taken {}
+
+  private final int partition;
+  private final PartitionSettings settings;
+  private final PartitionPeers peers;
+  private final PartitionMeter meter;
+  private final DerivedRecords derived;
+  private ChunkApplier applier;
+  private long nextOffset;
+  private long skippedOffsets;
+
+  /** Without a state so far; what is found goes to {@code derived}. */
+  ChunkIntake(
+      int partition, PartitionSettings settings, PartitionPeers peers, DerivedRecords derived) {
+    this.partition = partition;
+    this.settings = settings;
+    this.peers = peers;
+    this.meter = peers.meter();
+    this.derived = derived;
+  }
+
+  /**
+   * Goes on from this checkpoint.
+   *
+   * @throws IOException where its state is not one that can be gone on with here
+   */
+  void open(Checkpoint checkpoint) throws IOException {
+    applier =
+        new ChunkApplier(StateCopy.state(checkpoint.state(), settings.limits(), settings.rules()));
+    nextOffset = checkpoint.nextOffset();
+    applier.state().events(derived);
+    for (CoreGraph core : applier.state().cores()) {
+      peers.watch().tell(new CoreWatch.Advanced(CoreProgress.of(partition, core)));
+    }
+  }
+
+  /** Whether there is a state. */
+  boolean isOpen() {
+    return applier != null;
+  }
+
+  /** The state; null before it is open. */
+  ChunkApplier applier() {
+    return applier;
+  }
+
+  /** First offset that is not in the state. */
+  long nextOffset() {
+    return nextOffset;
+  }
+
+  /** Offsets that were never delivered. */
+  long skippedOffsets() {
+    return skippedOffsets;
+  }
+
+  /** Takes the next record; one below {@link #nextOffset} is in the state and not to be given. */
+  Taken take(ConsumerRecord<byte[], byte[]> record) {
+    if (record.offset() > nextOffset) {
+      long gone = record.offset() - nextOffset;
+      skippedOffsets += gone;
+      log.warn(
+          "partition {}: {} records of the topic are gone before offset {}",
+          partition,
+          gone,
+          record.offset());
+      nextOffset = record.offset();
+    }
+    try {
+      return apply(record, ConfluentFrame.decode(record.value(), Chunk.class));
+    } catch (CorruptChunkException e) {
+      applier.refused();
+      return refuse(record, e.getMessage());
+    }
+  }
+
+  /** Goes on with a chunk that waited for its image; empty where that did not come in time. */
+  Taken take(ParkedChunk parked, Optional<dev.retstack.schema.Image> image) {
+    image.ifPresent(applier::image);
+    if (image.isPresent()) {
+      return apply(parked.ingest().record(), parked.chunk());
+    }
+    applier.refused();
+    return refuse(parked.ingest().record(), parked.reason(settings));
+  }
+
+  private Taken apply(ConsumerRecord<byte[], byte[]> record, Chunk chunk) {
+    derived.unit(chunk.getClockUnit());
+    ApplyResult result;
+    try {
+      result = applier.apply(chunk);
+    } catch (CorruptChunkException e) {
+      return refuse(record, e.getMessage());
+    }
+    return switch (result) {
+      case APPLIED -> {
+        meter.applied(chunk.getRecordCount());
+        yield applied(record, chunk);
+      }
+      case STALE -> {
+        meter.stale();
+        yield applied(record, chunk);
+      }
+      case REFUSED -> refuse(record, "contradicts the chunks before it of core " + chunk.getCore());
+      case NEEDS_IMAGE -> new NeedsImage(chunk);
+    };
+  }
+
+  private Taken applied(ConsumerRecord<byte[], byte[]> record, Chunk chunk) {
+    CoreGraph core = applier.state().core(ChunkApplier.key(chunk)).orElseThrow();
+    CoreProgress progress = CoreProgress.of(partition, core);
+    peers.watch().tell(new CoreWatch.Advanced(progress));
+    nextOffset = record.offset() + 1;
+    return new Done(progress.ended());
+  }
+
+  private Taken refuse(ConsumerRecord<byte[], byte[]> record, String reason) {
+    log.warn("partition {} offset {} goes to dead letters: {}", partition, record.offset(), reason);
+    derived.deadLetter(record, reason);
+    meter.refused();
+    nextOffset = record.offset() + 1;
+    return new Done(false);
+  }
+}
