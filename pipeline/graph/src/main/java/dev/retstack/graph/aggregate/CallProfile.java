@@ -38,6 +38,7 @@ public final class CallProfile {
 
   private final ArcIds arcIds = new ArcIds();
   private final CallTotals arcs = new CallTotals();
+  private final OpenCounts open = new OpenCounts();
 
   /** Caller by arc. */
   private final IntArrayList callers = new IntArrayList();
@@ -122,6 +123,11 @@ public final class CallProfile {
   /** Number of arcs; their ids are 0 up to this. */
   int arcCount() {
     return callers.size();
+  }
+
+  /** Open calls of the core whose chunk is being taken. */
+  OpenCounts openCounts() {
+    return open;
   }
 
   /** Totals by arc id. */

@@ -40,8 +40,8 @@ final class CoreAccountant implements GraphListener {
     this.stats = core.stats();
     this.other = core.other();
     this.callers = callers;
-    this.at = new CoreContexts(tree);
-    this.open = at.open();
+    this.open = core.isByTask() ? new OpenCounts() : profile.openCounts();
+    this.at = new CoreContexts(tree, open);
     this.context = at.context();
     this.calls = context.calls;
   }
@@ -386,5 +386,6 @@ final class CoreAccountant implements GraphListener {
     at.readFrom(in, progress, profile);
     takeUp();
     progress.current().ifPresent(this::resumed);
+    at.rest();
   }
 }

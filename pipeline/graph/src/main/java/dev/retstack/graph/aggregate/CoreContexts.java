@@ -14,11 +14,11 @@ import java.util.List;
 /**
  * What is added up on the ret_stacks of a core, and which of them is at hand. Open calls are
  * counted for the stack at hand alone, since recursion counts once per stack: they are taken back
- * where it is left, which takes as many steps as calls are open.
+ * where it is left, and where a chunk ends, which takes as many steps as calls are open.
  */
 final class CoreContexts {
   private final CallTreeLog tree;
-  private final OpenCounts open = new OpenCounts();
+  private final OpenCounts open;
 
   /** By handle. */
   private final List<ContextCalls> contexts = new ArrayList<>(1);
@@ -34,15 +34,16 @@ final class CoreContexts {
   /** Row of the interrupt of which the stack comes next, or none. */
   private int base = CallTreeLog.NONE;
 
-  CoreContexts(CallTreeLog tree) {
+  /**
+   * No stack so far.
+   *
+   * @param open all zero whenever no chunk of a core is being taken
+   */
+  CoreContexts(CallTreeLog tree, OpenCounts open) {
     this.tree = tree;
+    this.open = open;
     this.none = new ContextCalls(tree, 0, 1, false);
     this.context = none;
-  }
-
-  /** Open calls of the stack at hand. */
-  OpenCounts open() {
-    return open;
   }
 
   /** What is added up on the stack at hand. */
@@ -57,6 +58,20 @@ final class CoreContexts {
   /** The stack that comes next is that of an interrupt with this row. */
   void setBase(int row) {
     base = row;
+  }
+
+  /** A chunk of this core is taken: its open calls are those that count. */
+  void begin() {
+    for (int slot = 0; stack != null && slot < stack.slots(); slot++) {
+      if (stack.isOpen(slot) && context.calls.arc(slot) >= 0) {
+        open.open(context.calls.arc(slot), context.calls.function(slot));
+      }
+    }
+  }
+
+  /** The chunk is taken: another core may be next. */
+  void rest() {
+    leave();
   }
 
   /** The stack is at hand; false where it was already. */
@@ -74,11 +89,7 @@ final class CoreContexts {
     leave();
     context = state;
     stack = next;
-    for (int slot = 0; slot < next.slots(); slot++) {
-      if (next.isOpen(slot) && state.calls.arc(slot) >= 0) {
-        open.open(state.calls.arc(slot), state.calls.function(slot));
-      }
-    }
+    begin();
     return true;
   }
 

@@ -71,7 +71,12 @@ public final class CoreGraph {
   boolean apply(ChunkMeta meta, RecordBatch batch, GraphEvents listener) {
     events = listener;
     linked.begin();
-    return reconstructor.apply(meta, batch);
+    accountant.contexts().begin();
+    try {
+      return reconstructor.apply(meta, batch);
+    } finally {
+      accountant.contexts().rest();
+    }
   }
 
   void count(Stat stat, long amount) {

@@ -2,7 +2,11 @@ package dev.retstack.graph.aggregate;
 
 import java.util.Arrays;
 
-/** Open calls on one stack per function and per arc: only the outermost adds to a total. */
+/**
+ * Open calls on one stack per function and per arc: only the outermost adds to a total. It is as
+ * long as the profile has arcs; so the cores of a profile share one, each for as long as it takes a
+ * chunk.
+ */
 final class OpenCounts {
   /** Arcs at even places, functions at odd ones. */
   private int[] counts = new int[32];

@@ -17,6 +17,9 @@ class BoundedMemoryTest {
   /** README.md, "Memory": stacks of tasks and interrupts, deep ones among them, and the tree. */
   private static final long STATED_OF_TASKS = 96L << 20;
 
+  /** README.md, "Memory": two thousand quiet cores of one image of 10,000 functions. */
+  private static final long STATED_OF_FLEET = 48L << 20;
+
   @Test
   void aHostileStreamStaysWithinWhatIsStated() throws Exception {
     stays(MemoryHog.class, STATED);
@@ -25,6 +28,11 @@ class BoundedMemoryTest {
   @Test
   void tasksAndInterruptsWithoutEndStayWithinWhatIsStated() throws Exception {
     stays(TaskHog.class, STATED_OF_TASKS);
+  }
+
+  @Test
+  void coresOfOneImageShareWhatTheImageHas() throws Exception {
+    stays(FleetHog.class, STATED_OF_FLEET);
   }
 
   private static void stays(Class<?> hogs, long stated) throws Exception {
