@@ -17,6 +17,15 @@ public final class Logs {
 
   private Logs() {}
 
+  /**
+   * Of what is on the console, our own warnings too: what runs for weeks says what befell it. The
+   * libraries' stay away: a Kafka client warns several times a second while a broker is down.
+   */
+  public static void withOwnWarnings() {
+    LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+    context.getLogger("dev.retstack").setLevel(Level.WARN);
+  }
+
   /** To standard error: errors only, or everything from INFO up. */
   public static void toConsole(boolean verbose) {
     ConsoleAppender<ILoggingEvent> console = new ConsoleAppender<>();

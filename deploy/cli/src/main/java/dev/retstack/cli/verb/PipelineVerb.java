@@ -2,6 +2,7 @@ package dev.retstack.cli.verb;
 
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.Logs;
 import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.option.CheckpointOptions;
@@ -121,6 +122,9 @@ public final class PipelineVerb extends Verb {
 
   @Override
   int run() throws InterruptedException {
+    if (!verbose()) {
+      Logs.withOwnWarnings();
+    }
     KafkaLink link = kafka.link(terminal());
     PipelineConfig config;
     try {

@@ -30,6 +30,9 @@ public final class TopicAdmin implements AutoCloseable {
   /** Longest chunk the events topic takes, in bytes. */
   public static final int MAX_MESSAGE_BYTES = 4 << 20;
 
+  /** Copies of each topic where the cluster has as many brokers; its own default elsewhere. */
+  private static final short REPLICAS = 3;
+
   private final KafkaSettings kafka;
   private final Duration patience;
   private final Admin admin;
@@ -61,8 +64,14 @@ public final class TopicAdmin implements AutoCloseable {
         missing.add(topic);
       }
     }
+    boolean replicated =
+        !missing.isEmpty()
+            && ask("count the brokers", () -> admin.describeCluster().nodes().get(5, SECONDS))
+                    .size()
+                >= REPLICAS;
     for (NewTopic topic : missing) {
-      ask("create topic " + topic.name(), () -> create(topic));
+      NewTopic wanted = replicated ? replicated(topic) : topic;
+      ask("create topic " + topic.name(), () -> create(wanted));
     }
     for (NewTopic topic : wanted(topics, count)) {
       awaitLeaders(topic.name());
@@ -142,6 +151,14 @@ public final class TopicAdmin implements AutoCloseable {
     Map<String, String> config = new HashMap<>(table.configs());
     config.put(TopicConfig.SEGMENT_BYTES_CONFIG, String.valueOf(8 << 20));
     return table.configs(config);
+  }
+
+  /** On a cluster that can, a record counts when two of three have it, and one broker may die. */
+  private static NewTopic replicated(NewTopic topic) {
+    Map<String, String> config = new HashMap<>(topic.configs());
+    config.put(TopicConfig.MIN_IN_SYNC_REPLICAS_CONFIG, String.valueOf(REPLICAS - 1));
+    return new NewTopic(topic.name(), Optional.of(topic.numPartitions()), Optional.of(REPLICAS))
+        .configs(config);
   }
 
   private static NewTopic keptForEver(NewTopic log) {

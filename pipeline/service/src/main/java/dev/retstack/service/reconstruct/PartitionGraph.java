@@ -356,16 +356,17 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   }
 
   private Behavior<Command> onFailed(Throwable cause) {
+    String why = Setback.why(cause);
     boolean last = failed || !handingOver.isEmpty();
     handingOver.answerAll();
     awaitingOpen.answerAll(m -> m.replyTo().tell(StatusReply.error(cause)));
     if (last) {
       // goes to another member anyway; its feed ends in order, and the others' with it do not
       failed = true;
-      log("partition {} is handed over at offset {}: {}", checkpoints.writtenOffset(), cause);
+      log("partition {} is handed over at offset {}: {}", checkpoints.writtenOffset(), why);
       return releasing ? stopped() : this;
     }
-    log("partition {} goes back to offset {}: {}", checkpoints.writtenOffset(), cause.toString());
+    log("partition {} goes back to offset {}: {}", checkpoints.writtenOffset(), why);
     meter.failed();
     feed.fail(cause);
     return Behaviors.stopped();

@@ -1,0 +1,131 @@
+package dev.retstack.cli.chaos;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeSet;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.CleanupMode;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Real processes on loopback: three brokers, three members of the pipeline, a fleet; and what may
+ * happen to them. Whatever does, the result is that of a replay of what was sent, hash for hash.
+ * Here in short; each row has a longer form, see the README. {@code -Dretstack.seed=S} repeats a
+ * run's faults.
+ */
+class ChaosTest {
+  private static final int KILLS = Integer.getInteger("retstack.kills", 2);
+
+  private static final int BROKER_KILLS = Integer.getInteger("retstack.broker.kills", 1);
+  private static final int REBALANCE_SECONDS = Integer.getInteger("retstack.rebalance.seconds", 10);
+  private static final int FREEZES = Integer.getInteger("retstack.freezes", 1);
+  private static final int DISKS = Integer.getInteger("retstack.disks", 1);
+
+  /** Within this, partitions of a dead member are read by another. */
+  private static final Duration BOUND =
+      Duration.ofMillis(Job.SESSION_MILLIS).plus(NodeKills.AFTER_SESSION);
+
+  @TempDir(cleanup = CleanupMode.ON_SUCCESS)
+  private static Path dir;
+
+  /** The broker whose disk is filled. */
+  private static final int SMALL_DISK = 3;
+
+  private static Processes processes;
+  private static BrokerCluster brokers;
+  private static boolean mounted;
+
+  @BeforeAll
+  static void start() throws Exception {
+    processes = new Processes(dir);
+    Path disk = dir.resolve("disk");
+    mounted = FullDisk.mount(processes, disk);
+    Map<Integer, Path> data = mounted ? Map.of(SMALL_DISK, disk.resolve("broker")) : Map.of();
+    brokers = new BrokerCluster(processes, dir.resolve("brokers"), data);
+  }
+
+  @AfterAll
+  static void end() throws Exception {
+    processes.close();
+    if (mounted) {
+      FullDisk.unmount(dir.resolve("disk"));
+    }
+  }
+
+  @Test
+  void membersAreKilled() throws Exception {
+    ChaosScript script = ChaosScript.ofMembers(ChaosScript.freshSeed(), KILLS);
+    announce("membersAreKilled", script);
+    try (Job job = Job.start(processes, dir, brokers, "kills")) {
+      NodeKills row = new NodeKills(job, BOUND);
+      tell("membersAreKilled", job, row.run(script));
+      // in short, on any machine, the result counts; in long the time as well
+      assertThat(row.inTime() || !isLong(KILLS)).isTrue();
+    }
+  }
+
+  @Test
+  void brokersDie() throws Exception {
+    ChaosScript script =
+        ChaosScript.ofBrokers(
+            ChaosScript.freshSeed(), BROKER_KILLS, isLong(BROKER_KILLS) ? 60_000 : 3_000);
+    announce("brokersDie", script);
+    try (Job job = Job.start(processes, dir, brokers, "brokers")) {
+      String figures = new BrokerDeaths(job, Duration.ofMinutes(2)).run(script);
+      tell("brokersDie", job, figures);
+    }
+  }
+
+  @Test
+  void membersComeAndGo() throws Exception {
+    ChaosScript script =
+        ChaosScript.ofComersAndGoers(
+            ChaosScript.freshSeed(), REBALANCE_SECONDS / 5, 5_000, Job.MEMBERS);
+    announce("membersComeAndGo", script);
+    try (Job job = Job.start(processes, dir, brokers, "rebalances")) {
+      tell("membersComeAndGo", job, new Rebalances(job).run(script));
+    }
+  }
+
+  @Test
+  void aMemberIsFrozen() throws Exception {
+    try (Job job = Job.start(processes, dir, brokers, "freezes")) {
+      FrozenMember row = new FrozenMember(job, BOUND.plusMinutes(1));
+      tell("aMemberIsFrozen", job, row.run(FREEZES));
+    }
+  }
+
+  @Test
+  void theDiskOfABrokerIsFull() throws Exception {
+    Assumptions.assumeTrue(
+        mounted, "no file system may be mounted here: the disk cannot be filled");
+    try (Job job = Job.start(processes, dir, brokers, "disk")) {
+      FullDisk row = new FullDisk(job, SMALL_DISK, Duration.ofMinutes(2));
+      tell("theDiskOfABrokerIsFull", job, row.run(DISKS));
+    }
+  }
+
+  private static boolean isLong(int faults) {
+    return faults > 3;
+  }
+
+  private static void announce(String row, ChaosScript script) {
+    System.out.println("%s: -Dretstack.seed=%d %s".formatted(row, script.seed(), script.faults()));
+  }
+
+  private static void tell(String row, Job job, String figures) throws Exception {
+    System.out.println(row + ": " + figures);
+    TreeSet<String> said = new TreeSet<>();
+    for (Member member : job.members()) {
+      member.said().lines().map(line -> line.replaceFirst("^[0-9:.]+ ", "")).forEach(said::add);
+    }
+    said.forEach(line -> System.out.println("  | " + line));
+    assertThat(said).noneMatch(line -> line.startsWith("\tat "));
+  }
+}

@@ -1,0 +1,174 @@
+package dev.retstack.cli.chaos;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.ingest.KafkaSettings;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * Members of one group on a cluster, under topics of their own.
+ *
+ * @param members that are meant to run
+ */
+record Job(
+    Processes processes, Path folder, BrokerCluster brokers, Topics topics, List<Member> members)
+    implements AutoCloseable {
+  static final int MEMBERS = 3;
+  static final int PARTITIONS = 6;
+  static final String GROUP = "retstack-pipeline";
+
+  /** The least that a broker accepts: so long nobody reads the partitions of a dead member. */
+  static final int SESSION_MILLIS = 6_000;
+
+  /** Chunks that a member may have fetched before a fault, in each partition. */
+  private static final int ON_THEIR_WAY = 8;
+
+  private static final Duration OWNED = Duration.ofMinutes(2);
+
+  /** An owner of a partition. */
+  record Owner(Member member, long epoch) {}
+
+  /** Starts members; returns when each of them serves. */
+  static Job start(Processes processes, Path folder, BrokerCluster brokers, String name)
+      throws Exception {
+    Path own = Files.createDirectories(folder.resolve(name));
+    Job job = new Job(processes, own, brokers, new Topics(name), new ArrayList<>());
+    for (int number = 1; number <= MEMBERS; number++) {
+      Member member = job.newMember(number);
+      member.start();
+      job.members.add(member);
+    }
+    for (Member member : job.members) {
+      member.awaitServing();
+    }
+    job.awaitOwned();
+    assertThat(brokers.unsafeTopics(name)).as("topics that do not survive a broker").isEmpty();
+    return job;
+  }
+
+  /** One that is not among the members and does not run yet. */
+  Member newMember(int number) {
+    return new Member(
+        processes, folder, number, options() + " --span-threshold " + TestFleet.SPAN_THRESHOLD);
+  }
+
+  /** Cores that send to this job. */
+  TestFleet fleet() throws Exception {
+    return fleet("");
+  }
+
+  /**
+   * The same.
+   *
+   * @param more options
+   */
+  TestFleet fleet(String more) throws Exception {
+    return new TestFleet(
+        processes,
+        folder,
+        "--bootstrap %s --prefix %s --partitions %d %s"
+            .formatted(brokers.bootstrap(), topics.prefix(), PARTITIONS, more));
+  }
+
+  private String options() {
+    return "--bootstrap %s --prefix %s --partitions %d --group %s --kafka session.timeout.ms=%d"
+        .formatted(brokers.bootstrap(), topics.prefix(), PARTITIONS, group(), SESSION_MILLIS);
+  }
+
+  /** The group, of which each job has one of its own. */
+  String group() {
+    return GROUP + "-" + topics.prefix();
+  }
+
+  KafkaSettings kafka() {
+    return KafkaSettings.of(brokers.bootstrap());
+  }
+
+  /** Who has each partition now, by what members say: of two the one with the higher epoch. */
+  Map<Integer, Owner> owners() throws InterruptedException {
+    Map<Integer, Owner> owners = new TreeMap<>();
+    for (Member member : members) {
+      Optional<Member.Scrape> scrape = member.scrape();
+      scrape
+          .map(found -> found.of(Member.Names.EPOCH))
+          .orElse(Map.of())
+          .forEach(
+              (partition, epoch) -> {
+                if (epoch > 0) { // 0 while its state is being loaded
+                  owners.merge(
+                      partition,
+                      new Owner(member, epoch.longValue()),
+                      (a, b) -> a.epoch() >= b.epoch() ? a : b);
+                }
+              });
+    }
+    return owners;
+  }
+
+  /** Returns when each partition has an owner that has its state. */
+  void awaitOwned() throws InterruptedException {
+    long deadline = System.nanoTime() + OWNED.toNanos();
+    Map<Integer, Owner> owners = owners();
+    while (owners.size() < PARTITIONS) {
+      if (System.nanoTime() > deadline) {
+        throw new AssertionError("after %s only %s have owners".formatted(OWNED, owners.keySet()));
+      }
+      members.getFirst().endsWithin(100);
+      owners = owners();
+    }
+  }
+
+  /** Offsets up to which members have read each partition, as far as they answer. */
+  Map<Integer, Long> positions() throws InterruptedException {
+    Map<Integer, Long> positions = new TreeMap<>();
+    for (Member member : members) {
+      member
+          .scrape()
+          .map(found -> found.of(Member.Names.NEXT))
+          .orElse(Map.of())
+          .forEach((partition, next) -> positions.merge(partition, next.longValue(), Math::max));
+    }
+    return positions;
+  }
+
+  /**
+   * Waits until each partition that has cores took chunks that were not on their way already.
+   *
+   * @return milliseconds since the fault
+   */
+  long awaitFlow(Map<Integer, Long> before, long faultNanos, TestFleet fleet, Duration patience)
+      throws Exception {
+    Map<Integer, Long> now = positions();
+    while (!flows(before, now)) {
+      if (System.nanoTime() - faultNanos > patience.toNanos()) {
+        throw new AssertionError("after %s from %s only to %s".formatted(patience, before, now));
+      }
+      fleet.run(100);
+      now = positions();
+    }
+    return (System.nanoTime() - faultNanos) / 1_000_000;
+  }
+
+  private static boolean flows(Map<Integer, Long> before, Map<Integer, Long> now) {
+    return before.entrySet().stream()
+        .filter(one -> one.getValue() > 0)
+        .allMatch(one -> now.getOrDefault(one.getKey(), 0L) > one.getValue() + ON_THEIR_WAY);
+  }
+
+  @Override
+  public void close() {
+    for (Member member : members) {
+      if (member.isAlive()) {
+        member.kill();
+      }
+    }
+  }
+}

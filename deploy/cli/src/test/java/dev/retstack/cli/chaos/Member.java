@@ -1,0 +1,180 @@
+package dev.retstack.cli.chaos;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A member of the pipeline as a process, started again as a supervisor would: at the same HTTP
+ * port. Its log is one file over all its lives.
+ */
+final class Member {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Pattern SAMPLE =
+      Pattern.compile("(retstack_\\w+)\\{partition=\"(\\d+)\"\\} (\\S+)");
+
+  private static final Duration SCRAPE = Duration.ofSeconds(3);
+
+  /** It writes its last checkpoints before it goes. */
+  private static final int STOPS_SECONDS = 150;
+
+  private final Processes processes;
+  private final HttpClient http = HttpClient.newHttpClient();
+  private final Path folder;
+  private final Path log;
+  private final String line;
+  private final URI url;
+  private final int number;
+  private Process process;
+
+  /**
+   * A member that does not run yet.
+   *
+   * @param number from 1
+   * @param options of {@code retstack pipeline}, beside those of its HTTP side
+   */
+  Member(Processes processes, Path folder, int number, String options) {
+    this.processes = processes;
+    this.folder = folder;
+    this.number = number;
+    int port = processes.freePort();
+    this.url = URI.create("http://127.0.0.1:" + port);
+    this.log = folder.resolve("member-" + number + ".log");
+    this.line = "exec retstack pipeline --http-port %d %s".formatted(port, options);
+  }
+
+  /** Starts it; does not wait. */
+  void start() throws IOException {
+    process =
+        processes.start(
+            processes
+                .retstack(folder, line)
+                .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile())));
+  }
+
+  /** Returns when it serves. */
+  Member awaitServing() throws IOException {
+    BufferedReader out = process.inputReader(UTF_8);
+    if (out.readLine() == null) {
+      throw new AssertionError("member %d does not serve: see %s".formatted(number, log));
+    }
+    return this;
+  }
+
+  /** Its address. */
+  URI url() {
+    return url;
+  }
+
+  /** From 1. */
+  int number() {
+    return number;
+  }
+
+  /** What it had to say, over all its lives. */
+  String said() throws IOException {
+    return Files.exists(log) ? Files.readString(log) : "";
+  }
+
+  /** {@code kill -9}; returns when it is dead. */
+  void kill() {
+    Processes.kill(process);
+  }
+
+  /** Stops in order; returns when it is gone. */
+  void terminate() throws Exception {
+    Processes.signal(process, "TERM");
+    Processes.awaitEnd(process, STOPS_SECONDS);
+  }
+
+  /** SIGSTOP: it does nothing from now on, and knows nothing of it. */
+  void freeze() throws Exception {
+    Processes.signal(process, "STOP");
+  }
+
+  /** SIGCONT. */
+  void thaw() throws Exception {
+    Processes.signal(process, "CONT");
+  }
+
+  boolean isAlive() {
+    return process != null && process.isAlive();
+  }
+
+  /** Waits a while; true where it ended meanwhile. */
+  boolean endsWithin(int millis) throws InterruptedException {
+    return process.waitFor(millis, TimeUnit.MILLISECONDS);
+  }
+
+  /** The numbers of its partitions, or nothing where it does not answer soon. */
+  Optional<Scrape> scrape() throws InterruptedException {
+    try {
+      return Optional.of(Scrape.of(get("/metrics", SCRAPE)));
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** What it answers as JSON. */
+  JsonNode ask(String path, Duration patience) throws IOException, InterruptedException {
+    return JSON.readTree(get(path, patience));
+  }
+
+  private String get(String path, Duration patience) throws IOException, InterruptedException {
+    HttpRequest request = HttpRequest.newBuilder(url.resolve(path)).timeout(patience).build();
+    HttpResponse<String> answer = http.send(request, HttpResponse.BodyHandlers.ofString(UTF_8));
+    if (answer.statusCode() != 200) {
+      throw new IOException(path + " answers " + answer.statusCode() + ": " + answer.body());
+    }
+    return answer.body();
+  }
+
+  /** Samples by name and partition. */
+  record Scrape(Map<String, Map<Integer, Double>> samples) {
+    static Scrape of(String text) {
+      Map<String, Map<Integer, Double>> found = new java.util.TreeMap<>();
+      Matcher matcher = SAMPLE.matcher(text);
+      while (matcher.find()) {
+        found
+            .computeIfAbsent(matcher.group(1), _ -> new java.util.TreeMap<>())
+            .put(Integer.valueOf(matcher.group(2)), Double.valueOf(matcher.group(3)));
+      }
+      return new Scrape(found);
+    }
+
+    /** By partition; nothing where this member does not own it. */
+    Map<Integer, Double> of(Names name) {
+      return samples.getOrDefault(name.sample, Map.of());
+    }
+  }
+
+  /** The samples that are looked at. */
+  enum Names {
+    OPEN("retstack_partition_open"),
+    EPOCH("retstack_partition_epoch"),
+    NEXT("retstack_next_offset"),
+    LAG("retstack_lag_chunks"),
+    FAILURES("retstack_partition_failures_total");
+
+    private final String sample;
+
+    Names(String sample) {
+      this.sample = sample;
+    }
+  }
+}

@@ -1,0 +1,116 @@
+package dev.retstack.cli.chaos;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * Members are killed with SIGKILL and started again, while a fleet sends. What each kill fell into
+ * is asked from the broker right after it, which has not noticed the death yet.
+ */
+final class NodeKills {
+  /** Partitions of a dead member are read again after this, beyond the session's time-out. */
+  static final Duration AFTER_SESSION = Duration.ofSeconds(10);
+
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration AIM_PATIENCE = Duration.ofSeconds(8);
+
+  private final Job job;
+  private final Duration bound;
+  private final List<Recovery> recoveries = new ArrayList<>();
+  private final Map<Transactions.Hit, Integer> hits = new EnumMap<>(Transactions.Hit.class);
+
+  /**
+   * Kills to come.
+   *
+   * @param bound partitions are to flow again within it
+   */
+  NodeKills(Job job, Duration bound) {
+    this.job = job;
+    this.bound = bound;
+  }
+
+  /** Does what the script says; returns the figures. */
+  String run(ChaosScript script) throws Exception {
+    TestFleet fleet = job.fleet();
+    String topic = job.topics().state();
+    try (StateWatch committed = new StateWatch(job.kafka(), topic, job.group(), "read_committed");
+        StateWatch begun = new StateWatch(job.kafka(), topic, job.group(), "read_uncommitted");
+        Transactions transactions = new Transactions(job)) {
+      for (ChaosScript.Fault fault : script.faults()) {
+        fleet.run(fault.pauseMillis());
+        kill(fault, fleet, committed, begun, transactions);
+      }
+      fleet.end();
+      Comparison same = Comparison.of(job, job.members().getFirst(), TestFleet.CORES);
+      assertThat(committed.wrong()).as("one owner at a time").isEmpty();
+      return "%d kills; %s; %d of %d within %d s; hit %s; %d checkpoints, %d takeovers, one owner at a time; %s"
+          .formatted(
+              script.faults().size(),
+              Recovery.figures(recoveries),
+              Recovery.within(recoveries, bound),
+              recoveries.size(),
+              bound.toSeconds(),
+              hits(),
+              committed.count(),
+              committed.takeovers(),
+              same);
+    }
+  }
+
+  private void kill(
+      ChaosScript.Fault fault,
+      TestFleet fleet,
+      StateWatch committed,
+      StateWatch begun,
+      Transactions transactions)
+      throws Exception {
+    List<Member> victims =
+        fault.victims().stream().map(number -> job.members().get(number - 1)).toList();
+    Map<Integer, Long> lost = new TreeMap<>();
+    job.owners()
+        .forEach(
+            (partition, owner) -> {
+              if (victims.contains(owner.member())) {
+                lost.put(partition, owner.epoch());
+              }
+            });
+    List<Integer> partitions = List.copyOf(lost.keySet());
+    if (fault.kind() == ChaosScript.Kind.KILL_IN_CHECKPOINT && !partitions.isEmpty()) {
+      begun.awaitNext(partitions, AIM_PATIENCE);
+    }
+    for (Member victim : victims) {
+      victim.kill();
+    }
+    long now = System.nanoTime();
+    transactions.of(partitions).forEach(hit -> hits.merge(hit, 1, Integer::sum));
+    for (Member victim : victims) {
+      victim.start();
+    }
+    if (!lost.isEmpty()) {
+      Recovery recovery = Recovery.of(job.members(), lost, now, committed, fleet, PATIENCE);
+      recoveries.add(recovery);
+      System.out.println("  %s: %s".formatted(fault, recovery));
+    }
+    for (Member victim : victims) {
+      victim.awaitServing();
+    }
+  }
+
+  /** True where all partitions flowed again in time. */
+  boolean inTime() {
+    return Recovery.within(recoveries, bound) == recoveries.size();
+  }
+
+  private String hits() {
+    return hits.entrySet().stream()
+        .map(hit -> "%s %d".formatted(hit.getKey(), hit.getValue()))
+        .collect(Collectors.joining(", "));
+  }
+}

@@ -1,0 +1,173 @@
+package dev.retstack.cli.chaos;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.retstack.service.ingest.KafkaSettings;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.WakeupException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+
+/**
+ * Reads the checkpoints of a group as they are committed, and holds them to the rule of one owner:
+ * the epochs of a partition never decrease, and within an epoch the offsets only grow. A second
+ * owner would break it with its first checkpoint.
+ */
+final class StateWatch implements AutoCloseable {
+  private static final int MAGIC = 0x52534350;
+  private static final int EPOCH_AT = 4 + 1 + 4;
+  private static final int OFFSET_AT = EPOCH_AT + 8;
+
+  private final KafkaConsumer<byte[], byte[]> consumer;
+  private final String group;
+  private final CompletableFuture<Void> over;
+  private final Map<Integer, List<Checkpoint>> checkpoints = new HashMap<>();
+  private final List<String> wrong = new ArrayList<>();
+
+  /**
+   * A committed checkpoint, without its state.
+   *
+   * @param seenNanos when it was read, by {@link System#nanoTime}
+   */
+  record Checkpoint(int partition, long epoch, long nextOffset, long seenNanos) {}
+
+  /**
+   * Follows a state topic from its start.
+   *
+   * @param isolation {@code read_committed}, or {@code read_uncommitted} to see what may come
+   */
+  StateWatch(KafkaSettings kafka, String topic, String group, String isolation) {
+    this.group = group;
+    Map<String, Object> settings = kafka.consumer();
+    settings.put("isolation.level", isolation);
+    consumer =
+        new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    List<TopicPartition> all =
+        IntStream.range(0, consumer.partitionsFor(topic).size())
+            .mapToObj(p -> new TopicPartition(topic, p))
+            .toList();
+    consumer.assign(all);
+    consumer.seekToBeginning(all);
+    over =
+        CompletableFuture.runAsync(
+            this::run, Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory()));
+  }
+
+  private void run() {
+    try (consumer) {
+      while (true) {
+        for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofSeconds(1))) {
+          read(record);
+        }
+      }
+    } catch (WakeupException closed) {
+      // the end
+    } catch (RuntimeException e) {
+      synchronized (this) {
+        wrong.add("the state topic cannot be followed: " + e);
+      }
+    }
+  }
+
+  /** The header is in every part; see CheckpointCodec in pipeline/service. */
+  private synchronized void read(ConsumerRecord<byte[], byte[]> record) {
+    String[] key = new String(record.key(), UTF_8).split("/", -1);
+    if (record.value() == null || !key[0].equals(group) || !key[2].equals("0")) {
+      return;
+    }
+    ByteBuffer header = ByteBuffer.wrap(record.value());
+    if (header.getInt(0) != MAGIC) {
+      wrong.add(
+          "%s at offset %d is no checkpoint".formatted(String.join("/", key), record.offset()));
+      return;
+    }
+    Checkpoint found =
+        new Checkpoint(
+            record.partition(),
+            header.getLong(EPOCH_AT),
+            header.getLong(OFFSET_AT),
+            System.nanoTime());
+    List<Checkpoint> before =
+        checkpoints.computeIfAbsent(found.partition(), _ -> new ArrayList<>());
+    if (!before.isEmpty()) {
+      check(before.getLast(), found);
+    }
+    before.add(found);
+    notifyAll();
+  }
+
+  private void check(Checkpoint last, Checkpoint next) {
+    boolean later =
+        next.epoch() > last.epoch()
+            ? next.nextOffset() == last.nextOffset() // a new owner begins where the last one was
+            : next.epoch() == last.epoch() && next.nextOffset() > last.nextOffset();
+    if (!later) {
+      wrong.add("%s after %s".formatted(next, last));
+    }
+  }
+
+  /** What broke the rule; nothing where there was one owner at a time. */
+  synchronized List<String> wrong() {
+    return List.copyOf(wrong);
+  }
+
+  /** Checkpoints seen so far. */
+  synchronized int count() {
+    return checkpoints.values().stream().mapToInt(List::size).sum();
+  }
+
+  /** Times that a partition was taken over, its first owner left out. */
+  synchronized long takeovers() {
+    return checkpoints.values().stream()
+        .mapToLong(all -> all.getLast().epoch() - all.getFirst().epoch())
+        .sum();
+  }
+
+  /** The newest of a partition. */
+  synchronized Optional<Checkpoint> last(int partition) {
+    return Optional.ofNullable(checkpoints.get(partition)).map(List::getLast);
+  }
+
+  /** The first of a partition above an epoch: that by which its next owner took it over. */
+  synchronized Optional<Checkpoint> takeover(int partition, long epoch) {
+    return checkpoints.getOrDefault(partition, List.of()).stream()
+        .filter(one -> one.epoch() > epoch)
+        .findFirst();
+  }
+
+  /** Waits for the next checkpoint of one of these partitions, at most so long; false without. */
+  synchronized boolean awaitNext(List<Integer> partitions, Duration patience)
+      throws InterruptedException {
+    long deadline = System.nanoTime() + patience.toNanos();
+    int seen = count(partitions);
+    while (count(partitions) == seen) {
+      long left = (deadline - System.nanoTime()) / 1_000_000;
+      if (left <= 0) {
+        return false;
+      }
+      wait(left);
+    }
+    return true;
+  }
+
+  private int count(List<Integer> partitions) {
+    return partitions.stream().mapToInt(p -> checkpoints.getOrDefault(p, List.of()).size()).sum();
+  }
+
+  @Override
+  public void close() {
+    consumer.wakeup();
+    over.join();
+  }
+}
