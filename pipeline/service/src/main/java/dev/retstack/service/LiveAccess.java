@@ -1,26 +1,26 @@
 package dev.retstack.service;
 
 import dev.retstack.service.query.HttpToken;
+import dev.retstack.service.query.PemFiles;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
-import java.security.cert.Certificate;
-import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.util.List;
 import java.util.Optional;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 
 /**
  * How to get in to a member.
  *
  * @param token what to show; empty for nothing
- * @param trust whom to trust; empty for those whom the JVM trusts
+ * @param trust how to speak TLS: whom to trust, what to show; empty as the JVM does
  */
 public record LiveAccess(Optional<HttpToken> token, Optional<SSLContext> trust) {
   /** Nothing is shown. */
@@ -47,26 +47,49 @@ public record LiveAccess(Optional<HttpToken> token, Optional<SSLContext> trust) 
    * @throws IllegalArgumentException where it cannot be read, or holds none
    */
   public static SSLContext trusting(Path pem) {
-    try (InputStream in = Files.newInputStream(pem)) {
-      KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
-      store.load(null, null);
-      for (Certificate certificate :
-          CertificateFactory.getInstance("X.509").generateCertificates(in)) {
-        store.setCertificateEntry("ca-" + store.size(), certificate);
-      }
-      if (store.size() == 0) {
-        throw new IllegalArgumentException("no certificate in " + pem + ": give a PEM file");
-      }
-      TrustManagerFactory trust =
-          TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-      trust.init(store);
+    return tls(Optional.of(pem), Optional.empty());
+  }
+
+  /**
+   * A certificate to show, and its key.
+   *
+   * @param certificate PEM file; those who vouch for it may follow in it
+   * @param key PEM file, PKCS #8 without a password
+   */
+  public record Identity(Path certificate, Path key) {}
+
+  /**
+   * How to speak TLS.
+   *
+   * @param ca PEM file with those who are trusted; empty for those whom the JVM trusts
+   * @param shown to a member that lets clients in by certificates
+   * @throws IllegalArgumentException where a file cannot be read, or the key is another one's
+   */
+  public static SSLContext tls(Optional<Path> ca, Optional<Identity> shown) {
+    try {
       SSLContext context = SSLContext.getInstance("TLS");
-      context.init(null, trust.getTrustManagers(), null);
+      context.init(
+          shown.isEmpty() ? null : keys(shown.get()),
+          ca.isEmpty() ? null : PemFiles.trust(ca.get()),
+          null);
       return context;
-    } catch (IOException | GeneralSecurityException e) {
-      throw new IllegalArgumentException(
-          "cannot read certificates from %s: %s: give a PEM file".formatted(pem, e.getMessage()),
-          e);
+    } catch (GeneralSecurityException | IOException e) {
+      throw new IllegalArgumentException("cannot speak TLS: " + e.getMessage(), e);
     }
+  }
+
+  private static KeyManager[] keys(Identity shown) throws GeneralSecurityException, IOException {
+    List<X509Certificate> chain = PemFiles.certificates(shown.certificate());
+    char[] inMemory = new char[0];
+    KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
+    store.load(null, null);
+    store.setKeyEntry(
+        "client",
+        PemFiles.key(shown.key(), chain.getFirst()),
+        inMemory,
+        chain.toArray(X509Certificate[]::new));
+    KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+    keys.init(store, inMemory);
+    return keys.getKeyManagers();
   }
 }

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.stream.Collectors;
+import javax.net.ssl.SSLException;
 
 /** Asks a running pipeline over HTTP. */
 public final class LiveClient implements AutoCloseable {
@@ -95,9 +96,13 @@ public final class LiveClient implements AutoCloseable {
       response = http.send(request, HttpResponse.BodyHandlers.ofString());
     } catch (IOException e) {
       throw new UnreachableException(
-          "no answer from %s: %s: is a pipeline running there?"
+          "no answer from %s: %s: %s"
               .formatted(
-                  uri, e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage()),
+                  uri,
+                  e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage(),
+                  e instanceof SSLException
+                      ? "one of the two does not trust the other: see --http-ca, --http-cert"
+                      : "is a pipeline running there?"),
           e);
     }
     if (response.statusCode() != 200) {

@@ -187,10 +187,10 @@ public final class PipelineService {
     ServerBuilder server = Http.get(system).newServerAt(http.host(), http.port());
     ServerBuilder secured =
         http.tls()
-            .map(tls -> server.enableHttps(ConnectionContext.httpsServer(tls.context())))
+            .map(tls -> server.enableHttps(ConnectionContext.httpsServer(tls::engine)))
             .orElse(server);
     try {
-      return await("bind", secured.bind(api.routes()).toCompletableFuture());
+      return await("bind", secured.bindFlow(api.flow(system)).toCompletableFuture());
     } catch (IOException e) {
       Throwable root = e;
       while (root.getCause() != null) {

@@ -8,73 +8,44 @@ import dev.retstack.service.query.HttpTls;
 import dev.retstack.service.query.HttpToken;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
+import dev.retstack.service.support.TestCertificates;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who may ask: real TLS with a certificate of the JDK's keytool, and a token. */
+/** Who may ask: real TLS, with certificates and a token. */
 class HttpSecurityTest {
   private static final String TOKEN = "0123456789abcdef-token";
 
-  @TempDir private Path dir;
-  private Path keystore;
-  private Path password;
-  private Path certificate;
-  private Path token;
+  @TempDir private static Path dir;
+  private static TestCertificates certificates;
+  private static Path token;
 
-  @BeforeEach
-  void secrets() throws Exception {
-    keystore = dir.resolve("http.p12");
-    certificate = dir.resolve("http.pem");
-    password = Files.writeString(dir.resolve("password"), "changed-every-time\n");
+  @BeforeAll
+  static void secrets() throws Exception {
+    certificates = new TestCertificates(dir);
+    certificates.selfSigned("http");
+    certificates.authority("authority");
+    certificates.authority("other");
+    certificates.signed("client", "authority", List.of(TestCertificates.CLIENT));
+    certificates.signed("server", "authority", List.of(TestCertificates.SERVER));
+    certificates.signed("stranger", "other", List.of(TestCertificates.CLIENT));
     token = Files.writeString(dir.resolve("token"), TOKEN + "\n");
-    keytool(
-        List.of(
-            "-genkeypair",
-            "-alias",
-            "http",
-            "-keyalg",
-            "EC",
-            "-dname",
-            "CN=member",
-            "-ext",
-            "SAN=ip:127.0.0.1,dns:localhost",
-            "-storetype",
-            "PKCS12",
-            "-validity",
-            "2"));
-    keytool(List.of("-exportcert", "-alias", "http", "-rfc", "-file", certificate.toString()));
-  }
-
-  private void keytool(List<String> arguments) throws Exception {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
-    command.addAll(arguments);
-    command.addAll(
-        List.of("-keystore", keystore.toString(), "-storepass:file", password.toString()));
-    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(process.waitFor()).as(said).isZero();
   }
 
   @Test
   void withTlsAndTokenAMemberServesTheNetwork() throws Exception {
-    HttpSettings open =
-        HttpSettings.LOCAL
-            .at("0.0.0.0", 0)
-            .token(HttpToken.read(token))
-            .tls(HttpTls.read(keystore, password));
+    HttpSettings open = HttpSettings.LOCAL.at("0.0.0.0", 0).token(HttpToken.read(token)).tls(tls());
     LiveBench bench = LiveBench.fresh();
     try (Pipeline pipeline = PipelineService.start(bench.config().but().http(open).build())) {
       assertThat(pipeline.httpUri().getScheme()).isEqualTo("https");
@@ -86,7 +57,8 @@ class HttpSecurityTest {
   }
 
   private void checkToken(URI local) throws Exception {
-    try (HttpAsk ask = new HttpAsk(local, Optional.of(LiveAccess.trusting(certificate)))) {
+    try (HttpAsk ask =
+        new HttpAsk(local, Optional.of(LiveAccess.trusting(certificates.certificate("http"))))) {
       for (String path : List.of("/report", "/metrics", "/openapi.json", "/subjects", "/no")) {
         assertThat(ask.get(path).statusCode()).as(path).isEqualTo(401);
         for (String wrong :
@@ -107,7 +79,8 @@ class HttpSecurityTest {
   private void checkClient(URI local) throws Exception {
     LiveAccess access =
         new LiveAccess(
-            Optional.of(HttpToken.read(token)), Optional.of(LiveAccess.trusting(certificate)));
+            Optional.of(HttpToken.read(token)),
+            Optional.of(LiveAccess.trusting(certificates.certificate("http"))));
     try (LiveClient client = new LiveClient(local, access)) {
       assertThat(client.get("stats", Map.of())).contains("positions");
     }
@@ -129,18 +102,98 @@ class HttpSecurityTest {
     }
   }
 
+  private static HttpTls tls() {
+    return HttpTls.read(certificates.keystore("http"), certificates.password());
+  }
+
+  private static HttpTls tlsForClients(String authority) {
+    return HttpTls.read(
+        certificates.keystore("http"),
+        certificates.password(),
+        certificates.certificate(authority));
+  }
+
+  @Test
+  void withClientCertificatesAMemberServesTheNetwork() throws Exception {
+    HttpSettings open = HttpSettings.LOCAL.at("0.0.0.0", 0).tls(tlsForClients("authority"));
+    LiveBench bench = LiveBench.fresh();
+    try (Pipeline pipeline = PipelineService.start(bench.config().but().http(open).build())) {
+      URI local = URI.create("https://127.0.0.1:" + pipeline.httpUri().getPort());
+      try (LiveClient client = new LiveClient(local, showing("client"))) {
+        assertThat(client.get("stats", Map.of())).contains("positions");
+      }
+      LiveAccess nothing = new LiveAccess(Optional.empty(), trust(Optional.empty()));
+      try (LiveClient client = new LiveClient(local, nothing)) {
+        assertThat(client.get("health/live", Map.of())).as("probes have none").contains("live");
+        assertThatThrownBy(() -> client.get("report", Map.of()))
+            .hasMessageContaining("no certificate")
+            .hasMessageContaining("--http-cert");
+      }
+      for (String wrong : List.of("stranger", "server", "other")) {
+        try (LiveClient client = new LiveClient(local, showing(wrong))) {
+          assertThatThrownBy(() -> client.get("health/live", Map.of()))
+              .as(wrong + " is refused in the handshake")
+              .isInstanceOf(LiveClient.UnreachableException.class);
+        }
+      }
+    }
+  }
+
+  @Test
+  void whereThereAreBothEitherWillDo() throws Exception {
+    HttpSettings open =
+        HttpSettings.LOCAL.tls(tlsForClients("authority")).token(HttpToken.read(token));
+    LiveBench bench = LiveBench.fresh();
+    try (Pipeline pipeline = PipelineService.start(bench.config().but().http(open).build())) {
+      LiveAccess byToken =
+          new LiveAccess(Optional.of(HttpToken.read(token)), trust(Optional.empty()));
+      for (LiveAccess access : List.of(byToken, showing("client"))) {
+        try (LiveClient client = new LiveClient(pipeline.httpUri(), access)) {
+          assertThat(client.get("stats", Map.of())).contains("positions");
+        }
+      }
+      LiveAccess nothing = new LiveAccess(Optional.empty(), trust(Optional.empty()));
+      try (LiveClient client = new LiveClient(pipeline.httpUri(), nothing)) {
+        assertThatThrownBy(() -> client.get("report", Map.of()))
+            .hasMessageContaining("--http-token-file")
+            .hasMessageContaining("--http-cert");
+      }
+    }
+  }
+
+  private static Optional<SSLContext> trust(Optional<LiveAccess.Identity> shown) {
+    return Optional.of(LiveAccess.tls(Optional.of(certificates.certificate("http")), shown));
+  }
+
+  private static LiveAccess showing(String name) throws Exception {
+    var shown = new LiveAccess.Identity(certificates.certificate(name), certificates.key(name));
+    return new LiveAccess(Optional.empty(), trust(Optional.of(shown)));
+  }
+
+  @Test
+  void aKeyThatIsNoneOrAnotherOnesIsNamed() throws Exception {
+    Path client = certificates.certificate("client");
+    for (Path key : List.of(certificates.key("stranger"), client, dir.resolve("none"))) {
+      var shown = new LiveAccess.Identity(client, key);
+      assertThatThrownBy(() -> LiveAccess.tls(Optional.empty(), Optional.of(shown)))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining(key.getFileName().toString());
+    }
+  }
+
   @Test
   void beyondLoopbackNothingStartsWithoutBoth() {
     HttpSettings open = HttpSettings.LOCAL.at("0.0.0.0", 0);
     assertThatThrownBy(open::requireSafe)
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("0.0.0.0")
-        .hasMessageContaining("--http-token-file and --http-tls-keystore");
+        .hasMessageContaining("--http-tls-keystore, and --http-token-file or --http-client-ca");
     assertThatThrownBy(() -> open.token(HttpToken.read(token)).requireSafe())
         .hasMessageContaining("--http-tls-keystore");
-    assertThatThrownBy(() -> open.tls(HttpTls.read(keystore, password)).requireSafe())
+    assertThatThrownBy(() -> open.tls(tls()).requireSafe())
         .hasMessageContaining("--http-token-file");
-    open.token(HttpToken.read(token)).tls(HttpTls.read(keystore, password)).requireSafe();
+    open.token(HttpToken.read(token)).tls(tls()).requireSafe();
+    open.tls(tlsForClients("authority")).requireSafe();
     HttpSettings.LOCAL.at("localhost", 0).requireSafe();
   }
 
@@ -155,10 +208,12 @@ class HttpSecurityTest {
     assertThatThrownBy(() -> HttpToken.read(dir.resolve("none"))).hasMessageContaining("none");
     assertThat(HttpToken.read(token).toString()).doesNotContain(TOKEN);
     Path wrong = Files.writeString(dir.resolve("wrong"), "another");
-    assertThatThrownBy(() -> HttpTls.read(keystore, wrong))
+    assertThatThrownBy(() -> HttpTls.read(certificates.keystore("http"), wrong))
         .hasMessageContaining("http.p12")
         .hasMessageContaining("PKCS #12")
         .hasMessageNotContaining("another");
-    assertThatThrownBy(() -> HttpTls.read(certificate, password)).hasMessageContaining("http.pem");
+    assertThatThrownBy(
+            () -> HttpTls.read(certificates.certificate("http"), certificates.password()))
+        .hasMessageContaining("http.pem");
   }
 }

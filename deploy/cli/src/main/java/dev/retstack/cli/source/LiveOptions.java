@@ -50,11 +50,31 @@ public final class LiveOptions {
       description = "Trust the certificates in this PEM file, for a pipeline that serves HTTPS.")
   private Path ca;
 
+  @Option(
+      names = "--http-cert",
+      paramLabel = "FILE",
+      description =
+          "Show the certificate in this PEM file, where the pipeline lets clients in by those.")
+  private Path certificate;
+
+  @Option(
+      names = "--http-key",
+      paramLabel = "FILE",
+      description = "The certificate's private key: a PEM file, PKCS #8 without a password.")
+  private Path key;
+
   private LiveAccess access() {
+    if ((certificate == null) != (key == null)) {
+      throw CommandException.badInput("give --http-cert and --http-key together");
+    }
     try {
+      Optional<LiveAccess.Identity> shown =
+          Optional.ofNullable(certificate).map(file -> new LiveAccess.Identity(file, key));
       return new LiveAccess(
           Optional.ofNullable(tokenFile).map(HttpToken::read),
-          Optional.ofNullable(ca).map(LiveAccess::trusting));
+          ca == null && shown.isEmpty()
+              ? Optional.empty()
+              : Optional.of(LiveAccess.tls(Optional.ofNullable(ca), shown)));
     } catch (IllegalArgumentException e) {
       throw CommandException.badInput(e.getMessage(), e);
     }

@@ -55,7 +55,7 @@ public final class PipelineVerb extends Verb {
       paramLabel = "HOST",
       description =
           "Address of the HTTP side (default: ${DEFAULT-VALUE}); one that others reach, such as"
-              + " 0.0.0.0, wants a token and TLS.")
+              + " 0.0.0.0, wants TLS, and a token or certificates of clients.")
   private String httpHost;
 
   @Option(
@@ -92,6 +92,15 @@ public final class PipelineVerb extends Verb {
       paramLabel = "FILE",
       description = "File with the keystore's password.")
   private Path keystorePassword;
+
+  @Option(
+      names = "--http-client-ca",
+      paramLabel = "FILE",
+      description = {
+        "Let in who shows a certificate that the authorities in this PEM file vouch for, as others",
+        "by the token. Members that share the keystore need no other certificate."
+      })
+  private Path clientCa;
 
   @Option(
       names = "--group",
@@ -178,13 +187,20 @@ public final class PipelineVerb extends Verb {
     if (tokenFile != null) {
       http = http.token(HttpToken.read(tokenFile));
     }
-    if (keystore == null && keystorePassword == null) {
+    if (keystore == null && keystorePassword == null && clientCa == null) {
       return http;
     }
     if (keystore == null || keystorePassword == null) {
-      throw usage("give --http-tls-keystore and --http-tls-password-file together");
+      throw usage(
+          clientCa == null
+              ? "give --http-tls-keystore and --http-tls-password-file together"
+              : "--http-client-ca: certificates are shown over TLS; give --http-tls-keystore and"
+                  + " --http-tls-password-file with it");
     }
-    return http.tls(HttpTls.read(keystore, keystorePassword));
+    return http.tls(
+        clientCa == null
+            ? HttpTls.read(keystore, keystorePassword)
+            : HttpTls.read(keystore, keystorePassword, clientCa));
   }
 
   /** {@code ingest} or {@code query}. */

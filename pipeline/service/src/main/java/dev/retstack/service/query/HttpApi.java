@@ -13,9 +13,8 @@ import static org.apache.pekko.http.javadsl.server.Directives.optionalHeaderValu
 import static org.apache.pekko.http.javadsl.server.Directives.parameterMap;
 import static org.apache.pekko.http.javadsl.server.Directives.path;
 import static org.apache.pekko.http.javadsl.server.Directives.pathPrefix;
+import static org.apache.pekko.http.javadsl.server.Directives.withRequestTimeoutResponse;
 
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import dev.retstack.graph.report.MixedUnitsException;
 import dev.retstack.schema.Node;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.export.Coverage;
@@ -23,32 +22,25 @@ import dev.retstack.service.export.PartRow;
 import dev.retstack.service.metrics.Samples;
 import dev.retstack.service.nodes.Role;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 import org.apache.pekko.NotUsed;
+import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.http.javadsl.model.ContentType;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
-import org.apache.pekko.http.javadsl.model.HttpHeader;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.MediaTypes;
 import org.apache.pekko.http.javadsl.model.Uri;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
-import org.apache.pekko.http.javadsl.server.ExceptionHandler;
-import org.apache.pekko.http.javadsl.server.MethodRejection;
 import org.apache.pekko.http.javadsl.server.PathMatcher0;
 import org.apache.pekko.http.javadsl.server.PathMatchers;
-import org.apache.pekko.http.javadsl.server.RejectionHandler;
 import org.apache.pekko.http.javadsl.server.Route;
-import org.apache.pekko.stream.javadsl.Source;
-import org.apache.pekko.util.ByteString;
+import org.apache.pekko.stream.javadsl.Flow;
 
 /**
  * The HTTP side of a member: questions about what the job has reconstructed, this member's health,
@@ -64,11 +56,13 @@ public final class HttpApi {
 
   private static final ContentType EVENT_STREAM = MediaTypes.TEXT_EVENT_STREAM.toContentType();
   private static final PathMatcher0 EVENTS = PathMatchers.segment("anomalies").slash("events");
-  private static final ContentType BYTES = ContentTypes.APPLICATION_OCTET_STREAM;
   private static final ContentType PROMETHEUS = ContentTypes.parse(Samples.CONTENT_TYPE);
   private static final PathMatcher0 OWN_PARTS = PathMatchers.segment("parts").slash("own");
+
+  /** Between an answer and the next question on one connection. */
+  private static final Duration KEPT = Duration.ofSeconds(60);
+
   private static final Duration READY = Duration.ofSeconds(2);
-  private static final int PEERS_MAX = 64;
 
   private final Job job;
   private final Queries queries;
@@ -76,8 +70,9 @@ public final class HttpApi {
   private final Scrape scrape;
   private final AnomalyEvents followers;
   private final QueryGate gate;
-  private final QueryGate peers;
-  private final Optional<HttpToken> token;
+  private final OwnParts own;
+  private final Access access;
+  private final Duration patience;
 
   /** The HTTP side of a member. */
   public HttpApi(
@@ -86,15 +81,19 @@ public final class HttpApi {
     this.queries = job.own();
     this.scrape = scrape;
     this.followers = followers;
-    this.token = http.token();
+    this.access = new Access(http);
+    this.patience = http.patience();
     this.gate = new QueryGate("queries", http.queriesMax(), scrape.meters().queries());
-    // of its own: two members that ask each other must not wait for each other
-    this.peers = new QueryGate("questions of members", PEERS_MAX, new AtomicInteger());
+    this.own = new OwnParts(queries);
     this.schemas = new SchemaRoutes(topics);
   }
 
-  /** All routes. */
-  public Route routes() {
+  /** What answers on one connection. */
+  public Flow<HttpRequest, HttpResponse, NotUsed> flow(ActorSystem<?> system) {
+    return RequestDeadline.around(routes().flow(system), patience, KEPT);
+  }
+
+  private Route routes() {
     // one variable each: nested, their overloads cost the compiler minutes
     Route report = path("report", () -> answer(Endpoint.REPORT, Answers::report));
     Route graph = path("graph", () -> answer(Endpoint.GRAPH, Answers::graph));
@@ -104,16 +103,20 @@ public final class HttpApi {
     Route openapi = path("openapi.json", () -> complete(json(200, OpenApi.document())));
     Route cores = path("cores", () -> cores(Endpoint.CORES, Answers::cores));
     Route parts = path("parts", () -> cores(Endpoint.PARTS, this::parts));
-    Route own = path(OWN_PARTS, this::ownParts);
+    Route ofMember = path(OWN_PARTS, own::route);
     Route health = pathPrefix("health", this::health);
     Route metrics = path("metrics", this::metrics);
     Route queried = concat(report, graph, anomalies, events, stats, cores, parts);
-    Route all = concat(queryRole(queried), own, health, metrics, openapi, schemas.routes());
+    Route all = concat(queryRole(queried), ofMember, health, metrics, openapi, schemas.routes());
     Route getOnly = get(() -> all);
-    Route known = handleRejections(rejections(), () -> getOnly);
-    Route denied = complete(unauthorized());
-    Route safe = handleExceptions(failures(), () -> known);
-    return extractRequest(request -> counted(request.getUri(), isAllowed(request) ? safe : denied));
+    Route known = handleRejections(Refusals.rejections(), () -> getOnly);
+    Route timed = withRequestTimeoutResponse(_ -> Refusals.late(), () -> known);
+    Route safe = handleExceptions(Refusals.failures(), () -> timed);
+    return extractRequest(
+        request ->
+            counted(
+                request.getUri(),
+                access.refusal(request).<Route>map(r -> complete(r)).orElse(safe)));
   }
 
   private Route counted(Uri uri, Route route) {
@@ -124,23 +127,6 @@ public final class HttpApi {
           return response;
         },
         () -> route);
-  }
-
-  /** Probes have no token; nothing else is told without. */
-  private boolean isAllowed(HttpRequest request) {
-    if (token.isEmpty() || Endpoint.label(request.getUri().getPathString()).equals("health")) {
-      return true;
-    }
-    String shown = request.getHeader("Authorization").map(HttpHeader::value).orElse("");
-    return token.get().isShownBy(shown);
-  }
-
-  private static HttpResponse unauthorized() {
-    return error(
-            401,
-            "no token, or another one",
-            "send the header Authorization: Bearer TOKEN; retstack does with --http-token-file")
-        .addHeader(RawHeader.create("WWW-Authenticate", "Bearer realm=\"retstack\""));
   }
 
   private Route health() {
@@ -171,7 +157,7 @@ public final class HttpApi {
                         view ->
                             covered(
                                 text(format, renderer.apply(view, parameters)), view.coverage())));
-    return completeWithFuture(response.exceptionally(HttpApi::failed));
+    return completeWithFuture(response.exceptionally(Refusals::failed));
   }
 
   private Route cores(
@@ -194,49 +180,11 @@ public final class HttpApi {
                             covered(
                                 text(format, renderer.apply(cores, parameters)),
                                 cores.coverage())));
-    return completeWithFuture(response.exceptionally(HttpApi::failed));
+    return completeWithFuture(response.exceptionally(Refusals::failed));
   }
 
   private Answer parts(Job.Cores cores, Map<String, String> parameters) {
     return Answers.parts(cores, job.nodes(), parameters);
-  }
-
-  private Route ownParts() {
-    return parameterMap(this::ownParts);
-  }
-
-  private Route ownParts(Map<String, String> parameters) {
-    Endpoint.PARTS_OF.check(parameters);
-    Part.Kind kind =
-        parameters.getOrDefault("what", "cores").equalsIgnoreCase("state")
-            ? Part.Kind.STATE
-            : Part.Kind.CORES;
-    peers.requireRoom();
-    return complete(HttpResponse.create().withEntity(HttpEntities.createChunked(BYTES, own(kind))));
-  }
-
-  /** The head goes out at once: whoever asks knows then that this member runs. */
-  private Source<ByteString, NotUsed> own(Part.Kind kind) {
-    Source<ByteString, NotUsed> parts =
-        queries
-            .partStream(kind)
-            .mapConcat(part -> List.of(PartStream.head(part), part.body()))
-            .map(ByteString::fromArrayUnsafe)
-            .filterNot(ByteString::isEmpty);
-    Source<ByteString, NotUsed> counted =
-        Source.lazySource(
-                () -> {
-                  peers.enter();
-                  return parts.watchTermination(
-                      (_, done) -> {
-                        done.whenComplete((_, _) -> peers.leave());
-                        return NotUsed.getInstance();
-                      });
-                })
-            .mapMaterializedValue(_ -> NotUsed.getInstance());
-    return Source.single(ByteString.fromArrayUnsafe(PartStream.head()))
-        .concat(counted)
-        .concat(Source.single(ByteString.fromArrayUnsafe(PartStream.end())));
   }
 
   /** A member that does not have the role sends those who ask on to one that does. */
@@ -257,7 +205,7 @@ public final class HttpApi {
             .filter(node -> node.getRoles().contains(Role.QUERY.word()))
             .map(Node::getUrl)
             .collect(Collectors.joining(", "));
-    return error(
+    return Refusals.error(
         421,
         "this member has the role ingest and does not answer questions",
         others.isEmpty() ? "start a member with --role query" : "ask " + others);
@@ -278,7 +226,7 @@ public final class HttpApi {
                     HttpResponse.create()
                         .addHeader(RawHeader.create("Cache-Control", "no-store"))
                         .withEntity(HttpEntities.createChunked(EVENT_STREAM, stream)));
-    return completeWithFuture(response.exceptionally(HttpApi::failed));
+    return completeWithFuture(response.exceptionally(Refusals::failed));
   }
 
   private Route metrics() {
@@ -289,7 +237,7 @@ public final class HttpApi {
                 text ->
                     HttpResponse.create()
                         .withEntity(HttpEntities.create(PROMETHEUS, text.getBytes(UTF_8))));
-    return completeWithFuture(response.exceptionally(HttpApi::failed));
+    return completeWithFuture(response.exceptionally(Refusals::failed));
   }
 
   private static HttpResponse text(Format format, Answer answer) {
@@ -311,7 +259,9 @@ public final class HttpApi {
                         json(200, "{\"status\":\"ready\"}\n"),
                         new Coverage(open, queries.partitionCount())))
             .exceptionally(
-                _ -> error(503, "a partition is still being loaded", "ask again in a moment"));
+                _ ->
+                    Refusals.error(
+                        503, "a partition is still being loaded", "ask again in a moment"));
     return completeWithFuture(response);
   }
 
@@ -333,41 +283,6 @@ public final class HttpApi {
     }
     String parts = coverage.parts().stream().map(PartRow::header).collect(Collectors.joining(", "));
     return stated.addHeader(RawHeader.create(PARTS, parts));
-  }
-
-  private ExceptionHandler failures() {
-    return ExceptionHandler.newBuilder().matchAny(failure -> complete(failed(failure))).build();
-  }
-
-  private RejectionHandler rejections() {
-    Route unknown = complete(error(404, "no such resource", "use " + Endpoint.all()));
-    Route notGet = complete(error(405, "method not allowed", "use GET"));
-    return RejectionHandler.newBuilder()
-        .handleNotFound(unknown)
-        .handleAll(MethodRejection.class, _ -> notGet)
-        .build();
-  }
-
-  private static HttpResponse failed(Throwable failure) {
-    Throwable cause =
-        failure instanceof CompletionException && failure.getCause() != null
-            ? failure.getCause()
-            : failure;
-    if (cause instanceof BadRequestException bad) {
-      return error(bad.status(), bad.getMessage(), bad.cure());
-    }
-    if (cause instanceof MixedUnitsException mixed) {
-      return error(409, mixed.getMessage(), "add ?unit=instructions or ?unit=nanoseconds");
-    }
-    return error(503, "no answer from a partition: " + cause, "ask again; it may be on the move");
-  }
-
-  static HttpResponse error(int status, String fact, String cure) {
-    String body =
-        JsonNodeFactory.instance.objectNode().put("error", fact).put("cure", cure).toString();
-    HttpResponse response = json(status, body + "\n");
-    boolean passes = status == 429 || status == 503;
-    return passes ? response.addHeader(RawHeader.create("Retry-After", "1")) : response;
   }
 
   private static HttpResponse json(int status, String body) {

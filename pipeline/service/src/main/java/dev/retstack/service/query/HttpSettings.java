@@ -3,6 +3,7 @@ package dev.retstack.service.query;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
+import java.time.Duration;
 import java.util.Optional;
 
 /**
@@ -13,7 +14,8 @@ import java.util.Optional;
  * @param queriesMax queries answered at once; more are refused with 429
  * @param followersMax streams of events open at once; each is a Kafka consumer
  * @param token what clients have to show; empty for none
- * @param tls the server's certificate; empty for plain HTTP
+ * @param tls the server's certificate, and which clients it lets in; empty for plain HTTP
+ * @param patience how long a client may take from connecting to the end of its request
  * @param advertised host that others use to reach it; empty for the host that it listens on, or the
  *     name of this machine where that is any
  */
@@ -24,10 +26,19 @@ public record HttpSettings(
     int followersMax,
     Optional<HttpToken> token,
     Optional<HttpTls> tls,
+    Duration patience,
     Optional<String> advertised) {
   /** Loopback, any free port. */
   public static final HttpSettings LOCAL =
-      new HttpSettings("127.0.0.1", 0, 8, 16, Optional.empty(), Optional.empty(), Optional.empty());
+      new HttpSettings(
+          "127.0.0.1",
+          0,
+          8,
+          16,
+          Optional.empty(),
+          Optional.empty(),
+          Duration.ofSeconds(10),
+          Optional.empty());
 
   public HttpSettings {
     if (port < 0 || port > 65_535) {
@@ -42,29 +53,43 @@ public record HttpSettings(
 
   /** Another address; port 0 = any free one. */
   public HttpSettings at(String otherHost, int otherPort) {
-    return new HttpSettings(otherHost, otherPort, queriesMax, followersMax, token, tls, advertised);
+    return new HttpSettings(
+        otherHost, otherPort, queriesMax, followersMax, token, tls, patience, advertised);
   }
 
   /** Other bounds of what runs at once. */
   public HttpSettings atOnce(int queries, int followers) {
-    return new HttpSettings(host, port, queries, followers, token, tls, advertised);
+    return new HttpSettings(host, port, queries, followers, token, tls, patience, advertised);
   }
 
   /** Clients have to show this token. */
   public HttpSettings token(HttpToken secret) {
     return new HttpSettings(
-        host, port, queriesMax, followersMax, Optional.of(secret), tls, advertised);
+        host, port, queriesMax, followersMax, Optional.of(secret), tls, patience, advertised);
   }
 
   /** HTTPS with this certificate. */
   public HttpSettings tls(HttpTls certificate) {
     return new HttpSettings(
-        host, port, queriesMax, followersMax, token, Optional.of(certificate), advertised);
+        host,
+        port,
+        queriesMax,
+        followersMax,
+        token,
+        Optional.of(certificate),
+        patience,
+        advertised);
+  }
+
+  /** Clients may take so long. */
+  public HttpSettings patience(Duration longest) {
+    return new HttpSettings(host, port, queriesMax, followersMax, token, tls, longest, advertised);
   }
 
   /** Others reach it by this name or address. */
   public HttpSettings advertised(String name) {
-    return new HttpSettings(host, port, queriesMax, followersMax, token, tls, Optional.of(name));
+    return new HttpSettings(
+        host, port, queriesMax, followersMax, token, tls, patience, Optional.of(name));
   }
 
   /**
@@ -98,7 +123,8 @@ public record HttpSettings(
   }
 
   /**
-   * Accepts an address that others can reach only with a token and TLS.
+   * Accepts an address that others can reach only with TLS, and with a token or certificates of
+   * clients.
    *
    * @throws IllegalArgumentException naming what is missing
    */
@@ -109,15 +135,17 @@ public record HttpSettings(
     } catch (UnknownHostException e) {
       throw new IllegalArgumentException("unknown HTTP host " + host + ": use 127.0.0.1", e);
     }
-    if (loopback || (token.isPresent() && tls.isPresent())) {
+    boolean knowsClients = token.isPresent() || tls.filter(HttpTls::asksClients).isPresent();
+    if (loopback || (knowsClients && tls.isPresent())) {
       return;
     }
     String missing =
         token.isPresent()
             ? "TLS: give --http-tls-keystore"
             : tls.isPresent()
-                ? "a token: give --http-token-file"
-                : "a token and TLS: give --http-token-file and --http-tls-keystore";
+                ? "a token or certificates of clients: give --http-token-file or --http-client-ca"
+                : "TLS and a token or certificates of clients: give --http-tls-keystore, and"
+                    + " --http-token-file or --http-client-ca";
     throw new IllegalArgumentException(
         "HTTP host %s is open to the network without %s, or use 127.0.0.1"
             .formatted(host, missing));

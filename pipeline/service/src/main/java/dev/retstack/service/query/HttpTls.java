@@ -10,19 +10,24 @@ import java.security.cert.X509Certificate;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
 import javax.net.ssl.TrustManager;
 
 /** The certificate and the key of the HTTP side, ready for use. */
 public final class HttpTls {
   private final SSLContext context;
   private final SSLContext peers;
+  private final boolean asksClients;
 
-  private HttpTls(SSLContext context, SSLContext peers) {
+  private HttpTls(SSLContext context, SSLContext peers, boolean asksClients) {
     this.context = context;
     this.peers = peers;
+    this.asksClients = asksClients;
   }
 
   /**
@@ -33,6 +38,22 @@ public final class HttpTls {
    *     store has no key
    */
   public static HttpTls read(Path keystore, Path passwordFile) {
+    return read(keystore, passwordFile, Optional.empty());
+  }
+
+  /**
+   * The same, and clients are let in by certificates.
+   *
+   * @param clientCa PEM file with the authorities that vouch for clients; members that share this
+   *     keystore need none
+   * @throws IllegalArgumentException also where it holds no certificate
+   */
+  public static HttpTls read(Path keystore, Path passwordFile, Path clientCa) {
+    return read(keystore, passwordFile, Optional.of(PemFiles.certificates(clientCa)));
+  }
+
+  private static HttpTls read(
+      Path keystore, Path passwordFile, Optional<List<X509Certificate>> clientCa) {
     char[] password = password(passwordFile);
     try (InputStream in = Files.newInputStream(keystore)) {
       KeyStore store = KeyStore.getInstance("PKCS12");
@@ -53,11 +74,14 @@ public final class HttpTls {
       KeyManagerFactory keys =
           KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
       keys.init(store, password);
+      TrustManager[] clients =
+          clientCa.isEmpty() ? null : new TrustManager[] {PeerTrust.clients(clientCa.get(), own)};
       SSLContext context = SSLContext.getInstance("TLS");
-      context.init(keys.getKeyManagers(), null, null);
+      context.init(keys.getKeyManagers(), clients, null);
       SSLContext peers = SSLContext.getInstance("TLS");
-      peers.init(null, new TrustManager[] {PeerTrust.of(store, own)}, null);
-      return new HttpTls(context, peers);
+      // a member that wants a certificate is shown this one
+      peers.init(keys.getKeyManagers(), new TrustManager[] {PeerTrust.servers(store, own)}, null);
+      return new HttpTls(context, peers, clientCa.isPresent());
     } catch (IOException | GeneralSecurityException e) {
       throw new IllegalArgumentException(
           "cannot read the HTTP keystore %s: %s: give a PKCS #12 file and its password"
@@ -82,8 +106,19 @@ public final class HttpTls {
     return peers;
   }
 
-  /** For the server's sockets. */
-  public SSLContext context() {
-    return context;
+  /** Whether clients are asked for a certificate; one that is wrong ends the handshake. */
+  boolean asksClients() {
+    return asksClients;
+  }
+
+  /**
+   * For a connection of the server. Clients are asked for a certificate, not made to have one:
+   * probes have none, and all others are told in words what they lack.
+   */
+  public SSLEngine engine() {
+    SSLEngine engine = context.createSSLEngine();
+    engine.setUseClientMode(false);
+    engine.setWantClientAuth(asksClients);
+    return engine;
   }
 }

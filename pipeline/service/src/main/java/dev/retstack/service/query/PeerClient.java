@@ -1,5 +1,9 @@
 package dev.retstack.service.query;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.schema.Node;
 import dev.retstack.service.LiveAccess;
 import java.io.EOFException;
@@ -30,6 +34,10 @@ final class PeerClient implements AutoCloseable {
   /** A member that runs begins its answer at once. */
   private static final Duration FIRST = Duration.ofSeconds(5);
 
+  /** Bytes read of an answer that is none. */
+  private static final int REFUSAL_MAX = 4096;
+
+  private static final ObjectMapper JSON = new ObjectMapper();
   private static final Duration ALL = Duration.ofSeconds(30);
 
   /**
@@ -45,6 +53,7 @@ final class PeerClient implements AutoCloseable {
 
   private final HttpClient http;
   private final Optional<HttpToken> token;
+  private final boolean guarded;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
   PeerClient(HttpSettings settings) {
@@ -53,6 +62,7 @@ final class PeerClient implements AutoCloseable {
     settings.tls().ifPresent(tls -> builder.sslContext(tls.peers()));
     this.http = builder.build();
     this.token = settings.token();
+    this.guarded = token.isPresent() || settings.tls().isPresent();
   }
 
   /** Asks one member; the answer always comes. */
@@ -79,8 +89,9 @@ final class PeerClient implements AutoCloseable {
     String what = kind.name().toLowerCase(Locale.ROOT);
     try {
       URI url = URI.create(node.getUrl());
-      if (token.isPresent() && !LiveAccess.keepsSecrets(url)) {
-        throw new IOException("it announces %s, where the token could be read".formatted(url));
+      if (guarded && !LiveAccess.keepsSecrets(url)) {
+        throw new IOException(
+            "it announces %s, where token and answer could be read".formatted(url));
       }
       HttpRequest.Builder asked =
           HttpRequest.newBuilder(url.resolve(Endpoint.PARTS_OF.path() + "?what=" + what))
@@ -90,7 +101,7 @@ final class PeerClient implements AutoCloseable {
           http.send(asked.build(), HttpResponse.BodyHandlers.ofInputStream());
       body.set(response.body());
       if (response.statusCode() != 200) {
-        throw new IOException("it answered " + response.statusCode());
+        throw new IOException(refusal(response));
       }
       PartStream.read(
           response.body(),
@@ -106,6 +117,18 @@ final class PeerClient implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new CompletionException(e);
     }
+  }
+
+  /** Its status and, where it gives one, its reason. */
+  private static String refusal(HttpResponse<InputStream> response) throws IOException {
+    String text = new String(response.body().readNBytes(REFUSAL_MAX), UTF_8);
+    String reason;
+    try {
+      reason = JSON.readTree(text).path("error").asText();
+    } catch (JacksonException e) {
+      reason = "";
+    }
+    return "it answered " + response.statusCode() + (reason.isEmpty() ? "" : ": " + reason);
   }
 
   private static String why(Throwable failure) {

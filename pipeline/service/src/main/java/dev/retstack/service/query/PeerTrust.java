@@ -1,12 +1,15 @@
 package dev.retstack.service.query;
 
+import java.io.IOException;
 import java.net.Socket;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.List;
 import java.util.Set;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.TrustManager;
@@ -14,10 +17,10 @@ import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * Which servers are members of the same job. One that shows this member's own certificate has its
- * key, and is one whatever its address: members that share a keystore need no certificate for each
- * address. Any other has to be vouched for by an authority in this member's keystore, for the very
- * host that was asked.
+ * Who is a member of the same job, or may ask it. One that shows this member's own certificate has
+ * its key, and is one whatever its address: members that share a keystore need no certificate for
+ * each address. Any other has to be vouched for: a server by an authority in this member's
+ * keystore, for the very host that was asked; a client by one of those named for clients.
  */
 final class PeerTrust extends X509ExtendedTrustManager {
   private final Set<X509Certificate> own;
@@ -29,36 +32,50 @@ final class PeerTrust extends X509ExtendedTrustManager {
   }
 
   /**
-   * Trusts what is in a keystore.
+   * Trusts a server for what is in a keystore.
    *
    * @param own certificates whose keys are in it
    */
-  static PeerTrust of(KeyStore keystore, Set<X509Certificate> own) throws GeneralSecurityException {
+  static PeerTrust servers(KeyStore keystore, Set<X509Certificate> own)
+      throws GeneralSecurityException {
+    List<Certificate> trusted = new ArrayList<>();
+    for (String alias : Collections.list(keystore.aliases())) {
+      Certificate[] chain = keystore.getCertificateChain(alias);
+      // its own certificate, and those who vouch for it
+      trusted.addAll(chain == null ? List.of(keystore.getCertificate(alias)) : List.of(chain));
+    }
+    return new PeerTrust(own, authorities(trusted));
+  }
+
+  /**
+   * Trusts a client for who signed its certificate.
+   *
+   * @param own certificates whose keys this member has
+   */
+  static PeerTrust clients(List<X509Certificate> authorities, Set<X509Certificate> own)
+      throws GeneralSecurityException {
+    return new PeerTrust(own, authorities(authorities));
+  }
+
+  /** Accepts what these vouch for, and checks addresses, purposes and dates as the JVM does. */
+  static X509ExtendedTrustManager authorities(List<? extends Certificate> trusted)
+      throws GeneralSecurityException {
     try {
-      KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
-      trusted.load(null, null);
-      int number = 0;
-      for (String alias : Collections.list(keystore.aliases())) {
-        Certificate[] chain = keystore.getCertificateChain(alias);
-        if (chain == null) {
-          trusted.setCertificateEntry("ca-" + number++, keystore.getCertificate(alias));
-          continue;
-        }
-        // its own certificate, and those who vouch for it
-        for (Certificate certificate : chain) {
-          trusted.setCertificateEntry("ca-" + number++, certificate);
-        }
+      KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
+      store.load(null, null);
+      for (Certificate certificate : trusted) {
+        store.setCertificateEntry("ca-" + store.size(), certificate);
       }
       TrustManagerFactory factory =
           TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-      factory.init(trusted);
+      factory.init(store);
       for (TrustManager manager : factory.getTrustManagers()) {
-        if (manager instanceof X509ExtendedTrustManager authorities) {
-          return new PeerTrust(own, authorities);
+        if (manager instanceof X509ExtendedTrustManager found) {
+          return found;
         }
       }
       throw new GeneralSecurityException("this JVM has no X.509 trust manager");
-    } catch (java.io.IOException e) {
+    } catch (IOException e) {
       throw new GeneralSecurityException("cannot happen in memory", e);
     }
   }
@@ -96,23 +113,32 @@ final class PeerTrust extends X509ExtendedTrustManager {
   @Override
   public void checkClientTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
       throws CertificateException {
-    checkClientTrusted(chain, authType);
+    if (!isOwn(chain)) {
+      authorities.checkClientTrusted(chain, authType, engine);
+    }
   }
 
   @Override
   public void checkClientTrusted(X509Certificate[] chain, String authType, Socket socket)
       throws CertificateException {
-    checkClientTrusted(chain, authType);
+    if (!isOwn(chain)) {
+      authorities.checkClientTrusted(chain, authType, socket);
+    }
   }
 
   @Override
   public void checkClientTrusted(X509Certificate[] chain, String authType)
       throws CertificateException {
-    throw new CertificateException("members are asked with it; they do not ask");
+    if (!isOwn(chain)) {
+      authorities.checkClientTrusted(chain, authType);
+    }
   }
 
+  /**
+   * None is named to a client: it shows the certificate that it has, and is told if it is wrong.
+   */
   @Override
   public X509Certificate[] getAcceptedIssuers() {
-    return authorities.getAcceptedIssuers();
+    return new X509Certificate[0];
   }
 }

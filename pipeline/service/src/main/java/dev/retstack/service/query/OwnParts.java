@@ -1,0 +1,72 @@
+package dev.retstack.service.query;
+
+import static org.apache.pekko.http.javadsl.server.Directives.complete;
+import static org.apache.pekko.http.javadsl.server.Directives.parameterMap;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.pekko.NotUsed;
+import org.apache.pekko.http.javadsl.model.ContentType;
+import org.apache.pekko.http.javadsl.model.ContentTypes;
+import org.apache.pekko.http.javadsl.model.HttpEntities;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.server.Route;
+import org.apache.pekko.stream.javadsl.Source;
+import org.apache.pekko.util.ByteString;
+
+/** Gives other members the partitions of this one, as a stream of bytes ({@link PartStream}). */
+final class OwnParts {
+  private static final ContentType BYTES = ContentTypes.APPLICATION_OCTET_STREAM;
+  private static final int PEERS_MAX = 64;
+
+  private final Queries queries;
+
+  // of its own: two members that ask each other must not wait for each other
+  private final QueryGate peers =
+      new QueryGate("questions of members", PEERS_MAX, new AtomicInteger());
+
+  OwnParts(Queries queries) {
+    this.queries = queries;
+  }
+
+  /** What it answers to another member. */
+  Route route() {
+    return parameterMap(this::answer);
+  }
+
+  private Route answer(Map<String, String> parameters) {
+    Endpoint.PARTS_OF.check(parameters);
+    Part.Kind kind =
+        parameters.getOrDefault("what", "cores").equalsIgnoreCase("state")
+            ? Part.Kind.STATE
+            : Part.Kind.CORES;
+    peers.requireRoom();
+    return complete(
+        HttpResponse.create().withEntity(HttpEntities.createChunked(BYTES, parts(kind))));
+  }
+
+  /** The head goes out at once: whoever asks knows then that this member runs. */
+  private Source<ByteString, NotUsed> parts(Part.Kind kind) {
+    Source<ByteString, NotUsed> parts =
+        queries
+            .partStream(kind)
+            .mapConcat(part -> List.of(PartStream.head(part), part.body()))
+            .map(ByteString::fromArrayUnsafe)
+            .filterNot(ByteString::isEmpty);
+    Source<ByteString, NotUsed> counted =
+        Source.lazySource(
+                () -> {
+                  peers.enter();
+                  return parts.watchTermination(
+                      (_, done) -> {
+                        done.whenComplete((_, _) -> peers.leave());
+                        return NotUsed.getInstance();
+                      });
+                })
+            .mapMaterializedValue(_ -> NotUsed.getInstance());
+    return Source.single(ByteString.fromArrayUnsafe(PartStream.head()))
+        .concat(counted)
+        .concat(Source.single(ByteString.fromArrayUnsafe(PartStream.end())));
+  }
+}
