@@ -49,7 +49,7 @@ record ChaosScript(long seed, List<Fault> faults) {
       int victims = random.nextInt(4) == 0 ? 2 : 1;
       Kind kind = random.nextInt(3) == 0 ? Kind.KILL_IN_CHECKPOINT : Kind.KILL;
       faults.add(
-          new Fault(number, kind, random.nextInt(6_000), some(random, victims, Job.MEMBERS), 0));
+          new Fault(number, kind, random.nextInt(3_000), some(random, victims, Job.MEMBERS), 0));
     }
     return new ChaosScript(seed, faults);
   }

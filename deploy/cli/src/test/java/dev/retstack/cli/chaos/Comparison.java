@@ -53,6 +53,7 @@ record Comparison(long records, String hash, int anomalies, int spans) {
     JsonNode replayed = report(file.toString());
     long sent = replayed.get("records").asLong();
     awaitAll(asked, sent);
+    job.awaitSettled();
     // each core's chunks are numbered up to the one that ends it: with no gap, nothing is lost
     assertThat(asked.ask("/cores", CATCH_UP).get("cores"))
         .hasSize(cores)

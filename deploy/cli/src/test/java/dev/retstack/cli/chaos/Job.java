@@ -12,6 +12,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.common.GroupState;
 
 /**
  * Members of one group on a cluster, under topics of their own.
@@ -31,6 +34,7 @@ record Job(
   /** Chunks that a member may have fetched before a fault, in each partition. */
   private static final int ON_THEIR_WAY = 8;
 
+  private static final int QUIET_LOOKS = 8;
   private static final Duration OWNED = Duration.ofMinutes(2);
 
   /** An owner of a partition. */
@@ -123,6 +127,30 @@ record Job(
       }
       members.getFirst().endsWithin(100);
       owners = owners();
+    }
+  }
+
+  /** Returns when all members that run are in the group, and no partition has moved for a while. */
+  void awaitSettled() throws Exception {
+    long deadline = System.nanoTime() + OWNED.toNanos();
+    long running = members.stream().filter(Member::isAlive).count();
+    int quiet = 0;
+    try (Admin admin = Admin.create(Map.of("bootstrap.servers", brokers.bootstrap()))) {
+      while (quiet < QUIET_LOOKS) {
+        var group =
+            admin
+                .describeConsumerGroups(List.of(group()))
+                .all()
+                .get(OWNED.toSeconds(), TimeUnit.SECONDS)
+                .get(group());
+        boolean stable =
+            group.groupState() == GroupState.STABLE && group.members().size() == running;
+        quiet = stable && owners().size() == PARTITIONS ? quiet + 1 : 0;
+        if (System.nanoTime() > deadline) {
+          throw new AssertionError("not settled after %s: %s".formatted(OWNED, group));
+        }
+        members.getFirst().endsWithin(250);
+      }
     }
   }
 

@@ -123,6 +123,6 @@ record Recovery(int partitions, long given, long opened, long flowing) {
     List<Long> sorted = new ArrayList<>(millis);
     sorted.sort(null);
     return "median %.1f s, worst %.1f s"
-        .formatted(sorted.get(sorted.size() / 2) / 1e3, sorted.getLast() / 1e3);
+        .formatted(sorted.get((sorted.size() - 1) / 2) / 1e3, sorted.getLast() / 1e3);
   }
 }
