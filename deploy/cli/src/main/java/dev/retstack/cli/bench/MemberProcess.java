@@ -43,6 +43,7 @@ public final class MemberProcess implements AutoCloseable {
         List.of(
             "--enable-native-access=ALL-UNNAMED",
             "--sun-misc-unsafe-memory-access=allow",
+            "-XX:+ExitOnOutOfMemoryError",
             "-Dorg.apache.avro.SERIALIZABLE_PACKAGES=dev.retstack",
             "-Dlogback.configurationFile=logback.xml"));
     command.addAll(jvm);
@@ -89,10 +90,22 @@ public final class MemberProcess implements AutoCloseable {
     return process.waitFor(millis, TimeUnit.MILLISECONDS);
   }
 
-  /** What it counts. */
+  /**
+   * What it counts.
+   *
+   * @throws IOException where it ended; a member that is too busy to answer is asked again
+   */
   public MetricsPage metrics() throws IOException, InterruptedException {
     try (LiveClient client = new LiveClient(http)) {
-      return MetricsPage.parse(client.get("metrics", Map.of()));
+      while (true) {
+        try {
+          return MetricsPage.parse(client.get("metrics", Map.of()));
+        } catch (LiveClient.UnreachableException e) {
+          if (endsWithin(1_000)) {
+            throw e;
+          }
+        }
+      }
     }
   }
 

@@ -7,6 +7,7 @@ import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.option.CheckpointOptions;
 import dev.retstack.cli.option.KafkaOptions;
+import dev.retstack.cli.option.StateOptions;
 import dev.retstack.cli.option.TotalTimeOptions;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
@@ -126,6 +127,7 @@ public final class PipelineVerb extends Verb {
   private Long spanThreshold;
 
   @Mixin private CheckpointOptions checkpoints;
+  @Mixin private StateOptions state;
   @Mixin private TotalTimeOptions time;
   @Mixin private KafkaOptions kafka;
 
@@ -144,6 +146,7 @@ public final class PipelineVerb extends Verb {
               .groupId(group)
               .partitions(link.partitions())
               .rules(time.rules())
+              .limits(state.limits())
               .checkpoints(checkpoints.interval(), checkpoints.chunks())
               .roles(roles.isEmpty() ? EnumSet.allOf(Role.class) : roles)
               .http(http());

@@ -48,6 +48,7 @@ public enum Metric {
       false, "checkpoint_last_seconds", "time that the last checkpoint took until its commit"),
   CHECKPOINT_BYTES(false, "checkpoint_bytes", "bytes of the last checkpoint's state, unpacked"),
   CORES(false, "cores", "cores in the state, by how they ended; RUNNING where they did not"),
+  CORES_MAX(false, "cores_max", "cores that a partition may have; chunks of others are refused"),
   STATE_RECORDS(false, "state_records", "trace records in the state, since the job began"),
   STATE_LOST_RECORDS(
       false, "state_lost_records", "trace records known to be lost, since the job began"),

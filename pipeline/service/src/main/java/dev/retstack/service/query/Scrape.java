@@ -81,6 +81,7 @@ public final class Scrape {
         Metric.CHECKPOINT_BEHIND_CHUNKS, m.nextOffset() - m.checkpointedOffset(), "partition", p);
     samples.add(Metric.STATE_RECORDS, m.records(), "partition", p);
     samples.add(Metric.STATE_LOST_RECORDS, m.lost(), "partition", p);
+    samples.add(Metric.CORES_MAX, m.coresMax(), "partition", p);
     for (CoreEnd end : CoreEnd.values()) {
       int count = m.cores().getOrDefault(end, 0);
       samples.add(Metric.CORES, count, "partition", p, "state", end.name());

@@ -136,7 +136,7 @@ final class ChunkIntake {
         meter.stale();
         yield applied(record, chunk);
       }
-      case REFUSED -> refuse(record, "contradicts the chunks before it of core " + chunk.getCore());
+      case REFUSED -> refuse(record, refusal(chunk));
       case NEEDS_IMAGE -> new NeedsImage(chunk);
     };
   }
@@ -147,6 +147,16 @@ final class ChunkIntake {
     peers.watch().tell(new CoreWatch.Advanced(progress));
     nextOffset = record.offset() + 1;
     return new Done(progress.ended());
+  }
+
+  private String refusal(Chunk chunk) {
+    if (applier.state().core(ChunkApplier.key(chunk)).isPresent()) {
+      return "contradicts the chunks before it of core " + chunk.getCore();
+    }
+    return "the partition holds %d cores, no more are allowed: begin a new --group, or give a higher"
+            .formatted(applier.state().cores().size())
+        + " --cores-per-partition and re-inject; core "
+        + chunk.getCore();
   }
 
   private Taken refuse(ConsumerRecord<byte[], byte[]> record, String reason) {

@@ -25,6 +25,7 @@ import java.util.Map;
  * @param records trace records in the state
  * @param lost trace records known to be lost
  * @param cores how many cores ended in which way
+ * @param coresMax cores that it may have at most
  * @param stats counts other than 0
  */
 public record PartitionMeasure(
@@ -40,6 +41,7 @@ public record PartitionMeasure(
     long records,
     long lost,
     Map<CoreEnd, Integer> cores,
+    int coresMax,
     Map<Stat, Long> stats) {
   public PartitionMeasure {
     cores = Collections.unmodifiableMap(new EnumMap<>(cores));
@@ -89,6 +91,7 @@ public record PartitionMeasure(
         records,
         lost,
         cores,
+        position.limits().cores(),
         stats);
   }
 }

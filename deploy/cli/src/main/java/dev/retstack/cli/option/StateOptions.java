@@ -1,0 +1,43 @@
+package dev.retstack.cli.option;
+
+import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.service.PipelineConfig;
+import picocli.CommandLine.Option;
+
+/** How much a partition may hold: what lies beyond is counted and told, never silently left out. */
+public final class StateOptions {
+  @Option(
+      names = "--cores-per-partition",
+      defaultValue = "100000",
+      paramLabel = "N",
+      description =
+          "Cores that a partition may hold, those that ended included (default: ${DEFAULT-VALUE});"
+              + " chunks of others go to dead-letters.")
+  private int cores;
+
+  @Option(
+      names = "--tree-calls",
+      defaultValue = "" + PipelineConfig.TREE_CALLS_PER_CORE,
+      paramLabel = "N",
+      description =
+          "Calls of each core kept for its call tree (default: ${DEFAULT-VALUE}): most of what a"
+              + " core takes in memory and in checkpoints. Totals count all calls.")
+  private int treeCalls;
+
+  /** The limits of a state. */
+  public GraphLimits limits() {
+    if (cores < 1 || treeCalls < 0) {
+      throw new IllegalArgumentException(
+          "--cores-per-partition %d, --tree-calls %d: at least 1 and 0"
+              .formatted(cores, treeCalls));
+    }
+    GraphLimits usual = GraphLimits.DEFAULT;
+    return new GraphLimits(
+        usual.maxDepth(),
+        treeCalls,
+        usual.anomaliesPerKind(),
+        usual.functions(),
+        usual.edges(),
+        cores);
+  }
+}
