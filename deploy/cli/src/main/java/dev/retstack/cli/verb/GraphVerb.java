@@ -9,12 +9,15 @@ import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.report.OpenCallRow;
 import dev.retstack.service.export.GraphCsv;
 import dev.retstack.service.export.GraphJson;
 import dev.retstack.service.export.GraphText;
+import dev.retstack.service.export.OpenCallText;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
@@ -32,7 +35,9 @@ import picocli.CommandLine.Option;
     footer = {
       "  retstack record --image zoo-riscv64-mcount -o trace.avro -- longjmp",
       "  retstack graph trace.avro",
-      "  retstack graph trace.avro --task 0"
+      "  retstack graph trace.avro --task 0",
+      "  retstack graph trace.avro --at 500 --window 100",
+      "  retstack graph trace.avro --open"
     })
 public final class GraphVerb extends ResultVerb {
   @Option(names = "--core", paramLabel = "NAME", description = "Only this core.")
@@ -50,6 +55,24 @@ public final class GraphVerb extends ResultVerb {
       paramLabel = "N",
       description = "Calls kept per core; what lies beyond is counted (default: ${DEFAULT-VALUE}).")
   private int maxCalls;
+
+  @Option(
+      names = "--at",
+      paramLabel = "T",
+      description = "What went on at this time of the cores, in their unit: the calls open then.")
+  private Long at;
+
+  @Option(
+      names = "--window",
+      defaultValue = "0",
+      paramLabel = "N",
+      description = "With --at: and the calls within N before and after it.")
+  private long window;
+
+  @Option(
+      names = "--open",
+      description = "A list of the calls that have not ended, and for how long they are open.")
+  private boolean open;
 
   @Mixin private TaskOption task;
   @Mixin private TimeOptions time;
@@ -71,10 +94,20 @@ public final class GraphVerb extends ResultVerb {
                   state.trees().stream().map(CallTree::core).collect(Collectors.joining(", "))));
     }
     List<CallTree> trees =
-        ofCore.stream().filter(t -> task.choice().has(t.task(), t.taskName())).toList();
+        ofCore.stream()
+            .filter(t -> task.choice().has(t.task(), t.taskName()))
+            .map(t -> at == null ? t : t.within(from(), to()))
+            .toList();
     task.require(!trees.isEmpty(), state);
+    if (open) {
+      showOpen(state, trees, shape);
+      return ExitCode.OK;
+    }
     List<AnomalyRow> anomalies =
-        state.anomalies().stream().filter(a -> core == null || a.core().equals(core)).toList();
+        state.anomalies().stream()
+            .filter(a -> core == null || a.core().equals(core))
+            .filter(a -> at == null || (a.time() >= from() && a.time() <= to()))
+            .toList();
     Output.write(
         out(),
         out -> {
@@ -87,6 +120,40 @@ public final class GraphVerb extends ResultVerb {
     return ExitCode.OK;
   }
 
+  private void showOpen(GraphState state, List<CallTree> trees, Format shape) throws IOException {
+    List<OpenCallRow> calls = OpenCallRow.of(trees);
+    long all = state.cores().stream().mapToLong(c -> c.progress().open()).sum();
+    Output.write(
+        out(),
+        out -> {
+          switch (shape) {
+            case TEXT -> OpenCallText.text(calls, all, out);
+            case JSON -> OpenCallText.json(calls, all, Optional.empty(), out);
+            case CSV -> OpenCallText.csv(calls, out);
+          }
+        });
+  }
+
+  private long from() {
+    return Math.max(0, at - window);
+  }
+
+  private long to() {
+    return at > Long.MAX_VALUE - window ? Long.MAX_VALUE : at + window;
+  }
+
+  @Override
+  boolean explains() {
+    if ((at != null && at < 0) || window < 0 || (window > 0 && at == null)) {
+      throw usage(
+          "--at %s --window %d: give a time from 0 up, and a window with it".formatted(at, window));
+    }
+    if (open && at != null) {
+      throw usage("--open is of the end, --at of a time: give one");
+    }
+    return false;
+  }
+
   @Override
   GraphLimits limits() {
     return GraphLimits.DEFAULT.withTreeCallsPerCore(maxCalls);
@@ -94,13 +161,19 @@ public final class GraphVerb extends ResultVerb {
 
   @Override
   String resource() {
-    return "graph";
+    return open ? "calls/open" : "graph";
   }
 
   @Override
   Map<String, String> parameters() {
     Map<String, String> parameters = new TreeMap<>(task.parameters());
-    parameters.put("depth", String.valueOf(maxDepth));
+    if (!open) {
+      parameters.put("depth", String.valueOf(maxDepth));
+    }
+    if (at != null) {
+      parameters.put("from", String.valueOf(from()));
+      parameters.put("to", String.valueOf(to()));
+    }
     if (core != null) {
       parameters.put("core", core);
     }

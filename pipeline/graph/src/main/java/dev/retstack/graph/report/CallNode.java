@@ -83,6 +83,12 @@ public final class CallNode {
     this.recorded = recorded;
   }
 
+  /** The same, without what is below it. */
+  CallNode alone() {
+    return new CallNode(
+        kind, function, selfPc, enter, exit, ending, deadBy, notRun, leftOut, recorded);
+  }
+
   void add(CallNode child) {
     children.add(child);
   }

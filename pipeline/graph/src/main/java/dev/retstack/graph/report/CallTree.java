@@ -4,10 +4,13 @@ import dev.retstack.graph.aggregate.CallTreeLog;
 import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.ClockUnit;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * The calls of one task of one core as they were nested. After a tail call the new function stands
@@ -34,6 +37,30 @@ public record CallTree(
     long notKept) {
 
   private record Task(long id, int instance) {}
+
+  private record Copied(CallNode node, Consumer<CallNode> into) {}
+
+  /**
+   * What went on in a time: all calls that had begun by its end and not ended before its beginning.
+   *
+   * @param from first time, in the unit of the core
+   * @param to last time; the same as {@code from} for the calls that were open then
+   */
+  public CallTree within(long from, long to) {
+    List<CallNode> chosen = new ArrayList<>();
+    Deque<Copied> todo = new ArrayDeque<>();
+    roots.forEach(root -> todo.add(new Copied(root, chosen::add)));
+    while (!todo.isEmpty()) {
+      Copied next = todo.remove();
+      if (next.node().enter() <= to && next.node().exit() >= from) {
+        CallNode copy = next.node().alone();
+        next.into().accept(copy);
+        next.node().children().forEach(child -> todo.add(new Copied(child, copy::add)));
+      }
+    }
+    return new CallTree(
+        session, core, task, instance, taskName, image, isa, unit, chosen, kept, notKept);
+  }
 
   /** The trees of a core's tasks, in the order in which they appeared. */
   static List<CallTree> of(CoreGraph core) {

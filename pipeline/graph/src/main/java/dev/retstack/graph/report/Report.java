@@ -40,7 +40,8 @@ public record Report(
     return completeness(records, lost);
   }
 
-  static double completeness(long records, long lost) {
+  /** Records received of all known ones, in percent; 100 where there are none. */
+  public static double completeness(long records, long lost) {
     return lost == 0 ? 100 : 100.0 * records / ((double) records + lost);
   }
 }

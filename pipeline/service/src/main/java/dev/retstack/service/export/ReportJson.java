@@ -172,7 +172,7 @@ public final class ReportJson {
     json.writeEndObject();
   }
 
-  private static void edge(EdgeRow row, JsonGenerator json) throws IOException {
+  static void edge(EdgeRow row, JsonGenerator json) throws IOException {
     json.writeStartObject();
     json.writeStringField("caller", row.caller());
     json.writeStringField("callee", row.callee());

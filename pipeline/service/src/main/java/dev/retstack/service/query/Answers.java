@@ -3,20 +3,25 @@ package dev.retstack.service.query;
 import dev.retstack.graph.reconstruct.ClockUnit;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.report.EdgeRow;
+import dev.retstack.graph.report.OpenCallRow;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.TaskChoice;
 import dev.retstack.schema.Node;
 import dev.retstack.service.export.AnomalyCsv;
 import dev.retstack.service.export.AnomalyJson;
 import dev.retstack.service.export.AnomalyText;
+import dev.retstack.service.export.EdgeText;
 import dev.retstack.service.export.GraphCsv;
 import dev.retstack.service.export.GraphJson;
 import dev.retstack.service.export.GraphText;
+import dev.retstack.service.export.OpenCallText;
 import dev.retstack.service.export.PartsText;
 import dev.retstack.service.export.ProgressText;
 import dev.retstack.service.export.ReportCsv;
 import dev.retstack.service.export.ReportJson;
 import dev.retstack.service.export.ReportText;
+import dev.retstack.service.export.SumText;
 import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.progress.CoreProgress;
 import java.io.IOException;
@@ -73,14 +78,94 @@ final class Answers {
   static Answer graph(View view, Map<String, String> parameters) {
     int depth = number(parameters, "depth", Integer.MAX_VALUE);
     Page<CallTree> page = Page.of(chosen(view.trees(), parameters), "trees", parameters);
-    List<CallTree> trees = page.rows();
+    long from = time(parameters, "from", 0);
+    long to = time(parameters, "to", Long.MAX_VALUE);
+    boolean whole = from == 0 && to == Long.MAX_VALUE;
+    List<CallTree> trees =
+        whole ? page.rows() : page.rows().stream().map(tree -> tree.within(from, to)).toList();
+    List<AnomalyRow> anomalies =
+        view.anomalies().stream().filter(row -> row.time() >= from && row.time() <= to).toList();
     return Answer.of(
         render(
             out -> {
               switch (format(parameters)) {
                 case JSON -> GraphJson.write(trees, depth, out);
                 case CSV -> GraphCsv.write(trees, depth, out);
-                case TEXT -> GraphText.write(trees, view.anomalies(), depth, out);
+                case TEXT -> GraphText.write(trees, anomalies, depth, out);
+              }
+            }),
+        page);
+  }
+
+  static Answer edges(View view, Map<String, String> parameters) {
+    Report report = view.report(unit(parameters));
+    Page<EdgeRow> page = Page.of(report.edges(), "edges", parameters);
+    return Answer.of(
+        render(
+            out -> {
+              switch (format(parameters)) {
+                case JSON -> EdgeText.json(page.rows(), report, view.coverage(), out);
+                case CSV -> EdgeText.csv(page.rows(), out);
+                case TEXT -> {
+                  view.coverage().writeMissing(out);
+                  EdgeText.text(page.rows(), out);
+                }
+              }
+            }),
+        page);
+  }
+
+  static Answer openCalls(View view, Map<String, String> parameters) {
+    List<OpenCallRow> found = OpenCallRow.of(chosen(view.trees(), parameters));
+    Page<OpenCallRow> page = Page.of(found, "open calls", parameters);
+    return Answer.of(
+        render(
+            out -> {
+              switch (format(parameters)) {
+                case JSON ->
+                    OpenCallText.json(page.rows(), view.open(), Optional.of(view.coverage()), out);
+                case CSV -> OpenCallText.csv(page.rows(), out);
+                case TEXT -> {
+                  view.coverage().writeMissing(out);
+                  OpenCallText.text(page.rows(), view.open(), out);
+                }
+              }
+            }),
+        page);
+  }
+
+  static Answer sessions(Job.Cores cores, Map<String, String> parameters) {
+    Page<SumText.Sum> page = Page.of(SumText.bySession(cores.cores()), "sessions", parameters);
+    return Answer.of(
+        render(
+            out -> {
+              switch (format(parameters)) {
+                case JSON -> SumText.sessions(page.rows(), cores.coverage(), out);
+                case CSV -> SumText.csv(SumText.By.SESSION, page.rows(), out);
+                case TEXT -> {
+                  cores.coverage().writeMissing(out);
+                  SumText.text(SumText.By.SESSION, page.rows(), out);
+                }
+              }
+            }),
+        page);
+  }
+
+  static Answer completeness(Job.Cores cores, Map<String, String> parameters) {
+    Page<CoreProgress> page = Page.of(cores.cores(), "cores", parameters);
+    return Answer.of(
+        render(
+            out -> {
+              switch (format(parameters)) {
+                case JSON ->
+                    SumText.completeness(cores.cores(), page.rows(), cores.coverage(), out);
+                case CSV -> SumText.csv(SumText.By.CORE, SumText.byCore(page.rows()), out);
+                case TEXT -> {
+                  cores.coverage().writeMissing(out);
+                  SumText.text(SumText.By.PARTITION, SumText.byPartition(cores.cores()), out);
+                  out.append('\n');
+                  SumText.text(SumText.By.CORE, SumText.byCore(page.rows()), out);
+                }
               }
             }),
         page);
@@ -191,6 +276,11 @@ final class Answers {
       return otherwise;
     }
     return Integer.parseInt(text); // checked before
+  }
+
+  private static long time(Map<String, String> parameters, String name, long otherwise) {
+    String text = parameters.get(name);
+    return text == null ? otherwise : Long.parseLong(text); // checked before
   }
 
   private static String render(Renderer renderer) {

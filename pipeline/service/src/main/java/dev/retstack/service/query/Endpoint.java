@@ -3,11 +3,13 @@ package dev.retstack.service.query;
 import static dev.retstack.service.query.Parameter.CORE;
 import static dev.retstack.service.query.Parameter.DEPTH;
 import static dev.retstack.service.query.Parameter.FORMAT;
+import static dev.retstack.service.query.Parameter.FROM;
 import static dev.retstack.service.query.Parameter.KIND;
 import static dev.retstack.service.query.Parameter.LIMIT;
 import static dev.retstack.service.query.Parameter.OFFSET;
 import static dev.retstack.service.query.Parameter.SESSION;
 import static dev.retstack.service.query.Parameter.TASK;
+import static dev.retstack.service.query.Parameter.TO;
 import static dev.retstack.service.query.Parameter.UNIT;
 import static dev.retstack.service.query.Parameter.WHAT;
 
@@ -28,15 +30,49 @@ enum Endpoint {
       "{unit,records,lost,completeness,resultHash,functions,edges,stats,partitions,parts}",
       FORMAT,
       UNIT),
+  EDGES(
+      "/edges",
+      "Who called whom, how often and how long",
+      "{unit,edges,partitions,parts}",
+      FORMAT,
+      UNIT,
+      LIMIT,
+      OFFSET),
+  OPEN_CALLS(
+      "/calls/open",
+      "Calls that have not ended, and for how long they are open",
+      "{open,calls,partitions,parts}",
+      FORMAT,
+      CORE,
+      SESSION,
+      TASK,
+      LIMIT,
+      OFFSET),
+  SESSIONS(
+      "/sessions",
+      "Cores, records and losses of each session",
+      "{sessions,partitions,parts}",
+      FORMAT,
+      LIMIT,
+      OFFSET),
+  COMPLETENESS(
+      "/completeness",
+      "Records received of all that are known, in percent: in all, by partition, by core",
+      "{records,lost,completeness,byPartition,cores,partitions,parts}",
+      FORMAT,
+      LIMIT,
+      OFFSET),
   GRAPH(
       "/graph",
-      "Call trees, one row per core and task",
+      "Call trees, one row per core and task; of a time where one is given",
       "[{core,session,task,instance,taskName,calls}]",
       FORMAT,
       CORE,
       SESSION,
       TASK,
       DEPTH,
+      FROM,
+      TO,
       LIMIT,
       OFFSET),
   ANOMALIES(

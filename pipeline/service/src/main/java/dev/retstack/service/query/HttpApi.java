@@ -57,6 +57,7 @@ public final class HttpApi {
   private static final ContentType EVENT_STREAM = MediaTypes.TEXT_EVENT_STREAM.toContentType();
   private static final PathMatcher0 EVENTS = PathMatchers.segment("anomalies").slash("events");
   private static final ContentType PROMETHEUS = ContentTypes.parse(Samples.CONTENT_TYPE);
+  private static final PathMatcher0 OPEN_CALLS = PathMatchers.segment("calls").slash("open");
   private static final PathMatcher0 OWN_PARTS = PathMatchers.segment("parts").slash("own");
 
   /** Between an answer and the next question on one connection. */
@@ -98,6 +99,11 @@ public final class HttpApi {
     Route report = path("report", () -> answer(Endpoint.REPORT, Answers::report));
     Route graph = path("graph", () -> answer(Endpoint.GRAPH, Answers::graph));
     Route anomalies = path("anomalies", () -> answer(Endpoint.ANOMALIES, Answers::anomalies));
+    Route edges = path("edges", () -> answer(Endpoint.EDGES, Answers::edges));
+    Route open = path(OPEN_CALLS, () -> answer(Endpoint.OPEN_CALLS, Answers::openCalls));
+    Route sessions = path("sessions", () -> cores(Endpoint.SESSIONS, Answers::sessions));
+    Route lossless =
+        path("completeness", () -> cores(Endpoint.COMPLETENESS, Answers::completeness));
     Route events = path(EVENTS, this::events);
     Route stats = path("stats", () -> answer(Endpoint.STATS, Answers::stats));
     Route openapi = path("openapi.json", () -> complete(json(200, OpenApi.document())));
@@ -106,7 +112,8 @@ public final class HttpApi {
     Route ofMember = path(OWN_PARTS, own::route);
     Route health = pathPrefix("health", this::health);
     Route metrics = path("metrics", this::metrics);
-    Route queried = concat(report, graph, anomalies, events, stats, cores, parts);
+    Route listed = concat(edges, open, sessions, lossless);
+    Route queried = concat(report, graph, anomalies, events, stats, cores, parts, listed);
     Route all = concat(queryRole(queried), ofMember, health, metrics, openapi, schemas.routes());
     Route getOnly = get(() -> all);
     Route known = handleRejections(Refusals.rejections(), () -> getOnly);

@@ -33,6 +33,10 @@ record Parameter(String name, String description, List<String> allowed, long lea
           "of this task only: its id, unsigned, in decimal or behind 0x in hex; or its name");
   static final Parameter KIND = text("kind", "of this kind only, such as LOST");
   static final Parameter DEPTH = number("depth", "levels of calls shown", 1, Integer.MAX_VALUE);
+  static final Parameter FROM =
+      number("from", "calls that had not ended before this time of their core", 0, Long.MAX_VALUE);
+  static final Parameter TO =
+      number("to", "calls that had begun by this time of their core", 0, Long.MAX_VALUE);
   static final Parameter LIMIT = number("limit", "rows in this answer at most", 1, Page.ROWS_MAX);
   static final Parameter OFFSET =
       number("offset", "rows left out before the first", 0, Integer.MAX_VALUE);

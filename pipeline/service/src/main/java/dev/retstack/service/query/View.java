@@ -16,6 +16,7 @@ public final class View {
   private final List<StateCopy> copies;
   private final Coverage coverage;
   private final ReportBuilder merged = new ReportBuilder();
+  private final long open;
 
   /** One member's own partitions. */
   View(List<StateCopy> copies, int partitionCount) {
@@ -26,10 +27,13 @@ public final class View {
   View(List<StateCopy> copies, Coverage coverage) {
     this.copies = List.copyOf(copies);
     this.coverage = coverage;
+    long calls = 0;
     for (StateCopy copy : copies) {
       GraphState state = copy.state();
       merged.add(state);
+      calls += state.cores().stream().mapToLong(core -> core.progress().open()).sum();
     }
+    this.open = calls;
   }
 
   /**
@@ -45,6 +49,11 @@ public final class View {
   /** Call trees by core. */
   public List<CallTree> trees() {
     return merged.trees();
+  }
+
+  /** Calls that are open, also those that no tree has. */
+  long open() {
+    return open;
   }
 
   /** Anomalies by core. */

@@ -1,0 +1,161 @@
+package dev.retstack.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.report.CallNode;
+import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.report.EdgeRow;
+import dev.retstack.service.replay.TraceProducer;
+import dev.retstack.service.support.CoreScript;
+import dev.retstack.service.support.HttpAsk;
+import dev.retstack.service.support.LiveBench;
+import dev.retstack.service.support.States;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Numbers of a running member against those of a replay of the same chunks. */
+class EndpointsTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static Pipeline pipeline;
+  private static HttpAsk ask;
+  private static GraphState replayed;
+  private static String session;
+
+  @BeforeAll
+  static void start() throws Exception {
+    LiveBench bench = LiveBench.fresh();
+    bench.produceAll();
+    session = bench.fleet().getFirst().chunks().getFirst().getSession();
+    CoreScript open =
+        new CoreScript(CoreScript.image("open", "main", "walk", "leaf"), "other-session", "core-o")
+            .enter("main")
+            .tick(10)
+            .enter("walk")
+            .tick(5)
+            .enter("leaf")
+            .tick(7)
+            .exit()
+            .chunk();
+    try (TraceProducer producer = new TraceProducer(bench.kafka(), bench.topics())) {
+      producer.image(open.image());
+      for (var chunk : open.chunks()) {
+        producer.chunk(chunk);
+      }
+      producer.flush();
+    }
+    List<CoreScript> all = new ArrayList<>(bench.fleet());
+    all.add(open);
+    replayed = States.of(all);
+    pipeline = PipelineService.start(bench.config());
+    bench.awaitEnded(pipeline);
+    bench.awaitScrape(
+        pipeline, page -> page.sum("retstack_state_records") == replayed.report().records());
+    ask = new HttpAsk(pipeline.httpUri());
+  }
+
+  @AfterAll
+  static void stop() {
+    ask.close();
+    pipeline.close();
+  }
+
+  private static JsonNode json(String path) throws Exception {
+    HttpResponse<String> answer = ask.get(path);
+    assertThat(answer.statusCode()).as(path + ": " + answer.body()).isEqualTo(200);
+    return JSON.readTree(answer.body());
+  }
+
+  @Test
+  void edgesAreThoseOfTheReportPageByPage() throws Exception {
+    List<EdgeRow> edges = replayed.report().edges();
+    assertThat(json("/edges").path("edges"))
+        .extracting(
+            edge -> edge.path("caller").asText(),
+            edge -> edge.path("callee").asText(),
+            edge -> edge.path("calls").asLong(),
+            edge -> edge.path("total").asLong())
+        .containsExactlyElementsOf(
+            edges.stream().map(e -> tuple(e.caller(), e.callee(), e.calls(), e.total())).toList());
+    HttpResponse<String> page = ask.get("/edges?format=csv&limit=2&offset=1");
+    assertThat(page.headers().firstValue("Retstack-Page"))
+        .hasValue("offset=1; rows=2; of=" + edges.size());
+    assertThat(page.body().lines()).hasSize(3);
+  }
+
+  @Test
+  void openCallsSayForHowLong() throws Exception {
+    JsonNode answer = json("/calls/open");
+    assertThat(answer.path("open").asLong()).isEqualTo(2);
+    assertThat(answer.path("calls"))
+        .extracting(
+            call -> call.path("core").asText(),
+            call -> call.path("session").asText(),
+            call -> call.path("function").asText(),
+            call -> call.path("depth").asInt(),
+            call -> call.path("enter").asLong(),
+            call -> call.path("openFor").asLong())
+        .containsExactly(
+            tuple("core-o", "other-session", "main", 0, 0L, 22L),
+            tuple("core-o", "other-session", "walk", 1, 10L, 12L));
+    assertThat(ask.get("/calls/open?core=core-1&format=csv").body().lines()).hasSize(1);
+    assertThat(ask.get("/calls/open?format=text").body()).contains("2 calls are open, 2 are shown");
+  }
+
+  @Test
+  void theGraphOfATimeHasTheCallsOfThatTime() throws Exception {
+    CallTree tree =
+        replayed.trees().stream().filter(t -> t.core().equals("core-1")).findFirst().orElseThrow();
+    List<CallNode> all = new ArrayList<>(tree.roots());
+    for (int i = 0; i < all.size(); i++) {
+      all.addAll(all.get(i).children());
+    }
+    CallNode chosen = all.get(all.size() / 2);
+    long from = chosen.enter();
+    long to = chosen.exit() + 20;
+    List<String> expected = new ArrayList<>();
+    all.stream()
+        .filter(call -> call.enter() <= to && call.exit() >= from)
+        .forEach(call -> expected.add(call.function() + "@" + call.enter()));
+    assertThat(expected.size()).isBetween(2, all.size() - 2);
+    List<String> got = new ArrayList<>();
+    flatten(json("/graph?core=core-1&from=" + from + "&to=" + to).get(0).path("calls"), got);
+    assertThat(got).containsExactlyInAnyOrderElementsOf(expected);
+    assertThat(json("/graph?core=core-1&from=" + Long.MAX_VALUE).get(0).path("calls")).isEmpty();
+  }
+
+  private static void flatten(JsonNode calls, List<String> into) {
+    for (JsonNode call : calls) {
+      into.add(call.path("function").asText() + "@" + call.path("enter").asLong());
+      flatten(call.path("children"), into);
+    }
+  }
+
+  @Test
+  void sessionsAndCompletenessAddUpToTheReport() throws Exception {
+    JsonNode sessions = json("/sessions").path("sessions");
+    assertThat(sessions)
+        .extracting(s -> s.path("session").asText(), s -> s.path("running").asInt())
+        .containsExactlyInAnyOrder(tuple(session, 0), tuple("other-session", 1));
+    JsonNode complete = json("/completeness");
+    assertThat(complete.path("records").asLong()).isEqualTo(replayed.report().records());
+    assertThat(complete.path("lost").asLong()).isEqualTo(replayed.report().lost());
+    assertThat(complete.path("completeness").asDouble())
+        .isEqualTo(replayed.report().completeness());
+    for (JsonNode rows : List.of(sessions, complete.path("byPartition"), complete.path("cores"))) {
+      long records = 0;
+      for (JsonNode row : rows) {
+        records += row.path("records").asLong();
+      }
+      assertThat(records).as(rows.toString()).isEqualTo(replayed.report().records());
+    }
+    assertThat(complete.path("cores")).hasSize(replayed.cores().size());
+  }
+}
