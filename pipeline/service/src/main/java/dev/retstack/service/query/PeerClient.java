@@ -13,6 +13,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -136,8 +137,11 @@ final class PeerClient implements AutoCloseable {
         failure instanceof CompletionException && failure.getCause() != null
             ? failure.getCause()
             : failure;
+    if (cause instanceof HttpTimeoutException) {
+      return "no answer within " + FIRST.toSeconds() + " s";
+    }
     if (cause instanceof TimeoutException) {
-      return "no answer within " + ALL.toSeconds() + " s";
+      return "no whole answer within " + ALL.toSeconds() + " s";
     }
     if (cause instanceof EOFException) {
       return "its answer was cut off";
