@@ -176,7 +176,9 @@ public final class StateBench implements AutoCloseable {
     MemberProcess member = pass.member();
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     MetricsPage page = member.metrics();
-    while (page.sum("retstack_checkpoint_behind_chunks") > 0) {
+    // a partition that stands still does not answer: it is not there, rather than 0 behind
+    while (page.sum("retstack_partitions_unanswered") > 0
+        || page.sum("retstack_checkpoint_behind_chunks") > 0) {
       pause(member, deadline, "write the last checkpoint");
       page = member.metrics();
     }
