@@ -1,7 +1,9 @@
 package dev.retstack.service;
 
 import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.TimeRules;
+import dev.retstack.graph.snapshot.StateVersions;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.ingest.KafkaSettings;
 import dev.retstack.service.nodes.Role;
@@ -28,6 +30,7 @@ import java.util.Set;
  * @param spanThreshold shortest call published to spans, in the core's unit; empty = none
  * @param limits what a stream can make grow at most
  * @param rules which time is in totals; a group keeps to those that its checkpoints were made with
+ * @param versions of state that this member reads and writes
  */
 public record PipelineConfig(
     KafkaSettings kafka,
@@ -41,7 +44,8 @@ public record PipelineConfig(
     Duration imagePatience,
     OptionalLong spanThreshold,
     GraphLimits limits,
-    TimeRules rules) {
+    TimeRules rules,
+    StateVersions versions) {
 
   /** Group of members that are given no other one. */
   public static final String DEFAULT_GROUP = "retstack-pipeline";
@@ -80,7 +84,8 @@ public record PipelineConfig(
         Duration.ofSeconds(60),
         OptionalLong.empty(),
         GraphLimits.DEFAULT.withTreeCallsPerCore(TREE_CALLS_PER_CORE),
-        TimeRules.DEFAULT);
+        TimeRules.DEFAULT,
+        GraphState.VERSIONS);
   }
 
   /** The same, to be changed. */
@@ -102,6 +107,7 @@ public record PipelineConfig(
     private OptionalLong spanThreshold;
     private GraphLimits limits;
     private TimeRules rules;
+    private StateVersions versions;
 
     private Builder(PipelineConfig from) {
       kafka = from.kafka;
@@ -116,6 +122,7 @@ public record PipelineConfig(
       spanThreshold = from.spanThreshold;
       limits = from.limits;
       rules = from.rules;
+      versions = from.versions;
     }
 
     /** Other names of topics. */
@@ -185,6 +192,16 @@ public record PipelineConfig(
       return this;
     }
 
+    /**
+     * No state newer than this version is read or written, as by an earlier release.
+     *
+     * @throws IllegalArgumentException where this release does not know it
+     */
+    public Builder stateVersion(int pin) {
+      versions = GraphState.VERSIONS.upTo(pin);
+      return this;
+    }
+
     /** The configuration as changed. */
     public PipelineConfig build() {
       return new PipelineConfig(
@@ -199,7 +216,8 @@ public record PipelineConfig(
           imagePatience,
           spanThreshold,
           limits,
-          rules);
+          rules,
+          versions);
     }
   }
 

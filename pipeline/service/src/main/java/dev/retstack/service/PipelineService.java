@@ -2,6 +2,7 @@ package dev.retstack.service;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
+import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.service.ingest.EndOffsets;
 import dev.retstack.service.ingest.ImageFeed;
 import dev.retstack.service.ingest.ImageRegistry;
@@ -92,11 +93,20 @@ public final class PipelineService {
     Meters meters = new Meters();
     ActorRef<ImageRegistry.Command> images = spawn(system, ImageRegistry.create(), "images");
     ActorRef<CoreWatch.Command> watch = spawn(system, CoreWatch.create(), "cores");
+    NodeFeed nodes =
+        new NodeFeed(
+            config.kafka(),
+            config.topics().nodes(),
+            config.groupId(),
+            config.roles(),
+            config.versions());
     ActorRef<Partitions.Command> partitions =
         spawn(
             system,
             Partitions.create(
-                p -> partition(config, p, new PartitionPeers(images, watch, meters.partition(p)))),
+                p ->
+                    partition(
+                        config, p, new PartitionPeers(images, watch, meters.partition(p), nodes))),
             "partitions");
     Queries queries = new Queries(system, partitions, watch, topicSizes.events());
     EndOffsets ends =
@@ -111,8 +121,6 @@ public final class PipelineService {
             config.topics().anomalies(),
             topicSizes.anomalies(),
             IsolationLevel.READ_COMMITTED);
-    NodeFeed nodes =
-        new NodeFeed(config.kafka(), config.topics().nodes(), config.groupId(), config.roles());
     Job job = new Job(queries, nodes, config.http(), ends, config.limits());
     ImageFeed feed = new ImageFeed(config.kafka(), imageEnds, images, system::terminate);
     Runnable readers =
@@ -139,12 +147,12 @@ public final class PipelineService {
               config.http().followersMax());
       HttpApi api = new HttpApi(job, config.topics(), scrape, followers, config.http());
       ServerBinding binding = bind(config.http(), system, api);
-      Optional<ActorRef<Ingest.Command>> ingest =
-          config.roles().contains(Role.INGEST)
-              ? Optional.of(ingest(config, system, topicSizes, partitions))
-              : Optional.empty();
       int port = binding.localAddress().getPort();
       nodes.start(config.http().authority(port), config.http().url(port));
+      Optional<ActorRef<Ingest.Command>> ingest =
+          config.roles().contains(Role.INGEST)
+              ? Optional.of(ingest(config, system, topicSizes, partitions, nodes))
+              : Optional.empty();
       return new Pipeline(system, binding, config.http(), nodes, readers, ingest, queries);
     } catch (IOException | InterruptedException | RuntimeException e) {
       readers.run();
@@ -156,7 +164,8 @@ public final class PipelineService {
       PipelineConfig config,
       ActorSystem<SpawnProtocol.Command> system,
       TopicSizes topicSizes,
-      ActorRef<Partitions.Command> partitions)
+      ActorRef<Partitions.Command> partitions,
+      NodeFeed nodes)
       throws IOException, InterruptedException {
     return spawn(
         system,
@@ -165,8 +174,26 @@ public final class PipelineService {
             config.topics().events(),
             config.groupId(),
             topicSizes.events(),
-            partitions),
+            partitions,
+            nodes::othersRead,
+            untilReadable(config, nodes)),
         "ingest");
+  }
+
+  /**
+   * A member that is held to an older version joins when the others have heard of it, and had time
+   * to write what it can read.
+   */
+  private static Duration untilReadable(PipelineConfig config, NodeFeed nodes)
+      throws IOException, InterruptedException {
+    if (config.versions().equals(GraphState.VERSIONS)) {
+      return Duration.ZERO;
+    }
+    await("read the nodes topic", nodes.caughtUp());
+    boolean othersAreNewer = nodes.othersRead(config.versions().newest() + 1);
+    return othersAreNewer
+        ? config.checkpointInterval().multipliedBy(2).plusSeconds(2)
+        : Duration.ZERO;
   }
 
   private static Behavior<PartitionGraph.Command> partition(
@@ -176,7 +203,13 @@ public final class PipelineService {
             PartitionGraph.create(
                 partition,
                 config.partitionSettings(),
-                () -> new KafkaLedger(config.kafka(), config.topics(), config.groupId(), partition),
+                () ->
+                    new KafkaLedger(
+                        config.kafka(),
+                        config.topics(),
+                        config.groupId(),
+                        partition,
+                        KafkaLedger.Check.of(config.versions())),
                 peers))
         .onFailure(SupervisorStrategy.stop());
   }

@@ -126,6 +126,15 @@ public final class PipelineVerb extends Verb {
       description = "Publish calls of this length and longer to the spans topic (default: none).")
   private Long spanThreshold;
 
+  @Option(
+      names = "--state-version",
+      paramLabel = "N",
+      description = {
+        "Read and write no state newer than this version, as an earlier release does: to go back to",
+        "that release without a gap (default: the newest that all members read)."
+      })
+  private Integer stateVersion;
+
   @Mixin private CheckpointOptions checkpoints;
   @Mixin private StateOptions state;
   @Mixin private TotalTimeOptions time;
@@ -150,8 +159,13 @@ public final class PipelineVerb extends Verb {
               .checkpoints(checkpoints.interval(), checkpoints.chunks())
               .roles(roles.isEmpty() ? EnumSet.allOf(Role.class) : roles)
               .http(http());
-      config =
-          spanThreshold == null ? builder.build() : builder.spanThreshold(spanThreshold).build();
+      if (spanThreshold != null) {
+        builder.spanThreshold(spanThreshold);
+      }
+      if (stateVersion != null) {
+        builder.stateVersion(stateVersion);
+      }
+      config = builder.build();
     } catch (IllegalArgumentException e) {
       throw usage(e.getMessage());
     }

@@ -2,6 +2,7 @@ package dev.retstack.cli.chaos;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.graph.aggregate.GraphState;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -109,6 +110,17 @@ class ChaosTest {
     try (Job job = Job.start(processes, dir, brokers, "disk")) {
       FullDisk row = new FullDisk(job, SMALL_DISK, Duration.ofMinutes(2));
       tell("theDiskOfABrokerIsFull", job, row.run(DISKS));
+    }
+  }
+
+  /** {@code -Dretstack.previous=DIR}: a checkout of the release before, built. */
+  @Test
+  void releasesRoll() throws Exception {
+    String previous = System.getProperty("retstack.previous");
+    Assumptions.assumeTrue(previous != null, "-Dretstack.previous=DIR names the release before");
+    try (Job job = Job.start(processes, dir, brokers, "rolls")) {
+      Rolls row = new Rolls(job, Path.of(previous), GraphState.VERSIONS.oldest());
+      tell("releasesRoll", job, row.run());
     }
   }
 

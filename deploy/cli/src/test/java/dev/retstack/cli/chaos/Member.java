@@ -37,9 +37,11 @@ final class Member {
   private final HttpClient http = HttpClient.newHttpClient();
   private final Path folder;
   private final Path log;
-  private final String line;
+  private final String options;
+  private String launcher = "retstack";
   private final URI url;
   private final int number;
+  private String more = "";
   private Process process;
 
   /**
@@ -55,7 +57,18 @@ final class Member {
     int port = processes.freePort();
     this.url = URI.create("http://127.0.0.1:" + port);
     this.log = folder.resolve("member-" + number + ".log");
-    this.line = "exec retstack pipeline --http-port %d %s".formatted(port, options);
+    this.options = "--http-port %d %s".formatted(port, options);
+  }
+
+  /**
+   * Starts otherwise from its next life on.
+   *
+   * @param command another {@code retstack}
+   * @param moreOptions of {@code pipeline}
+   */
+  void become(String command, String moreOptions) {
+    launcher = command;
+    more = moreOptions;
   }
 
   /** Starts it; does not wait. */
@@ -63,7 +76,7 @@ final class Member {
     process =
         processes.start(
             processes
-                .retstack(folder, line)
+                .retstack(folder, "exec %s pipeline %s %s".formatted(launcher, options, more))
                 .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile())));
   }
 

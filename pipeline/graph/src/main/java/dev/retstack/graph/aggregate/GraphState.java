@@ -10,6 +10,7 @@ import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.snapshot.SnapshotReader;
 import dev.retstack.graph.snapshot.SnapshotWriter;
+import dev.retstack.graph.snapshot.StateVersions;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.schema.codec.RecordLinks;
 import java.io.DataInput;
@@ -30,7 +31,9 @@ import java.util.Optional;
  * read back in between. Not safe for use by several threads at once.
  */
 public final class GraphState {
-  private static final int VERSION = 10;
+  /** Snapshots that are read, and can be written: this release's, and the one before it. */
+  public static final StateVersions VERSIONS = new StateVersions(10, 10);
+
   private static final int MAX_IMAGES = 1 << 20;
 
   private final GraphLimits limits;
@@ -200,12 +203,25 @@ public final class GraphState {
     return new ReportBuilder().add(this).anomalies();
   }
 
-  /** Writes the whole state as one snapshot, limits excepted. */
+  /** Writes the whole state as one snapshot of the newest version, limits excepted. */
   public void writeTo(DataOutput out) throws IOException {
+    writeTo(out, VERSIONS.newest());
+  }
+
+  /**
+   * Writes the whole state as one snapshot of this version, for those who read no newer one.
+   *
+   * @param version one of {@link #VERSIONS}
+   */
+  public void writeTo(DataOutput out, int version) throws IOException {
+    if (!VERSIONS.reads(version)) {
+      throw new IllegalArgumentException(
+          "snapshot of version %d: %s can be written".formatted(version, VERSIONS));
+    }
     if (byTask) {
       throw new IllegalStateException("no snapshot of a state that adds up by task");
     }
-    SnapshotWriter snapshot = new SnapshotWriter(out, VERSION);
+    SnapshotWriter snapshot = new SnapshotWriter(out, version);
     DataOutput body = snapshot.body();
     body.writeByte(rules.bits());
     body.writeInt(images.size());
@@ -236,11 +252,13 @@ public final class GraphState {
   /**
    * Reads a snapshot.
    *
-   * @throws IOException where the bytes are not a snapshot, of another version, changed in any bit,
-   *     cut off, or beyond the limits; memory grows only with bytes really read
+   * @throws dev.retstack.graph.snapshot.UnreadableSnapshotException where it is of a version that
+   *     is not among {@link #VERSIONS}
+   * @throws IOException where the bytes are not a snapshot, changed in any bit, cut off, or beyond
+   *     the limits; memory grows only with bytes really read
    */
   public static GraphState readFrom(DataInput in, GraphLimits limits) throws IOException {
-    SnapshotReader snapshot = new SnapshotReader(in, VERSION);
+    SnapshotReader snapshot = new SnapshotReader(in, VERSIONS);
     DataInput body = snapshot.body();
     GraphState state = new GraphState(limits, TimeRules.of(body.readUnsignedByte()));
     int images = Fields.readCount(body, MAX_IMAGES, "images");

@@ -6,6 +6,7 @@ import dev.retstack.graph.snapshot.Fields;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.Arrays;
 
 /** Exact counts of all stats. Columns by ordinal: never stored, snapshots carry the names. */
 @SuppressWarnings("EnumOrdinal")
@@ -29,10 +30,13 @@ public final class StatCounts {
   }
 
   void writeTo(DataOutput out) throws IOException {
-    out.writeInt(counts.length);
+    // releases before know fewer stats: what did not happen is not named
+    out.writeInt((int) Arrays.stream(counts).filter(count -> count != 0).count());
     for (int i = 0; i < counts.length; i++) {
-      Fields.writeText(out, Stat.of(i).name());
-      out.writeLong(counts[i]);
+      if (counts[i] != 0) {
+        Fields.writeText(out, Stat.of(i).name());
+        out.writeLong(counts[i]);
+      }
     }
   }
 

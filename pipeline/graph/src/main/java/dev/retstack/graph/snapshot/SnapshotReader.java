@@ -14,19 +14,46 @@ public final class SnapshotReader {
   private final DataInput raw;
   private final DataInputStream in;
 
+  private final int version;
+
+  /** A snapshot of this version. */
   public SnapshotReader(DataInput raw, int version) throws IOException {
+    this(raw, new StateVersions(version, version));
+  }
+
+  /**
+   * A snapshot of any of these versions.
+   *
+   * @throws UnreadableSnapshotException where it is one of another version
+   */
+  public SnapshotReader(DataInput raw, StateVersions versions) throws IOException {
     this.raw = raw;
     this.in = new DataInputStream(new CheckedInputStream(new Source(raw), crc));
     int magic = in.readInt();
     if (magic != SnapshotWriter.MAGIC) {
       throw new IOException("not a snapshot: starts with 0x" + Integer.toHexString(magic));
     }
-    int found = in.readUnsignedByte();
-    if (found != version) {
-      throw new IOException(
-          "snapshot of version %d, this program reads version %d: replay from the topic"
-              .formatted(found, version));
+    version = in.readUnsignedByte();
+    if (!versions.reads(version)) {
+      throw new UnreadableSnapshotException(version, versions);
     }
+  }
+
+  /**
+   * The version of a snapshot, by its first bytes.
+   *
+   * @throws IllegalArgumentException where there are fewer than five
+   */
+  public static int versionOf(byte[] snapshot) {
+    if (snapshot.length < Integer.BYTES + 1) {
+      throw new IllegalArgumentException("a snapshot of %d bytes".formatted(snapshot.length));
+    }
+    return snapshot[Integer.BYTES] & 0xff;
+  }
+
+  /** The version found. */
+  public int version() {
+    return version;
   }
 
   /** Where the body comes from. */

@@ -2,13 +2,16 @@ package dev.retstack.service.ingest;
 
 import dev.retstack.service.reconstruct.PartitionGraph;
 import dev.retstack.service.reconstruct.Partitions;
+import dev.retstack.service.reconstruct.UnreadableCheckpointException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -77,6 +80,10 @@ final class EventStream {
   private final String group;
   private final int partitionCount;
   private final ActorRef<Partitions.Command> partitions;
+  private final java.util.function.Consumer<UnreadableCheckpointException> onUnreadable;
+
+  /** Partitions whose checkpoints this member cannot go on from: it takes nothing of them. */
+  private final Set<Integer> leftAlone = ConcurrentHashMap.newKeySet();
 
   EventStream(
       ActorSystem<?> system,
@@ -84,7 +91,9 @@ final class EventStream {
       String topic,
       String group,
       int partitionCount,
-      ActorRef<Partitions.Command> partitions) {
+      ActorRef<Partitions.Command> partitions,
+      java.util.function.Consumer<UnreadableCheckpointException> onUnreadable) {
+    this.onUnreadable = onUnreadable;
     this.system = system;
     this.kafka = kafka;
     this.topic = topic;
@@ -95,6 +104,7 @@ final class EventStream {
 
   /** Joins the group and runs until drained or failed. */
   Running run() {
+    leftAlone.clear();
     SharedKillSwitch feeds = KillSwitches.shared("feeds");
     return new Running(run(feeds), feeds);
   }
@@ -108,7 +118,10 @@ final class EventStream {
             this::revoked)
         .mapAsync(
             1,
-            assigned -> acquire(assigned.first()).thenApply(graph -> feed(assigned, graph, feeds)))
+            assigned ->
+                leftAlone.contains(assigned.first().partition())
+                    ? CompletableFuture.completedFuture(leaveAlone(assigned, feeds))
+                    : acquire(assigned.first()).thenApply(graph -> feed(assigned, graph, feeds)))
         .flatMapMerge(Math.max(1, partitionCount), feed -> feed)
         .toMat(Sink.ignore(), Consumer::createDrainingControl)
         .run(system);
@@ -124,6 +137,12 @@ final class EventStream {
         .via(ActorFlow.askWithStatus(IN_FLIGHT, graph, ANSWER, PartitionGraph.Ingest::new));
   }
 
+  private static Source<Done, NotUsed> leaveAlone(
+      Pair<TopicPartition, Source<ConsumerRecord<byte[], byte[]>, NotUsed>> assigned,
+      SharedKillSwitch feeds) {
+    return assigned.second().via(feeds.flow()).via(new LeftAlone<>());
+  }
+
   private CompletionStage<Map<TopicPartition, Object>> startOffsets(Set<TopicPartition> assigned) {
     Map<TopicPartition, CompletableFuture<Long>> asked = new LinkedHashMap<>();
     for (TopicPartition partition : assigned) {
@@ -134,6 +153,7 @@ final class EventStream {
                   graph ->
                       AskPattern.<PartitionGraph.Command, Long>askWithStatus(
                           graph, PartitionGraph.AwaitOpen::new, ANSWER, system.scheduler()))
+              .exceptionally(failure -> leftAt(partition.partition(), failure))
               .toCompletableFuture());
     }
     return CompletableFuture.allOf(asked.values().toArray(CompletableFuture[]::new))
@@ -146,7 +166,19 @@ final class EventStream {
             });
   }
 
+  /** Where a partition stands that is left alone; any other failure goes on. */
+  private long leftAt(int partition, Throwable failure) {
+    Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+    if (cause instanceof UnreadableCheckpointException unreadable) {
+      leftAlone.add(partition);
+      onUnreadable.accept(unreadable);
+      return unreadable.nextOffset();
+    }
+    throw new CompletionException(cause);
+  }
+
   private void revoked(Set<TopicPartition> gone) {
+    gone.forEach(partition -> leftAlone.remove(partition.partition()));
     partitions.tell(
         new Partitions.Release(
             gone.stream().map(TopicPartition::partition).collect(Collectors.toSet())));

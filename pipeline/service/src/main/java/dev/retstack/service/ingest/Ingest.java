@@ -4,6 +4,7 @@ import dev.retstack.service.reconstruct.Partitions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import org.apache.pekko.Done;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -25,6 +26,16 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
   /** A stream that ran this long was well; the next failure is a new one. */
   private static final long WELL_NANOS = Duration.ofMinutes(1).toNanos();
 
+  /**
+   * A member that cannot read what it was given, while others can, stays out of the group for so
+   * long: time for them to take it over, and to write it so that this one can read it.
+   */
+  private static final Duration FIRST_STAND_BY = Duration.ofSeconds(20);
+
+  private static final Duration LONGEST_STAND_BY = Duration.ofMinutes(5);
+
+  private static final Duration LOOK_ROUND = Duration.ofSeconds(3);
+
   private static final Duration RELEASE_TIMEOUT = Duration.ofMinutes(2);
 
   /** What it understands. */
@@ -32,6 +43,13 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
 
   /** Drains the stream, writes the last checkpoints, leaves the group; then answers and stops. */
   public record Stop(ActorRef<Done> replyTo) implements Command {}
+
+  /** A partition was given to this member whose checkpoint it cannot go on from. */
+  private record Unreadable(int version) implements Command {}
+
+  private enum LookRound implements Command {
+    INSTANCE
+  }
 
   private enum Run implements Command {
     INSTANCE
@@ -46,24 +64,41 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
   private final ActorRef<Partitions.Command> partitions;
   private final List<Stop> stops = new ArrayList<>();
   private EventStream.Running running;
+  private final IntPredicate othersRead;
   private Duration backoff = FIRST_BACKOFF;
+  private Duration standBy = FIRST_STAND_BY;
+  private int unreadable;
+  private boolean leaving;
   private long startedNanos;
 
-  /** Joins the group at once. */
+  /**
+   * Joins the group.
+   *
+   * @param others whether another member that runs reads a version of state
+   * @param first how long it waits before it joins
+   */
   public static Behavior<Command> create(
       KafkaSettings kafka,
       String topic,
       String group,
       int partitionCount,
-      ActorRef<Partitions.Command> partitions) {
+      ActorRef<Partitions.Command> partitions,
+      IntPredicate others,
+      Duration first) {
     return Behaviors.setup(
         context ->
             Behaviors.withTimers(
                 timers -> {
                   EventStream stream =
                       new EventStream(
-                          context.getSystem(), kafka, topic, group, partitionCount, partitions);
-                  return new Ingest(context, timers, stream::run, partitions);
+                          context.getSystem(),
+                          kafka,
+                          topic,
+                          group,
+                          partitionCount,
+                          partitions,
+                          e -> context.getSelf().tell(new Unreadable(e.version())));
+                  return new Ingest(context, timers, stream::run, partitions, others, first);
                 }));
   }
 
@@ -71,19 +106,31 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
       ActorContext<Command> context,
       TimerScheduler<Command> timers,
       Supplier<EventStream.Running> stream,
-      ActorRef<Partitions.Command> partitions) {
+      ActorRef<Partitions.Command> partitions,
+      IntPredicate othersRead,
+      Duration first) {
     super(context);
+    this.othersRead = othersRead;
     context.setLoggerName(Ingest.class);
     this.timers = timers;
     this.stream = stream;
     this.partitions = partitions;
-    run();
+    if (first.isZero()) {
+      run();
+    } else {
+      timers.startSingleTimer(Run.INSTANCE, Run.INSTANCE, first);
+    }
   }
 
   @Override
   public Behavior<Command> onMessage(Command command) {
     return switch (command) {
       case Run _ -> run();
+      case Unreadable m -> {
+        unreadable = m.version();
+        yield onLookRound();
+      }
+      case LookRound _ -> onLookRound();
       case Ended m -> onEnded(m.failure());
       case Released m -> onReleased(m.failure());
       case Stop m -> onStop(m);
@@ -92,13 +139,38 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
 
   private Behavior<Command> run() {
     startedNanos = System.nanoTime();
+    unreadable = 0;
+    leaving = false;
     running = stream.get();
     getContext().pipeToSelf(running.completion(), (_, failure) -> new Ended(failure));
     return this;
   }
 
+  /** Leaves the group where others can go on with what this member cannot. */
+  private Behavior<Command> onLookRound() {
+    if (running == null || unreadable == 0 || leaving || !stops.isEmpty()) {
+      return this;
+    }
+    if (othersRead.test(unreadable)) {
+      leaving = true;
+      getContext()
+          .getLog()
+          .warn(
+              "this member leaves the group for {} s: others read state version {}, it does not",
+              standBy.toSeconds(),
+              unreadable);
+      running.drain(getContext().getExecutionContext());
+    } else {
+      timers.startSingleTimer(LookRound.INSTANCE, LookRound.INSTANCE, LOOK_ROUND);
+    }
+    return this;
+  }
+
   private Behavior<Command> onStop(Stop m) {
     stops.add(m);
+    if (running != null && leaving) {
+      return this; // drained already
+    }
     if (running != null && stops.size() == 1) {
       running.drain(getContext().getExecutionContext());
     } else if (running == null && timers.isTimerActive(Run.INSTANCE)) {
@@ -136,11 +208,19 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
       stops.forEach(m -> m.replyTo().tell(Done.done()));
       return Behaviors.stopped();
     }
+    if (leaving) {
+      timers.startSingleTimer(Run.INSTANCE, Run.INSTANCE, standBy);
+      standBy = longest(standBy.multipliedBy(2), LONGEST_STAND_BY);
+      return this;
+    }
     boolean wasWell = System.nanoTime() - startedNanos > WELL_NANOS;
     backoff = wasWell ? FIRST_BACKOFF : backoff;
     timers.startSingleTimer(Run.INSTANCE, Run.INSTANCE, backoff);
-    Duration doubled = backoff.multipliedBy(2);
-    backoff = doubled.compareTo(LONGEST_BACKOFF) > 0 ? LONGEST_BACKOFF : doubled;
+    backoff = longest(backoff.multipliedBy(2), LONGEST_BACKOFF);
     return this;
+  }
+
+  private static Duration longest(Duration wanted, Duration most) {
+    return wanted.compareTo(most) > 0 ? most : wanted;
   }
 }

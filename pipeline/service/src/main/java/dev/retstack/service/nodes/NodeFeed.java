@@ -2,15 +2,19 @@ package dev.retstack.service.nodes;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.retstack.graph.snapshot.StateVersions;
 import dev.retstack.schema.Node;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.reconstruct.VersionRule;
 import java.net.URI;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -25,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * Says in the nodes topic that this member runs, and hears who else does. Runs on a thread of its
  * own until closed. A Kafka that is away makes it wait, not fail: ingest has the last word there.
  */
-public final class NodeFeed implements AutoCloseable {
+public final class NodeFeed implements VersionRule, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(NodeFeed.class);
   private static final Duration POLL = Duration.ofMillis(250);
   private static final Duration FAREWELL = Duration.ofSeconds(3);
@@ -33,17 +37,21 @@ public final class NodeFeed implements AutoCloseable {
   private final KafkaSettings kafka;
   private final String topic;
   private final NodeTable table;
+  private final VersionVote vote;
   private final Thread thread;
   private volatile Node self;
   private volatile List<Node> running = List.of();
+  private final CompletableFuture<Boolean> caughtUp = new CompletableFuture<>();
   private volatile boolean closed;
 
   /**
    * A member that has no address yet.
    *
    * @param topic the nodes topic
+   * @param reads versions of state that it reads
    */
-  public NodeFeed(KafkaSettings kafka, String topic, String group, Set<Role> roles) {
+  public NodeFeed(
+      KafkaSettings kafka, String topic, String group, Set<Role> roles, StateVersions reads) {
     this.kafka = kafka;
     this.topic = topic;
     this.self =
@@ -54,6 +62,7 @@ public final class NodeFeed implements AutoCloseable {
             .setRoles(roles.stream().sorted().map(Role::word).toList())
             .build();
     this.table = new NodeTable(group);
+    this.vote = new VersionVote(group, reads);
     this.thread = Thread.ofPlatform().daemon().name("retstack-nodes").unstarted(this::run);
   }
 
@@ -83,6 +92,37 @@ public final class NodeFeed implements AutoCloseable {
     return running.stream().filter(node -> !node.getNode().equals(self.getNode())).toList();
   }
 
+  @Override
+  public StateVersions reads() {
+    return vote.own();
+  }
+
+  @Override
+  public int toWrite(int current) {
+    synchronized (vote) {
+      return vote.toWrite(current);
+    }
+  }
+
+  @Override
+  public String holdingBack() {
+    synchronized (vote) {
+      return vote.holdingBack();
+    }
+  }
+
+  /** Whether another member that runs reads this version of state. */
+  public boolean othersRead(int version) {
+    synchronized (vote) {
+      return vote.othersRead(NodeTable.key(self.getGroup(), self.getNode()), version);
+    }
+  }
+
+  /** Whether all was heard that had been said before. */
+  public CompletableFuture<Boolean> caughtUp() {
+    return caughtUp;
+  }
+
   private void run() {
     while (!closed) {
       try (KafkaConsumer<byte[], byte[]> consumer = NodeRecords.consumer(kafka);
@@ -104,14 +144,17 @@ public final class NodeFeed implements AutoCloseable {
     var partition = List.of(NodeRecords.partition(topic));
     consumer.assign(partition);
     consumer.seekToBeginning(partition);
+    long end = consumer.endOffsets(partition).get(partition.getFirst());
     long interval = Duration.ofMillis(NodeTable.INTERVAL_MILLIS).toNanos();
     long said = System.nanoTime() - interval;
     while (!closed) {
       if (System.nanoTime() - said >= interval) {
         said = System.nanoTime();
+        var record = new ProducerRecord<>(topic, key(), ConfluentFrame.encode(self));
+        VersionVote.say(vote.own(), record.headers());
         var _ =
             producer.send(
-                new ProducerRecord<>(topic, key(), ConfluentFrame.encode(self)),
+                record,
                 (_, failure) -> {
                   if (failure != null && !closed) {
                     log.warn("cannot announce this member in {}: {}", topic, failure.getMessage());
@@ -120,8 +163,25 @@ public final class NodeFeed implements AutoCloseable {
       }
       for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
         NodeRecords.tell(table, record);
+        vote(record);
+      }
+      if (!caughtUp.isDone() && consumer.position(partition.getFirst()) >= end) {
+        synchronized (vote) {
+          vote.caughtUp();
+        }
+        caughtUp.complete(true);
       }
       running = table.running();
+    }
+  }
+
+  private void vote(ConsumerRecord<byte[], byte[]> record) {
+    if (record.key() != null) {
+      Optional<StateVersions> reads =
+          Optional.ofNullable(record.value()).map(_ -> VersionVote.said(record.headers()));
+      synchronized (vote) {
+        vote.heard(new String(record.key(), UTF_8), reads, record.timestamp());
+      }
     }
   }
 

@@ -22,7 +22,7 @@ public final class NodeTable {
 
   private final String group;
   private final Map<String, Entry> entries = new LinkedHashMap<>();
-  private long now = Long.MIN_VALUE;
+  private final BrokerTime time = new BrokerTime();
 
   /** Knows nobody. */
   public NodeTable(String group) {
@@ -41,18 +41,18 @@ public final class NodeTable {
    * @param millis when the broker had it
    */
   public void heard(String key, Node node, long millis) {
-    now = Math.max(now, millis);
+    long now = time.at(millis);
     if (node == null) {
       entries.remove(key);
     } else if (node.getGroup().equals(group)) {
-      entries.put(key, new Entry(node, millis));
+      entries.put(key, new Entry(node, now));
     }
   }
 
   /** Members that run, those heard of last first. */
   public List<Node> running() {
     List<Entry> found = new ArrayList<>(entries.values());
-    found.removeIf(entry -> now - entry.millis() > EXPIRY_MILLIS);
+    found.removeIf(entry -> time.now() - entry.millis() > EXPIRY_MILLIS);
     found.sort(Comparator.comparingLong(Entry::millis).reversed());
     return found.stream().map(Entry::node).toList();
   }

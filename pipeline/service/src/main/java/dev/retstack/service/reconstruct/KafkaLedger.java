@@ -1,5 +1,7 @@
 package dev.retstack.service.reconstruct;
 
+import dev.retstack.graph.snapshot.SnapshotReader;
+import dev.retstack.graph.snapshot.StateVersions;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.ingest.KafkaSettings;
 import java.time.Duration;
@@ -24,6 +26,26 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * the same transaction, for whoever watches the lag; nothing here reads it back.
  */
 public final class KafkaLedger implements Ledger {
+  /** Whether a checkpoint can be gone on from. */
+  public interface Check {
+    /**
+     * Looks at a checkpoint before it is written back.
+     *
+     * @throws UnreadableCheckpointException where it is for others
+     */
+    void read(Checkpoint last) throws UnreadableCheckpointException;
+
+    /** Those whose state is of one of these versions. */
+    static Check of(StateVersions reads) {
+      return last -> {
+        byte[] state = last.state();
+        if (state.length > 0 && !reads.reads(SnapshotReader.versionOf(state))) {
+          throw new UnreadableCheckpointException(last, SnapshotReader.versionOf(state), reads);
+        }
+      };
+    }
+  }
+
   /** A transaction left open by a dead owner is given up by the broker after this time. */
   static final Duration TRANSACTION_TIMEOUT = Duration.ofSeconds(60);
 
@@ -31,13 +53,20 @@ public final class KafkaLedger implements Ledger {
   private final ConsumerGroupMetadata membership;
   private final int partition;
   private final CheckpointStore store;
+  private final Check check;
   private final KafkaProducer<byte[], byte[]> producer;
   private final Set<TopicPartition> acknowledged = new HashSet<>();
   private final AtomicReference<Exception> failure = new AtomicReference<>();
   private boolean inTransaction;
   private int storedParts;
 
-  public KafkaLedger(KafkaSettings kafka, Topics topics, String group, int partition) {
+  /**
+   * A ledger of one partition.
+   *
+   * @param check a checkpoint that it refuses is not touched
+   */
+  public KafkaLedger(KafkaSettings kafka, Topics topics, String group, int partition, Check check) {
+    this.check = check;
     this.topics = topics;
     this.partition = partition;
     this.store = new CheckpointStore(kafka, topics.state(), group);
@@ -55,6 +84,7 @@ public final class KafkaLedger implements Ledger {
   public Checkpoint open() throws Exception {
     producer.initTransactions();
     Checkpoint last = store.load(partition);
+    check.read(last);
     storedParts = CheckpointCodec.encode(last).size();
     Checkpoint mine = new Checkpoint(partition, last.epoch() + 1, last.nextOffset(), last.state());
     commit(mine);

@@ -87,6 +87,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private final LedgerThread ledger;
   private final DerivedRecords derived;
   private final ChunkIntake intake;
+  private final WrittenVersion version;
   private final PartitionMeter meter;
   private final FeedQueue feed = new FeedQueue();
   private final Waiting<AwaitOpen> awaitingOpen = new Waiting<>(this::tellOffset);
@@ -125,26 +126,35 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     this.ledger = new LedgerThread(ledger, partition);
     this.derived =
         new DerivedRecords(settings.topics(), partition, settings.spanThreshold(), peers.meter());
+    this.version = new WrittenVersion(partition, peers.versions());
     this.intake = new ChunkIntake(partition, settings, peers, derived);
     timers.startTimerWithFixedDelay(CheckpointDue.INSTANCE, settings.checkpointInterval());
     then(this.ledger.open(), Opened::new);
   }
 
   @Override
-  public Behavior<Command> onMessage(Command command) throws IOException {
+  public Behavior<Command> onMessage(Command command) {
     return switch (command) {
       case Opened m -> onOpened(m.checkpoint());
       case AwaitOpen m -> {
         awaitingOpen.ask(m, intake.isOpen());
         yield this;
       }
-      case Ingest m -> onIngest(m);
+      case Ingest m -> {
+        feed.add(m);
+        yield drain();
+      }
       case ImageAnswered m -> onImageAnswered(m.found());
       case Published m -> {
         m.replyTo().tell(StatusReply.ack());
         yield this;
       }
-      case CheckpointDue _ -> onCheckpointDue();
+      case CheckpointDue _ -> {
+        if (isAhead()) {
+          checkpoint();
+        }
+        yield this;
+      }
       case CheckpointWritten m -> onCheckpointWritten(m.nextOffset());
       case Copy m -> {
         awaitingCopy.ask(m, intake.isOpen());
@@ -166,10 +176,15 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     return this;
   }
 
-  private Behavior<Command> onOpened(Checkpoint checkpoint) throws IOException {
+  private Behavior<Command> onOpened(Checkpoint checkpoint) {
     epoch = checkpoint.epoch();
     checkpoints.opened(checkpoint.nextOffset());
-    intake.open(checkpoint);
+    try {
+      intake.open(checkpoint);
+    } catch (IOException e) {
+      return onFailed(new UnreadableCheckpointException(checkpoint, e));
+    }
+    version.opened(checkpoint);
     long nextOffset = intake.nextOffset();
     getContext()
         .getLog()
@@ -181,11 +196,6 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private void tellOffset(AwaitOpen m) {
     m.replyTo().tell(StatusReply.success(intake.nextOffset()));
-  }
-
-  private Behavior<Command> onIngest(Ingest m) {
-    feed.add(m);
-    return drain();
   }
 
   /** Applies what is queued, up to a chunk that has to wait. The stream bounds the queue. */
@@ -254,11 +264,10 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     return drain();
   }
 
-  private Behavior<Command> onCheckpointDue() {
-    if (intake.isOpen() && intake.nextOffset() != checkpoints.writtenOffset()) {
-      checkpoint();
-    }
-    return this;
+  /** True where the last checkpoint lacks something, or is not in the version that it should be. */
+  private boolean isAhead() {
+    return intake.isOpen()
+        && (intake.nextOffset() != checkpoints.writtenOffset() || version.isOutdated());
   }
 
   /** Takes a checkpoint, or another one after the one that is being written, or a little later. */
@@ -273,7 +282,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     checkpoints.began();
     long offset = intake.nextOffset();
     long start = System.nanoTime();
-    byte[] state = StateCopy.bytes(intake.applier().state());
+    byte[] state = StateCopy.bytes(intake.applier().state(), version.next());
     meter.checkpointBytes(state.length);
     List<ProducerRecord<byte[], byte[]>> profiles =
         derived.profiles(intake.applier().state(), offset);
@@ -293,7 +302,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   }
 
   private void copy(Copy m) {
-    m.replyTo().tell(position(StateCopy.bytes(intake.applier().state())));
+    m.replyTo().tell(position(StateCopy.bytes(intake.applier().state(), version.last())));
   }
 
   private StateCopy position(byte[] state) {
@@ -343,7 +352,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     if (!intake.isOpen() || failed) {
       return false;
     }
-    if (checkpoints.isOnItsWay() || intake.nextOffset() != checkpoints.writtenOffset()) {
+    if (checkpoints.isOnItsWay() || isAhead()) {
       checkpoint();
       return true;
     }
@@ -366,8 +375,12 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       log("partition {} is handed over at offset {}: {}", checkpoints.writtenOffset(), why);
       return releasing ? stopped() : this;
     }
-    log("partition {} goes back to offset {}: {}", checkpoints.writtenOffset(), why);
-    meter.failed();
+    if (cause instanceof UnreadableCheckpointException) {
+      getContext().getLog().warn(cause.getMessage());
+    } else {
+      log("partition {} goes back to offset {}: {}", checkpoints.writtenOffset(), why);
+      meter.failed();
+    }
     feed.fail(cause);
     return Behaviors.stopped();
   }

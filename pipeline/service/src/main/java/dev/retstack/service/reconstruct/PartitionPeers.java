@@ -11,8 +11,10 @@ import org.apache.pekko.actor.typed.ActorRef;
  * @param images knows the images
  * @param watch hears how far each core came
  * @param meter counts what happens to the partition
+ * @param versions in which version state is written
  */
 public record PartitionPeers(
     ActorRef<ImageRegistry.Command> images,
     ActorRef<CoreWatch.Command> watch,
-    PartitionMeter meter) {}
+    PartitionMeter meter,
+    VersionRule versions) {}

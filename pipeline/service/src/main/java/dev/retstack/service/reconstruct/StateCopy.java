@@ -66,11 +66,11 @@ public record StateCopy(
     return rules.off().isEmpty() ? "nothing" : String.join(" and ", rules.off());
   }
 
-  /** The state in the form that checkpoints and copies hold. */
-  static byte[] bytes(GraphState state) {
+  /** The state in the form that checkpoints and copies hold, in this version. */
+  static byte[] bytes(GraphState state, int version) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream(1 << 16);
     try (DataOutputStream out = new DataOutputStream(bytes)) {
-      state.writeTo(out);
+      state.writeTo(out, version);
     } catch (IOException e) {
       throw new UncheckedIOException("cannot happen in memory", e);
     }

@@ -50,4 +50,20 @@ class NodeTableTest {
     table.heard(NodeTable.key("g", "a"), null, 1_001);
     assertThat(running()).containsExactly("b");
   }
+
+  /** Another broker leads, whose clock is an hour behind or ahead of the one before. */
+  @Test
+  void brokersClocksMayDiffer() {
+    long hour = 3_600_000;
+    heard("g", "a", hour);
+    heard("g", "b", hour + 1_000);
+    heard("g", "a", 3_000);
+    heard("g", "b", 4_000);
+    assertThat(running()).as("an hour back").containsExactly("b", "a");
+    heard("g", "b", 4_001 + NodeTable.EXPIRY_MILLIS);
+    assertThat(running()).as("expiry goes on").containsExactly("b");
+    heard("g", "a", 2 * hour);
+    heard("g", "b", 2 * hour + 10);
+    assertThat(running()).as("an hour ahead").containsExactly("b", "a");
+  }
 }

@@ -73,7 +73,7 @@ class KafkaLedgerTest {
   }
 
   private KafkaLedger ledger(int partition) {
-    return new KafkaLedger(kafka, topics, GROUP, partition);
+    return new KafkaLedger(kafka, topics, GROUP, partition, _ -> {});
   }
 
   private ProducerRecord<byte[], byte[]> anomaly(String text) {

@@ -14,7 +14,8 @@ class StateCopyTest {
 
   @Test
   void aStateGoesOnByTheRulesItWasMadeWithOnly() throws IOException {
-    byte[] bytes = StateCopy.bytes(new GraphState(GraphLimits.DEFAULT, AWAKE));
+    byte[] bytes =
+        StateCopy.bytes(new GraphState(GraphLimits.DEFAULT, AWAKE), GraphState.VERSIONS.newest());
     assertThat(StateCopy.state(bytes, GraphLimits.DEFAULT, AWAKE).rules()).isEqualTo(AWAKE);
     assertThat(StateCopy.state(new byte[0], GraphLimits.DEFAULT, AWAKE).rules()).isEqualTo(AWAKE);
     assertThatThrownBy(() -> StateCopy.state(bytes, GraphLimits.DEFAULT, TimeRules.DEFAULT))
