@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
@@ -137,6 +138,9 @@ final class PeerClient implements AutoCloseable {
         failure instanceof CompletionException && failure.getCause() != null
             ? failure.getCause()
             : failure;
+    if (cause instanceof HttpConnectTimeoutException) {
+      return "no connection within " + CONNECT.toSeconds() + " s";
+    }
     if (cause instanceof HttpTimeoutException) {
       return "no answer within " + FIRST.toSeconds() + " s";
     }
