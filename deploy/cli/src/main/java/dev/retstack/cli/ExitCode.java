@@ -17,5 +17,8 @@ public final class ExitCode {
   /** Something outside is missing or refuses: a library, a port, a broker, a disk. */
   public static final int ENVIRONMENT = 4;
 
+  /** A member of the pipeline was put out of its cluster, since it could not reach the others. */
+  public static final int PUT_OUT = 5;
+
   private ExitCode() {}
 }

@@ -9,6 +9,7 @@ import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.FileAppender;
 import ch.qos.logback.core.OutputStreamAppender;
 import java.nio.file.Path;
+import java.util.List;
 import org.slf4j.LoggerFactory;
 
 /** Where the log lines of the libraries go. Never to standard output: that is for data. */
@@ -53,5 +54,9 @@ public final class Logs {
     Logger root = context.getLogger(Logger.ROOT_LOGGER_NAME);
     root.setLevel(level);
     root.addAppender(appender);
+    // connections to a member that died, each in many words; of members Membership tells
+    for (String noise : List.of("cluster", "remote", "stream.Materializer")) {
+      context.getLogger("org.apache.pekko." + noise).setLevel(Level.ERROR);
+    }
   }
 }

@@ -36,7 +36,8 @@ import picocli.CommandLine.Spec;
     synopsisSubcommandLabel = "VERB",
     description = {
       "Function-graph tracing of fleets of emulated cores:",
-      "what was called, by whom, for how long, on which core, and which code corrupts its own frames."
+      "what was called, by whom, for how long, on which core, and which code corrupts its own"
+          + " frames."
     },
     descriptionHeading = "%n",
     optionListHeading = "%nOptions:%n",
@@ -47,7 +48,8 @@ import picocli.CommandLine.Spec;
       "",
       "\"retstack VERB --help\" explains a verb.",
       "Exit codes: 0 done, 1 findings where asked to fail on them, 2 usage,",
-      "3 bad input, 4 something on this machine is missing."
+      "3 bad input, 4 something on this machine is missing, 5 a member of the pipeline",
+      "was put out of its cluster."
     },
     subcommands = {
       DemoVerb.class,

@@ -65,6 +65,11 @@ public final class Shutdown implements AutoCloseable {
     return requested.await(most.toNanos(), TimeUnit.NANOSECONDS);
   }
 
+  /** Ends whoever waits: there is nothing left to wait for. */
+  public void request() {
+    requested.countDown();
+  }
+
   /** True once the process was told to stop: what is half done need not be finished. */
   public boolean isRequested() {
     return requested.getCount() == 0;

@@ -26,6 +26,11 @@ import org.apache.pekko.http.javadsl.ServerBinding;
 /** A running member of the pipeline. Safe for use by several threads. */
 public final class Pipeline implements AutoCloseable {
   private static final Duration LAST_CHECKPOINTS = Duration.ofMinutes(2);
+
+  /** One that was put out hands over what it can in this time; others take it from the log. */
+  private static final Duration LAST_CHECKPOINTS_OUT = Duration.ofSeconds(5);
+
+  private static final Duration LAST_REQUESTS_OUT = Duration.ofSeconds(1);
   private static final Duration LAST_REQUESTS = Duration.ofSeconds(5);
 
   private final ActorSystem<?> system;
@@ -59,7 +64,10 @@ public final class Pipeline implements AutoCloseable {
     onShutdown(
         CoordinatedShutdown.PhaseServiceUnbind(),
         "http",
-        () -> binding.terminate(LAST_REQUESTS).thenApply(_ -> Done.done()));
+        () ->
+            binding
+                .terminate(isOut() ? LAST_REQUESTS_OUT : LAST_REQUESTS)
+                .thenApply(_ -> Done.done()));
     onShutdown(
         CoordinatedShutdown.PhaseServiceRequestsDone(),
         "partitions",
@@ -67,7 +75,10 @@ public final class Pipeline implements AutoCloseable {
             ingest.isEmpty()
                 ? CompletableFuture.completedFuture(Done.done())
                 : AskPattern.ask(
-                    ingest.get(), Ingest.Stop::new, LAST_CHECKPOINTS, system.scheduler()));
+                    ingest.get(),
+                    Ingest.Stop::new,
+                    isOut() ? LAST_CHECKPOINTS_OUT : LAST_CHECKPOINTS,
+                    system.scheduler()));
     CoordinatedShutdown.get(system)
         .addTask(
             CoordinatedShutdown.PhaseServiceStop(),
@@ -78,6 +89,22 @@ public final class Pipeline implements AutoCloseable {
                       readers.run();
                       return Done.done();
                     }));
+  }
+
+  /**
+   * Whether the other members go on without this one: the cluster was split, and this side of it
+   * has to end.
+   */
+  public boolean isOut() {
+    return CoordinatedShutdown.get(system)
+        .getShutdownReason()
+        .filter(reason -> reason.equals(CoordinatedShutdown.clusterDowningReason()))
+        .isPresent();
+  }
+
+  /** Completes when it has stopped, for whatever reason. */
+  public CompletionStage<Done> stopped() {
+    return system.getWhenTerminated();
   }
 
   private void onShutdown(String phase, String name, Supplier<CompletionStage<Done>> task) {

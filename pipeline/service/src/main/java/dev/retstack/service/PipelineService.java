@@ -1,8 +1,10 @@
 package dev.retstack.service;
 
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigFactory;
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.service.cluster.ClusterSettings;
+import dev.retstack.service.cluster.ClusterSystem;
+import dev.retstack.service.cluster.Membership;
+import dev.retstack.service.cluster.Sides;
 import dev.retstack.service.ingest.EndOffsets;
 import dev.retstack.service.ingest.ImageFeed;
 import dev.retstack.service.ingest.ImageRegistry;
@@ -32,6 +34,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.pekko.Done;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
@@ -64,22 +67,27 @@ public final class PipelineService {
    * @throws IOException when Kafka does not answer or the HTTP port is taken; nothing runs then
    */
   public static Pipeline start(PipelineConfig config) throws IOException, InterruptedException {
-    TopicSizes sizes;
-    Map<TopicPartition, Long> imageEnds;
-    try (TopicAdmin admin = new TopicAdmin(config.kafka(), KAFKA_PATIENCE)) {
-      admin.ensure(config.topics(), config.partitions());
-      sizes =
-          new TopicSizes(
-              admin.partitions(config.topics().events()),
-              admin.partitions(config.topics().anomalies()));
-      imageEnds = admin.endOffsets(config.topics().images());
-    }
-    ActorSystem<SpawnProtocol.Command> system =
-        ActorSystem.create(SpawnProtocol.create(), "retstack", config());
+    // both take their time, and neither needs the other
+    CompletableFuture<ActorSystem<SpawnProtocol.Command>> making =
+        CompletableFuture.supplyAsync(() -> system(config));
     try {
-      return start(config, system, sizes, imageEnds);
+      TopicSizes sizes;
+      Map<TopicPartition, Long> imageEnds;
+      try (TopicAdmin admin = new TopicAdmin(config.kafka(), KAFKA_PATIENCE)) {
+        admin.ensure(config.topics(), config.partitions());
+        sizes =
+            new TopicSizes(
+                admin.partitions(config.topics().events()),
+                admin.partitions(config.topics().anomalies()));
+        imageEnds = admin.endOffsets(config.topics().images());
+      }
+      return start(
+          config,
+          await("be a member" + config.cluster().map(PipelineService::place).orElse(""), making),
+          sizes,
+          imageEnds);
     } catch (IOException | InterruptedException | RuntimeException e) {
-      system.terminate();
+      var _ = making.thenAccept(ActorSystem::terminate);
       throw e;
     }
   }
@@ -121,11 +129,22 @@ public final class PipelineService {
             config.topics().anomalies(),
             topicSizes.anomalies(),
             IsolationLevel.READ_COMMITTED);
-    Job job = new Job(queries, nodes, config.http(), ends, config.limits());
+    Optional<Membership> membership =
+        config
+            .cluster()
+            .map(
+                cluster ->
+                    new Membership(
+                        system,
+                        cluster,
+                        nodes,
+                        new Sides(config.kafka(), config.topics().sides(), config.groupId())));
+    Job job = new Job(queries, nodes, membership, config.http(), ends, config.limits());
     ImageFeed feed = new ImageFeed(config.kafka(), imageEnds, images, system::terminate);
     Runnable readers =
         () -> {
           feed.close();
+          membership.ifPresent(Membership::close);
           job.close();
           ends.close();
           anomalyEnds.close();
@@ -137,7 +156,8 @@ public final class PipelineService {
           AskPattern.<ImageRegistry.Command, ImageRegistry.CaughtUp>ask(
                   images, ImageRegistry.AwaitCaughtUp::new, START, system.scheduler())
               .toCompletableFuture());
-      Scrape scrape = new Scrape(queries, meters, ends, config.groupId(), config.topics().events());
+      Scrape scrape =
+          new Scrape(queries, meters, ends, membership, config.groupId(), config.topics().events());
       AnomalyEvents followers =
           new AnomalyEvents(
               system,
@@ -148,10 +168,11 @@ public final class PipelineService {
       HttpApi api = new HttpApi(job, config.topics(), scrape, followers, config.http());
       ServerBinding binding = bind(config.http(), system, api);
       int port = binding.localAddress().getPort();
+      membership.ifPresent(Membership::start);
       nodes.start(config.http().authority(port), config.http().url(port));
       Optional<ActorRef<Ingest.Command>> ingest =
           config.roles().contains(Role.INGEST)
-              ? Optional.of(ingest(config, system, topicSizes, partitions, nodes))
+              ? Optional.of(ingest(config, system, topicSizes, partitions, nodes, membership))
               : Optional.empty();
       return new Pipeline(system, binding, config.http(), nodes, readers, ingest, queries);
     } catch (IOException | InterruptedException | RuntimeException e) {
@@ -165,7 +186,8 @@ public final class PipelineService {
       ActorSystem<SpawnProtocol.Command> system,
       TopicSizes topicSizes,
       ActorRef<Partitions.Command> partitions,
-      NodeFeed nodes)
+      NodeFeed nodes,
+      Optional<Membership> membership)
       throws IOException, InterruptedException {
     return spawn(
         system,
@@ -176,7 +198,10 @@ public final class PipelineService {
             topicSizes.events(),
             partitions,
             nodes::othersRead,
-            untilReadable(config, nodes)),
+            untilReadable(config, nodes),
+            membership
+                .map(Membership::joined)
+                .orElse(CompletableFuture.completedFuture(Done.done()))),
         "ingest");
   }
 
@@ -225,13 +250,9 @@ public final class PipelineService {
     try {
       return await("bind", secured.bindFlow(api.flow(system)).toCompletableFuture());
     } catch (IOException e) {
-      Throwable root = e;
-      while (root.getCause() != null) {
-        root = root.getCause();
-      }
       throw new IOException(
           "cannot serve HTTP on %s:%d: %s: choose another port, or 0 for any free one"
-              .formatted(http.host(), http.port(), root.getMessage()),
+              .formatted(http.host(), http.port(), root(e).getMessage()),
           e);
     }
   }
@@ -254,13 +275,25 @@ public final class PipelineService {
     try {
       return stage.get(START.toSeconds(), TimeUnit.SECONDS);
     } catch (ExecutionException | TimeoutException e) {
-      throw new IOException("cannot " + what + ": " + e.getMessage(), e);
+      throw new IOException("cannot " + what + ": " + root(e).getMessage(), e);
     }
   }
 
-  private static Config config() {
-    ClassLoader loader = PipelineService.class.getClassLoader();
-    Config own = ConfigFactory.parseResourcesAnySyntax(loader, "retstack-service");
-    return ConfigFactory.load(loader, own);
+  private static ActorSystem<SpawnProtocol.Command> system(PipelineConfig config) {
+    return ActorSystem.create(
+        SpawnProtocol.create(), "retstack", ClusterSystem.setup(config.cluster(), config.roles()));
+  }
+
+  private static String place(ClusterSettings cluster) {
+    return " at %s:%d (--cluster-port 0 takes any free port)"
+        .formatted(cluster.host(), cluster.port());
+  }
+
+  private static Throwable root(Throwable failure) {
+    Throwable root = failure;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return root;
   }
 }

@@ -89,6 +89,11 @@ public record Topics(String prefix) {
     return name("nodes");
   }
 
+  /** Which side of a split between members goes on; private to the pipeline. */
+  public String sides() {
+    return name("sides");
+  }
+
   /** Every topic, in the order of the data. */
   public List<String> all() {
     return List.of(
@@ -101,7 +106,8 @@ public record Topics(String prefix) {
         profiles(),
         deadLetters(),
         state(),
-        nodes());
+        nodes(),
+        sides());
   }
 
   /** Schema of the values of each topic that holds Avro. */

@@ -6,12 +6,15 @@ import dev.retstack.cli.Logs;
 import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.option.CheckpointOptions;
+import dev.retstack.cli.option.ClusterOptions;
 import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.option.StateOptions;
 import dev.retstack.cli.option.TotalTimeOptions;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
+import dev.retstack.service.cluster.ClusterSettings;
+import dev.retstack.service.cluster.ClusterTls;
 import dev.retstack.service.ingest.GroupProtocol;
 import dev.retstack.service.ingest.KafkaSettings;
 import dev.retstack.service.nodes.Role;
@@ -22,6 +25,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -40,7 +44,8 @@ import picocli.CommandLine.Option;
     footer = {
       "  retstack pipeline --http-port 7070",
       "  retstack pipeline --http-port 0 --role ingest",
-      "  retstack pipeline --http-port 0 --group-protocol consumer"
+      "  retstack pipeline --http-port 0 --group-protocol consumer",
+      "  retstack pipeline --http-port 0 --cluster-port 0 --stable-after 20"
     })
 public final class PipelineVerb extends Verb {
   @Option(
@@ -136,6 +141,7 @@ public final class PipelineVerb extends Verb {
   private Integer stateVersion;
 
   @Mixin private CheckpointOptions checkpoints;
+  @Mixin private ClusterOptions cluster;
   @Mixin private StateOptions state;
   @Mixin private TotalTimeOptions time;
   @Mixin private KafkaOptions kafka;
@@ -159,6 +165,7 @@ public final class PipelineVerb extends Verb {
               .checkpoints(checkpoints.interval(), checkpoints.chunks())
               .roles(roles.isEmpty() ? EnumSet.allOf(Role.class) : roles)
               .http(http());
+      builder.cluster(clusterSettings());
       if (spanThreshold != null) {
         builder.spanThreshold(spanThreshold);
       }
@@ -177,7 +184,15 @@ public final class PipelineVerb extends Verb {
           "pipeline of group %s on %s answers at %s; ask with \"retstack report --live --http %s\""
               .formatted(
                   group, link.settings().bootstrap(), pipeline.httpUri(), pipeline.httpUri()));
+      var _ = pipeline.stopped().thenRun(shutdown::request);
       shutdown.await();
+      if (pipeline.isOut()) {
+        throw out(config.groupId());
+      }
+      if (!Shutdown.processEnds()) {
+        throw CommandException.environment(
+            "this member ended by itself: --verbose shows why; start it again");
+      }
     }
     return ExitCode.OK;
   }
@@ -194,6 +209,22 @@ public final class PipelineVerb extends Verb {
               .formatted(wanted.word(), set));
     }
     return link.settings().withGroupProtocol(wanted);
+  }
+
+  private static CommandException out(String group) {
+    return CommandException.putOut(
+        ("this member was put out of the cluster of group %s: it could not reach the others, who go"
+                + " on with its partitions, and nothing is lost: start it again, it joins them once"
+                + " it reaches them")
+            .formatted(group));
+  }
+
+  /** Members are reached as their HTTP side is, and show the same certificate. */
+  private ClusterSettings clusterSettings() {
+    ClusterSettings settings = cluster.settings(httpHost, Optional.ofNullable(advertised));
+    return keystore == null || keystorePassword == null
+        ? settings
+        : settings.tls(ClusterTls.read(keystore, keystorePassword));
   }
 
   private HttpSettings http() {

@@ -5,10 +5,12 @@ import dev.retstack.service.progress.CoreProgress;
 import java.io.IOException;
 import java.io.Writer;
 import java.util.List;
+import java.util.Map;
 
 /** Who runs, and who has which partition, in every form. */
 public final class PartsText {
   private final List<Node> nodes;
+  private final Map<String, String> states;
   private final Coverage coverage;
   private final List<CoreProgress> cores;
 
@@ -16,16 +18,19 @@ public final class PartsText {
    * What is known of a job.
    *
    * @param nodes members that run, in order
+   * @param states what the cluster has each of them for, by its name
    */
-  public PartsText(List<Node> nodes, Coverage coverage, List<CoreProgress> cores) {
+  public PartsText(
+      List<Node> nodes, Map<String, String> states, Coverage coverage, List<CoreProgress> cores) {
     this.nodes = List.copyOf(nodes);
+    this.states = Map.copyOf(states);
     this.coverage = coverage;
     this.cores = List.copyOf(cores);
   }
 
   /**
-   * {@code {nodes:[{node, url, roles, startedAt}], partitions:{owned, of}, parts:[..]}}; parts as
-   * in every answer of a job.
+   * {@code {nodes:[{node, url, roles, startedAt, cluster}], partitions:{owned, of}, parts:[..]}};
+   * parts as in every answer of a job.
    */
   public void json(Writer out) throws IOException {
     Json.write(
@@ -42,6 +47,7 @@ public final class PartsText {
             }
             json.writeEndArray();
             json.writeNumberField("startedAt", node.getStartedAt());
+            json.writeStringField("cluster", state(node));
             json.writeEndObject();
           }
           json.writeEndArray();
@@ -70,12 +76,16 @@ public final class PartsText {
 
   /** Two aligned tables. */
   public void text(Appendable out) throws IOException {
-    TextTable members = new TextTable("NODE", "ROLES", "PARTITIONS>", "URL");
+    TextTable members = new TextTable("NODE", "ROLES", "PARTITIONS>", "CLUSTER", "URL");
     for (Node node : nodes) {
       long has =
           coverage.parts().stream().filter(part -> part.node().equals(node.getNode())).count();
       members.row(
-          node.getNode(), String.join(",", node.getRoles()), String.valueOf(has), node.getUrl());
+          node.getNode(),
+          String.join(",", node.getRoles()),
+          String.valueOf(has),
+          state(node),
+          node.getUrl());
     }
     members.write(out);
     out.append('\n');
@@ -96,6 +106,11 @@ public final class PartsText {
       }
     }
     parts.write(out);
+  }
+
+  /** {@code none}: it is in no cluster, or in another one. */
+  private String state(Node node) {
+    return states.getOrDefault(node.getNode(), "none");
   }
 
   private long cores(PartRow part) {

@@ -4,6 +4,7 @@ import dev.retstack.service.reconstruct.Partitions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import org.apache.pekko.Done;
@@ -47,6 +48,9 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
   /** A partition was given to this member whose checkpoint it cannot go on from. */
   private record Unreadable(int version) implements Command {}
 
+  /** Others that can be joined were; after a while it may run. */
+  private record Joined(Duration first) implements Command {}
+
   private enum LookRound implements Command {
     INSTANCE
   }
@@ -70,12 +74,14 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
   private int unreadable;
   private boolean leaving;
   private long startedNanos;
+  private boolean hasRun;
 
   /**
    * Joins the group.
    *
    * @param others whether another member that runs reads a version of state
    * @param first how long it waits before it joins
+   * @param mayRun when it may: a member that cannot reach the others leaves the partitions to them
    */
   public static Behavior<Command> create(
       KafkaSettings kafka,
@@ -84,7 +90,8 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
       int partitionCount,
       ActorRef<Partitions.Command> partitions,
       IntPredicate others,
-      Duration first) {
+      Duration first,
+      CompletionStage<Done> mayRun) {
     return Behaviors.setup(
         context ->
             Behaviors.withTimers(
@@ -98,7 +105,7 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
                           partitionCount,
                           partitions,
                           e -> context.getSelf().tell(new Unreadable(e.version())));
-                  return new Ingest(context, timers, stream::run, partitions, others, first);
+                  return new Ingest(context, timers, stream::run, partitions, others, first, mayRun);
                 }));
   }
 
@@ -108,23 +115,21 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
       Supplier<EventStream.Running> stream,
       ActorRef<Partitions.Command> partitions,
       IntPredicate othersRead,
-      Duration first) {
+      Duration first,
+      CompletionStage<Done> mayRun) {
     super(context);
     this.othersRead = othersRead;
     context.setLoggerName(Ingest.class);
     this.timers = timers;
     this.stream = stream;
     this.partitions = partitions;
-    if (first.isZero()) {
-      run();
-    } else {
-      timers.startSingleTimer(Run.INSTANCE, Run.INSTANCE, first);
-    }
+    context.pipeToSelf(mayRun, (_, _) -> new Joined(first));
   }
 
   @Override
   public Behavior<Command> onMessage(Command command) {
     return switch (command) {
+      case Joined m -> onJoined(m.first());
       case Run _ -> run();
       case Unreadable m -> {
         unreadable = m.version();
@@ -137,7 +142,19 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
     };
   }
 
+  private Behavior<Command> onJoined(Duration first) {
+    if (first.isZero()) {
+      return run();
+    }
+    timers.startSingleTimer(Run.INSTANCE, Run.INSTANCE, first);
+    return this;
+  }
+
   private Behavior<Command> run() {
+    if (!stops.isEmpty()) {
+      return this;
+    }
+    hasRun = true;
     startedNanos = System.nanoTime();
     unreadable = 0;
     leaving = false;
@@ -173,7 +190,7 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
     }
     if (running != null && stops.size() == 1) {
       running.drain(getContext().getExecutionContext());
-    } else if (running == null && timers.isTimerActive(Run.INSTANCE)) {
+    } else if (running == null && (!hasRun || timers.isTimerActive(Run.INSTANCE))) {
       timers.cancel(Run.INSTANCE);
       releaseAll();
     }

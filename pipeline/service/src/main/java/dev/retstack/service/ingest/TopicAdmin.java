@@ -130,7 +130,8 @@ public final class TopicAdmin implements AutoCloseable {
         topic(topics.profiles(), partitions, table),
         topic(topics.deadLetters(), 1, log),
         checkpoints(topic(topics.state(), partitions, table)),
-        announcements(topic(topics.nodes(), 1, table + "," + log)));
+        announcements(topic(topics.nodes(), 1, table + "," + log)),
+        announcements(topic(topics.sides(), 1, log)));
   }
 
   /** Small, soon forgotten, and in the broker's time: members' clocks may differ. */

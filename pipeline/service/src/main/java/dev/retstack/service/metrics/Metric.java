@@ -24,6 +24,8 @@ public enum Metric {
   HTTP_QUERIES(false, "http_queries", "queries being answered now"),
 
   MEMBER_INFO(false, "member_info", "always 1; names the group and the events topic"),
+  CLUSTER_MEMBERS(
+      false, "cluster_members", "members of the cluster as this one sees them, by state"),
   TOPIC_PARTITIONS(false, "topic_partitions", "partitions of the events topic"),
   PARTITION_OPEN(
       false,

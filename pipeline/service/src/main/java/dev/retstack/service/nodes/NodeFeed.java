@@ -40,7 +40,10 @@ public final class NodeFeed implements VersionRule, AutoCloseable {
   private final VersionVote vote;
   private final Thread thread;
   private volatile Node self;
+  private volatile ClusterMark cluster = ClusterMark.NONE;
+  private volatile boolean hasNews;
   private volatile List<Node> running = List.of();
+  private volatile List<NodeTable.Announced> inOrder = List.of();
   private final CompletableFuture<Boolean> caughtUp = new CompletableFuture<>();
   private volatile boolean closed;
 
@@ -123,6 +126,17 @@ public final class NodeFeed implements VersionRule, AutoCloseable {
     return caughtUp;
   }
 
+  /** Says where this member can be joined, at once. */
+  public void joinAt(ClusterMark mark) {
+    cluster = mark;
+    hasNews = true;
+  }
+
+  /** The members that run as far as is known, this one among them, in the order they came in. */
+  public List<NodeTable.Announced> inOrder() {
+    return inOrder;
+  }
+
   private void run() {
     while (!closed) {
       try (KafkaConsumer<byte[], byte[]> consumer = NodeRecords.consumer(kafka);
@@ -148,10 +162,12 @@ public final class NodeFeed implements VersionRule, AutoCloseable {
     long interval = Duration.ofMillis(NodeTable.INTERVAL_MILLIS).toNanos();
     long said = System.nanoTime() - interval;
     while (!closed) {
-      if (System.nanoTime() - said >= interval) {
+      if (hasNews || System.nanoTime() - said >= interval) {
+        hasNews = false;
         said = System.nanoTime();
         var record = new ProducerRecord<>(topic, key(), ConfluentFrame.encode(self));
         VersionVote.say(vote.own(), record.headers());
+        cluster.addTo(record.headers());
         var _ =
             producer.send(
                 record,
@@ -172,6 +188,7 @@ public final class NodeFeed implements VersionRule, AutoCloseable {
         caughtUp.complete(true);
       }
       running = table.running();
+      inOrder = table.inOrder();
     }
   }
 

@@ -43,7 +43,7 @@ public final class NodeRecords {
     String key = new String(record.key(), UTF_8);
     try {
       Node node = record.value() == null ? null : ConfluentFrame.decode(record.value(), Node.class);
-      table.heard(key, node, record.timestamp());
+      table.heard(key, node, ClusterMark.of(record.headers()), record.timestamp());
     } catch (CorruptChunkException e) {
       // of a later version, or somebody else's: the others are still there
       log.debug(

@@ -18,7 +18,18 @@ public final class NodeTable {
   /** A member of which nothing was heard for so long, while the topic went on, is gone. */
   public static final long EXPIRY_MILLIS = 5 * INTERVAL_MILLIS;
 
-  private record Entry(Node node, long millis) {}
+  /**
+   * What a member said of itself.
+   *
+   * @param cluster where it can be joined; empty where it cannot
+   */
+  public record Announced(Node node, ClusterMark cluster) {}
+
+  private record Entry(Announced said, long millis) {
+    Node node() {
+      return said.node();
+    }
+  }
 
   private final String group;
   private final Map<String, Entry> entries = new LinkedHashMap<>();
@@ -38,21 +49,38 @@ public final class NodeTable {
    * Takes a record of the topic.
    *
    * @param node what it says; null where the member took it back
+   * @param cluster where it can be joined
    * @param millis when the broker had it
    */
-  public void heard(String key, Node node, long millis) {
+  public void heard(String key, Node node, ClusterMark cluster, long millis) {
     long now = time.at(millis);
-    if (node == null) {
+    Entry before = entries.get(key);
+    if (node == null || (before != null && isAnother(before, node))) {
       entries.remove(key);
-    } else if (node.getGroup().equals(group)) {
-      entries.put(key, new Entry(node, now));
     }
+    if (node != null && node.getGroup().equals(group)) {
+      entries.put(key, new Entry(new Announced(node, cluster), now));
+    }
+  }
+
+  /** Whether it is to stand behind those who came meanwhile: it was away, or began anew. */
+  private boolean isAnother(Entry before, Node node) {
+    return isOver(before) || before.node().getStartedAt() != node.getStartedAt();
+  }
+
+  private boolean isOver(Entry entry) {
+    return time.now() - entry.millis() > EXPIRY_MILLIS;
+  }
+
+  /** Members that run, in the order in which they came. */
+  public List<Announced> inOrder() {
+    return entries.values().stream().filter(entry -> !isOver(entry)).map(Entry::said).toList();
   }
 
   /** Members that run, those heard of last first. */
   public List<Node> running() {
     List<Entry> found = new ArrayList<>(entries.values());
-    found.removeIf(entry -> time.now() - entry.millis() > EXPIRY_MILLIS);
+    found.removeIf(this::isOver);
     found.sort(Comparator.comparingLong(Entry::millis).reversed());
     return found.stream().map(Entry::node).toList();
   }

@@ -209,11 +209,12 @@ final class Answers {
         page);
   }
 
-  static Answer parts(Job.Cores cores, NodeFeed nodes, Map<String, String> parameters) {
+  static Answer parts(
+      Job.Cores cores, NodeFeed nodes, Map<String, String> states, Map<String, String> parameters) {
     List<Node> running = new ArrayList<>(List.of(nodes.self()));
     running.addAll(nodes.others());
     running.sort(Comparator.comparing(Node::getNode));
-    PartsText text = new PartsText(running, cores.coverage(), cores.cores());
+    PartsText text = new PartsText(running, states, cores.coverage(), cores.cores());
     return Answer.of(
         render(
             out -> {

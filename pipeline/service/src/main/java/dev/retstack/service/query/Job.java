@@ -1,10 +1,13 @@
 package dev.retstack.service.query;
 
 import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.schema.Node;
+import dev.retstack.service.cluster.Membership;
 import dev.retstack.service.export.Coverage;
 import dev.retstack.service.export.PartRow;
 import dev.retstack.service.ingest.EndOffsets;
 import dev.retstack.service.nodes.NodeFeed;
+import dev.retstack.service.nodes.NodeTable;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.reconstruct.StateCopy;
 import java.util.ArrayList;
@@ -32,6 +35,7 @@ public final class Job implements AutoCloseable {
 
   private final Queries own;
   private final NodeFeed nodes;
+  private final Optional<Membership> membership;
   private final PeerClient peers;
   private final EndOffsets ends;
   private final GraphLimits limits;
@@ -39,11 +43,19 @@ public final class Job implements AutoCloseable {
   /**
    * A member's view of its job.
    *
+   * @param membership whom it reaches; empty where others cannot join it
    * @param ends of the events topic
    */
-  public Job(Queries own, NodeFeed nodes, HttpSettings http, EndOffsets ends, GraphLimits limits) {
+  public Job(
+      Queries own,
+      NodeFeed nodes,
+      Optional<Membership> membership,
+      HttpSettings http,
+      EndOffsets ends,
+      GraphLimits limits) {
     this.own = own;
     this.nodes = nodes;
+    this.membership = membership;
     this.peers = new PeerClient(http);
     this.ends = ends;
     this.limits = limits;
@@ -86,6 +98,22 @@ public final class Job implements AutoCloseable {
     return nodes;
   }
 
+  /** What the cluster has each member for, by the member's name; those not in it are not there. */
+  Map<String, String> states() {
+    Map<String, String> states = new HashMap<>();
+    membership.ifPresent(
+        cluster -> {
+          Map<String, String> members = cluster.members();
+          for (NodeTable.Announced one : nodes.inOrder()) {
+            String state = members.get(one.cluster().address());
+            if (state != null) {
+              states.put(one.node().getNode(), state);
+            }
+          }
+        });
+    return states;
+  }
+
   /** Partitions that this member owns, one after the other. */
   Queries own() {
     return own;
@@ -99,7 +127,11 @@ public final class Job implements AutoCloseable {
         own.parts(kind)
             .thenApply(parts -> new PeerClient.Said(nodes.self().getNode(), parts, ""))
             .toCompletableFuture());
-    nodes.others().forEach(node -> asked.add(peers.ask(node, kind, room)));
+    Map<String, String> states = states();
+    for (Node node : nodes.others()) {
+      boolean isSilent = Membership.UNREACHABLE.equals(states.get(node.getNode()));
+      asked.add(peers.ask(node, kind, room, isSilent));
+    }
     return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
         .thenCombine(
             ends.ask(),

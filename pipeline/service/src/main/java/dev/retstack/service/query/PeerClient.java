@@ -36,6 +36,11 @@ final class PeerClient implements AutoCloseable {
   /** A member that runs begins its answer at once. */
   private static final Duration FIRST = Duration.ofSeconds(5);
 
+  /**
+   * One that the cluster has for silent is hardly there; it is asked, since it may be slow only.
+   */
+  private static final Duration SILENT = Duration.ofSeconds(1);
+
   /** Bytes read of an answer that is none. */
   private static final int REFUSAL_MAX = 4096;
 
@@ -67,17 +72,24 @@ final class PeerClient implements AutoCloseable {
     this.guarded = token.isPresent() || settings.tls().isPresent();
   }
 
-  /** Asks one member; the answer always comes. */
-  CompletableFuture<Said> ask(Node node, Part.Kind kind, LongPredicate room) {
+  /**
+   * Asks one member; the answer always comes.
+   *
+   * @param isSilent whether the cluster does not reach it
+   */
+  CompletableFuture<Said> ask(Node node, Part.Kind kind, LongPredicate room, boolean isSilent) {
     List<Part> parts = new ArrayList<>();
     AtomicReference<InputStream> body = new AtomicReference<>();
-    return CompletableFuture.runAsync(() -> read(node, kind, room, body, parts), threads)
+    return CompletableFuture.runAsync(
+            () -> read(node, kind, room, isSilent ? SILENT : FIRST, body, parts), threads)
         .orTimeout(ALL.toSeconds(), TimeUnit.SECONDS)
         .handle(
             (_, failure) -> {
               closeQuietly(body.get());
               synchronized (parts) {
-                return new Said(node.getNode(), parts, failure == null ? "" : why(failure));
+                String why = failure == null ? "" : why(failure);
+                String silent = isSilent && !why.isEmpty() ? "unreachable in the cluster: " : "";
+                return new Said(node.getNode(), parts, silent + why);
               }
             });
   }
@@ -86,6 +98,7 @@ final class PeerClient implements AutoCloseable {
       Node node,
       Part.Kind kind,
       LongPredicate room,
+      Duration first,
       AtomicReference<InputStream> body,
       List<Part> parts) {
     String what = kind.name().toLowerCase(Locale.ROOT);
@@ -97,7 +110,7 @@ final class PeerClient implements AutoCloseable {
       }
       HttpRequest.Builder asked =
           HttpRequest.newBuilder(url.resolve(Endpoint.PARTS_OF.path() + "?what=" + what))
-              .timeout(FIRST);
+              .timeout(first);
       token.ifPresent(t -> asked.header("Authorization", t.authorization()));
       HttpResponse<InputStream> response =
           http.send(asked.build(), HttpResponse.BodyHandlers.ofInputStream());

@@ -2,6 +2,7 @@ package dev.retstack.service.query;
 
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.service.cluster.Membership;
 import dev.retstack.service.ingest.EndOffsets;
 import dev.retstack.service.metrics.Meters;
 import dev.retstack.service.metrics.Metric;
@@ -19,18 +20,27 @@ public final class Scrape {
   private final Queries queries;
   private final Meters meters;
   private final EndOffsets ends;
+  private final Optional<Membership> membership;
   private final String group;
   private final String topic;
 
   /**
    * A scrape of one member.
    *
+   * @param membership whom it reaches; empty where others cannot join it
    * @param topic the events topic
    */
-  public Scrape(Queries queries, Meters meters, EndOffsets ends, String group, String topic) {
+  public Scrape(
+      Queries queries,
+      Meters meters,
+      EndOffsets ends,
+      Optional<Membership> membership,
+      String group,
+      String topic) {
     this.queries = queries;
     this.meters = meters;
     this.ends = ends;
+    this.membership = membership;
     this.group = group;
     this.topic = topic;
   }
@@ -56,6 +66,12 @@ public final class Scrape {
     samples.add(
         Metric.PARTITIONS_UNANSWERED, measures.values().stream().filter(Optional::isEmpty).count());
     samples.add(Metric.LAG_UNKNOWN, found.isPresent() ? 0 : 1);
+    membership.ifPresent(
+        cluster ->
+            cluster
+                .counts()
+                .forEach(
+                    (state, count) -> samples.add(Metric.CLUSTER_MEMBERS, count, "state", state)));
     measures.forEach(
         (_, measure) ->
             measure.ifPresent(m -> add(samples, m, found.map(all -> all.get(m.partition())))));

@@ -1,0 +1,273 @@
+package dev.retstack.cli.split;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.Ran;
+import dev.retstack.cli.RetstackScript;
+import dev.retstack.cli.broker.EmbeddedBroker;
+import dev.retstack.service.LiveAccess;
+import dev.retstack.service.LiveClient;
+import dev.retstack.service.query.HttpToken;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Three members, real processes, each in a network namespace of its own, over TLS; all reach the
+ * broker. One is cut off from the other two: it ends, they have its partitions, answers are whole
+ * again, and the result is that of a replay. Started again it takes nothing while it cannot reach
+ * them, and joins when it can. {@code -Dretstack.split=long} cuts it off from the broker as well,
+ * afterwards.
+ */
+class SplitTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final boolean LONG = "long".equals(System.getProperty("retstack.split"));
+  private static final int MEMBERS = 3;
+  private static final int PARTITIONS = 6;
+  private static final int STABLE_AFTER = 5;
+
+  private static final Duration WAIT = Duration.ofMinutes(2);
+
+  @TempDir private Path dir;
+
+  private final List<Process> processes = new ArrayList<>();
+  private Path script;
+  private int broker;
+  private Islands islands;
+  private LiveAccess access;
+
+  private void endAll() throws Exception {
+    for (Process process : processes) {
+      process.descendants().forEach(ProcessHandle::destroyForcibly);
+      process.destroyForcibly().waitFor();
+    }
+  }
+
+  @Test
+  void oneSideOfASplitGoesOn() throws Exception {
+    String refusal = Islands.refusal();
+    Assumptions.assumeTrue(refusal.isEmpty(), refusal);
+    script = RetstackScript.write(dir.resolve("bin"));
+    try (Islands made = Islands.make(MEMBERS);
+        EmbeddedBroker server = EmbeddedBroker.start(dir.resolve("broker"), 0)) {
+      islands = made;
+      broker = Integer.parseInt(server.bootstrap().substring(server.bootstrap().indexOf(':') + 1));
+      secrets();
+      try (Relay _ = Relay.fromFile(dir.resolve("kafka"), broker)) {
+        splits(server.bootstrap());
+      } finally {
+        endAll();
+      }
+    }
+  }
+
+  private void splits(String bootstrap) throws Exception {
+    Process way = relay(3);
+    relay(1);
+    relay(2);
+    Process cutOff = null;
+    for (int i = 1; i <= MEMBERS; i++) {
+      cutOff = member(i);
+    }
+    Process fleet = fleet(bootstrap);
+    try (LiveClient one =
+        new LiveClient(URI.create("https://" + islands.address(1) + ":7070"), access)) {
+      await(one, "three members", parts -> up(parts) == 3 && givers(parts, 3));
+      islands.cut(3);
+      assertEnds(cutOff, "cut off from the members");
+      await(one, "whole answers of two", parts -> up(parts) == 2 && givers(parts, 2));
+      cutOff = member(3);
+      assertThat(fleet.waitFor(5, TimeUnit.SECONDS)).isFalse();
+      assertThat(cutOff.isAlive()).isTrue();
+      JsonNode parts = JSON.readTree(one.get("parts", Map.of()));
+      assertThat(givers(parts, 2)).as("one that cannot join takes nothing: " + parts).isTrue();
+      islands.heal(3);
+      await(one, "three members again", found -> up(found) == 3 && givers(found, 3));
+      if (LONG) {
+        way.destroyForcibly().waitFor();
+        islands.cut(3);
+        assertEnds(cutOff, "cut off from members and broker");
+        await(one, "whole answers of two", found -> up(found) == 2 && givers(found, 2));
+      }
+      new ProcessBuilder("kill", "-INT", String.valueOf(fleet.pid())).start().waitFor();
+      assertThat(fleet.waitFor(60, TimeUnit.SECONDS)).isTrue();
+      compare(bootstrap, one);
+    }
+  }
+
+  private static void assertEnds(Process member, String what) throws Exception {
+    long start = System.nanoTime();
+    assertThat(member.waitFor(WAIT.toSeconds(), TimeUnit.SECONDS)).as(what).isTrue();
+    double seconds = (System.nanoTime() - start) / 1e9;
+    System.out.printf("%s: ended after %.1f s%n", what, seconds);
+    assertThat(member.exitValue()).isEqualTo(ExitCode.PUT_OUT);
+  }
+
+  private static long up(JsonNode parts) {
+    long up = 0;
+    for (JsonNode node : parts.path("nodes")) {
+      up += node.path("cluster").asText().equals("up") ? 1 : 0;
+    }
+    return up;
+  }
+
+  /** Whether all partitions are there, and so many members give them. */
+  private static boolean givers(JsonNode parts, int count) {
+    return parts.path("parts").size() == PARTITIONS
+        && !parts.path("parts").findValuesAsText("node").contains("")
+        && parts.path("parts").findValuesAsText("missing").isEmpty()
+        && parts.path("parts").findValuesAsText("node").stream().distinct().count() == count;
+  }
+
+  private void await(LiveClient member, String what, Predicate<JsonNode> isSo) throws Exception {
+    long start = System.nanoTime();
+    JsonNode parts;
+    do {
+      parts = JSON.readTree(member.get("parts", Map.of()));
+      if (isSo.test(parts)) {
+        System.out.printf("%s: after %.1f s%n", what, (System.nanoTime() - start) / 1e9);
+        return;
+      }
+    } while (System.nanoTime() - start < WAIT.toNanos());
+    throw new AssertionError(what + ": " + parts + "\n" + logs());
+  }
+
+  /** What the members together say against a replay of all that was sent. */
+  private void compare(String bootstrap, LiveClient member) throws Exception {
+    String trace = dir.resolve("events.avro").toString();
+    Ran copied = Ran.retstack("record", "--from-kafka", "-o", trace, "--bootstrap", bootstrap);
+    assertThat(copied.code()).as(copied.err()).isEqualTo(ExitCode.OK);
+    Ran replayed = Ran.retstack("report", "--format", "json", trace);
+    JsonNode expected = JSON.readTree(replayed.out());
+    long start = System.nanoTime();
+    JsonNode live;
+    do {
+      live = JSON.readTree(member.get("report", Map.of()));
+    } while (live.path("records").asLong() != expected.path("records").asLong()
+        && System.nanoTime() - start < WAIT.toNanos());
+    assertThat(live.path("resultHash")).as(logs()).isEqualTo(expected.path("resultHash"));
+    assertThat(live.path("completeness").asDouble()).isEqualTo(100);
+    assertThat(live.path("parts"))
+        .hasSize(PARTITIONS)
+        .allSatisfy(part -> assertThat(part.has("missing")).isFalse());
+  }
+
+  private String logs() throws IOException {
+    StringBuilder logs = new StringBuilder();
+    for (int i = 1; i <= MEMBERS; i++) {
+      Path log = dir.resolve("member-" + i + ".log");
+      logs.append("member ").append(i).append(":\n");
+      logs.append(Files.exists(log) ? Files.readString(log) : "");
+    }
+    return logs.toString();
+  }
+
+  /** A certificate for all addresses that the members share, and a token. */
+  private void secrets() throws Exception {
+    StringBuilder names = new StringBuilder("SAN=dns:localhost");
+    for (int i = 1; i <= MEMBERS; i++) {
+      names.append(",ip:").append(islands.address(i));
+    }
+    Files.writeString(dir.resolve("token"), "0123456789abcdef0123456789abcdef");
+    Files.writeString(dir.resolve("password"), "password-of-a-test");
+    String keytool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString();
+    run(
+        keytool
+            + " -genkeypair -alias http -keyalg EC -groupname secp256r1 -validity 30 -dname"
+            + " CN=retstack -ext "
+            + names
+            + " -storetype PKCS12 -keystore http.p12 -storepass:file password");
+    run(
+        keytool
+            + " -exportcert -alias http -rfc -keystore http.p12 -storepass:file password -file"
+            + " ca.pem");
+    access =
+        new LiveAccess(
+            Optional.of(HttpToken.read(dir.resolve("token"))),
+            Optional.of(LiveAccess.trusting(dir.resolve("ca.pem"))));
+  }
+
+  private void run(String line) throws Exception {
+    Process process =
+        new ProcessBuilder(line.split(" ", -1))
+            .directory(dir.toFile())
+            .redirectErrorStream(true)
+            .start();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(said).isZero();
+  }
+
+  private Process relay(int island) throws Exception {
+    ProcessBuilder java =
+        new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx32m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            System.getProperty("java.class.path"),
+            Relay.class.getName(),
+            String.valueOf(broker),
+            dir.resolve("kafka").toString());
+    Process process = start(islands.in(island, java).redirectError(log("relay-" + island)));
+    assertThat(process.inputReader(StandardCharsets.UTF_8).readLine()).isEqualTo("relays");
+    return process;
+  }
+
+  private ProcessBuilder.Redirect log(String name) {
+    return ProcessBuilder.Redirect.appendTo(dir.resolve(name + ".log").toFile());
+  }
+
+  private Process member(int number) throws Exception {
+    String line =
+        ("exec retstack pipeline --http-host %s --http-port 7070 --cluster-port 7071 --stable-after"
+             + " %d --http-token-file token --http-tls-keystore http.p12 --http-tls-password-file"
+             + " password --bootstrap 127.0.0.1:%d --partitions %d --kafka session.timeout.ms=6000")
+            .formatted(islands.address(number), STABLE_AFTER, broker, PARTITIONS);
+    ProcessBuilder builder = RetstackScript.line(script, dir, Map.of(), line);
+    Process process = start(islands.in(number, builder).redirectError(log("member-" + number)));
+    BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
+    assertThat(out.readLine()).as(logs()).isNotNull();
+    return process;
+  }
+
+  /** Cores that go on until they are stopped. */
+  private Process fleet(String bootstrap) throws Exception {
+    String line =
+        ("exec retstack emulate --bootstrap %s --cores 2 --flush-ms 50 --image zoo-x86_64-fentry"
+                + " --image zoo-riscv64-mcount --image zoo-aarch64-mcount -- dispatch 1000000000")
+            .formatted(bootstrap);
+    ProcessBuilder builder = RetstackScript.line(script, dir, Map.of(), line);
+    Process process = start(builder.redirectOutput(log("fleet")));
+    BufferedReader notes = process.errorReader(StandardCharsets.UTF_8);
+    for (String note = notes.readLine(); note != null; note = notes.readLine()) {
+      if (note.contains(" records in ")) {
+        Thread.ofVirtual().start(() -> notes.lines().forEach(_ -> {}));
+        return process;
+      }
+    }
+    throw new AssertionError("the fleet ended");
+  }
+
+  private Process start(ProcessBuilder builder) throws IOException {
+    Process process = builder.start();
+    processes.add(process);
+    return process;
+  }
+}

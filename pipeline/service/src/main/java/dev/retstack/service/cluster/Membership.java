@@ -1,0 +1,321 @@
+package dev.retstack.service.cluster;
+
+import dev.retstack.service.nodes.ClusterMark;
+import dev.retstack.service.nodes.NodeFeed;
+import dev.retstack.service.nodes.NodeTable;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
+import org.apache.kafka.common.KafkaException;
+import org.apache.pekko.Done;
+import org.apache.pekko.actor.Address;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.Props;
+import org.apache.pekko.actor.typed.eventstream.EventStream;
+import org.apache.pekko.actor.typed.javadsl.Adapter;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.cluster.Cluster;
+import org.apache.pekko.cluster.ClusterEvent.CurrentClusterState;
+import org.apache.pekko.cluster.Member;
+import org.apache.pekko.cluster.MemberStatus;
+import org.apache.pekko.remote.artery.ThisActorSystemQuarantinedEvent;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A member's place in the cluster: gets it in, as {@link Joining} says, tells who else is there and
+ * can be reached, and resolves splits. Runs on a thread of its own until closed.
+ *
+ * <p>A split: the members that reach each other are a side; one of them claims for it in Kafka when
+ * the others have been silent for long enough. The side that was first puts the silent ones out; a
+ * side that was not puts itself out, and one that does not reach Kafka as well.
+ */
+public final class Membership implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Membership.class);
+
+  /** What a member is that does not answer; the others are in the cluster's own words. */
+  public static final String UNREACHABLE = "unreachable";
+
+  private static final List<String> STATES =
+      List.of("joining", "weaklyup", "up", "leaving", "exiting", "down", UNREACHABLE);
+
+  private static final long LOOK_MILLIS = 250;
+
+  /** A join that came to nothing is tried again, with the addresses of then. */
+  private static final Duration AGAIN = Duration.ofSeconds(5);
+
+  /** After this time a member that cannot join says so. */
+  private static final Duration COMPLAIN = Duration.ofSeconds(20);
+
+  private final Cluster cluster;
+  private final Discovery discovery;
+  private final NodeFeed nodes;
+  private final Sides sides;
+  private final SplitWatch watch;
+  private final Strangers strangers = new Strangers();
+  private final CompletableFuture<Done> joined = new CompletableFuture<>();
+  private final Thread thread;
+  private final long beganNanos = System.nanoTime();
+  private long askedNanos = beganNanos - AGAIN.toNanos();
+  private boolean hasComplained;
+  private Set<String> silent = Set.of();
+  private volatile boolean closed;
+
+  /**
+   * The membership of a system that others can join.
+   *
+   * @param nodes announces it, and hears of others
+   */
+  public Membership(ActorSystem<?> system, ClusterSettings settings, NodeFeed nodes, Sides sides) {
+    this.cluster = Cluster.get(Adapter.toClassic(system));
+    this.discovery = settings.discovery();
+    this.nodes = nodes;
+    this.sides = sides;
+    this.watch = new SplitWatch(settings.stableAfter());
+    system
+        .eventStream()
+        .tell(
+            new EventStream.Subscribe<>(
+                ThisActorSystemQuarantinedEvent.class,
+                system.systemActorOf(whenQuarantined(), "put-out", Props.empty())));
+    this.thread = Thread.ofPlatform().daemon().name("retstack-membership").unstarted(this::run);
+  }
+
+  /** Where others can join this member. */
+  public String address() {
+    return hostPort(cluster.selfMember().address());
+  }
+
+  private static String hostPort(Address address) {
+    return address.getHost().orElse("") + ":" + address.getPort().orElse(0);
+  }
+
+  /** Begins to join. */
+  public void start() {
+    nodes.joinAt(new ClusterMark(address(), false));
+    thread.start();
+  }
+
+  /** Completes when this member is in a cluster: others of it know of this one. */
+  public CompletionStage<Done> joined() {
+    return joined;
+  }
+
+  /** Status of each member, such as {@code up} or {@code unreachable}, by its address. */
+  public Map<String, String> members() {
+    Set<Member> silentNow = cluster.state().getUnreachable();
+    Map<String, String> members = new TreeMap<>();
+    for (Member member : cluster.state().getMembers()) {
+      String status =
+          silentNow.contains(member)
+              ? UNREACHABLE
+              : member.status().toString().toLowerCase(java.util.Locale.ROOT);
+      members.put(hostPort(member.address()), status);
+    }
+    return members;
+  }
+
+  /** How many members are in each state; 0 is said as well. */
+  public Map<String, Long> counts() {
+    Map<String, Long> counts = new TreeMap<>();
+    for (String state : STATES) {
+      counts.put(state, 0L);
+    }
+    members().values().forEach(state -> counts.merge(state, 1L, Long::sum));
+    return counts;
+  }
+
+  private void run() {
+    while (!closed && !cluster.isTerminated()) {
+      try {
+        look();
+      } catch (IllegalArgumentException | KafkaException e) {
+        // what others announce may be anything
+        log.warn("the cluster cannot be looked after: {}; trying again", e.getMessage());
+      }
+      pause();
+    }
+    sides.close();
+  }
+
+  private void look() {
+    if (isMember()) {
+      if (joined.complete(Done.done())) {
+        nodes.joinAt(new ClusterMark(address(), true));
+      }
+      tellOfSilence();
+      resolve();
+      endBesideALargerOne();
+    } else if (!joined.isDone() && System.nanoTime() - askedNanos >= AGAIN.toNanos()) {
+      if (act(Joining.next(nodes.self().getNode(), nodes.inOrder()))) {
+        askedNanos = System.nanoTime();
+      }
+      if (!hasComplained && System.nanoTime() - beganNanos > COMPLAIN.toNanos()) {
+        hasComplained = true;
+        complain();
+      }
+    }
+  }
+
+  /** What this member sees; who was put out already, or is about to be gone, does not count. */
+  private SplitWatch.View view() {
+    CurrentClusterState state = cluster.state();
+    Set<Member> unreachable = state.getUnreachable();
+    Set<String> reached = new HashSet<>();
+    Set<String> gone = new HashSet<>();
+    for (Member member : state.getMembers()) {
+      if (!member.status().equals(MemberStatus.down())
+          && !member.status().equals(MemberStatus.exiting())) {
+        (unreachable.contains(member) ? gone : reached).add(hostPort(member.address()));
+      }
+    }
+    boolean leads = cluster.selfMember().address().equals(state.getLeader());
+    return new SplitWatch.View(reached, gone, leads);
+  }
+
+  private void endBesideALargerOne() {
+    Set<String> own = view().reached();
+    Set<String> known = members().keySet();
+    Set<String> others =
+        Joining.inCluster(nodes.self().getNode(), nodes.inOrder()).stream()
+            .map(one -> one.cluster().address())
+            .filter(address -> !known.contains(address))
+            .collect(Collectors.toSet());
+    if (!own.isEmpty() && strangers.areToStay(own, others, System.nanoTime())) {
+      log.warn("another cluster of this group has the members {}: this one ends", others);
+      cluster.down(cluster.selfMember().address());
+    }
+  }
+
+  /** The others have put this member out, and it did not see it: it was frozen, or cut off. */
+  private Behavior<ThisActorSystemQuarantinedEvent> whenQuarantined() {
+    return Behaviors.receiveMessage(
+        event -> {
+          Address by = event.remoteAddress().address();
+          if (members().containsKey(hostPort(by))) {
+            log.warn("member {} has put this one out", hostPort(by));
+            cluster.down(cluster.selfMember().address());
+          }
+          return Behaviors.same();
+        });
+  }
+
+  private void resolve() {
+    SplitWatch.View view = view();
+    Set<String> due = watch.due(view, System.nanoTime());
+    if (due.isEmpty()) {
+      sides.renew(address(), view.reached());
+      return;
+    }
+    Set<String> goingOn = sides.goingOn(address(), view.reached()).orElse(Set.of());
+    if (goingOn.contains(address())) {
+      for (String member : due) {
+        if (!goingOn.contains(member)) {
+          log.warn("member {} was silent for too long and is put out", member);
+          cluster.down(address(member));
+        }
+      }
+      return;
+    }
+    log.warn("split from {}, who go on: this side ends", goingOn.isEmpty() ? "Kafka" : goingOn);
+    for (String member : view.reached()) {
+      if (!goingOn.contains(member) && !member.equals(address())) {
+        cluster.down(address(member));
+      }
+    }
+    cluster.down(cluster.selfMember().address());
+  }
+
+  private boolean isMember() {
+    MemberStatus status = cluster.selfMember().status();
+    return !status.equals(MemberStatus.removed()) && !status.equals(MemberStatus.down());
+  }
+
+  /** True where something was begun that takes its time. */
+  private boolean act(Joining.Step step) {
+    switch (step) {
+      case WAIT -> {
+        return false;
+      }
+      case FOUND -> cluster.join(cluster.selfMember().address());
+      case JOIN -> {
+        List<NodeTable.Announced> there =
+            Joining.inCluster(nodes.self().getNode(), nodes.inOrder());
+        Set<Address> addresses =
+            discovery.addresses(there).stream()
+                .map(this::address)
+                .filter(address -> !address.equals(cluster.selfMember().address()))
+                .collect(Collectors.toCollection(LinkedHashSet::new));
+        if (!addresses.isEmpty()) {
+          cluster.joinSeedNodes(List.copyOf(addresses));
+        }
+      }
+    }
+    return true;
+  }
+
+  private Address address(String hostPort) {
+    int colon = hostPort.lastIndexOf(':');
+    if (colon < 1) {
+      throw new IllegalArgumentException("'%s' is no address of a member".formatted(hostPort));
+    }
+    return new Address(
+        cluster.selfMember().address().protocol(),
+        cluster.selfMember().address().system(),
+        hostPort.substring(0, colon),
+        Integer.parseInt(hostPort.substring(colon + 1)));
+  }
+
+  private void complain() {
+    List<NodeTable.Announced> there = Joining.inCluster(nodes.self().getNode(), nodes.inOrder());
+    String others =
+        there.stream().map(one -> one.cluster().address()).collect(Collectors.joining(", "));
+    log.error(
+        "cannot join the other members at {}: they run and cannot be reached from {}; this member"
+            + " takes no partitions until it can: see that both ways are open",
+        others.isEmpty() ? "any address" : others,
+        address());
+  }
+
+  /** One line for each that goes silent, and one when it is back or out. */
+  private void tellOfSilence() {
+    Set<String> now =
+        cluster.state().getUnreachable().stream()
+            .map(member -> hostPort(member.address()))
+            .collect(Collectors.toSet());
+    for (String one : now) {
+      if (!silent.contains(one)) {
+        log.warn("member {} is silent", one);
+      }
+    }
+    for (String one : silent) {
+      if (!now.contains(one)) {
+        log.warn("member {} is {}", one, members().containsKey(one) ? "back" : "out");
+      }
+    }
+    silent = now;
+  }
+
+  private void pause() {
+    try {
+      Thread.sleep(LOOK_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      closed = true;
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    thread.interrupt();
+  }
+}
