@@ -29,8 +29,9 @@ public final class ClusterOptions {
       defaultValue = "kafka",
       paramLabel = "HOW",
       description =
-          "How to find the other members: kafka (what they announce there), or"
-              + " static:HOST:PORT,HOST:PORT (default: ${DEFAULT-VALUE}).")
+          "How to find the other members: kafka (what they announce there),"
+              + " static:HOST:PORT,HOST:PORT, dns:NAME:PORT, dns:_SERVICE._tcp.NAME, or"
+              + " kubernetes:LABEL=VALUE (default: ${DEFAULT-VALUE}).")
   private String discover;
 
   @Option(

@@ -135,7 +135,8 @@ public final class PipelineVerb extends Verb {
       names = "--state-version",
       paramLabel = "N",
       description = {
-        "Read and write no state newer than this version, as an earlier release does: to go back to",
+        "Read and write no state newer than this version, as an earlier release does: to go back"
+            + " to",
         "that release without a gap (default: the newest that all members read)."
       })
   private Integer stateVersion;

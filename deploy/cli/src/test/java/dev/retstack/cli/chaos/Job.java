@@ -88,12 +88,7 @@ record Job(
     return ("--bootstrap %s --prefix %s --partitions %d --group %s --kafka session.timeout.ms=%d"
             + " --stable-after %d")
         .formatted(
-            brokers.bootstrap(),
-            topics.prefix(),
-            PARTITIONS,
-            group(),
-            SESSION_MILLIS,
-            stableAfter);
+            brokers.bootstrap(), topics.prefix(), PARTITIONS, group(), SESSION_MILLIS, stableAfter);
   }
 
   /** The group, of which each job has one of its own. */

@@ -1,7 +1,7 @@
 package dev.retstack.service.cluster;
 
 import dev.retstack.service.nodes.NodeTable;
-import java.util.ArrayList;
+import java.io.IOException;
 import java.util.List;
 import java.util.regex.Pattern;
 
@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
  * where there is none, is told by the nodes topic in any case: an address that does not answer
  * never makes a member found a second one.
  */
-public sealed interface Discovery {
+public interface Discovery {
   /** The nodes topic itself: Kafka's address is enough. */
   record Kafka() implements Discovery {
     @Override
@@ -49,29 +49,46 @@ public sealed interface Discovery {
    *
    * @param members members of a cluster that run, by the nodes topic
    * @return host:port of each
+   * @throws IOException where whoever is asked does not answer
    */
-  List<String> addresses(List<NodeTable.Announced> members);
+  List<String> addresses(List<NodeTable.Announced> members) throws IOException;
 
   /**
-   * What the user wrote: {@code kafka}, {@code static:HOST:PORT,...}.
+   * What the user wrote: {@code kafka}, {@code static:HOST:PORT,...}, {@code dns:NAME:PORT}, {@code
+   * dns:_SERVICE._tcp.NAME} or {@code kubernetes:SELECTOR}.
    *
    * @throws IllegalArgumentException naming what is allowed
    */
   static Discovery of(String text) {
     int colon = text.indexOf(':');
-    String kind = colon < 0 ? text : text.substring(0, colon);
     String rest = colon < 0 ? "" : text.substring(colon + 1);
-    if (kind.equals("kafka") && rest.isEmpty()) {
-      return new Kafka();
-    }
-    if (kind.equals("static") && !rest.isEmpty()) {
-      List<String> list = new ArrayList<>();
-      for (String one : rest.split(",", -1)) {
-        list.add(one.strip());
+    return switch (colon < 0 ? text : text.substring(0, colon + 1)) {
+      case "kafka" -> new Kafka();
+      case "static:" -> new Static(List.of(rest.strip().split("\\s*,\\s*", -1)));
+      case "dns:" -> DnsDiscovery.of(rest);
+      case "kubernetes:" -> KubernetesDiscovery.of(rest);
+      default ->
+          throw new IllegalArgumentException(
+              ("discovery '%s': use kafka, static:HOST:PORT,HOST:PORT, dns:NAME:PORT,"
+                      + " dns:_SERVICE._tcp.NAME or kubernetes:LABEL=VALUE")
+                  .formatted(text));
+    };
+  }
+
+  /**
+   * A port that can be called.
+   *
+   * @throws IllegalArgumentException for any other text
+   */
+  static int port(String text) {
+    try {
+      int port = Integer.parseInt(text);
+      if (port > 0 && port <= 65_535) {
+        return port;
       }
-      return new Static(list);
+    } catch (NumberFormatException _) {
+      // told below
     }
-    throw new IllegalArgumentException(
-        "discovery '%s': use kafka or static:HOST:PORT,HOST:PORT".formatted(text));
+    throw new IllegalArgumentException("port '%s': use 1 to 65535".formatted(text));
   }
 }

@@ -3,6 +3,7 @@ package dev.retstack.service.cluster;
 import dev.retstack.service.nodes.ClusterMark;
 import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.nodes.NodeTable;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -137,7 +138,7 @@ public final class Membership implements AutoCloseable {
     while (!closed && !cluster.isTerminated()) {
       try {
         look();
-      } catch (IllegalArgumentException | KafkaException e) {
+      } catch (IOException | IllegalArgumentException | KafkaException e) {
         // what others announce may be anything
         log.warn("the cluster cannot be looked after: {}; trying again", e.getMessage());
       }
@@ -146,7 +147,7 @@ public final class Membership implements AutoCloseable {
     sides.close();
   }
 
-  private void look() {
+  private void look() throws IOException {
     if (isMember()) {
       if (joined.complete(Done.done())) {
         nodes.joinAt(new ClusterMark(address(), true));
@@ -155,8 +156,9 @@ public final class Membership implements AutoCloseable {
       resolve();
       endBesideALargerOne();
     } else if (!joined.isDone() && System.nanoTime() - askedNanos >= AGAIN.toNanos()) {
-      if (act(Joining.next(nodes.self().getNode(), nodes.inOrder()))) {
-        askedNanos = System.nanoTime();
+      askedNanos = System.nanoTime(); // also where whoever knows the others does not answer
+      if (!act(Joining.next(nodes.self().getNode(), nodes.inOrder()))) {
+        askedNanos -= AGAIN.toNanos();
       }
       if (!hasComplained && System.nanoTime() - beganNanos > COMPLAIN.toNanos()) {
         hasComplained = true;
@@ -240,7 +242,7 @@ public final class Membership implements AutoCloseable {
   }
 
   /** True where something was begun that takes its time. */
-  private boolean act(Joining.Step step) {
+  private boolean act(Joining.Step step) throws IOException {
     switch (step) {
       case WAIT -> {
         return false;

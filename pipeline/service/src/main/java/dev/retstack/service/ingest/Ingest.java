@@ -105,7 +105,8 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
                           partitionCount,
                           partitions,
                           e -> context.getSelf().tell(new Unreadable(e.version())));
-                  return new Ingest(context, timers, stream::run, partitions, others, first, mayRun);
+                  return new Ingest(
+                      context, timers, stream::run, partitions, others, first, mayRun);
                 }));
   }
 

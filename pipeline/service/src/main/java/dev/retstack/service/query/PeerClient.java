@@ -78,16 +78,16 @@ final class PeerClient implements AutoCloseable {
    * @param isSilent whether the cluster does not reach it
    */
   CompletableFuture<Said> ask(Node node, Part.Kind kind, LongPredicate room, boolean isSilent) {
+    Duration first = isSilent ? SILENT : FIRST;
     List<Part> parts = new ArrayList<>();
     AtomicReference<InputStream> body = new AtomicReference<>();
-    return CompletableFuture.runAsync(
-            () -> read(node, kind, room, isSilent ? SILENT : FIRST, body, parts), threads)
+    return CompletableFuture.runAsync(() -> read(node, kind, room, first, body, parts), threads)
         .orTimeout(ALL.toSeconds(), TimeUnit.SECONDS)
         .handle(
             (_, failure) -> {
               closeQuietly(body.get());
               synchronized (parts) {
-                String why = failure == null ? "" : why(failure);
+                String why = failure == null ? "" : why(failure, first);
                 String silent = isSilent && !why.isEmpty() ? "unreachable in the cluster: " : "";
                 return new Said(node.getNode(), parts, silent + why);
               }
@@ -146,7 +146,7 @@ final class PeerClient implements AutoCloseable {
     return "it answered " + response.statusCode() + (reason.isEmpty() ? "" : ": " + reason);
   }
 
-  private static String why(Throwable failure) {
+  private static String why(Throwable failure, Duration first) {
     Throwable cause =
         failure instanceof CompletionException && failure.getCause() != null
             ? failure.getCause()
@@ -155,7 +155,7 @@ final class PeerClient implements AutoCloseable {
       return "no connection within " + CONNECT.toSeconds() + " s";
     }
     if (cause instanceof HttpTimeoutException) {
-      return "no answer within " + FIRST.toSeconds() + " s";
+      return "no answer within " + first.toSeconds() + " s";
     }
     if (cause instanceof TimeoutException) {
       return "no whole answer within " + ALL.toSeconds() + " s";

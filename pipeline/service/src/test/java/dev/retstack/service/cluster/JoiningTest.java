@@ -91,7 +91,7 @@ class JoiningTest {
   }
 
   @Test
-  void discoveryIsReadFromWords() {
+  void discoveryIsReadFromWords() throws Exception {
     assertThat(Discovery.of("kafka")).isEqualTo(new Discovery.Kafka());
     assertThat(Discovery.of("static:a:1, [::1]:2").addresses(List.of()))
         .containsExactly("a:1", "[::1]:2");
