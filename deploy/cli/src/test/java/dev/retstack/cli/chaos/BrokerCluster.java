@@ -36,7 +36,7 @@ final class BrokerCluster implements AutoCloseable {
   static final int BROKERS = 3;
   private static final String CLUSTER = "cmV0c3RhY2stY2hhb3MwMQ";
   private static final int HEAP_MIB = 256;
-  private static final Duration SERVES = Duration.ofSeconds(90);
+  private static final Duration SERVES = Duration.ofMinutes(4);
   private static final int STOPS_SECONDS = 60;
 
   private final Processes processes;

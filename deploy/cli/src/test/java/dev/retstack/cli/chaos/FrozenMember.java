@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -49,7 +50,11 @@ final class FrozenMember {
         List<Member> others = job.members().stream().filter(one -> one != victim).toList();
         Map<Integer, Long> lost = ownedBy(victim);
         long before = refusals(victim);
-        fleet.run(2_000); // something is written, and not yet committed
+        Map<Member, Long> refused = new HashMap<>();
+        for (Member other : others) {
+          refused.put(other, refusals(other));
+        }
+        awaitUncommitted(victim, fleet);
         victim.freeze();
         long now = System.nanoTime();
         answers.add(millisOfAnswer(others.getFirst(), false));
@@ -58,6 +63,11 @@ final class FrozenMember {
         answers.add(millisOfAnswer(others.getLast(), true));
         victim.thaw();
         refusals += awaitRefusals(victim, before, fleet) - before;
+        job.awaitSettled();
+        for (Member other :
+            others) { // the one that is wrong is shut out, never the one that is right
+          assertThat(refusals(other)).as("member %d", other.number()).isEqualTo(refused.get(other));
+        }
         System.out.println("  member %d frozen: %s".formatted(victim.number(), recovery));
       }
       fleet.end();
@@ -103,11 +113,28 @@ final class FrozenMember {
     return (System.nanoTime() - start) / 1_000_000;
   }
 
+  /** Returns when chunks are in its state that no checkpoint holds: it will want to write. */
+  private static void awaitUncommitted(Member member, TestFleet fleet) throws Exception {
+    double behind = 0;
+    while (behind == 0) {
+      fleet.run(50);
+      behind =
+          member
+              .scrape()
+              .map(found -> found.of(Member.Names.BEHIND))
+              .orElse(Map.of())
+              .values()
+              .stream()
+              .reduce(0.0, Double::sum);
+    }
+  }
+
   private static long awaitRefusals(Member victim, long before, TestFleet fleet) throws Exception {
     long start = System.nanoTime();
     while (refusals(victim) == before) {
       if (System.nanoTime() - start > REFUSAL.toNanos()) {
-        throw new AssertionError("nothing was refused: " + victim.said());
+        throw new AssertionError(
+            "nothing was refused: %s %s".formatted(victim.scrape(), victim.said()));
       }
       fleet.run(100);
     }

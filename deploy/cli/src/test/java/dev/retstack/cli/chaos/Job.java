@@ -34,6 +34,9 @@ record Job(
   /** Chunks that a member may have fetched before a fault, in each partition. */
   private static final int ON_THEIR_WAY = 8;
 
+  /** More options of members, such as {@code --verbose} to find out why. */
+  private static final String MORE = System.getProperty("retstack.member.options", "");
+
   private static final int QUIET_LOOKS = 8;
   private static final Duration OWNED = Duration.ofMinutes(2);
 
@@ -86,9 +89,15 @@ record Job(
     // a member that is frozen for long is put out by the others, and ends: not what is tested here
     int stableAfter = topics.prefix().equals("freezes") ? 120 : 10;
     return ("--bootstrap %s --prefix %s --partitions %d --group %s --kafka session.timeout.ms=%d"
-            + " --stable-after %d")
+            + " --stable-after %d %s")
         .formatted(
-            brokers.bootstrap(), topics.prefix(), PARTITIONS, group(), SESSION_MILLIS, stableAfter);
+            brokers.bootstrap(),
+            topics.prefix(),
+            PARTITIONS,
+            group(),
+            SESSION_MILLIS,
+            stableAfter,
+            MORE);
   }
 
   /** The group, of which each job has one of its own. */

@@ -182,7 +182,7 @@ final class Member {
     EPOCH("retstack_partition_epoch"),
     NEXT("retstack_next_offset"),
     LAG("retstack_lag_chunks"),
-    FAILURES("retstack_partition_failures_total");
+    BEHIND("retstack_checkpoint_behind_chunks");
 
     private final String sample;
 

@@ -121,7 +121,7 @@ final class EventStream {
             assigned ->
                 leftAlone.contains(assigned.first().partition())
                     ? CompletableFuture.completedFuture(leaveAlone(assigned, feeds))
-                    : acquire(assigned.first()).thenApply(graph -> feed(assigned, graph, feeds)))
+                    : find(assigned.first()).thenApply(graph -> feed(assigned, graph, feeds)))
         .flatMapMerge(Math.max(1, partitionCount), feed -> feed)
         .toMat(Sink.ignore(), Consumer::createDrainingControl)
         .run(system);
@@ -188,6 +188,19 @@ final class EventStream {
     return AskPattern.<Partitions.Command, Partitions.Acquired>ask(
             partitions,
             replyTo -> new Partitions.Acquire(partition.partition(), replyTo),
+            ANSWER,
+            system.scheduler())
+        .thenApply(Partitions.Acquired::graph);
+  }
+
+  /**
+   * The source makes a new feed in place of one that failed, in the moment before it fails with it;
+   * so a feed takes a partition that {@link #startOffsets} opened, and opens none.
+   */
+  private CompletionStage<ActorRef<PartitionGraph.Command>> find(TopicPartition partition) {
+    return AskPattern.<Partitions.Command, Partitions.Acquired>askWithStatus(
+            partitions,
+            replyTo -> new Partitions.Find(partition.partition(), replyTo),
             ANSWER,
             system.scheduler())
         .thenApply(Partitions.Acquired::graph);

@@ -16,6 +16,7 @@ import org.apache.pekko.actor.typed.Terminated;
 import org.apache.pekko.actor.typed.javadsl.AbstractMatchingBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.pattern.StatusReply;
 
 /**
  * The partitions this member owns, one child each. A partition that comes back while its former
@@ -27,6 +28,13 @@ public final class Partitions extends AbstractMatchingBehavior<Partitions.Comman
 
   /** The partition was given to this member, or kept by it: answers with its actor. */
   public record Acquire(int partition, ActorRef<Acquired> replyTo) implements Command {}
+
+  /**
+   * Asks for the actor of a partition that was acquired; an error where it failed meanwhile. It is
+   * not opened again: whoever thinks that it still owns a partition, and does not, would shut out
+   * the one who does.
+   */
+  public record Find(int partition, ActorRef<StatusReply<Acquired>> replyTo) implements Command {}
 
   /**
    * The partition goes to another member: tells when its last checkpoint is written and nothing is
@@ -90,6 +98,7 @@ public final class Partitions extends AbstractMatchingBehavior<Partitions.Comman
   public Behavior<Command> onMessage(Command command) {
     return switch (command) {
       case Acquire m -> onAcquire(m);
+      case Find m -> onFind(m);
       case HandOver m -> onHandOver(m);
       case Assigned m -> {
         for (int partition : m.partitions()) {
@@ -126,6 +135,16 @@ public final class Partitions extends AbstractMatchingBehavior<Partitions.Comman
     } else {
       m.replyTo().tell(new Acquired(m.partition(), child(m.partition())));
     }
+    return this;
+  }
+
+  private Behavior<Command> onFind(Find m) {
+    var child = owned.get(m.partition());
+    m.replyTo()
+        .tell(
+            child == null
+                ? StatusReply.error("partition %d is not open any more".formatted(m.partition()))
+                : StatusReply.success(new Acquired(m.partition(), child)));
     return this;
   }
 
