@@ -2,6 +2,7 @@ package dev.retstack.service;
 
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.LateLimits;
 import dev.retstack.graph.aggregate.TimeRules;
 import dev.retstack.graph.snapshot.StateVersions;
 import dev.retstack.schema.wire.Topics;
@@ -191,6 +192,12 @@ public record PipelineConfig(
     /** Publishes calls of this length and longer as spans. */
     public Builder spanThreshold(long threshold) {
       spanThreshold = OptionalLong.of(threshold);
+      return this;
+    }
+
+    /** Other limits of what is held behind gaps. */
+    public Builder late(LateLimits held) {
+      limits = limits.withLate(held);
       return this;
     }
 

@@ -101,6 +101,7 @@ public final class Accuracy {
     state.events(new OwnTime(core));
     Subject subject = Subject.of(state);
     received.forEach(subject::apply);
+    state.settle();
     Report report = state.report();
     Tally calls = new Tally();
     Tally total = new Tally();

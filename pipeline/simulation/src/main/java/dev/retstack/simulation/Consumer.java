@@ -101,8 +101,9 @@ final class Consumer {
   private static GraphState stored(byte[] bytes) {
     try {
       return bytes.length == 0
-          ? new GraphState()
-          : GraphState.readFrom(new DataInputStream(new ByteArrayInputStream(bytes)));
+          ? new GraphState(Subject.PATIENT)
+          : GraphState.readFrom(
+              new DataInputStream(new ByteArrayInputStream(bytes)), Subject.PATIENT);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

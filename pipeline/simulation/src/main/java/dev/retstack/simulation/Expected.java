@@ -1,26 +1,37 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.reconstruct.CoreEnd;
 import dev.retstack.graph.reconstruct.Loss;
 import dev.retstack.schema.codec.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.TreeMap;
 
-/** What a reader must know of one core's records, from the chunks that came, in their order. */
+/**
+ * What a reader must know of one core's records, from the chunks that came, in whatever order:
+ * those of them that it was not too late for.
+ */
 final class Expected {
+  private final TreeMap<Long, ModelChunk> come = new TreeMap<>();
   private final List<Loss> losses = new ArrayList<>();
   private long nextSequence;
   private long recordsBefore;
   private long records;
   private long time;
-  private boolean ended;
 
   /** A chunk came, unharmed. */
   void take(ModelChunk chunk) {
+    come.putIfAbsent(chunk.meta().sequence(), chunk);
+  }
+
+  /** No more chunks come. */
+  Expected done() {
+    come.values().forEach(this::next);
+    come.clear();
+    return this;
+  }
+
+  private void next(ModelChunk chunk) {
     long sequence = chunk.meta().sequence();
-    if (sequence < nextSequence || ended) {
-      return;
-    }
     long before = chunk.meta().recordsBefore();
     if (sequence > nextSequence) {
       long from = time;
@@ -49,7 +60,6 @@ final class Expected {
     }
     nextSequence = sequence + 1;
     recordsBefore = before + batch.size();
-    ended = chunk.meta().end() != CoreEnd.RUNNING;
   }
 
   private void dropped(long when, long count, long sequence, long record) {

@@ -119,7 +119,7 @@ public record Faults(
         expected.take(come.getLast());
       }
     }
-    return new Delivery(come, expected.lost());
+    return new Delivery(come, expected.done().lost());
   }
 
   private List<long[]> overwrite(List<long[]> records, SplittableRandom random) {

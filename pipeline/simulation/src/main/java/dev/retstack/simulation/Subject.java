@@ -1,18 +1,24 @@
 package dev.retstack.simulation;
 
 import dev.retstack.graph.aggregate.ApplyResult;
+import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.LateLimits;
 import dev.retstack.schema.codec.RecordBatch;
 
 /** What is tested: something that takes chunks and has a graph to show. */
 interface Subject {
+  /** Limits with which no chunk comes too late. */
+  GraphLimits PATIENT =
+      GraphLimits.DEFAULT.withLate(new LateLimits(1 << 20, 1L << 40, 1L << 40, 1L << 40));
+
   ApplyResult apply(ModelChunk chunk);
 
   GraphState state();
 
   /** The product itself: chunks come over the wire, an image when it is asked for. */
   static Subject product() {
-    return of(new GraphState());
+    return of(new GraphState(PATIENT));
   }
 
   static Subject of(GraphState state) {

@@ -18,11 +18,11 @@ import org.apache.avro.Schema;
 public final class FrozenSchemas {
   /** Versions whose schema is kept as a resource, oldest first. */
   public static final List<String> VERSIONS =
-      List.of("v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9");
+      List.of("v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10");
 
   /** Messages that no trace holds, as they were up to the version named. */
   private static final List<String> MESSAGES =
-      List.of("Anomaly-v6", "Span-v6", "Anomaly-v7", "Span-v7");
+      List.of("Anomaly-v6", "Span-v6", "Anomaly-v7", "Span-v7", "Anomaly-v9", "Span-v9");
 
   private FrozenSchemas() {}
 

@@ -188,6 +188,8 @@ final class GoldenFiles {
             .setTaskName("blocks+0x40")
             .setInterrupt(true)
             .setLost(6)
+            .setChunk(41)
+            .setRevision(2)
             .build(),
         Anomaly.newBuilder()
             .setSession("session-1")
@@ -204,6 +206,8 @@ final class GoldenFiles {
             .setCaller("main+0x0")
             .setCause("a wrong clobber list")
             .setCure("look at the epilogue")
+            .setChunk(41)
+            .setRevision(2)
             .build(),
         Profile.newBuilder()
             .setSession("session-1")

@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -48,15 +49,32 @@ class GoldenTest {
   private static final Path GOLDEN = Path.of("golden");
   private static final String SUMS = "SHA256SUMS";
 
+  /** With {@code -Dretstack.golden.write=vN} writes a version's folder, if there is none. */
   @BeforeAll
-  static void trustOwnClasses() {
+  static void write(@TempDir Path scratch) throws Exception {
     AvroGuard.trustOwnClasses();
+    String wanted = System.getProperty("retstack.golden.write", "");
+    if (!wanted.isEmpty() && !Files.exists(GOLDEN.resolve(wanted))) {
+      Path folder = Files.createDirectories(GOLDEN.resolve(wanted));
+      for (var file : GoldenFiles.make(scratch).entrySet()) {
+        Files.write(folder.resolve(file.getKey()), file.getValue());
+      }
+      Files.writeString(folder.resolve(SUMS), sums(folder));
+    }
   }
 
   static List<Path> versions() throws IOException {
     try (Stream<Path> folders = Files.list(GOLDEN)) {
-      return folders.filter(Files::isDirectory).sorted().toList();
+      return folders
+          .filter(Files::isDirectory)
+          .sorted(Comparator.comparingInt(GoldenTest::number))
+          .toList();
     }
+  }
+
+  /** 10 for v10. */
+  private static int number(Path version) {
+    return Integer.parseInt(version.getFileName().toString().substring(1));
   }
 
   static List<Path> files(String pattern) throws IOException {
@@ -86,17 +104,8 @@ class GoldenTest {
     return files("trace.avro");
   }
 
-  /** With {@code -Dretstack.golden.write=vN} writes a version's folder, if there is none. */
   @Test
-  void nothingIsMissingAndNothingChanged(@TempDir Path scratch) throws Exception {
-    String wanted = System.getProperty("retstack.golden.write", "");
-    if (!wanted.isEmpty() && !Files.exists(GOLDEN.resolve(wanted))) {
-      Path folder = Files.createDirectories(GOLDEN.resolve(wanted));
-      for (var file : GoldenFiles.make(scratch).entrySet()) {
-        Files.write(folder.resolve(file.getKey()), file.getValue());
-      }
-      Files.writeString(folder.resolve(SUMS), sums(folder));
-    }
+  void nothingIsMissingAndNothingChanged() throws Exception {
     for (Path version : versions()) {
       assertThat(sums(version)).isEqualTo(Files.readString(version.resolve(SUMS)));
     }

@@ -8,6 +8,7 @@ import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.option.CheckpointOptions;
 import dev.retstack.cli.option.ClusterOptions;
 import dev.retstack.cli.option.KafkaOptions;
+import dev.retstack.cli.option.LateOptions;
 import dev.retstack.cli.option.StateOptions;
 import dev.retstack.cli.option.TotalTimeOptions;
 import dev.retstack.service.Pipeline;
@@ -144,6 +145,7 @@ public final class PipelineVerb extends Verb {
   @Mixin private CheckpointOptions checkpoints;
   @Mixin private ClusterOptions cluster;
   @Mixin private StateOptions state;
+  @Mixin private LateOptions late;
   @Mixin private TotalTimeOptions time;
   @Mixin private KafkaOptions kafka;
 
@@ -164,6 +166,7 @@ public final class PipelineVerb extends Verb {
               .rules(time.rules())
               .limits(state.limits())
               .checkpoints(checkpoints.interval(), checkpoints.chunks())
+              .late(late.limits())
               .roles(roles.isEmpty() ? EnumSet.allOf(Role.class) : roles)
               .http(http());
       builder.cluster(clusterSettings());

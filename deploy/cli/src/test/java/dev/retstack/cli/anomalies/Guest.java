@@ -80,10 +80,11 @@ final class Guest {
         continue;
       }
       ApplyResult result = state.apply(meta, core, image.id(), batch);
-      if (result != ApplyResult.APPLIED) {
+      if (result != ApplyResult.APPLIED && result != ApplyResult.HELD) {
         throw new AssertionError(result);
       }
     }
+    state.settle();
     return state;
   }
 

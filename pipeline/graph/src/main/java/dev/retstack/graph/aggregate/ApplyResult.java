@@ -4,7 +4,12 @@ package dev.retstack.graph.aggregate;
 public enum ApplyResult {
   /** Its records are in the state. */
   APPLIED,
-  /** It came again, or after a later one: counted, changed nothing else. */
+  /**
+   * It is kept until the chunks ahead of it come, or are given up; or it came late, and there are
+   * still such chunks. It counts in all that is shown.
+   */
+  HELD,
+  /** It came again, or after its gap was given up: counted, changed nothing else. */
   STALE,
   /** Its image is unknown: nothing was changed; give the image and apply the chunk again. */
   NEEDS_IMAGE,

@@ -30,6 +30,10 @@ public final class CallProfile {
   private final int maxFunctions;
   private final int maxEdges;
   private final ProfileRoom room;
+
+  /** What it will be merged into: what is there already needs no room. Null for none. */
+  private final CallProfile base;
+
   private final Long2IntOpenHashMap functionIds = new Long2IntOpenHashMap();
   private final LongArrayList selfPcs = new LongArrayList();
 
@@ -47,19 +51,32 @@ public final class CallProfile {
   private final IntArrayList edges = new IntArrayList();
 
   CallProfile(int maxFunctions, int maxEdges) {
-    this(maxFunctions, maxEdges, new ProfileRoom(maxFunctions, maxEdges));
+    this(maxFunctions, maxEdges, new ProfileRoom(maxFunctions, maxEdges), null);
   }
 
   /** A profile that shares its room with others. */
   CallProfile(ProfileRoom room) {
-    this(Integer.MAX_VALUE, Integer.MAX_VALUE, room);
+    this(Integer.MAX_VALUE, Integer.MAX_VALUE, room, null);
   }
 
-  private CallProfile(int maxFunctions, int maxEdges, ProfileRoom room) {
+  private CallProfile(int maxFunctions, int maxEdges, ProfileRoom room, CallProfile base) {
     this.maxFunctions = maxFunctions;
     this.maxEdges = maxEdges;
     this.room = room;
+    this.base = base;
     functionIds.defaultReturnValue(NOT_KEPT);
+  }
+
+  /** An empty profile of what may be merged into this one, with the room that is left here. */
+  CallProfile beside() {
+    return new CallProfile(maxFunctions, maxEdges, room.copy(), this);
+  }
+
+  /** A profile with the same contents and limits. */
+  CallProfile copy() {
+    CallProfile copy = new CallProfile(maxFunctions, maxEdges);
+    copy.merge(this);
+    return copy;
   }
 
   /** A profile that merges others without a limit of its own. */
@@ -70,7 +87,7 @@ public final class CallProfile {
   /** Id of the function, new where it was not seen before, {@link #NOT_KEPT} beyond the limit. */
   int function(long selfPc) {
     int id = functionIds.get(selfPc);
-    if (id >= 0 || !room.takeFunction()) {
+    if (id >= 0 || !(hasRoom(selfPc) || room.takeFunction())) {
       return id;
     }
     id = selfPcs.size();
@@ -80,6 +97,16 @@ public final class CallProfile {
       totals = Arrays.copyOf(totals, 2 * totals.length);
     }
     return id;
+  }
+
+  private boolean hasRoom(long selfPc) {
+    return base != null && base.functionIds.containsKey(selfPc);
+  }
+
+  private boolean hasRoom(int caller, int function) {
+    return base != null
+        && hasRoom(selfPc(caller))
+        && base.arc(base.functionIds.get(selfPc(caller)), selfPc(function)) >= 0;
   }
 
   /**
@@ -98,7 +125,7 @@ public final class CallProfile {
    * @param function id of {@code selfPc}
    */
   int newArc(int caller, int function) {
-    if (caller != NO_CALLER && !room.takeEdge()) {
+    if (caller != NO_CALLER && !(hasRoom(caller, function) || room.takeEdge())) {
       return NOT_KEPT;
     }
     int arc = callers.size();
@@ -118,6 +145,16 @@ public final class CallProfile {
       arc = newArc(caller, function);
     }
     return arc < 0 ? arcOf(NO_CALLER, function) : arc;
+  }
+
+  /** Id of the arc that is in another profile of this image under this id. */
+  int sameArc(CallProfile other, int arc) {
+    if (other == this) {
+      return arc;
+    }
+    int theirs = other.callers.getInt(arc);
+    int caller = theirs == NO_CALLER ? NO_CALLER : function(other.selfPc(theirs));
+    return arcOf(caller, function(other.selfPc(other.arcs.callee(arc))));
   }
 
   /** Number of arcs; their ids are 0 up to this. */

@@ -44,15 +44,16 @@ final class ContextCalls {
 
   /** Reads what stands for no stack. */
   void readNone(DataInput in, int rows) throws IOException {
-    calls.readFrom(in, 0, null);
+    calls.readFrom(in, 0, null, null);
     losses.readFrom(in, 0);
     systemCall.readFrom(in, rows);
     switchRow = Fields.readRow(in, rows);
   }
 
-  void readFrom(DataInput in, StackContext context, CallProfile profile, int rows)
+  void readFrom(
+      DataInput in, StackContext context, CallProfile written, CallProfile profile, int rows)
       throws IOException {
-    calls.readFrom(in, context.slots(), profile);
+    calls.readFrom(in, context.slots(), written, profile);
     for (int slot = 0; slot < context.slots(); slot++) {
       if (calls.treeCall(slot) < CallTreeLog.NONE || calls.treeCall(slot) >= rows) {
         throw new IOException("corrupt snapshot: an open call is not in the tree");

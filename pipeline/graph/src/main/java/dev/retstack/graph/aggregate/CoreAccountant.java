@@ -382,8 +382,8 @@ final class CoreAccountant implements GraphListener {
   }
 
   /** Reads what {@link #writeTo} wrote; the reconstruction and the tree are complete already. */
-  void readFrom(DataInput in, CoreReconstructor progress) throws IOException {
-    at.readFrom(in, progress, profile);
+  void readFrom(DataInput in, CoreReconstructor progress, CallProfile written) throws IOException {
+    at.readFrom(in, progress, written, profile);
     takeUp();
     progress.current().ifPresent(this::resumed);
     at.rest();

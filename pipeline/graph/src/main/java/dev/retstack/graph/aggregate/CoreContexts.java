@@ -152,12 +152,13 @@ final class CoreContexts {
   }
 
   /** Reads what {@link #writeTo} wrote; the reconstruction and the tree are complete already. */
-  void readFrom(DataInput in, CoreReconstructor progress, CallProfile profile) throws IOException {
+  void readFrom(DataInput in, CoreReconstructor progress, CallProfile written, CallProfile profile)
+      throws IOException {
     contexts.clear();
     for (CoreTask task : progress.tasks()) {
       for (StackContext c : task.stacks()) {
         ContextCalls state = ContextCalls.of(tree, c);
-        state.readFrom(in, c, profile, tree.size());
+        state.readFrom(in, c, written, profile, tree.size());
         set(c, state);
       }
     }

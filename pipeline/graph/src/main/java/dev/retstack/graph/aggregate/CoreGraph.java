@@ -35,6 +35,8 @@ public final class CoreGraph {
   private final Optional<ContextProfiles> byTask;
   private final CoreAccountant accountant;
   private long digest;
+  private int revision;
+  private HeldChunks held;
   private GraphEvents events;
 
   /**
@@ -70,6 +72,9 @@ public final class CoreGraph {
 
   boolean apply(ChunkMeta meta, RecordBatch batch, GraphEvents listener) {
     events = listener;
+    if (listener != null) {
+      listener.chunk(this, meta.sequence());
+    }
     linked.begin();
     accountant.contexts().begin();
     try {
@@ -81,6 +86,28 @@ public final class CoreGraph {
 
   void count(Stat stat, long amount) {
     stats.add(stat, amount);
+  }
+
+  /** How often what was told of it was amended, since a chunk came late. */
+  public int revision() {
+    return revision;
+  }
+
+  void setRevision(int number) {
+    revision = number;
+  }
+
+  /** Its chunks that wait for one ahead of them. */
+  HeldChunks held() {
+    if (held == null) {
+      held = new HeldChunks();
+    }
+    return held;
+  }
+
+  /** Whether chunks wait for one ahead of them. */
+  boolean isHolding() {
+    return held != null && !held.isEmpty();
   }
 
   public CoreKey key() {
@@ -136,7 +163,10 @@ public final class CoreGraph {
     digest = value;
   }
 
-  CallProfile profile() {
+  /**
+   * What its calls add up to, with those of others, unless it {@link GraphState#holding() holds}.
+   */
+  public CallProfile profile() {
     return profile;
   }
 
@@ -220,9 +250,18 @@ public final class CoreGraph {
 
   /** Reads what {@link #writeTo} wrote into this new core; the profile is complete already. */
   void readFrom(DataInput in) throws IOException {
+    readFrom(in, profile);
+  }
+
+  /**
+   * Reads what {@link #writeTo} wrote into this new core, which adds up elsewhere.
+   *
+   * @param written the profile of the core that wrote it
+   */
+  void readFrom(DataInput in, CallProfile written) throws IOException {
     reconstructor.readFrom(in);
     tree.readFrom(in);
-    accountant.readFrom(in, reconstructor);
+    accountant.readFrom(in, reconstructor, written);
     losses.readFrom(in);
     anomalies.readFrom(in);
     stats.readFrom(in);

@@ -4,6 +4,21 @@ import dev.retstack.graph.report.AnomalyRow;
 
 /** Hears of calls and anomalies while chunks are applied, for those who publish them. */
 public interface GraphEvents {
+  /**
+   * What follows is of this chunk.
+   *
+   * @param core whose chunk it is, of which {@link CoreGraph#revision()} is that of what follows
+   */
+  default void chunk(CoreGraph core, long sequence) {}
+
+  /**
+   * A chunk came late: whatever was told of this core's chunks from this number on no longer holds,
+   * and is told anew with a higher {@link CoreGraph#revision()}.
+   *
+   * @param time from which on it may differ, in the core's unit
+   */
+  default void amended(CoreGraph core, long sequence, long time) {}
+
   /** Smallest duration of which {@link #finished} wants to hear, in the core's unit. */
   long threshold();
 

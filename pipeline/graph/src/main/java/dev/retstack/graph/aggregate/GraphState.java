@@ -13,9 +13,14 @@ import dev.retstack.graph.snapshot.SnapshotWriter;
 import dev.retstack.graph.snapshot.StateVersions;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.schema.codec.RecordLinks;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.DataInput;
+import java.io.DataInputStream;
 import java.io.DataOutput;
+import java.io.DataOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -23,6 +28,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * The whole state of one partition of events, or of one replay: every core's reconstruction and
@@ -32,7 +38,10 @@ import java.util.Optional;
  */
 public final class GraphState {
   /** Snapshots that are read, and can be written: this release's, and the one before it. */
-  public static final StateVersions VERSIONS = new StateVersions(10, 10);
+  public static final StateVersions VERSIONS = new StateVersions(10, 11);
+
+  /** The version that knows no held chunks, no revisions and no late ones. */
+  private static final int WITHOUT_HELD = 10;
 
   private static final int MAX_IMAGES = 1 << 20;
 
@@ -46,6 +55,7 @@ public final class GraphState {
   private final StatCounts stats = new StatCounts();
   private final RecordLinks links = new RecordLinks();
   private final LinkedCalls linked = new LinkedCalls();
+  private final LateCores late;
   private GraphEvents events;
   private CoreGraph lastCore;
 
@@ -66,11 +76,13 @@ public final class GraphState {
     this.limits = limits;
     this.rules = rules;
     this.byTask = byTask;
+    this.late = new LateCores(limits.late(), links, this::copy);
   }
 
   /**
    * A state that adds up the calls of each task for themselves. It costs time and memory per task,
-   * and there is no snapshot of it.
+   * there is no snapshot of it, and chunks held behind gaps show when it is {@link #settle()
+   * settled}.
    */
   public static GraphState byTask(GraphLimits limits, TimeRules rules) {
     return new GraphState(limits, rules, true);
@@ -102,12 +114,23 @@ public final class GraphState {
     return Optional.ofNullable(images.get(imageId));
   }
 
+  /** Takes a chunk of a core, whose records are packed here where it has to be held. */
+  public ApplyResult apply(ChunkMeta meta, CoreKey key, String imageId, RecordBatch batch) {
+    return apply(meta, key, imageId, batch, () -> PackedRecords.of(batch));
+  }
+
   /**
    * Takes a chunk of a core.
    *
    * @param batch its records, which are linked where they are not, and only read otherwise
+   * @param packed the same records, asked for where the chunk has to be held
    */
-  public ApplyResult apply(ChunkMeta meta, CoreKey key, String imageId, RecordBatch batch) {
+  public ApplyResult apply(
+      ChunkMeta meta,
+      CoreKey key,
+      String imageId,
+      RecordBatch batch,
+      Supplier<PackedRecords> packed) {
     CoreGraph core = lastCore != null && lastCore.key().equals(key) ? lastCore : cores.get(key);
     if (core == null) {
       ImageInfo image = images.get(imageId);
@@ -127,23 +150,82 @@ public final class GraphState {
     if (!batch.isLinked()) {
       links.fill(batch);
     }
-    if (core.apply(meta, batch, events)) {
-      return ApplyResult.APPLIED;
+    ApplyResult result;
+    if (meta.sequence() == core.progress().nextSequence() && !core.isHolding()) {
+      result = core.apply(meta, batch, events) ? ApplyResult.APPLIED : ApplyResult.REFUSED;
+    } else {
+      result = late.take(core, meta, batch, packed, events);
     }
-    return meta.sequence() < core.progress().nextSequence()
-        ? ApplyResult.STALE
-        : ApplyResult.REFUSED;
+    late.tick(events);
+    return result;
+  }
+
+  /**
+   * Tells the listener what is known of the chunks that are held behind gaps, as if these were
+   * losses. Chunks that come late amend it.
+   */
+  public void tell() {
+    if (events != null && !byTask) {
+      late.tell(events);
+    }
+  }
+
+  /** No chunk comes any more: all gaps are losses. What is shown does not change by it. */
+  public void settle() {
+    late.settle(events);
+  }
+
+  /**
+   * All cores at no cost: those that hold chunks behind gaps as they were told or shown last, at
+   * least up to the gap.
+   */
+  public Collection<CoreGraph> glance() {
+    return late.isEmpty() ? cores() : late.glance(cores.values());
+  }
+
+  /** Chunks that are held behind gaps. */
+  public int heldChunks() {
+    return late.chunks();
+  }
+
+  /** What is shown of the cores that hold chunks behind gaps. */
+  public Collection<CoreGraph> holding() {
+    return byTask ? List.of() : late.shown(late.holding());
+  }
+
+  /** A copy of a core that adds up for itself. */
+  private CoreGraph copy(CoreGraph core) {
+    CoreGraph copy = newCore(core.key(), core.image(), core.unit(), core.profile().beside());
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try {
+      DataOutputStream out = new DataOutputStream(bytes);
+      core.writeTo(out);
+      out.flush();
+      copy.readFrom(
+          new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())), core.profile());
+    } catch (IOException e) {
+      throw new UncheckedIOException("a core just written cannot be read: " + core.key(), e);
+    }
+    copy.setRevision(core.revision());
+    copy.count(Stat.LATE_CHUNKS, core.stats().get(Stat.LATE_CHUNKS));
+    return copy;
+  }
+
+  private CallProfile newProfile() {
+    return new CallProfile(limits.functions(), limits.edges());
   }
 
   private CoreGraph newCore(CoreKey key, ImageInfo image, ClockUnit unit) {
     CallProfile profile =
         profiles.computeIfAbsent(
-            new ProfileKey(key.session(), image.id(), unit),
-            _ -> new CallProfile(limits.functions(), limits.edges()));
-    CoreGraph core =
-        new CoreGraph(key, image, unit, profile, linked, callers(image), limits, rules, byTask);
+            new ProfileKey(key.session(), image.id(), unit), _ -> newProfile());
+    CoreGraph core = newCore(key, image, unit, profile);
     cores.put(key, core);
     return core;
+  }
+
+  private CoreGraph newCore(CoreKey key, ImageInfo image, ClockUnit unit, CallProfile profile) {
+    return new CoreGraph(key, image, unit, profile, linked, callers(image), limits, rules, byTask);
   }
 
   private CallerPcs callers(ImageInfo image) {
@@ -155,18 +237,26 @@ public final class GraphState {
     stats.add(stat, amount);
   }
 
-  /** All cores, in the order in which they were first seen. */
+  /**
+   * All cores, in the order in which they were first seen. Of those that hold chunks behind gaps it
+   * is a copy, good until the next chunk, in which the gaps are losses.
+   */
   public Collection<CoreGraph> cores() {
-    return Collections.unmodifiableCollection(cores.values());
+    return late.isEmpty() || byTask
+        ? Collections.unmodifiableCollection(cores.values())
+        : late.shown(cores.values());
   }
 
+  /** A core, as {@link #cores()} has it. */
   public Optional<CoreGraph> core(CoreKey key) {
-    return Optional.ofNullable(cores.get(key));
+    return Optional.ofNullable(cores.get(key)).map(core -> byTask ? core : late.shown(core));
   }
 
   /** Totals per session, image and unit. */
   public Map<ProfileKey, CallProfile> profiles() {
-    return Collections.unmodifiableMap(profiles);
+    return late.isEmpty() || byTask
+        ? Collections.unmodifiableMap(profiles)
+        : late.merged(profiles);
   }
 
   /** Known images by id. */
@@ -221,6 +311,10 @@ public final class GraphState {
     if (byTask) {
       throw new IllegalStateException("no snapshot of a state that adds up by task");
     }
+    if (version == WITHOUT_HELD && !late.isEmpty()) {
+      settled().writeTo(out, version);
+      return;
+    }
     SnapshotWriter snapshot = new SnapshotWriter(out, version);
     DataOutput body = snapshot.body();
     body.writeByte(rules.bits());
@@ -241,7 +335,20 @@ public final class GraphState {
       core.writeTo(body);
     }
     stats.writeTo(body);
+    if (version > WITHOUT_HELD) {
+      late.writeTo(body, cores.values());
+    }
     snapshot.finish();
+  }
+
+  /** The same state, in which all gaps are losses. */
+  private GraphState settled() throws IOException {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    writeTo(new DataOutputStream(bytes));
+    ByteArrayInputStream in = new ByteArrayInputStream(bytes.toByteArray());
+    GraphState copy = readFrom(new DataInputStream(in), limits);
+    copy.settle();
+    return copy;
   }
 
   /** Reads a snapshot under the default limits. */
@@ -270,7 +377,7 @@ public final class GraphState {
       ProfileKey key =
           new ProfileKey(
               Fields.readText(body), Fields.readText(body), Fields.readEnum(body, ClockUnit.class));
-      CallProfile profile = new CallProfile(limits.functions(), limits.edges());
+      CallProfile profile = state.newProfile();
       profile.readFrom(body);
       state.profiles.put(key, profile);
     }
@@ -284,7 +391,11 @@ public final class GraphState {
       state.newCore(key, image, Fields.readEnum(body, ClockUnit.class)).readFrom(body);
     }
     state.stats.readFrom(body);
+    if (snapshot.version() > WITHOUT_HELD) {
+      state.late.readFrom(body, state.cores);
+    }
     snapshot.finish();
+    state.late.enforce();
     return state;
   }
 }

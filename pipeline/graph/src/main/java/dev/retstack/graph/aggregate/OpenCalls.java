@@ -158,9 +158,12 @@ final class OpenCalls {
   /**
    * Reads what {@link #writeTo} wrote.
    *
+   * @param written the profile by whose arcs it was written
+   * @param profile the profile of this core
    * @throws IOException where a call has an arc that the profile does not know
    */
-  void readFrom(DataInput in, int slots, CallProfile profile) throws IOException {
+  void readFrom(DataInput in, int slots, CallProfile written, CallProfile profile)
+      throws IOException {
     notRun = in.readLong();
     leftOut = in.readLong();
     for (int slot = 0; slot < slots; slot++) {
@@ -169,9 +172,10 @@ final class OpenCalls {
       final long enter = in.readLong();
       final long children = in.readLong();
       int arc = in.readInt();
-      if (arc < CallProfile.NOT_KEPT || arc >= profile.arcCount()) {
-        throw new IOException("corrupt snapshot: arc " + arc + " of " + profile.arcCount());
+      if (arc < CallProfile.NOT_KEPT || arc >= written.arcCount()) {
+        throw new IOException("corrupt snapshot: arc " + arc + " of " + written.arcCount());
       }
+      arc = arc < 0 ? arc : profile.sameArc(written, arc);
       int function = arc < 0 ? CallProfile.NOT_KEPT : profile.arcs().callee(arc);
       enter(slot, selfPc, callerPc, enter, arc, function, in.readInt(), in.readInt());
       addChild(slot, children);

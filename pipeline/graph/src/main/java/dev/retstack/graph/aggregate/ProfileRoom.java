@@ -10,6 +10,11 @@ final class ProfileRoom {
     this.edges = edges;
   }
 
+  /** As much room as is left here. */
+  ProfileRoom copy() {
+    return new ProfileRoom(functions, edges);
+  }
+
   /** Takes the room of a function; false where there is none left. */
   boolean takeFunction() {
     return functions > 0 && functions-- > 0;

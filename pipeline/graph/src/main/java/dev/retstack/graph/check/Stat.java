@@ -19,7 +19,9 @@ public enum Stat {
 
   GAP_RECORDS(ERROR, WIRE, true, "records in chunks that never came"),
   GAP_CHUNKS(ERROR, WIRE, false, "chunks that never came"),
-  STALE_CHUNKS(INFO, WIRE, false, "chunks that came again or too late, and were ignored"),
+  STALE_CHUNKS(INFO, WIRE, false, "chunks that came again, and were ignored"),
+  LATE_CHUNKS(
+      WARNING, WIRE, false, "chunks that came after they were given up as lost, and were ignored"),
   CONTRADICTORY_CHUNKS(
       ERROR, WIRE, false, "chunks refused: other image or unit than their core, or after its end"),
   CORRUPT_CHUNKS(ERROR, WIRE, false, "chunks refused as corrupt"),

@@ -24,7 +24,7 @@ import java.util.Optional;
  */
 public final class CoreReconstructor {
   /** Largest chunk number taken; a stream that claims more is refused. */
-  private static final long MAX_SEQUENCE = Long.MAX_VALUE / 2;
+  public static final long MAX_SEQUENCE = Long.MAX_VALUE / 2;
 
   private static final int MAX_DETAIL = 1000;
 

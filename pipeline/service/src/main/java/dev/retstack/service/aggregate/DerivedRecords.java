@@ -2,10 +2,12 @@ package dev.retstack.service.aggregate;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.FinishedCall;
 import dev.retstack.graph.aggregate.GraphEvents;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.ImageInfo;
+import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.schema.Anomaly;
 import dev.retstack.schema.ClockUnit;
@@ -26,6 +28,9 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  * same number, so that a core's records stay together and in order.
  */
 public final class DerivedRecords implements GraphEvents {
+  /** Kind of an anomaly, and ending of a span, by which others of their core are withdrawn. */
+  public static final String AMENDED = "AMENDED";
+
   private final Topics topics;
   private final int partition;
   private final long threshold;
@@ -33,6 +38,8 @@ public final class DerivedRecords implements GraphEvents {
   private final PartitionMeter meter;
   private List<ProducerRecord<byte[], byte[]>> gathered = new ArrayList<>();
   private ClockUnit unit = ClockUnit.UNKNOWN;
+  private long chunk;
+  private int revision;
 
   /**
    * @param spanThreshold shortest call that is published, in the core's unit; empty = none
@@ -46,9 +53,21 @@ public final class DerivedRecords implements GraphEvents {
     this.profiles = new ProfileRecords(topics, partition);
   }
 
-  /** The unit of the chunk that is applied next. */
-  public void unit(ClockUnit next) {
-    unit = next;
+  /** Hears from now on what is found in this state, which was just loaded. */
+  public void open(GraphState state) {
+    profiles.opened(state);
+    state.events(this);
+  }
+
+  /**
+   * What goes out with a checkpoint, in order: what was found in chunks that are held behind gaps,
+   * and the totals that changed. The state tells it once: write it down after this.
+   */
+  public List<ProducerRecord<byte[], byte[]>> checkpoint(GraphState state, long nextOffset) {
+    state.tell();
+    List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>(take());
+    records.addAll(profiles(state, nextOffset));
+    return records;
   }
 
   /** What has gathered since the last call, in order. */
@@ -62,7 +81,7 @@ public final class DerivedRecords implements GraphEvents {
   }
 
   /** The totals that changed since they were last asked for. */
-  public List<ProducerRecord<byte[], byte[]>> profiles(GraphState state, long nextOffset) {
+  List<ProducerRecord<byte[], byte[]>> profiles(GraphState state, long nextOffset) {
     List<ProducerRecord<byte[], byte[]>> changed = profiles.changed(state, nextOffset);
     meter.published("profiles", changed.size());
     return changed;
@@ -85,6 +104,58 @@ public final class DerivedRecords implements GraphEvents {
     record.headers().forEach(header -> derived.headers().add(header));
     gathered.add(derived);
     meter.published("dead-letters", 1);
+  }
+
+  @Override
+  public void chunk(CoreGraph core, long sequence) {
+    unit = ClockUnit.valueOf(core.unit().name());
+    chunk = sequence;
+    revision = core.revision();
+  }
+
+  @Override
+  public void amended(CoreGraph core, long sequence, long time) {
+    chunk(core, sequence);
+    ImageInfo image = core.image();
+    Anomaly anomaly =
+        Anomaly.newBuilder()
+            .setSession(core.key().session())
+            .setCore(core.key().core())
+            .setImage(image.id())
+            .setIsa(image.isa())
+            .setKind(AMENDED)
+            .setSeverity(Severity.INFO.name())
+            .setTime(time)
+            .setClockUnit(unit)
+            .setMessage(
+                "chunk %d came late: what was told of chunks from it on is withdrawn, and told anew"
+                    .formatted(sequence))
+            .setChunk(chunk)
+            .setRevision(revision)
+            .build();
+    meter.published("anomalies", 1);
+    add(topics.anomalies(), core.key().core(), anomaly, core.key().session(), image.isa());
+    if (threshold == Long.MAX_VALUE) {
+      return;
+    }
+    Span span =
+        Span.newBuilder()
+            .setSession(core.key().session())
+            .setCore(core.key().core())
+            .setImage(image.id())
+            .setIsa(image.isa())
+            .setSelfpc(0)
+            .setDepth(0)
+            .setEnter(time)
+            .setExit(time)
+            .setSelf(0)
+            .setClockUnit(unit)
+            .setEnding(AMENDED)
+            .setChunk(chunk)
+            .setRevision(revision)
+            .build();
+    meter.published("spans", 1);
+    add(topics.spans(), core.key().core(), span, core.key().session(), image.isa());
   }
 
   @Override
@@ -114,6 +185,8 @@ public final class DerivedRecords implements GraphEvents {
             .setTaskName(call.taskName())
             .setInterrupt(call.interrupt())
             .setLost(call.lost())
+            .setChunk(chunk)
+            .setRevision(revision)
             .build();
     meter.published("spans", 1);
     add(topics.spans(), call.core().core(), span, call.core().session(), image.isa());
@@ -143,6 +216,8 @@ public final class DerivedRecords implements GraphEvents {
             .setCaller(row.caller())
             .setCause(row.kind().cause())
             .setCure(row.kind().cure())
+            .setChunk(chunk)
+            .setRevision(revision)
             .build();
     meter.published("anomalies", 1);
     meter.anomaly(row.kind().name());

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.retstack.graph.aggregate.CallProfile;
 import dev.retstack.graph.aggregate.CallTotals;
+import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.ImageInfo;
 import dev.retstack.graph.aggregate.ProfileKey;
@@ -12,22 +13,26 @@ import dev.retstack.schema.Profile;
 import dev.retstack.schema.wire.Topics;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
  * Totals per function and per call edge as records of the profiles topic. Only rows that changed
  * since they were last published are published again; what was published is forgotten at a restart,
- * which repeats rows and changes none.
+ * which repeats rows and changes none. A row that is there no more, since a chunk came late, is
+ * deleted.
  */
 final class ProfileRecords {
-  /** Calls alone do not tell: a call that finishes changes a row without a new entry. */
-  private record Version(long calls, long finished) {}
-
   private final Topics topics;
   private final int partition;
-  private final Map<String, Version> published = new HashMap<>();
+
+  /** By key, a digest of the row's numbers; 0 for rows of which only the key is known. */
+  private final Map<String, Long> published = new HashMap<>();
+
+  private long rows;
 
   ProfileRecords(Topics topics, int partition) {
     this.topics = topics;
@@ -36,6 +41,7 @@ final class ProfileRecords {
 
   List<ProducerRecord<byte[], byte[]>> changed(GraphState state, long nextOffset) {
     List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
+    rows = 0;
     state
         .profiles()
         .forEach(
@@ -44,7 +50,63 @@ final class ProfileRecords {
               functions(records, key, image, profile, nextOffset);
               edges(records, key, image, profile, nextOffset);
             });
+    if (rows < published.size()) {
+      delete(records, state);
+    }
     return records;
+  }
+
+  /** What was published before the restart may have to be deleted, where chunks come late. */
+  void opened(GraphState state) {
+    for (CoreGraph core : state.holding()) {
+      names(core.key().session(), core.image().id(), core.profile())
+          .forEach(name -> published.putIfAbsent(name, 0L));
+    }
+  }
+
+  private void delete(List<ProducerRecord<byte[], byte[]>> into, GraphState state) {
+    Set<String> gone = new HashSet<>(published.keySet());
+    state.profiles().forEach((key, p) -> gone.removeAll(names(key.session(), key.imageId(), p)));
+    for (String name : gone) {
+      published.remove(name);
+      into.add(new ProducerRecord<>(topics.profiles(), partition, name.getBytes(UTF_8), null));
+    }
+  }
+
+  private Set<String> names(String session, String imageId, CallProfile profile) {
+    Set<String> names = new HashSet<>();
+    for (int id = 0; id < profile.functionCount(); id++) {
+      names.add(name(session, imageId, null, profile.selfPc(id)));
+    }
+    for (int id = 0; id < profile.edgeCount(); id++) {
+      long caller = profile.selfPc(profile.caller(id));
+      names.add(name(session, imageId, caller, profile.selfPc(profile.callee(id))));
+    }
+    return names;
+  }
+
+  private String name(String session, String imageId, Long caller, long selfPc) {
+    return "%s/%d/%s/%s/%x"
+        .formatted(
+            session, partition, imageId, caller == null ? "" : Long.toHexString(caller), selfPc);
+  }
+
+  /** All numbers of a row: where a chunk came late, times change alone. */
+  private static long digest(CallTotals totals, int id) {
+    long digest = 1;
+    for (long number :
+        new long[] {
+          totals.calls(id),
+          totals.finished(id),
+          totals.total(id),
+          totals.self(id),
+          totals.min(id),
+          totals.max(id)
+        }) {
+      digest = (Long.rotateLeft(digest, 7) ^ number) * 0x9e3779b97f4a7c15L;
+      digest ^= digest >>> 32;
+    }
+    return digest;
   }
 
   private void functions(
@@ -82,15 +144,9 @@ final class ProfileRecords {
       CallTotals totals,
       int id,
       long nextOffset) {
-    String name =
-        "%s/%d/%s/%s/%x"
-            .formatted(
-                key.session(),
-                partition,
-                key.imageId(),
-                caller == null ? "" : Long.toHexString(caller),
-                selfPc);
-    Version now = new Version(totals.calls(id), totals.finished(id));
+    rows++;
+    String name = name(key.session(), key.imageId(), caller, selfPc);
+    Long now = digest(totals, id);
     if (now.equals(published.put(name, now))) {
       return;
     }

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.retstack.schema.Anomaly;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.service.aggregate.DerivedRecords;
 import dev.retstack.service.ingest.EndOffsets;
 import dev.retstack.service.ingest.KafkaSettings;
 import java.math.BigInteger;
@@ -34,6 +35,8 @@ import org.apache.pekko.util.ByteString;
  * New anomalies as server-sent events, of all members of all groups: what is committed to the
  * anomalies topic from now on, each once. The id of an event is the position after it in every
  * partition ({@code 0:12,1:7}); a client that sends it back as {@code Last-Event-ID} goes on there.
+ * An event {@code amended} withdraws those of its core that have a lower revision, from its chunk
+ * on; it passes every filter but that for the core.
  */
 public final class AnomalyEvents {
   /** Keeps connections open that have nothing to say. */
@@ -124,13 +127,16 @@ public final class AnomalyEvents {
     } catch (CorruptChunkException e) {
       return ByteString.emptyByteString(); // somebody else's record: not an anomaly
     }
+    boolean amended = anomaly.getKind().equals(DerivedRecords.AMENDED);
     boolean wanted =
         parameters.getOrDefault("core", anomaly.getCore()).equals(anomaly.getCore())
-            && parameters.getOrDefault("kind", anomaly.getKind()).equals(anomaly.getKind())
-            && Answers.task(parameters).has(anomaly.getTaskId(), taskName(anomaly));
+            && (amended
+                || (parameters.getOrDefault("kind", anomaly.getKind()).equals(anomaly.getKind())
+                    && Answers.task(parameters).has(anomaly.getTaskId(), taskName(anomaly))));
     return wanted
         ? ByteString.fromString(
-            "id: %s\nevent: anomaly\ndata: %s\n\n".formatted(id(next), json(anomaly)))
+            "id: %s\nevent: %s\ndata: %s\n\n"
+                .formatted(id(next), amended ? "amended" : "anomaly", json(anomaly)))
         : ByteString.emptyByteString();
   }
 
@@ -160,7 +166,9 @@ public final class AnomalyEvents {
             .put("message", anomaly.getMessage())
             .put("caller", anomaly.getCaller())
             .put("cause", anomaly.getCause())
-            .put("cure", anomaly.getCure());
+            .put("cure", anomaly.getCure())
+            .put("chunk", anomaly.getChunk())
+            .put("revision", anomaly.getRevision());
     json.set("stack", stack);
     return json;
   }

@@ -91,6 +91,7 @@ public final class Scrape {
     topicEnd.ifPresent(
         offset ->
             samples.add(Metric.LAG_CHUNKS, Math.max(0, offset - m.nextOffset()), "partition", p));
+    samples.add(Metric.HELD_CHUNKS, m.held(), "partition", p);
     samples.add(Metric.SKIPPED_OFFSETS, m.skippedOffsets(), "partition", p);
     samples.add(Metric.CHECKPOINT_AGE_SECONDS, m.checkpointAge().toNanos() / 1e9, "partition", p);
     samples.add(

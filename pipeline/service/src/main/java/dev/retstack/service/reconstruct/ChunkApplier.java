@@ -4,6 +4,7 @@ import dev.retstack.graph.aggregate.ApplyResult;
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.ImageInfo;
+import dev.retstack.graph.aggregate.PackedRecords;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.ChunkMeta;
 import dev.retstack.graph.reconstruct.ClockUnit;
@@ -17,6 +18,7 @@ import dev.retstack.schema.codec.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordBatch;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
+import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
@@ -61,7 +63,14 @@ public final class ChunkApplier {
 
   /** Applies one chunk whose records were unpacked already. */
   public ApplyResult apply(Chunk chunk, RecordBatch records) {
-    return state.apply(meta(chunk), key(chunk), chunk.getImage(), records);
+    return state.apply(meta(chunk), key(chunk), chunk.getImage(), records, () -> packed(chunk));
+  }
+
+  private static PackedRecords packed(Chunk chunk) {
+    ByteBuffer payload = chunk.getPayload();
+    byte[] bytes = new byte[payload.remaining()];
+    payload.duplicate().get(bytes);
+    return new PackedRecords(chunk.getCodec(), chunk.getRecordCount(), bytes);
   }
 
   /** Counts a record that did not even hold a chunk. */

@@ -10,8 +10,10 @@ import dev.retstack.service.metrics.PartitionMeter;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.progress.CoreWatch;
 import java.io.IOException;
+import java.util.List;
 import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -63,10 +65,26 @@ final class ChunkIntake {
     applier =
         new ChunkApplier(StateCopy.state(checkpoint.state(), settings.limits(), settings.rules()));
     nextOffset = checkpoint.nextOffset();
-    applier.state().events(derived);
-    for (CoreGraph core : applier.state().cores()) {
-      peers.watch().tell(new CoreWatch.Advanced(CoreProgress.of(partition, core)));
-    }
+    derived.open(applier.state());
+    applier.state().cores().forEach(this::watch);
+  }
+
+  /**
+   * What goes out with a checkpoint of the state as it is now, which is to be written down after
+   * this.
+   */
+  List<ProducerRecord<byte[], byte[]>> tell() {
+    List<ProducerRecord<byte[], byte[]>> told = derived.checkpoint(applier.state(), nextOffset);
+    // a core that holds chunks is told of here, others with each chunk
+    applier.state().holding().forEach(this::watch);
+    return told;
+  }
+
+  /** Tells how far a core came; true where it has ended. */
+  private boolean watch(CoreGraph core) {
+    CoreProgress progress = CoreProgress.of(partition, core);
+    peers.watch().tell(new CoreWatch.Advanced(progress));
+    return progress.ended();
   }
 
   /** Whether there is a state. */
@@ -120,7 +138,6 @@ final class ChunkIntake {
   }
 
   private Taken apply(ConsumerRecord<byte[], byte[]> record, Chunk chunk) {
-    derived.unit(chunk.getClockUnit());
     ApplyResult result;
     try {
       result = applier.apply(chunk);
@@ -130,23 +147,24 @@ final class ChunkIntake {
     return switch (result) {
       case APPLIED -> {
         meter.applied(chunk.getRecordCount());
-        yield applied(record, chunk);
+        yield done(record, watch(applier.state().core(ChunkApplier.key(chunk)).orElseThrow()));
+      }
+      case HELD -> {
+        meter.applied(chunk.getRecordCount());
+        yield done(record, false);
       }
       case STALE -> {
         meter.stale();
-        yield applied(record, chunk);
+        yield done(record, false);
       }
       case REFUSED -> refuse(record, refusal(chunk));
       case NEEDS_IMAGE -> new NeedsImage(chunk);
     };
   }
 
-  private Taken applied(ConsumerRecord<byte[], byte[]> record, Chunk chunk) {
-    CoreGraph core = applier.state().core(ChunkApplier.key(chunk)).orElseThrow();
-    CoreProgress progress = CoreProgress.of(partition, core);
-    peers.watch().tell(new CoreWatch.Advanced(progress));
+  private Taken done(ConsumerRecord<byte[], byte[]> record, boolean coreEnded) {
     nextOffset = record.offset() + 1;
-    return new Done(progress.ended());
+    return new Done(coreEnded);
   }
 
   private String refusal(Chunk chunk) {
@@ -163,7 +181,6 @@ final class ChunkIntake {
     log.warn("partition {} offset {} goes to dead letters: {}", partition, record.offset(), reason);
     derived.deadLetter(record, reason);
     meter.refused();
-    nextOffset = record.offset() + 1;
-    return new Done(false);
+    return done(record, false);
   }
 }

@@ -282,13 +282,12 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     checkpoints.began();
     long offset = intake.nextOffset();
     long start = System.nanoTime();
+    List<ProducerRecord<byte[], byte[]>> told = intake.tell();
     byte[] state = StateCopy.bytes(intake.applier().state(), version.next());
     meter.checkpointBytes(state.length);
-    List<ProducerRecord<byte[], byte[]>> profiles =
-        derived.profiles(intake.applier().state(), offset);
     pace.took(meter.stalledSince(start));
     then(
-        ledger.commit(profiles, new Checkpoint(partition, epoch, offset, state)),
+        ledger.commit(told, new Checkpoint(partition, epoch, offset, state)),
         CheckpointWritten::new);
   }
 

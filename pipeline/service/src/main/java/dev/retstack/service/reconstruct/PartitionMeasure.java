@@ -21,6 +21,7 @@ import java.util.Map;
  * @param checkpointAge time since that checkpoint was written, or found
  * @param skippedOffsets offsets that were never delivered
  * @param waiting chunks that came and are not applied yet
+ * @param held chunks in the state that wait for one ahead of them
  * @param waitingForImage whether the first of them waits for its image
  * @param records trace records in the state
  * @param lost trace records known to be lost
@@ -37,6 +38,7 @@ public record PartitionMeasure(
     Duration checkpointAge,
     long skippedOffsets,
     int waiting,
+    int held,
     boolean waitingForImage,
     long records,
     long lost,
@@ -65,7 +67,7 @@ public record PartitionMeasure(
     counts.add(state.stats());
     long records = 0;
     long lost = 0;
-    for (CoreGraph core : state.cores()) {
+    for (CoreGraph core : state.glance()) {
       cores.merge(core.progress().end(), 1, Integer::sum);
       counts.add(core.stats());
       counts.add(Stat.OPEN_CALLS, core.progress().open());
@@ -87,6 +89,7 @@ public record PartitionMeasure(
         checkpointAge,
         position.skippedOffsets(),
         waiting,
+        state.heldChunks(),
         waitingForImage,
         records,
         lost,

@@ -86,6 +86,7 @@ public final class TraceReplay {
           progress.advanced(++chunks, records);
         }
       }
+      applier.state().settle();
       if (reader.truncated()) {
         applier.state().count(Stat.CUT_TRACES, 1);
       }

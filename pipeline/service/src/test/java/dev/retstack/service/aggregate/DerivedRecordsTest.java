@@ -114,7 +114,6 @@ class DerivedRecordsTest {
             "",
             objects));
     state.events(derived);
-    derived.unit(dev.retstack.schema.ClockUnit.INSTRUCTIONS);
     state.apply(
         ChunkMeta.running(0, 0, 10, 90, ClockUnit.INSTRUCTIONS),
         new CoreKey("s", "core0"),

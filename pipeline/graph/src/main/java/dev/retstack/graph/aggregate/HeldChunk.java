@@ -1,0 +1,63 @@
+package dev.retstack.graph.aggregate;
+
+import dev.retstack.graph.reconstruct.ChunkMeta;
+import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.snapshot.Fields;
+import dev.retstack.schema.codec.Chunks;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+
+/** A chunk that came before one ahead of it, as it came. */
+record HeldChunk(ChunkMeta meta, PackedRecords records) {
+  long sequence() {
+    return meta.sequence();
+  }
+
+  /** What it costs to hold it. */
+  int bytes() {
+    return LateLimits.CHUNK_BYTES + records.payload().length;
+  }
+
+  void writeTo(DataOutput out) throws IOException {
+    out.writeLong(meta.sequence());
+    out.writeLong(meta.recordsBefore());
+    out.writeLong(meta.lostBefore());
+    out.writeLong(meta.overruns());
+    out.writeLong(meta.unhijackable());
+    out.writeLong(meta.firstTime());
+    out.writeLong(meta.lastTime());
+    Fields.writeText(out, meta.unit().name());
+    Fields.writeText(out, meta.end().name());
+    Fields.writeText(out, meta.endDetail());
+    out.writeLong(meta.task());
+    out.writeInt(meta.interrupts());
+    Fields.writeText(out, records.codec());
+    out.writeInt(records.count());
+    out.writeInt(records.payload().length);
+    out.write(records.payload());
+  }
+
+  static HeldChunk readFrom(DataInput in) throws IOException {
+    ChunkMeta meta =
+        new ChunkMeta(
+            in.readLong(),
+            in.readLong(),
+            in.readLong(),
+            in.readLong(),
+            in.readLong(),
+            in.readLong(),
+            in.readLong(),
+            Fields.readEnum(in, ClockUnit.class),
+            Fields.readEnum(in, CoreEnd.class),
+            Fields.readText(in),
+            in.readLong(),
+            in.readInt());
+    String codec = Fields.readText(in);
+    int count = Fields.readCount(in, Chunks.RECORDS_MAX, "records");
+    byte[] payload = new byte[Fields.readCount(in, Chunks.PAYLOAD_BYTES_MAX, "bytes of records")];
+    in.readFully(payload);
+    return new HeldChunk(meta, new PackedRecords(codec, count, payload));
+  }
+}

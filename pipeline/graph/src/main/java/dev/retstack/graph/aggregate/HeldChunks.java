@@ -1,0 +1,130 @@
+package dev.retstack.graph.aggregate;
+
+import dev.retstack.graph.reconstruct.CoreEnd;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.TreeMap;
+
+/**
+ * The chunks of one core that came before one ahead of them, and what was told of them: the core
+ * itself stands before its first gap, what is shown of it is a copy to which they were applied.
+ */
+final class HeldChunks {
+  private final TreeMap<Long, HeldChunk> chunks = new TreeMap<>();
+  private long bytes;
+
+  /** Chunks from this number on have not been told of; below the core's next it says nothing. */
+  private long told;
+
+  /** How many chunks the state had taken when the first gap became the first. */
+  private long opened;
+
+  /** The core with what is held, null where that has to be made anew. */
+  private CoreGraph shown;
+
+  boolean isEmpty() {
+    return chunks.isEmpty();
+  }
+
+  int size() {
+    return chunks.size();
+  }
+
+  long bytes() {
+    return bytes;
+  }
+
+  boolean has(long sequence) {
+    return chunks.containsKey(sequence);
+  }
+
+  HeldChunk first() {
+    return chunks.firstEntry().getValue();
+  }
+
+  /** Whether a chunk contradicts those that are held: one of two stands behind the core's last. */
+  boolean contradicts(long sequence, CoreEnd end) {
+    HeldChunk last = chunks.isEmpty() ? null : chunks.lastEntry().getValue();
+    return last != null
+        && (last.meta().end() != CoreEnd.RUNNING
+            ? sequence > last.sequence()
+            : end != CoreEnd.RUNNING && sequence < last.sequence());
+  }
+
+  void add(HeldChunk chunk) {
+    chunks.put(chunk.sequence(), chunk);
+    bytes += chunk.bytes();
+  }
+
+  HeldChunk removeFirst() {
+    HeldChunk chunk = chunks.pollFirstEntry().getValue();
+    bytes -= chunk.bytes();
+    return chunk;
+  }
+
+  /** The chunks from this number on, in order. */
+  Collection<HeldChunk> from(long sequence) {
+    return chunks.tailMap(sequence, true).values();
+  }
+
+  long told() {
+    return told;
+  }
+
+  void setTold(long next) {
+    told = next;
+  }
+
+  long opened() {
+    return opened;
+  }
+
+  void setOpened(long at) {
+    opened = at;
+  }
+
+  CoreGraph shown() {
+    return shown;
+  }
+
+  void show(CoreGraph core) {
+    shown = core;
+  }
+
+  /**
+   * @param now how many chunks the state has taken
+   */
+  void writeTo(DataOutput out, long now) throws IOException {
+    out.writeLong(told);
+    out.writeLong(now - opened);
+    out.writeInt(chunks.size());
+    for (HeldChunk chunk : chunks.values()) {
+      chunk.writeTo(out);
+    }
+  }
+
+  /**
+   * Reads what {@link #writeTo} wrote into this empty one of a state that has taken no chunk yet.
+   *
+   * @param next number of the chunk that the core waits for
+   */
+  void readFrom(DataInput in, long next) throws IOException {
+    told = in.readLong();
+    opened = -in.readLong();
+    int count = in.readInt();
+    if (told < 0 || opened > 0 || count < 1) {
+      throw new IOException("corrupt snapshot: %d chunks held since %d".formatted(count, opened));
+    }
+    long above = next;
+    for (int i = 0; i < count; i++) {
+      HeldChunk chunk = HeldChunk.readFrom(in);
+      if (chunk.sequence() <= above) {
+        throw new IOException("corrupt snapshot: chunk " + chunk.sequence() + " behind " + above);
+      }
+      above = chunk.sequence();
+      add(chunk);
+    }
+  }
+}

@@ -1,0 +1,335 @@
+package dev.retstack.graph.aggregate;
+
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.reconstruct.ChunkMeta;
+import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.reconstruct.CoreReconstructor;
+import dev.retstack.graph.reconstruct.Loss;
+import dev.retstack.graph.snapshot.Fields;
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.codec.RecordLinks;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+
+/**
+ * The cores of a state that wait for a chunk. Such a core stands as it was before its first gap;
+ * the chunks that came behind it are held, and applied in order of their numbers as soon as the gap
+ * closes: in whatever order chunks come, within {@link LateLimits}, the core becomes what it would
+ * have become had they come in order. What is shown of it meanwhile, and told, is a copy to which
+ * the held chunks were applied with their gaps counted as losses.
+ */
+final class LateCores {
+  private final LateLimits limits;
+  private final RecordLinks links;
+  private final UnaryOperator<CoreGraph> copier;
+
+  /** Cores that hold chunks, that whose first gap is open for the longest ahead. */
+  private final Map<CoreKey, CoreGraph> holding = new LinkedHashMap<>();
+
+  private RecordBatch batch = new RecordBatch(0);
+  private long taken;
+  private long bytes;
+
+  /**
+   * @param copier makes a copy of a core that adds up for itself
+   */
+  LateCores(LateLimits limits, RecordLinks links, UnaryOperator<CoreGraph> copier) {
+    this.limits = limits;
+    this.links = links;
+    this.copier = copier;
+  }
+
+  /** Whether all cores are what they are shown as. */
+  boolean isEmpty() {
+    return holding.isEmpty();
+  }
+
+  /** The cores that hold chunks. */
+  Collection<CoreGraph> holding() {
+    return holding.values();
+  }
+
+  /** Chunks held. */
+  int chunks() {
+    return holding.values().stream().mapToInt(core -> core.held().size()).sum();
+  }
+
+  /** Takes a chunk that is not simply the next of a core which waits for none. */
+  ApplyResult take(
+      CoreGraph core,
+      ChunkMeta meta,
+      RecordBatch records,
+      Supplier<PackedRecords> packed,
+      GraphEvents events) {
+    long next = core.progress().nextSequence();
+    HeldChunks held = core.held();
+    if (meta.sequence() < next) {
+      count(core, isLost(core, meta.sequence()) ? Stat.LATE_CHUNKS : Stat.STALE_CHUNKS);
+      return ApplyResult.STALE;
+    }
+    if (held.has(meta.sequence())) {
+      count(core, Stat.STALE_CHUNKS);
+      return ApplyResult.STALE;
+    }
+    if (core.progress().end() != CoreEnd.RUNNING
+        || meta.sequence() > CoreReconstructor.MAX_SEQUENCE
+        || held.contradicts(meta.sequence(), meta.end())) {
+      count(core, Stat.CONTRADICTORY_CHUNKS);
+      return ApplyResult.REFUSED;
+    }
+    if (meta.sequence() < held.told()) {
+      amend(core, meta, events);
+    }
+    if (meta.sequence() == next) {
+      core.apply(meta, records, events);
+      fold(core, events);
+    } else {
+      hold(core, new HeldChunk(meta, packed.get()));
+      bound(core, events);
+    }
+    return core.isHolding() ? ApplyResult.HELD : ApplyResult.APPLIED;
+  }
+
+  /** Another chunk of the state was taken: gaps that are open for too long are final. */
+  void tick(GraphEvents events) {
+    taken++;
+    while (!holding.isEmpty() && taken - oldest().held().opened() > limits.chunks()) {
+      giveUp(oldest(), events);
+    }
+  }
+
+  private CoreGraph oldest() {
+    return holding.values().iterator().next();
+  }
+
+  /** What was told of chunks from this one on was without it. */
+  private static void amend(CoreGraph core, ChunkMeta meta, GraphEvents events) {
+    core.held().setTold(meta.sequence());
+    core.held().show(null);
+    core.setRevision(core.revision() + 1);
+    if (events != null) {
+      events.amended(core, meta.sequence(), Math.max(meta.firstTime(), core.progress().time()));
+    }
+  }
+
+  private void hold(CoreGraph core, HeldChunk chunk) {
+    HeldChunks held = core.held();
+    if (held.isEmpty()) {
+      held.setOpened(taken);
+      holding.put(core.key(), core);
+    }
+    CoreGraph shown = held.shown();
+    if (shown != null && chunk.sequence() < shown.progress().nextSequence()) {
+      held.show(null);
+    }
+    held.add(chunk);
+    bytes += chunk.bytes();
+  }
+
+  private void bound(CoreGraph core, GraphEvents events) {
+    HeldChunks held = core.held();
+    while (held.size() > limits.chunksPerCore() || held.bytes() > limits.bytesPerCore()) {
+      giveUp(core, events);
+    }
+    while (bytes > limits.bytes()) {
+      giveUp(oldest(), events);
+    }
+  }
+
+  /** The first gap of a core is final. */
+  private void giveUp(CoreGraph core, GraphEvents events) {
+    applyFirst(core, events);
+    fold(core, events);
+  }
+
+  /** Applies what is held up to the next gap. */
+  private void fold(CoreGraph core, GraphEvents events) {
+    HeldChunks held = core.held();
+    while (!held.isEmpty() && held.first().sequence() == core.progress().nextSequence()) {
+      applyFirst(core, events);
+    }
+    held.show(null);
+    if (holding.remove(core.key()) != null && !held.isEmpty()) {
+      held.setOpened(taken);
+      holding.put(core.key(), core);
+    }
+  }
+
+  private void applyFirst(CoreGraph core, GraphEvents events) {
+    HeldChunk first = core.held().removeFirst();
+    bytes -= first.bytes();
+    apply(core, first, first.sequence() < core.held().told() ? null : events);
+  }
+
+  private void apply(CoreGraph core, HeldChunk chunk, GraphEvents events) {
+    try {
+      batch = chunk.records().unpack(batch);
+    } catch (CorruptChunkException e) {
+      throw new IllegalStateException("chunk was whole when it came: " + chunk.meta(), e);
+    }
+    if (!batch.isLinked()) {
+      links.fill(batch);
+    }
+    core.apply(chunk.meta(), batch, events);
+  }
+
+  private static void count(CoreGraph core, Stat stat) {
+    core.count(stat, 1);
+    if (core.held().shown() != null) {
+      core.held().shown().count(stat, 1);
+    }
+  }
+
+  private static boolean isLost(CoreGraph core, long sequence) {
+    for (Loss loss : core.losses().rows()) {
+      if (loss.kind() == Loss.Kind.MISSING
+          && loss.fromChunk() <= sequence
+          && sequence < loss.toChunk()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Gives up all gaps: the state is what is shown of it. */
+  void settle(GraphEvents events) {
+    while (!holding.isEmpty()) {
+      giveUp(oldest(), events);
+    }
+  }
+
+  /** Tells of what is held and was not told yet. */
+  void tell(GraphEvents events) {
+    for (CoreGraph core : holding.values()) {
+      HeldChunks held = core.held();
+      CoreGraph shown = held.shown();
+      long told = Math.max(held.told(), core.progress().nextSequence());
+      if (shown != null && shown.progress().nextSequence() > told) {
+        held.show(null); // shown to somebody, but not told
+      }
+      held.setTold(shown(core, told, events).progress().nextSequence());
+    }
+  }
+
+  /** What is shown of a core. */
+  CoreGraph shown(CoreGraph core) {
+    return core.isHolding() ? shown(core, Long.MAX_VALUE, null) : core;
+  }
+
+  private CoreGraph shown(CoreGraph core, long tellFrom, GraphEvents events) {
+    HeldChunks held = core.held();
+    if (held.shown() == null) {
+      held.show(copier.apply(core));
+    }
+    CoreGraph shown = held.shown();
+    for (HeldChunk chunk : held.from(shown.progress().nextSequence())) {
+      apply(shown, chunk, chunk.sequence() < tellFrom ? null : events);
+    }
+    return shown;
+  }
+
+  /** Cores as they are shown. */
+  Collection<CoreGraph> shown(Collection<CoreGraph> cores) {
+    List<CoreGraph> all = new ArrayList<>(cores.size());
+    cores.forEach(core -> all.add(shown(core)));
+    return all;
+  }
+
+  /** These profiles, with what is shown of the cores that hold chunks. */
+  Map<ProfileKey, CallProfile> merged(Map<ProfileKey, CallProfile> profiles) {
+    Map<ProfileKey, CallProfile> all = new LinkedHashMap<>(profiles);
+    Set<ProfileKey> merged = new HashSet<>();
+    for (CoreGraph core : shown(holding.values())) {
+      ProfileKey key = new ProfileKey(core.key().session(), core.image().id(), core.unit());
+      if (merged.add(key)) {
+        all.put(key, profiles.get(key).copy());
+      }
+      all.get(key).merge(core.profile());
+    }
+    return all;
+  }
+
+  /** Cores as they are at hand. */
+  Collection<CoreGraph> glance(Collection<CoreGraph> cores) {
+    List<CoreGraph> all = new ArrayList<>(cores.size());
+    for (CoreGraph core : cores) {
+      CoreGraph shown = core.isHolding() ? core.held().shown() : null;
+      all.add(shown == null ? core : shown);
+    }
+    return all;
+  }
+
+  /** What is known of cores beside the cores themselves: revisions, and what is held. */
+  void writeTo(DataOutput out, Collection<CoreGraph> cores) throws IOException {
+    List<CoreGraph> amended =
+        cores.stream()
+            .filter(core -> core.revision() > 0 || core.stats().get(Stat.LATE_CHUNKS) > 0)
+            .toList();
+    out.writeInt(amended.size());
+    for (CoreGraph core : amended) {
+      writeKey(out, core);
+      out.writeInt(core.revision());
+      out.writeLong(core.stats().get(Stat.LATE_CHUNKS));
+    }
+    out.writeInt(holding.size());
+    for (CoreGraph core : holding.values()) {
+      writeKey(out, core);
+      core.held().writeTo(out, taken);
+    }
+  }
+
+  private static void writeKey(DataOutput out, CoreGraph core) throws IOException {
+    Fields.writeText(out, core.key().session());
+    Fields.writeText(out, core.key().core());
+  }
+
+  /** Reads what {@link #writeTo} wrote; the cores are complete already. */
+  void readFrom(DataInput in, Map<CoreKey, CoreGraph> cores) throws IOException {
+    int amended = Fields.readCount(in, cores.size(), "cores with revisions");
+    for (int i = 0; i < amended; i++) {
+      CoreGraph core = readKey(in, cores);
+      core.setRevision(in.readInt());
+      long late = in.readLong();
+      if (core.revision() < 0 || late < 0) {
+        throw new IOException("corrupt snapshot: revision " + core.revision());
+      }
+      core.count(Stat.LATE_CHUNKS, late);
+    }
+    int count = Fields.readCount(in, cores.size(), "cores that hold chunks");
+    for (int i = 0; i < count; i++) {
+      CoreGraph core = readKey(in, cores);
+      if (holding.putIfAbsent(core.key(), core) != null) {
+        throw new IOException("corrupt snapshot: a core holds chunks twice");
+      }
+      core.held().readFrom(in, core.progress().nextSequence());
+      bytes += core.held().bytes();
+    }
+  }
+
+  /** After a snapshot was read: limits may have become smaller. */
+  void enforce() {
+    for (CoreGraph core : List.copyOf(holding.values())) {
+      bound(core, null);
+    }
+  }
+
+  private static CoreGraph readKey(DataInput in, Map<CoreKey, CoreGraph> cores) throws IOException {
+    CoreKey key = new CoreKey(Fields.readText(in), Fields.readText(in));
+    CoreGraph core = cores.get(key);
+    if (core == null) {
+      throw new IOException("corrupt snapshot: chunks of " + key.core() + ", which is no core");
+    }
+    return core;
+  }
+}

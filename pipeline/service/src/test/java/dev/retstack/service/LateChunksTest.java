@@ -1,0 +1,299 @@
+package dev.retstack.service;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.retstack.graph.aggregate.FinishedCall;
+import dev.retstack.graph.aggregate.GraphEvents;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.report.FunctionRow;
+import dev.retstack.graph.report.Report;
+import dev.retstack.schema.Anomaly;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.Profile;
+import dev.retstack.schema.Span;
+import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.reconstruct.ChunkApplier;
+import dev.retstack.service.replay.KafkaToTrace;
+import dev.retstack.service.replay.TraceProducer;
+import dev.retstack.service.replay.TraceReplay;
+import dev.retstack.service.support.CoreScript;
+import dev.retstack.service.support.RandomFleet;
+import dev.retstack.service.support.TestBroker;
+import dev.retstack.service.support.TopicReader;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.assertj.core.groups.Tuple;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A producer that sends a tenth of its chunks twice, many late, and poison between them: the job's
+ * result, and what a follower of the published topics ends with, are those of the clean chunks.
+ * {@code -Dretstack.late.chunks=N} sends so many; {@code -Dretstack.seed=S} other ones.
+ */
+class LateChunksTest {
+  private static final int PARTITIONS = 3;
+  private static final int CORES = 6;
+  private static final int CHUNKS = Integer.getInteger("retstack.late.chunks", 1_000);
+  private static final long SEED = Long.getLong("retstack.seed", 20264);
+
+  /** Of so many chunks one is followed by poison: a short run has some of it as well. */
+  private static final int POISON = CHUNKS < 100_000 ? 100 : 10_000;
+
+  private static final int LATE_MAX = 40;
+  private static final long SPANS = 400;
+  private static final Duration WAIT = Duration.ofMinutes(CHUNKS < 10_000 ? 3 : 30);
+
+  @SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
+  private record Sent(byte[] key, byte[] value, boolean poison) {}
+
+  @Test
+  void duplicatedShuffledAndDelayedChunksAndPoisonChangeNothing(@TempDir Path dir)
+      throws Exception {
+    List<CoreScript> fleet = RandomFleet.of(SEED, CORES, CHUNKS * 90 / CORES);
+    KafkaSettings kafka = KafkaSettings.of(TestBroker.bootstrap());
+    Topics topics = new Topics(TestBroker.freshPrefix());
+    PipelineConfig config =
+        PipelineConfig.of(kafka)
+            .but()
+            .topics(topics)
+            .groupId(topics.prefix())
+            .partitions(PARTITIONS)
+            .spanThreshold(SPANS)
+            .checkpoints(Duration.ofMillis(200), 20)
+            .build();
+    try (TopicAdmin admin = new TopicAdmin(kafka, Duration.ofSeconds(60))) {
+      admin.ensure(topics, PARTITIONS);
+    }
+    List<Sent> all = sent(fleet, new SplittableRandom(SEED));
+    int half = all.size() / 2;
+    Published clean = new Published();
+    Report expected = clean.of(fleet);
+
+    images(fleet, kafka, topics);
+    produce(all.subList(0, half), kafka, topics);
+    try (Pipeline first = PipelineService.start(config)) {
+      await("chunks", () -> await(first.progress()).stream().anyMatch(c -> c.chunks() > 20));
+      await(first.abort());
+    }
+    produce(all.subList(half, all.size()), kafka, topics);
+    long start = System.nanoTime();
+    try (Pipeline second = PipelineService.start(config)) {
+      await(second.awaitCoresEnded(fleet.size()));
+      String hash = expected.resultHash();
+      await(
+          "seed %d gives %s".formatted(SEED, hash),
+          () -> await(second.view()).report(Optional.empty()).resultHash().equals(hash));
+      await(second.stop());
+    }
+    double seconds = (System.nanoTime() - start) / 1e9;
+    long poison = all.stream().filter(Sent::poison).count();
+    assertThat(TopicReader.values(kafka, topics.deadLetters())).hasSize((int) poison);
+    KafkaToTrace.Copied copied =
+        KafkaToTrace.copy(kafka, topics, dir.resolve("late.avro"), TraceReplay.Progress.SILENT);
+    assertThat(copied.refused()).isEqualTo(poison);
+    GraphState replayed =
+        TraceReplay.read(dir.resolve("late.avro"), TraceReplay.Progress.SILENT).state();
+    assertThat(replayed.report().resultHash()).isEqualTo(expected.resultHash());
+    PublishedFollower follower = PublishedFollower.of(kafka, topics);
+    clean.compare(follower);
+    sameTotals(expected, follower.profiles);
+    assertThat(follower.amendments).as("amendments").isPositive();
+    int chunks = fleet.stream().mapToInt(core -> core.chunks().size()).sum();
+    System.out.printf(
+        "late chunks: seed %d, %d chunks of %d cores sent as %d records, %d of them poison;"
+            + " %d amendments; result as without, second half in %.1f s%n",
+        SEED, chunks, CORES, all.size(), poison, follower.amendments, seconds);
+  }
+
+  /** What a fault-free run publishes. */
+  private static final class Published implements GraphEvents {
+    private final List<Tuple> anomalies = new ArrayList<>();
+    private final List<Tuple> spans = new ArrayList<>();
+
+    Report of(List<CoreScript> fleet) throws Exception {
+      GraphState state = new GraphState();
+      state.events(this);
+      ChunkApplier applier = new ChunkApplier(state);
+      for (CoreScript core : fleet) {
+        applier.image(core.image());
+        for (Chunk chunk : core.chunks()) {
+          applier.apply(chunk);
+        }
+      }
+      return state.report();
+    }
+
+    void compare(PublishedFollower follower) {
+      assertThat(follower.anomalies)
+          .extracting(
+              Anomaly::getCore,
+              Anomaly::getKind,
+              Anomaly::getTime,
+              Anomaly::getMessage,
+              Anomaly::getStack)
+          .containsExactlyInAnyOrderElementsOf(anomalies);
+      assertThat(follower.spans)
+          .extracting(
+              Span::getCore,
+              Span::getSelfpc,
+              Span::getEnter,
+              Span::getExit,
+              Span::getSelf,
+              Span::getDepth,
+              Span::getEnding)
+          .containsExactlyInAnyOrderElementsOf(spans);
+    }
+
+    @Override
+    public long threshold() {
+      return SPANS;
+    }
+
+    @Override
+    public void finished(FinishedCall call) {
+      spans.add(
+          tuple(
+              call.core().core(),
+              call.selfPc(),
+              call.enter(),
+              call.exit(),
+              call.self(),
+              call.level(),
+              call.ending().name()));
+    }
+
+    @Override
+    public void anomaly(AnomalyRow row) {
+      anomalies.add(tuple(row.core(), row.kind().name(), row.time(), row.message(), row.stack()));
+    }
+  }
+
+  /** Totals of functions, added up over the partitions. */
+  private static void sameTotals(Report expected, Map<String, Profile> rows) {
+    Map<List<Object>, long[]> sums = new HashMap<>();
+    for (Profile row : rows.values()) {
+      if (row.getCaller() == null) {
+        long[] sum =
+            sums.computeIfAbsent(List.of(row.getImage(), row.getSelfpc()), _ -> new long[4]);
+        sum[0] += row.getCalls();
+        sum[1] += row.getFinished();
+        sum[2] += row.getTotal();
+        sum[3] += row.getSelf();
+      }
+    }
+    assertThat(sums).hasSize(expected.functions().size());
+    for (FunctionRow row : expected.functions()) {
+      assertThat(sums.get(List.of(row.imageId(), row.selfPc())))
+          .as(row.name())
+          .containsExactly(row.calls(), row.finished(), row.total(), row.self());
+    }
+  }
+
+  /** The chunks of all cores in the order in which they are sent, and what is sent between them. */
+  private static List<Sent> sent(List<CoreScript> fleet, SplittableRandom random) {
+    record Placed(double place, Sent sent) {}
+    List<Placed> placed = new ArrayList<>();
+    for (CoreScript core : fleet) {
+      byte[] key = core.core().getBytes(UTF_8);
+      for (int i = 0; i < core.chunks().size(); i++) {
+        byte[] value = ConfluentFrame.encode(core.chunks().get(i));
+        int times = random.nextInt(10) == 0 ? 2 : 1;
+        for (int n = 0; n < times; n++) {
+          int late = random.nextInt(10) == 0 ? random.nextInt(LATE_MAX) : random.nextInt(3);
+          placed.add(new Placed(i + late, new Sent(key, value, false)));
+        }
+        if (random.nextInt(POISON) == 0) {
+          placed.add(new Placed(i, new Sent(key, poison(value, random), true)));
+        }
+      }
+    }
+    placed.sort(Comparator.comparingDouble(Placed::place));
+    return placed.stream().map(Placed::sent).toList();
+  }
+
+  /** Garbage, a part of a chunk, or a chunk with one bit changed. */
+  private static byte[] poison(byte[] value, SplittableRandom random) {
+    switch (random.nextInt(3)) {
+      case 0 -> {
+        byte[] garbage = new byte[random.nextInt(200)];
+        random.nextBytes(garbage);
+        return garbage;
+      }
+      case 1 -> {
+        return Arrays.copyOf(value, random.nextInt(value.length));
+      }
+      default -> {
+        byte[] changed = value.clone();
+        changed[random.nextInt(changed.length)] ^= (byte) (1 << random.nextInt(8));
+        return changed;
+      }
+    }
+  }
+
+  private static void images(List<CoreScript> fleet, KafkaSettings kafka, Topics topics)
+      throws Exception {
+    try (TraceProducer producer = new TraceProducer(kafka, topics)) {
+      for (CoreScript core : fleet) {
+        producer.image(core.image());
+      }
+    }
+  }
+
+  private static void produce(List<Sent> records, KafkaSettings kafka, Topics topics)
+      throws Exception {
+    try (var producer =
+        new KafkaProducer<>(
+            kafka.producer(), new ByteArraySerializer(), new ByteArraySerializer())) {
+      List<Future<?>> acks = new ArrayList<>();
+      for (Sent record : records) {
+        var ack =
+            producer.send(new ProducerRecord<>(topics.events(), record.key(), record.value()));
+        if (acks.size() < CORES * 4) {
+          ack.get(); // a first batch into a new topic is waited for (KAFKA-15591)
+        }
+        acks.add(ack);
+      }
+      for (Future<?> ack : acks) {
+        ack.get();
+      }
+    }
+  }
+
+  private static <T> T await(CompletionStage<T> stage) throws Exception {
+    return stage.toCompletableFuture().get(WAIT.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  private interface Condition {
+    boolean holds() throws Exception;
+  }
+
+  /** Looks again until it holds; each look asks the running system. */
+  private static void await(String what, Condition condition) throws Exception {
+    long deadline = System.nanoTime() + WAIT.toNanos();
+    while (!condition.holds()) {
+      assertThat(System.nanoTime()).as(what).isLessThan(deadline);
+      Thread.onSpinWait();
+    }
+  }
+}

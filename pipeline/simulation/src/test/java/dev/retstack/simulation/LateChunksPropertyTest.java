@@ -1,0 +1,238 @@
+package dev.retstack.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.retstack.graph.aggregate.ApplyResult;
+import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.LateLimits;
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.report.Report;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Chunks that come again, late, in any order, or not at all, with owners that die in between: what
+ * is known and published in the end is what those that came give in order.
+ */
+class LateChunksPropertyTest {
+  private static final long[] THRESHOLDS = {0, 30, 1000};
+  private static final int LATE_MAX = 40;
+
+  @Test
+  void chunksInAnyOrderGiveTheBytesOfThoseInOrder() {
+    Seeds.each(
+        seed -> {
+          SplittableRandom random = new SplittableRandom(seed);
+          GraphState expected = state(LateLimits.DEFAULT);
+          GraphState subject = state(LateLimits.DEFAULT);
+          for (ModelCore core : Cores.any(random, 3, random.nextInt(3) * 10)) {
+            List<ModelChunk> sent = sent(core, random);
+            sent.forEach(chunk -> apply(expected, chunk));
+            for (int i : Delays.of(sent.size(), 0, 0, random.nextInt(600), LATE_MAX, random)) {
+              apply(subject, sent.get(i));
+              if (random.nextInt(50) == 0) {
+                subject.report(); // looking at it changes nothing
+              }
+            }
+          }
+          assertThat(subject.heldChunks()).isZero();
+          assertThat(snapshot(subject)).isEqualTo(snapshot(expected));
+        });
+  }
+
+  @Test
+  void whoFollowsEndsWithWhatIsPublishedOfChunksInOrder() {
+    long[] amendments = new long[1];
+    Seeds.each(seed -> amendments[0] += follow(seed, LateLimits.DEFAULT, true));
+    assertThat(amendments[0]).as("amendments").isPositive();
+  }
+
+  @Test
+  void canaryWhoIgnoresAmendmentsIsWrong() {
+    assertThatThrownBy(() -> Seeds.each(seed -> follow(seed, LateLimits.DEFAULT, false)))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining("-Dretstack.seed=");
+  }
+
+  @Test
+  void canaryWhoHoldsNothingIsWrong() {
+    assertThatThrownBy(() -> Seeds.each(seed -> follow(seed, LateLimits.NONE, true)))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining("-Dretstack.seed=");
+  }
+
+  /** Returns how often it was amended. */
+  private static long follow(long seed, LateLimits limits, boolean followsTheRule) {
+    SplittableRandom random = new SplittableRandom(seed);
+    long threshold = THRESHOLDS[random.nextInt(THRESHOLDS.length)];
+    int drop = random.nextBoolean() ? 0 : random.nextInt(50);
+    int late = random.nextInt(600);
+    int crash = random.nextInt(30);
+    int store = 1 + random.nextInt(100);
+    List<ModelChunk> inOrder = new ArrayList<>();
+    List<List<ModelChunk>> arriving = new ArrayList<>();
+    for (ModelCore core : Cores.any(random, 3, random.nextInt(3) * 10)) {
+      List<ModelChunk> sent = sent(core, random);
+      List<Integer> arrivals =
+          Delays.of(sent.size(), drop, random.nextInt(200), late, LATE_MAX, random);
+      arrivals.stream().distinct().sorted().map(sent::get).forEach(inOrder::add);
+      arriving.add(new ArrayList<>(arrivals.stream().map(sent::get).toList()));
+    }
+    GraphState expected = state(LateLimits.NONE);
+    Follower published = new Follower(threshold, true);
+    expected.events(published);
+    inOrder.forEach(chunk -> apply(expected, chunk));
+    published.commit();
+
+    Follower follower = new Follower(threshold, followsTheRule);
+    List<ModelChunk> log = mixed(arriving, random);
+    byte[] stored = snapshot(state(limits));
+    int next = 0;
+    GraphState owner = restored(stored, limits, follower);
+    for (int at = 0; at < log.size(); at++) {
+      apply(owner, log.get(at));
+      Validations.invariants(owner);
+      if (Faults.hits(random, store)) {
+        owner.tell();
+        follower.commit();
+        stored = snapshot(owner);
+        next = at + 1;
+      } else if (Faults.hits(random, crash)) {
+        follower.abort();
+        owner = restored(stored, limits, follower);
+        at = next - 1;
+        crash = Math.max(0, crash - 5); // it comes to an end
+      }
+    }
+    owner.tell();
+    follower.commit();
+    sameResult(expected, owner);
+    assertThat(follower.view()).isEqualTo(published.view());
+    byte[] before = snapshot(owner);
+    owner.settle();
+    sameResult(expected, owner);
+    assertThat(owner.heldChunks()).isZero();
+    sameResult(expected, restored(before, limits, follower));
+    return follower.amendments();
+  }
+
+  @Test
+  void whatComesBehindTheWindowIsCountedAndNeverWrong() {
+    long[] late = new long[1];
+    Seeds.each(
+        seed -> {
+          SplittableRandom random = new SplittableRandom(seed);
+          LateLimits limits = limits(random);
+          GraphState subject = state(limits);
+          GraphState expected = state(LateLimits.NONE);
+          long tooLate = 0;
+          for (ModelCore core : Cores.any(random, 3, random.nextInt(3) * 10)) {
+            List<ModelChunk> sent = sent(core, random);
+            boolean[] taken = new boolean[sent.size()];
+            List<Integer> refused = new ArrayList<>();
+            for (int i : Delays.of(sent.size(), 20, 100, random.nextInt(600), LATE_MAX, random)) {
+              ApplyResult result = apply(subject, sent.get(i));
+              taken[i] |= result != ApplyResult.STALE;
+              if (result == ApplyResult.STALE) {
+                refused.add(i);
+              }
+              if (random.nextInt(100) == 0) {
+                subject = restored(snapshot(subject), limits, null);
+              }
+            }
+            for (int i = 0; i < taken.length; i++) {
+              if (taken[i]) {
+                apply(expected, sent.get(i));
+              }
+            }
+            tooLate += refused.stream().filter(i -> !taken[i]).count();
+          }
+          sameResult(expected, subject);
+          long counted =
+              subject.cores().stream().mapToLong(c -> c.stats().get(Stat.LATE_CHUNKS)).sum();
+          assertThat(counted).isEqualTo(tooLate);
+          late[0] += counted;
+        });
+    assertThat(late[0]).as("chunks that came too late").isPositive();
+  }
+
+  private static LateLimits limits(SplittableRandom random) {
+    return new LateLimits(
+        random.nextInt(8),
+        random.nextBoolean() ? 1 << 20 : 300 + random.nextInt(2000),
+        random.nextBoolean() ? 1 << 20 : random.nextInt(20),
+        random.nextBoolean() ? 1 << 20 : 300 + random.nextInt(3000));
+  }
+
+  private static void sameResult(GraphState expected, GraphState subject) {
+    Report want = expected.report();
+    Report got = subject.report();
+    assertThat(got.resultHash()).isEqualTo(want.resultHash());
+    assertThat(got.functions()).isEqualTo(want.functions());
+    assertThat(got.edges()).isEqualTo(want.edges());
+    assertThat(got.cores()).isEqualTo(want.cores());
+    assertThat(subject.anomalies()).isEqualTo(expected.anomalies());
+  }
+
+  private static List<ModelChunk> sent(ModelCore core, SplittableRandom random) {
+    int largest = 10 + random.nextInt(random.nextBoolean() ? 50 : 400);
+    return new Faults(
+            random.nextLong(), random.nextInt(20), 0, 0, 0, 0, 0, 0, random.nextInt(4) == 0)
+        .send(core, largest);
+  }
+
+  private static List<ModelChunk> mixed(List<List<ModelChunk>> cores, SplittableRandom random) {
+    List<ModelChunk> log = new ArrayList<>();
+    cores.removeIf(List::isEmpty);
+    while (!cores.isEmpty()) {
+      log.add(cores.get(random.nextInt(cores.size())).removeFirst());
+      cores.removeIf(List::isEmpty);
+    }
+    return log;
+  }
+
+  private static GraphState state(LateLimits late) {
+    GraphState state = new GraphState(GraphLimits.DEFAULT.withLate(late));
+    state.image(ModelCore.image());
+    return state;
+  }
+
+  private static ApplyResult apply(GraphState state, ModelChunk chunk) {
+    ApplyResult result = state.apply(chunk.meta(), chunk.core(), chunk.imageId(), chunk.batch());
+    assertThat(result).isNotIn(ApplyResult.NEEDS_IMAGE, ApplyResult.REFUSED);
+    return result;
+  }
+
+  private static byte[] snapshot(GraphState state) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try {
+      state.writeTo(new DataOutputStream(bytes));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return bytes.toByteArray();
+  }
+
+  private static GraphState restored(byte[] bytes, LateLimits late, Follower follower) {
+    try {
+      GraphState state =
+          GraphState.readFrom(
+              new DataInputStream(new ByteArrayInputStream(bytes)),
+              GraphLimits.DEFAULT.withLate(late));
+      state.events(follower);
+      return state;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
