@@ -254,9 +254,7 @@ public final class GraphState {
 
   /** Totals per session, image and unit. */
   public Map<ProfileKey, CallProfile> profiles() {
-    return late.isEmpty() || byTask
-        ? Collections.unmodifiableMap(profiles)
-        : late.merged(profiles);
+    return late.isEmpty() || byTask ? Collections.unmodifiableMap(profiles) : late.merged(profiles);
   }
 
   /** Known images by id. */
