@@ -76,7 +76,8 @@ final class Rolls {
       long nanos = System.nanoTime();
       for (int partition : List.copyOf(now.keySet())) {
         long next = now.get(partition);
-        Long before = positions.put(partition, Math.max(next, positions.getOrDefault(partition, 0L)));
+        Long before =
+            positions.put(partition, Math.max(next, positions.getOrDefault(partition, 0L)));
         if (before == null || next > before) {
           Long from = since.put(partition, nanos);
           if (before != null && before > 0 && from != null) {

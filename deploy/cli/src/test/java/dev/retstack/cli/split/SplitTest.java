@@ -237,8 +237,8 @@ class SplitTest {
   private Process member(int number) throws Exception {
     String line =
         ("exec retstack pipeline --http-host %s --http-port 7070 --cluster-port 7071 --stable-after"
-             + " %d --http-token-file token --http-tls-keystore http.p12 --http-tls-password-file"
-             + " password --bootstrap 127.0.0.1:%d --partitions %d --kafka session.timeout.ms=6000")
+                + " %d --http-token-file token --http-tls-keystore http.p12 --http-tls-password-file"
+                + " password --bootstrap 127.0.0.1:%d --partitions %d --kafka session.timeout.ms=6000")
             .formatted(islands.address(number), STABLE_AFTER, broker, PARTITIONS);
     ProcessBuilder builder = RetstackScript.line(script, dir, Map.of(), line);
     Process process = start(islands.in(number, builder).redirectError(log("member-" + number)));
