@@ -14,6 +14,7 @@ import java.lang.management.MemoryMXBean;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
@@ -50,7 +51,7 @@ class HostileRequestsTest {
     send(nasty, REQUESTS / 10); // what is made once is made now
     long heap = heap();
     int threads = ManagementFactory.getThreadMXBean().getThreadCount();
-    TreeMap<Integer, Integer> statuses = send(nasty, REQUESTS);
+    SortedMap<Integer, Integer> statuses = send(nasty, REQUESTS);
     assertThat(statuses.keySet()).as("seed " + SEED).contains(400, 404, 405, 414, 431);
     assertThat(heap() - heap).as("heap, seed " + SEED).isLessThan(64 * MIB);
     assertThat(ManagementFactory.getThreadMXBean().getThreadCount() - threads)
@@ -59,8 +60,8 @@ class HostileRequestsTest {
     assertLive();
   }
 
-  private static TreeMap<Integer, Integer> send(NastyRequests nasty, int count) throws Exception {
-    TreeMap<Integer, Integer> statuses = new TreeMap<>();
+  private static SortedMap<Integer, Integer> send(NastyRequests nasty, int count) throws Exception {
+    SortedMap<Integer, Integer> statuses = new TreeMap<>();
     for (int i = 0; i < count; i++) {
       NastyRequests.Request request = nasty.next();
       String which = "seed %d, request %d: %s".formatted(SEED, i, request.shown());

@@ -234,21 +234,19 @@ class LateChunksTest {
 
   /** Garbage, a part of a chunk, or a chunk with one bit changed. */
   private static byte[] poison(byte[] value, SplittableRandom random) {
-    switch (random.nextInt(3)) {
+    return switch (random.nextInt(3)) {
       case 0 -> {
         byte[] garbage = new byte[random.nextInt(200)];
         random.nextBytes(garbage);
-        return garbage;
+        yield garbage;
       }
-      case 1 -> {
-        return Arrays.copyOf(value, random.nextInt(value.length));
-      }
+      case 1 -> Arrays.copyOf(value, random.nextInt(value.length));
       default -> {
         byte[] changed = value.clone();
         changed[random.nextInt(changed.length)] ^= (byte) (1 << random.nextInt(8));
-        return changed;
+        yield changed;
       }
-    }
+    };
   }
 
   private static void images(List<CoreScript> fleet, KafkaSettings kafka, Topics topics)

@@ -57,7 +57,7 @@ record DnsDiscovery(String name, OptionalInt port, String server) implements Dis
     return found;
   }
 
-  @SuppressWarnings("BanJNDI") // texts of SRV records only: its provider for DNS makes no objects
+  @SuppressWarnings({"BanJNDI", "JdkObsolete"}) // texts of SRV records only; it wants a Hashtable
   private List<String> services() throws IOException {
     Hashtable<String, String> settings = new Hashtable<>();
     settings.put(Context.INITIAL_CONTEXT_FACTORY, "com.sun.jndi.dns.DnsContextFactory");

@@ -108,7 +108,7 @@ public final class PartsText {
     parts.write(out);
   }
 
-  /** {@code none}: it is in no cluster, or in another one. */
+  /** How it stands in the cluster; "none" where it is in no cluster, or in another one. */
   private String state(Node node) {
     return states.getOrDefault(node.getNode(), "none");
   }
