@@ -50,7 +50,7 @@ public final class DerivedRecords implements GraphEvents {
     this.partition = partition;
     this.threshold = spanThreshold.orElse(Long.MAX_VALUE);
     this.meter = meter;
-    this.profiles = new ProfileRecords(topics, partition);
+    this.profiles = new ProfileRecords(topics, partition, ProfileRecords.ROWS_MAX);
   }
 
   /** Hears from now on what is found in this state, which was just loaded. */
@@ -80,7 +80,12 @@ public final class DerivedRecords implements GraphEvents {
     return taken;
   }
 
-  /** The totals that changed since they were last asked for. */
+  /** Whether the last checkpoint left totals that changed to the next. */
+  public boolean isLeft() {
+    return profiles.isLeft();
+  }
+
+  /** The totals that changed since they were last asked for, as many as one checkpoint takes. */
   List<ProducerRecord<byte[], byte[]>> profiles(GraphState state, long nextOffset) {
     List<ProducerRecord<byte[], byte[]>> changed = profiles.changed(state, nextOffset);
     meter.published("profiles", changed.size());

@@ -13,10 +13,8 @@ import dev.retstack.schema.Profile;
 import dev.retstack.schema.wire.Topics;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
@@ -24,71 +22,80 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  * since they were last published are published again; what was published is forgotten at a restart,
  * which repeats rows and changes none. A row that is there no more, since a chunk came late, is
  * deleted.
+ *
+ * <p>A checkpoint takes a limited number of rows along, so that neither its transaction nor the
+ * memory for it grows with the profile; the next ones go on where it ended. No row waits for ever:
+ * those in front that changed again come after those behind.
  */
 final class ProfileRecords {
+  /** Rows of one checkpoint: about 15 MB of records. */
+  static final int ROWS_MAX = 50_000;
+
   private final Topics topics;
   private final int partition;
+  private final int rowsMax;
+  private final Map<ProfileKey, PublishedRows> published = new HashMap<>();
 
-  /** By key, a digest of the row's numbers; 0 for rows of which only the key is known. */
-  private final Map<String, Long> published = new HashMap<>();
+  /** Row at which the next pass begins to publish, counted over all profiles. */
+  private long from;
 
-  private long rows;
+  private boolean left;
 
-  ProfileRecords(Topics topics, int partition) {
+  ProfileRecords(Topics topics, int partition, int rowsMax) {
     this.topics = topics;
     this.partition = partition;
+    this.rowsMax = rowsMax;
   }
 
+  /** Whether the last pass left rows that changed to the next. */
+  boolean isLeft() {
+    return left;
+  }
+
+  /** The next rows that changed, and all that are gone. */
   List<ProducerRecord<byte[], byte[]>> changed(GraphState state, long nextOffset) {
-    List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
-    rows = 0;
-    state
-        .profiles()
-        .forEach(
-            (key, profile) -> {
-              ImageInfo image = state.images().get(key.imageId());
-              functions(records, key, image, profile, nextOffset);
-              edges(records, key, image, profile, nextOffset);
-            });
-    if (rows < published.size()) {
-      delete(records, state);
+    Pass pass = new Pass(nextOffset);
+    Map<ProfileKey, CallProfile> profiles = state.profiles();
+    profiles.forEach(
+        (key, profile) -> {
+          pass.open(key, state.images().get(key.imageId()));
+          rows(profile, pass);
+        });
+    from = Math.max(pass.resume, 0);
+    left = pass.left;
+    if (pass.present < published.values().stream().mapToLong(PublishedRows::size).sum()) {
+      published.replaceAll((key, rows) -> pass.delete(key, rows, profiles.get(key)));
     }
-    return records;
+    return pass.records;
   }
 
   /** What was published before the restart may have to be deleted, where chunks come late. */
   void opened(GraphState state) {
     for (CoreGraph core : state.holding()) {
-      names(core.key().session(), core.image().id(), core.profile())
-          .forEach(name -> published.putIfAbsent(name, 0L));
+      ProfileKey key = new ProfileKey(core.key().session(), core.image().id(), core.unit());
+      PublishedRows rows = published.computeIfAbsent(key, _ -> new PublishedRows());
+      rows(
+          core.profile(),
+          (caller, selfPc, _, _) -> {
+            if (rows.digest(caller, selfPc) == 0) {
+              rows.put(caller, selfPc, PublishedRows.UNKNOWN);
+            }
+          });
     }
   }
 
-  private void delete(List<ProducerRecord<byte[], byte[]>> into, GraphState state) {
-    Set<String> gone = new HashSet<>(published.keySet());
-    state.profiles().forEach((key, p) -> gone.removeAll(names(key.session(), key.imageId(), p)));
-    for (String name : gone) {
-      published.remove(name);
-      into.add(new ProducerRecord<>(topics.profiles(), partition, name.getBytes(UTF_8), null));
-    }
+  private interface Rows {
+    void row(Long caller, long selfPc, CallTotals totals, int id);
   }
 
-  private Set<String> names(String session, String imageId, CallProfile profile) {
-    Set<String> names = new HashSet<>();
+  private static void rows(CallProfile profile, Rows visitor) {
     for (int id = 0; id < profile.functionCount(); id++) {
-      names.add(name(session, imageId, null, profile.selfPc(id)));
+      visitor.row(null, profile.selfPc(id), profile.functions(), id);
     }
     for (int id = 0; id < profile.edgeCount(); id++) {
       long caller = profile.selfPc(profile.caller(id));
-      names.add(name(session, imageId, caller, profile.selfPc(profile.callee(id))));
+      visitor.row(caller, profile.selfPc(profile.callee(id)), profile.edges(), id);
     }
-    return names;
-  }
-
-  private String name(String session, String imageId, Long caller, long selfPc) {
-    return "%s/%d/%s/%s/%x"
-        .formatted(
-            session, partition, imageId, caller == null ? "" : Long.toHexString(caller), selfPc);
   }
 
   /** All numbers of a row: where a chunk came late, times change alone. */
@@ -106,70 +113,104 @@ final class ProfileRecords {
       digest = (Long.rotateLeft(digest, 7) ^ number) * 0x9e3779b97f4a7c15L;
       digest ^= digest >>> 32;
     }
-    return digest;
+    return digest | 1; // neither that of no row nor that of an unknown one
   }
 
-  private void functions(
-      List<ProducerRecord<byte[], byte[]>> into,
-      ProfileKey key,
-      ImageInfo image,
-      CallProfile profile,
-      long nextOffset) {
-    CallTotals totals = profile.functions();
-    for (int id = 0; id < profile.functionCount(); id++) {
-      add(into, key, image, null, profile.selfPc(id), totals, id, nextOffset);
-    }
+  private byte[] name(ProfileKey key, Long caller, long selfPc) {
+    return "%s/%d/%s/%s/%x"
+        .formatted(
+            key.session(),
+            partition,
+            key.imageId(),
+            caller == null ? "" : Long.toHexString(caller),
+            selfPc)
+        .getBytes(UTF_8);
   }
 
-  private void edges(
-      List<ProducerRecord<byte[], byte[]>> into,
-      ProfileKey key,
-      ImageInfo image,
-      CallProfile profile,
-      long nextOffset) {
-    CallTotals totals = profile.edges();
-    for (int id = 0; id < profile.edgeCount(); id++) {
-      long caller = profile.selfPc(profile.caller(id));
-      long callee = profile.selfPc(profile.callee(id));
-      add(into, key, image, caller, callee, totals, id, nextOffset);
-    }
-  }
+  /** One walk over all rows. */
+  private final class Pass implements Rows {
+    final List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
+    private final long nextOffset;
+    private ProfileKey key;
+    private ImageInfo image;
+    private PublishedRows before;
+    private long seen;
+    long present;
+    long resume = -1;
+    boolean left;
 
-  private void add(
-      List<ProducerRecord<byte[], byte[]>> into,
-      ProfileKey key,
-      ImageInfo image,
-      Long caller,
-      long selfPc,
-      CallTotals totals,
-      int id,
-      long nextOffset) {
-    rows++;
-    String name = name(key.session(), key.imageId(), caller, selfPc);
-    Long now = digest(totals, id);
-    if (now.equals(published.put(name, now))) {
-      return;
+    Pass(long nextOffset) {
+      this.nextOffset = nextOffset;
     }
-    Profile row =
-        Profile.newBuilder()
-            .setSession(key.session())
-            .setPartition(partition)
-            .setImage(key.imageId())
-            .setIsa(image.isa())
-            .setClockUnit(ClockUnit.valueOf(key.unit().name()))
-            .setCaller(caller)
-            .setSelfpc(selfPc)
-            .setFunction(image.symbols().name(selfPc))
-            .setCalls(totals.calls(id))
-            .setTotal(totals.total(id))
-            .setSelf(totals.self(id))
-            .setMin(totals.min(id))
-            .setMax(totals.max(id))
-            .setFinished(totals.finished(id))
-            .setOffset(nextOffset)
-            .build();
-    into.add(
-        PublishedRecord.of(
-            topics.profiles(), partition, name.getBytes(UTF_8), row, key.session(), image.isa()));
+
+    void open(ProfileKey of, ImageInfo with) {
+      key = of;
+      image = with;
+      before = published.computeIfAbsent(of, _ -> new PublishedRows());
+    }
+
+    @Override
+    public void row(Long caller, long selfPc, CallTotals totals, int id) {
+      long index = seen++;
+      long then = before.digest(caller, selfPc);
+      long now = digest(totals, id);
+      if (then == now) {
+        present++;
+        return;
+      }
+      boolean full = records.size() >= rowsMax;
+      if (index < from || full) {
+        present += then == 0 ? 0 : 1;
+        left = true;
+        resume = full && resume < 0 ? index : resume;
+        return;
+      }
+      present++;
+      before.put(caller, selfPc, now);
+      add(caller, selfPc, totals, id);
+    }
+
+    private void add(Long caller, long selfPc, CallTotals totals, int id) {
+      Profile row =
+          Profile.newBuilder()
+              .setSession(key.session())
+              .setPartition(partition)
+              .setImage(key.imageId())
+              .setIsa(image.isa())
+              .setClockUnit(ClockUnit.valueOf(key.unit().name()))
+              .setCaller(caller)
+              .setSelfpc(selfPc)
+              .setFunction(image.symbols().name(selfPc))
+              .setCalls(totals.calls(id))
+              .setTotal(totals.total(id))
+              .setSelf(totals.self(id))
+              .setMin(totals.min(id))
+              .setMax(totals.max(id))
+              .setFinished(totals.finished(id))
+              .setOffset(nextOffset)
+              .build();
+      byte[] name = name(key, caller, selfPc);
+      records.add(
+          PublishedRecord.of(topics.profiles(), partition, name, row, key.session(), image.isa()));
+    }
+
+    /** What is left of these rows when those that the profile has no more are deleted. */
+    PublishedRows delete(ProfileKey of, PublishedRows rows, CallProfile profile) {
+      PublishedRows there = new PublishedRows();
+      if (profile != null) {
+        rows(profile, (caller, selfPc, _, _) -> there.put(caller, selfPc, PublishedRows.UNKNOWN));
+      }
+      PublishedRows kept = new PublishedRows();
+      rows.forEach(
+          (caller, selfPc) -> {
+            if (there.digest(caller, selfPc) != 0) {
+              kept.put(caller, selfPc, rows.digest(caller, selfPc));
+            } else {
+              byte[] name = name(of, caller, selfPc);
+              records.add(new ProducerRecord<>(topics.profiles(), partition, name, null));
+            }
+          });
+      return kept;
+    }
   }
 }

@@ -80,6 +80,11 @@ final class ChunkIntake {
     return told;
   }
 
+  /** Whether the last checkpoint left something of the state untold. */
+  boolean hasMoreToTell() {
+    return derived.isLeft();
+  }
+
   /** Tells how far a core came; true where it has ended. */
   private boolean watch(CoreGraph core) {
     CoreProgress progress = CoreProgress.of(partition, core);

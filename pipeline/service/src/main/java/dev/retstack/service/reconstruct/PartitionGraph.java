@@ -150,7 +150,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
         yield this;
       }
       case CheckpointDue _ -> {
-        if (isAhead()) {
+        if (isAhead() || intake.hasMoreToTell()) {
           checkpoint();
         }
         yield this;
