@@ -10,9 +10,7 @@ import dev.retstack.graph.aggregate.LateLimits;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.report.Report;
 import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -46,7 +44,7 @@ class LateChunksPropertyTest {
             }
           }
           assertThat(subject.heldChunks()).isZero();
-          assertThat(snapshot(subject)).isEqualTo(snapshot(expected));
+          assertThat(LinkedRunsTest.snapshot(subject)).isEqualTo(LinkedRunsTest.snapshot(expected));
         });
   }
 
@@ -96,7 +94,7 @@ class LateChunksPropertyTest {
 
     Follower follower = new Follower(threshold, followsTheRule);
     List<ModelChunk> log = mixed(arriving, random);
-    byte[] stored = snapshot(state(limits));
+    byte[] stored = LinkedRunsTest.snapshot(state(limits));
     int next = 0;
     GraphState owner = restored(stored, limits, follower);
     for (int at = 0; at < log.size(); at++) {
@@ -105,7 +103,7 @@ class LateChunksPropertyTest {
       if (Faults.hits(random, store)) {
         owner.tell();
         follower.commit();
-        stored = snapshot(owner);
+        stored = LinkedRunsTest.snapshot(owner);
         next = at + 1;
       } else if (Faults.hits(random, crash)) {
         follower.abort();
@@ -118,7 +116,7 @@ class LateChunksPropertyTest {
     follower.commit();
     sameResult(expected, owner);
     assertThat(follower.view()).isEqualTo(published.view());
-    byte[] before = snapshot(owner);
+    byte[] before = LinkedRunsTest.snapshot(owner);
     owner.settle();
     sameResult(expected, owner);
     assertThat(owner.heldChunks()).isZero();
@@ -147,7 +145,7 @@ class LateChunksPropertyTest {
                 refused.add(i);
               }
               if (random.nextInt(100) == 0) {
-                subject = restored(snapshot(subject), limits, null);
+                subject = restored(LinkedRunsTest.snapshot(subject), limits, null);
               }
             }
             for (int i = 0; i < taken.length; i++) {
@@ -211,16 +209,6 @@ class LateChunksPropertyTest {
     ApplyResult result = state.apply(chunk.meta(), chunk.core(), chunk.imageId(), chunk.batch());
     assertThat(result).isNotIn(ApplyResult.NEEDS_IMAGE, ApplyResult.REFUSED);
     return result;
-  }
-
-  private static byte[] snapshot(GraphState state) {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    try {
-      state.writeTo(new DataOutputStream(bytes));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return bytes.toByteArray();
   }
 
   private static GraphState restored(byte[] bytes, LateLimits late, Follower follower) {

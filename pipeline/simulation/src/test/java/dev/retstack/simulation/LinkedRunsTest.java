@@ -104,7 +104,7 @@ class LinkedRunsTest {
     }
   }
 
-  private static byte[] snapshot(GraphState state) {
+  static byte[] snapshot(GraphState state) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try {
       state.writeTo(new DataOutputStream(bytes));
