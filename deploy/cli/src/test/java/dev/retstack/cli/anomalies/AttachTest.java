@@ -33,6 +33,9 @@ class AttachTest {
   private static final List<String> PROGRAMS =
       List.of("ackermann", "deep", "nested", "longjmp", "tail", "mutual", "sort", "interpreter");
 
+  /** The moment was in the program's last block: it ended before the core could be told. */
+  private static final long NEVER = Long.MAX_VALUE;
+
   static Stream<LoadedImage> images() {
     return Stream.of(
             "x86_64 fentry",
@@ -71,17 +74,17 @@ class AttachTest {
               : TraceSettings.standard().withOn(false);
       List<String> expected = null;
       for (ProbeKind probe : List.of(ProbeKind.JAVA, ProbeKind.NATIVE)) {
-        long[] since = {-1};
+        long[] since = {NEVER};
         Run run =
             Run.of(
                 image,
                 Guest.checking().withProbe(probe).withTrace(before),
                 core -> {
-                  if (since[0] < 0 && core.instructions() >= from) {
+                  if (since[0] == NEVER && core.instructions() >= from) {
                     since[0] = core.instructions();
                     core.trace(TraceSettings.standard());
                   }
-                  return since[0] < 0 ? Math.max(1, from - core.instructions()) : 1_000_000;
+                  return since[0] == NEVER ? Math.max(1, from - core.instructions()) : 1_000_000;
                 },
                 program);
         String how = "%s from %d, %s: -Dretstack.seed=%d".formatted(program, from, probe, seed);
