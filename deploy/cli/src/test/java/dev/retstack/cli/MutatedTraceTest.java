@@ -32,7 +32,7 @@ class MutatedTraceTest {
     assertThat(Ran.retstack("report", whole.toString()).code()).isEqualTo(ExitCode.OK);
     byte[] original = Files.readAllBytes(whole);
 
-    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    long seed = Seeds.fresh();
     System.out.println("MutatedTraceTest: -Dretstack.seed=" + seed);
     Random random = new Random(seed);
     int refused = 0;

@@ -2,6 +2,7 @@ package dev.retstack.cli.anomalies;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.cli.Seeds;
 import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.control.Tracer;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
@@ -60,7 +61,7 @@ class AttachTest {
   @ParameterizedTest
   @MethodSource("images")
   void tracingBeginsDeepInCalls(LoadedImage image) {
-    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    long seed = Seeds.fresh();
     SplittableRandom random = new SplittableRandom(seed);
     for (String program : PROGRAMS) {
       if (!Zoo.programs(image).contains(program)) {
@@ -152,7 +153,7 @@ class AttachTest {
   @ParameterizedTest
   @MethodSource("images")
   void aReaderComesToAStreamThatHasBegun(LoadedImage image) {
-    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    long seed = Seeds.fresh();
     SplittableRandom random = new SplittableRandom(seed);
     for (String program : PROGRAMS) {
       if (!Zoo.programs(image).contains(program)) {

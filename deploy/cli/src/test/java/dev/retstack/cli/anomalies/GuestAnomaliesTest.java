@@ -2,6 +2,7 @@ package dev.retstack.cli.anomalies;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.cli.Seeds;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Run;
@@ -116,7 +117,7 @@ class GuestAnomaliesTest {
   @ParameterizedTest
   @MethodSource("zoo")
   void recordsThatAreMissing(LoadedImage image) throws Exception {
-    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    long seed = Seeds.fresh();
     SplittableRandom random = new SplittableRandom(seed);
     String how = image.isa().name() + ": -Dretstack.seed=" + seed;
     Run run = Run.of(image, Guest.checking(), 1_000_000, core -> {}, "sort");

@@ -1,5 +1,6 @@
 package dev.retstack.cli.chaos;
 
+import dev.retstack.cli.Seeds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -38,7 +39,7 @@ record ChaosScript(long seed, List<Fault> faults) {
 
   /** The seed of this run: given, or fresh. */
   static long freshSeed() {
-    return Long.getLong("retstack.seed", System.nanoTime());
+    return Seeds.fresh();
   }
 
   /** Kills of members: one in four hits two at once, one in three is aimed at a checkpoint. */

@@ -2,6 +2,7 @@ package dev.retstack.cli.house;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.cli.Seeds;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -26,7 +27,7 @@ class GuestSourcesTest {
   void imagesAreWhatTheSourcesMake() throws IOException, InterruptedException {
     List<String> variants = committed();
     if (!System.getProperty("retstack.guests", "").equals("all")) {
-      long seed = System.nanoTime();
+      long seed = Seeds.fresh();
       System.out.println("seed of the rebuilt images: " + seed);
       Collections.shuffle(variants, new Random(seed));
       variants = variants.subList(0, REBUILT);

@@ -2,6 +2,7 @@ package dev.retstack.cli.trace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.cli.Seeds;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
 import java.util.ArrayList;
@@ -30,7 +31,7 @@ class AnswerSheetTest {
   /** Answers overtake each other on their way. */
   @Test
   void completeWhenEveryCoreThatWasAnnouncedHasAnsweredInWhateverOrder() {
-    long seed = System.nanoTime();
+    long seed = Seeds.fresh();
     Random random = new Random(seed);
     List<ControlResult> all = new ArrayList<>();
     all.add(fleet("s1", 2));

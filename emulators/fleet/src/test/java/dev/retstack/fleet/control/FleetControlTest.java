@@ -3,6 +3,7 @@ package dev.retstack.fleet.control;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.fleet.Seeds;
 import dev.retstack.schema.Control;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -76,7 +77,7 @@ final class FleetControlTest {
 
   @Test
   void aLateJoinerTracesWhatAnEarlyOneDoes() {
-    long seed = System.nanoTime();
+    long seed = Seeds.fresh();
     Random random = new Random(seed);
     for (int round = 0; round < 150; round++) {
       TraceSettings start =
@@ -105,7 +106,7 @@ final class FleetControlTest {
   /** Said anew, part by part, by looking for the last command that counts. */
   @Test
   void theLastCommandThatSelectsACoreCounts() {
-    long seed = System.nanoTime();
+    long seed = Seeds.fresh();
     Random random = new Random(seed);
     TraceSettings start = TraceSettings.standard();
     for (int round = 0; round < 150; round++) {

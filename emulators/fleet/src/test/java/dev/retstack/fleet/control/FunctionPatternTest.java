@@ -3,6 +3,7 @@ package dev.retstack.fleet.control;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.fleet.Seeds;
 import java.math.BigInteger;
 import java.util.List;
 import java.util.Random;
@@ -48,7 +49,7 @@ final class FunctionPatternTest {
 
   @Test
   void rangesAreUnsigned() {
-    long seed = System.nanoTime();
+    long seed = Seeds.fresh();
     Random random = new Random(seed);
     for (int i = 0; i < 5_000; i++) {
       long a = address(random);
@@ -83,7 +84,7 @@ final class FunctionPatternTest {
 
   @Test
   void expressionsFindWhatJavasFind() {
-    long seed = System.nanoTime();
+    long seed = Seeds.fresh();
     Random random = new Random(seed);
     String[] parts = {"a", "b", ".", "a*", "b+", "[ab]", "(a|bb)", "a?", "c{2}"};
     for (int i = 0; i < 5_000; i++) {

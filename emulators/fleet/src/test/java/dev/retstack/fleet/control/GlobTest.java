@@ -3,6 +3,7 @@ package dev.retstack.fleet.control;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.fleet.Seeds;
 import java.util.Random;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -48,7 +49,7 @@ final class GlobTest {
 
   @Test
   void matchesAsBySearch() {
-    long seed = System.nanoTime();
+    long seed = Seeds.fresh();
     Random random = new Random(seed);
     String[] parts = {
       "a", "b", ".", "_", "$", "*", "?", "[ab]", "[!a]", "[a-c]", "[.^\\]", "(", "+"

@@ -3,6 +3,7 @@ package dev.retstack.fleet.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.fleet.Seeds;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.BitSet;
@@ -80,7 +81,7 @@ class GuestMemoryTest {
   /** Random maps, unmaps and protects against a bit per page. */
   @Test
   void mappingsAreThoseOfAPlainModel() {
-    long seed = System.nanoTime();
+    long seed = Seeds.fresh();
     System.out.println("GuestMemoryTest: seed " + seed);
     SplittableRandom random = new SplittableRandom(seed);
     BitSet model = new BitSet();

@@ -3,6 +3,7 @@ package dev.retstack.fleet.isolate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.fleet.Seeds;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -77,7 +78,7 @@ class FrameTest {
 
   @Test
   void noiseIsRefusedOrCut() throws Exception {
-    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    long seed = Seeds.fresh();
     System.out.println("FrameTest: seed " + seed);
     SplittableRandom random = new SplittableRandom(seed);
     for (int i = 0; i < 5_000; i++) {

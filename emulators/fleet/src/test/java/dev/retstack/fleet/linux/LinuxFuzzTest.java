@@ -3,6 +3,7 @@ package dev.retstack.fleet.linux;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.schema.linux.SystemCallNames;
 import java.time.Duration;
@@ -59,7 +60,7 @@ final class LinuxFuzzTest {
 
   @Test
   void noCallBreaksTheHost() {
-    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    long seed = Seeds.fresh();
     System.out.println("LinuxFuzzTest: seed " + seed);
     TreeMap<Long, Integer> results = new TreeMap<>();
     assertTimeoutPreemptively(

@@ -3,6 +3,7 @@ package dev.retstack.fleet.loader;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
+import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.isolate.MutantRunner;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -45,7 +46,7 @@ final class ElfFuzzTest {
   private static final int RUN_OF = 64;
 
   private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-  private final long seed = Long.getLong("retstack.seed", System.nanoTime());
+  private final long seed = Seeds.fresh();
   private final ByteBuffer last = ByteBuffer.allocate(16);
   private final MutantRunner runner = new MutantRunner();
   @TempDir private Path folder;

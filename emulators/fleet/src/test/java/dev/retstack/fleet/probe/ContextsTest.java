@@ -2,6 +2,7 @@ package dev.retstack.fleet.probe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.probe.StackRegions.Region;
 import dev.retstack.schema.codec.RecordBatch;
 import java.util.ArrayList;
@@ -313,7 +314,7 @@ class ContextsTest {
   /** Some stacks of one array, calls and returns on any of them: every return finds its frame. */
   @Test
   void noReturnAddressIsLostWhicheverStackIsSwitchedTo() {
-    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    long seed = Seeds.fresh();
     SplittableRandom random = new SplittableRandom(seed);
     long[][] slots = new long[8][64];
     int[] depths = new int[8];

@@ -2,6 +2,7 @@ package dev.retstack.fleet.zoo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.control.TaskPattern;
 import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.control.Tracer;
@@ -72,7 +73,7 @@ class CoroutinesTest {
   }
 
   private static void alsoWhereverTheyStop(LoadedImage image, RecordBatch records) {
-    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    long seed = Seeds.fresh();
     SplittableRandom random = new SplittableRandom(seed);
     for (ProbeKind probe : List.of(ProbeKind.JAVA, ProbeKind.NATIVE)) {
       CoreOptions options =

@@ -3,6 +3,7 @@ package dev.retstack.fleet.zoo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
@@ -184,7 +185,7 @@ class DeclaredTasksTest {
 
   /** By both probes, wherever they stop, and the program does what it does untraced. */
   private static Run sameByBoth(LoadedImage image, CoreOptions options, String... arguments) {
-    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    long seed = Seeds.fresh();
     SplittableRandom random = new SplittableRandom(seed);
     Run untraced = Run.of(image, options.withTraced(false), 1_000_000, core -> {}, arguments);
     Run first = null;

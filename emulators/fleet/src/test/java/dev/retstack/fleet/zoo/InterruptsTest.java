@@ -2,6 +2,7 @@ package dev.retstack.fleet.zoo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
@@ -26,7 +27,7 @@ class InterruptsTest {
   @ParameterizedTest
   @MethodSource("cases")
   void bothProbesRecordThemAndTheProgramDoesWhatItDid(Zoo.Case zoo) {
-    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    long seed = Seeds.fresh();
     Run plain = Run.of(zoo.image(), zoo.program());
     for (ProbeKind probe : List.of(ProbeKind.JAVA, ProbeKind.NATIVE)) {
       Run run = interrupted(zoo, plain, probe, seed);

@@ -2,6 +2,7 @@ package dev.retstack.fleet.zoo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.probe.NativeLibrary;
@@ -40,7 +41,7 @@ class ProbesTest {
   @ParameterizedTest
   @MethodSource("cases")
   void alsoWhereverTheyStop(Zoo.Case zoo) {
-    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    long seed = Seeds.fresh();
     SplittableRandom random = new SplittableRandom(seed);
     CoreOptions options =
         Run.options()

@@ -3,6 +3,7 @@ package dev.retstack.fleet.zoo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.GuestCompiler;
@@ -45,7 +46,7 @@ class RandomProgramsTest {
   @Test
   void probesAndOraclesTellTheSameTree() throws Exception {
     assumeTrue(GuestCompiler.installed("gcc"), "skipped: no gcc");
-    long first = Long.getLong("retstack.seed", System.nanoTime());
+    long first = Seeds.fresh();
     System.out.println("RandomProgramsTest: -Dretstack.seed=" + first);
     List<String> faults = new ArrayList<>();
     int images = 0;

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.zoo;
 
+import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.loader.LoadedImage;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,7 +12,7 @@ import java.util.SplittableRandom;
  * {@code -Dretstack.seeds=N} runs N of them.
  */
 final class SeededRounds {
-  private static final long FIRST = Long.getLong("retstack.seed", System.nanoTime());
+  private static final long FIRST = Seeds.fresh();
 
   static { // at once: a crash of the emulator leaves no message behind
     System.out.println("SeededRounds: -Dretstack.seed=" + FIRST);

@@ -2,6 +2,7 @@ package dev.retstack.fleet.zoo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.GuestCompiler;
@@ -122,7 +123,7 @@ class SmashedTest {
 
   /** Both probes, any slices: the same records, and the program ends as it does untraced. */
   private static Run runs(LoadedImage image, String program) {
-    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    long seed = Seeds.fresh();
     SplittableRandom random = new SplittableRandom(seed);
     Run untraced = run(image, Run.options().withTraced(false), 1_000_000, program);
     CoreOptions checking = Run.options().withCheckReturns(true);

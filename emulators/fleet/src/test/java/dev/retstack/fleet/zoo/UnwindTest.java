@@ -2,6 +2,7 @@ package dev.retstack.fleet.zoo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.LoadedImage;
@@ -26,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 final class UnwindTest {
   private static final Path FOLDER = Zoo.GUEST.resolve("unwind");
 
-  private static final long SEED = Long.getLong("retstack.seed", System.nanoTime() >>> 1);
+  private static final long SEED = Seeds.fresh();
 
   @TempDir static Path built;
 

@@ -2,6 +2,7 @@ package dev.retstack.graph.aggregate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.graph.Seeds;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
@@ -36,7 +37,7 @@ class BoundedMemoryTest {
   }
 
   private static void stays(Class<?> hogs, long stated) throws Exception {
-    long seed = Long.getLong("retstack.seed", System.nanoTime());
+    long seed = Seeds.fresh();
     String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     Process hog =
         new ProcessBuilder(
