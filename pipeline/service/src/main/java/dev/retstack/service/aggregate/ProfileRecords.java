@@ -89,12 +89,14 @@ final class ProfileRecords {
   }
 
   private static void rows(CallProfile profile, Rows visitor) {
+    CallTotals functions = profile.functions(); // made anew by each call
     for (int id = 0; id < profile.functionCount(); id++) {
-      visitor.row(null, profile.selfPc(id), profile.functions(), id);
+      visitor.row(null, profile.selfPc(id), functions, id);
     }
+    CallTotals edges = profile.edges();
     for (int id = 0; id < profile.edgeCount(); id++) {
       long caller = profile.selfPc(profile.caller(id));
-      visitor.row(caller, profile.selfPc(profile.callee(id)), profile.edges(), id);
+      visitor.row(caller, profile.selfPc(profile.callee(id)), edges, id);
     }
   }
 

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Totals go out a limited number of rows at a time, and each row goes out. */
 class ProfileRecordsTest {
@@ -75,6 +76,17 @@ class ProfileRecordsTest {
     calls(seen, pieces.changed(state, 101));
     assertThat(seen).isEqualTo(whole());
     assertThat(pieces.isLeft()).isFalse();
+  }
+
+  /** Totals are added up once for all rows: once for each row it took minutes. */
+  @Test
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void manyRowsTakeAsLongAsTheyAreMany() {
+    int functions = 100_000;
+    call(0, functions);
+    ProfileRecords pieces = records(1);
+    assertThat(pieces.changed(state, 1)).hasSize(1);
+    assertThat(pieces.isLeft()).isTrue();
   }
 
   private static ProfileRecords records(int rowsMax) {
