@@ -1,7 +1,7 @@
 package dev.retstack.service;
 
 import dev.retstack.service.query.HttpToken;
-import dev.retstack.service.query.PemFiles;
+import dev.retstack.service.tls.PemFiles;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.URI;

@@ -1,22 +1,13 @@
 package dev.retstack.service.query;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
+import dev.retstack.service.tls.MemberKeystore;
+import dev.retstack.service.tls.PemFiles;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
-import java.security.KeyStore;
 import java.security.cert.X509Certificate;
-import java.util.Arrays;
-import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
-import javax.net.ssl.TrustManager;
 
 /** The certificate and the key of the HTTP side, ready for use. */
 public final class HttpTls {
@@ -54,54 +45,13 @@ public final class HttpTls {
 
   private static HttpTls read(
       Path keystore, Path passwordFile, Optional<List<X509Certificate>> clientCa) {
-    char[] password = password(passwordFile);
-    try (InputStream in = Files.newInputStream(keystore)) {
-      KeyStore store = KeyStore.getInstance("PKCS12");
-      store.load(in, password);
-      boolean hasKey = false;
-      Set<X509Certificate> own = new HashSet<>();
-      for (String alias : Collections.list(store.aliases())) {
-        hasKey |= store.isKeyEntry(alias);
-        if (store.isKeyEntry(alias) && store.getCertificate(alias) instanceof X509Certificate x) {
-          own.add(x);
-        }
-      }
-      if (!hasKey) {
-        throw new IllegalArgumentException(
-            "HTTP keystore %s has no private key: put certificate and key into it"
-                .formatted(keystore));
-      }
-      KeyManagerFactory keys =
-          KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-      keys.init(store, password);
-      TrustManager[] clients =
-          clientCa.isEmpty() ? null : new TrustManager[] {PeerTrust.clients(clientCa.get(), own)};
-      SSLContext context = SSLContext.getInstance("TLS");
-      context.init(keys.getKeyManagers(), clients, null);
-      SSLContext peers = SSLContext.getInstance("TLS");
-      // a member that wants a certificate is shown this one
-      peers.init(keys.getKeyManagers(), new TrustManager[] {PeerTrust.servers(store, own)}, null);
-      return new HttpTls(context, peers, clientCa.isPresent());
-    } catch (IOException | GeneralSecurityException e) {
-      throw new IllegalArgumentException(
-          "cannot read the HTTP keystore %s: %s: give a PKCS #12 file and its password"
-              .formatted(keystore, e.getMessage() == null ? e : e.getMessage()),
-          e);
-    } finally {
-      Arrays.fill(password, ' ');
-    }
+    MemberKeystore store = MemberKeystore.read(keystore, passwordFile);
+    SSLContext context = clientCa.map(store::clients).orElseGet(store::server);
+    // a member that wants a certificate is shown this one
+    return new HttpTls(context, store.members(), clientCa.isPresent());
   }
 
-  private static char[] password(Path file) {
-    try {
-      return Files.readString(file).lines().findFirst().orElse("").toCharArray();
-    } catch (IOException e) {
-      throw new IllegalArgumentException(
-          "cannot read the password of the HTTP keystore in " + file + ": " + e, e);
-    }
-  }
-
-  /** For asking other members of the job: see {@link PeerTrust}. */
+  /** For asking other members of the job: see {@link MemberKeystore}. */
   SSLContext peers() {
     return peers;
   }

@@ -1,4 +1,4 @@
-package dev.retstack.service.query;
+package dev.retstack.service.tls;
 
 import java.io.IOException;
 import java.net.Socket;
@@ -7,8 +7,6 @@ import java.security.KeyStore;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import javax.net.ssl.SSLEngine;
@@ -17,10 +15,10 @@ import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * Who is a member of the same job, or may ask it. One that shows this member's own certificate has
- * its key, and is one whatever its address: members that share a keystore need no certificate for
- * each address. Any other has to be vouched for: a server by an authority in this member's
- * keystore, for the very host that was asked; a client by one of those named for clients.
+ * Who is a member of the same job, or may ask it, on either end of a connection. One that shows
+ * this member's own certificate has its key, and is one whatever its address: members that share a
+ * keystore need no certificate for each address. Any other has to be vouched for by an authority;
+ * where it is a server, for the very host that was called.
  */
 final class PeerTrust extends X509ExtendedTrustManager {
   private final Set<X509Certificate> own;
@@ -32,27 +30,11 @@ final class PeerTrust extends X509ExtendedTrustManager {
   }
 
   /**
-   * Trusts a server for what is in a keystore.
-   *
-   * @param own certificates whose keys are in it
-   */
-  static PeerTrust servers(KeyStore keystore, Set<X509Certificate> own)
-      throws GeneralSecurityException {
-    List<Certificate> trusted = new ArrayList<>();
-    for (String alias : Collections.list(keystore.aliases())) {
-      Certificate[] chain = keystore.getCertificateChain(alias);
-      // its own certificate, and those who vouch for it
-      trusted.addAll(chain == null ? List.of(keystore.getCertificate(alias)) : List.of(chain));
-    }
-    return new PeerTrust(own, authorities(trusted));
-  }
-
-  /**
-   * Trusts a client for who signed its certificate.
+   * Trusts who is vouched for, and who shows an own certificate.
    *
    * @param own certificates whose keys this member has
    */
-  static PeerTrust clients(List<X509Certificate> authorities, Set<X509Certificate> own)
+  static PeerTrust members(List<? extends Certificate> authorities, Set<X509Certificate> own)
       throws GeneralSecurityException {
     return new PeerTrust(own, authorities(authorities));
   }

@@ -1,4 +1,4 @@
-package dev.retstack.service.query;
+package dev.retstack.service.tls;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
