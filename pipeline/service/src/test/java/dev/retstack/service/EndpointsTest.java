@@ -16,6 +16,7 @@ import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.States;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -88,6 +89,27 @@ class EndpointsTest {
     assertThat(page.headers().firstValue("Retstack-Page"))
         .hasValue("offset=1; rows=2; of=" + edges.size());
     assertThat(page.body().lines()).hasSize(3);
+  }
+
+  @Test
+  void theFirstFunctionsAreThoseOfTheReport() throws Exception {
+    JsonNode report = json("/report");
+    JsonNode top = json("/top?sort=total&limit=3");
+    assertThat(top.path("functions")).hasSize(3);
+    for (int i = 0; i < 3; i++) {
+      assertThat(top.path("functions").get(i)).isEqualTo(report.path("functions").get(i));
+    }
+    for (String field : List.of("unit", "records", "lost", "completeness", "stats")) {
+      assertThat(top.path(field)).as(field).isEqualTo(report.path(field));
+    }
+    assertThat(top.path("functionCount").asInt()).isEqualTo(report.path("functions").size());
+    assertThat(top.path("cores").path("RUNNING").asInt()).isEqualTo(1);
+    assertThat(top.path("topCores").get(0).path("core").asText()).isEqualTo("core-o");
+    List<Long> calls = new ArrayList<>();
+    json("/top").path("functions").forEach(row -> calls.add(row.path("calls").asLong()));
+    assertThat(calls).isSortedAccordingTo(Comparator.reverseOrder()).hasSizeGreaterThan(3);
+    assertThat(ask.get("/top?format=csv&sort=self").body()).startsWith("name,address,image,isa");
+    assertThat(ask.get("/top?format=text").body()).contains("SELF-%").contains("core-o");
   }
 
   @Test

@@ -48,6 +48,9 @@ class JobTest {
           "/completeness?format=text",
           "/cores",
           "/cores?format=csv&limit=2",
+          "/top",
+          "/top?sort=self&limit=3&format=csv",
+          "/top?sort=total&format=text",
           "/stats",
           "/stats?format=text");
 

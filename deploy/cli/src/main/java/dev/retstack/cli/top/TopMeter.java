@@ -5,11 +5,15 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.retstack.cli.option.Tables;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.util.HashMap;
 import java.util.Map;
 
 /** Asks a pipeline again and again, and shows what changed since the time before. */
 public final class TopMeter {
   private static final String CLEAR = "\u001b[H\u001b[2J\u001b[3J";
+
+  /** Rows that are asked for: who is busy now is found among those that have most in all. */
+  private static final int ASKED = 1000;
 
   /** Asks for a resource as JSON. */
   @FunctionalInterface
@@ -19,19 +23,25 @@ public final class TopMeter {
   }
 
   private final Question question;
-  private final Map<String, String> report;
+  private final Map<String, String> parameters;
+  private final String sort;
   private final int rows;
   private TopSample before;
 
   /**
    * Has not asked yet.
    *
-   * @param report parameters of the report, such as its unit
+   * @param parameters of {@code /top}, such as its unit
+   * @param sort {@code calls}, {@code self} or {@code total}: which functions are the first
    * @param rows most rows of cores and of functions
    */
-  public TopMeter(Question question, Map<String, String> report, int rows) {
+  public TopMeter(Question question, Map<String, String> parameters, String sort, int rows) {
     this.question = question;
-    this.report = Map.copyOf(report);
+    Map<String, String> all = new HashMap<>(parameters);
+    all.put("sort", sort);
+    all.put("limit", String.valueOf(Math.max(rows, ASKED)));
+    this.parameters = Map.copyOf(all);
+    this.sort = sort;
     this.rows = rows;
   }
 
@@ -57,20 +67,19 @@ public final class TopMeter {
 
   private TopView next() throws IOException, InterruptedException {
     TopSample now = now();
-    TopView view = new TopView(before, now, rows);
+    TopView view = new TopView(before, now, sort, rows);
     before = now;
     return view;
   }
 
   private TopSample now() throws IOException, InterruptedException {
     JsonNode parts = ask("parts", Map.of());
-    JsonNode cores = ask("cores", Map.of());
     long nanos = System.nanoTime();
-    return TopSample.of(nanos, parts, cores, ask("report", report));
+    return TopSample.of(nanos, parts, ask("top", parameters));
   }
 
-  private JsonNode ask(String resource, Map<String, String> parameters)
+  private JsonNode ask(String resource, Map<String, String> with)
       throws IOException, InterruptedException {
-    return Tables.JSON.readTree(question.ask(resource, parameters));
+    return Tables.JSON.readTree(question.ask(resource, with));
   }
 }

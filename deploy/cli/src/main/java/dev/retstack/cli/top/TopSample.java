@@ -10,14 +10,18 @@ import java.util.TreeMap;
  * What a pipeline said at one moment.
  *
  * @param nanos when, by this process's own clock
+ * @param records of all cores, by partition
+ * @param cores those that run ahead; not all where there are many
+ * @param functions the first ones; not all where there are many
  */
 record TopSample(
     long nanos,
     List<String> nodes,
     List<PartOf> parts,
+    Map<Integer, Long> records,
     Map<String, CoreOf> cores,
     Map<String, FunctionOf> functions,
-    double completeness,
+    Sums sums,
     Map<String, Long> stats) {
   /** A partition; {@code missing} is empty where it was answered for. */
   record PartOf(int partition, String node, long lag, String missing) {}
@@ -33,28 +37,60 @@ record TopSample(
       String end) {}
 
   /** A function. */
-  record FunctionOf(String name, String isa, long calls, long self) {}
+  record FunctionOf(String name, String isa, long calls, long total, long self) {
+    /** The same function in two builds of an image. */
+    private FunctionOf plus(FunctionOf other) {
+      return new FunctionOf(name, isa, calls + other.calls, total + other.total, self + other.self);
+    }
+  }
+
+  /**
+   * Over all cores and functions.
+   *
+   * @param self time in functions themselves
+   * @param allCores whether the sample has a row for each core
+   * @param allFunctions whether it has one for each function
+   */
+  record Sums(
+      long cores,
+      long running,
+      long records,
+      long lost,
+      long self,
+      double completeness,
+      boolean allCores,
+      boolean allFunctions) {}
 
   TopSample {
     nodes = List.copyOf(nodes);
     parts = List.copyOf(parts);
+    records = Map.copyOf(records);
     cores = Map.copyOf(cores);
     functions = Map.copyOf(functions);
     stats = new TreeMap<>(stats);
   }
 
+  /** Records of a core that is not here: it began later, or is one of those left out. */
+  long recordsOfOthers(CoreOf core) {
+    return sums.allCores() ? 0 : core.records();
+  }
+
+  /** Calls of a function that is not here: it began later, or is one of those left out. */
+  long callsOfOthers(FunctionOf function) {
+    return sums.allFunctions() ? 0 : function.calls();
+  }
+
   /**
-   * Reads three answers.
+   * Reads two answers.
    *
    * @param parts of {@code /parts}
-   * @param cores of {@code /cores}
-   * @param report of {@code /report}
+   * @param top of {@code /top}
    */
-  static TopSample of(long nanos, JsonNode parts, JsonNode cores, JsonNode report) {
+  static TopSample of(long nanos, JsonNode parts, JsonNode top) {
     List<String> nodes = new ArrayList<>();
     parts.path("nodes").forEach(node -> nodes.add(node.path("node").asText()));
     List<PartOf> partRows = new ArrayList<>();
-    for (JsonNode part : parts.path("parts")) {
+    for (JsonNode part : top.path("parts")) {
       partRows.add(
           new PartOf(
               part.path("partition").asInt(),
@@ -62,8 +98,12 @@ record TopSample(
               part.path("lag").asLong(),
               part.path("missing").asText()));
     }
+    Map<Integer, Long> records = new TreeMap<>();
+    for (JsonNode sum : top.path("byPartition")) {
+      records.put(sum.path("partition").asInt(), sum.path("records").asLong());
+    }
     Map<String, CoreOf> coreRows = new TreeMap<>();
-    for (JsonNode core : cores.path("cores")) {
+    for (JsonNode core : top.path("topCores")) {
       CoreOf row =
           new CoreOf(
               core.path("core").asText(),
@@ -76,22 +116,43 @@ record TopSample(
       coreRows.put(row.core() + "\n" + row.session(), row);
     }
     Map<String, FunctionOf> functions = new TreeMap<>();
-    for (JsonNode function : report.path("functions")) {
-      functions.put(
-          function.path("image").asText() + "\n" + function.path("address").asText(),
+    for (JsonNode function : top.path("functions")) {
+      functions.merge(
+          function.path("image").asText()
+              + "\n"
+              + function.path("address").asText()
+              + "\n"
+              + function.path("name").asText(),
           new FunctionOf(
               function.path("name").asText(),
               function.path("isa").asText(),
               function.path("calls").asLong(),
-              function.path("self").asLong()));
+              function.path("total").asLong(),
+              function.path("self").asLong()),
+          FunctionOf::plus);
     }
     Map<String, Long> stats = new TreeMap<>();
-    for (JsonNode stat : report.path("stats")) {
+    for (JsonNode stat : top.path("stats")) {
       if (!stat.path("severity").asText().equals("INFO")) {
         stats.put(stat.path("name").asText(), stat.path("count").asLong());
       }
     }
-    return new TopSample(
-        nanos, nodes, partRows, coreRows, functions, report.path("completeness").asDouble(), stats);
+    return new TopSample(nanos, nodes, partRows, records, coreRows, functions, sums(top), stats);
+  }
+
+  private static Sums sums(JsonNode top) {
+    long cores = 0;
+    for (JsonNode count : top.path("cores")) {
+      cores += count.asLong();
+    }
+    return new Sums(
+        cores,
+        top.path("cores").path("RUNNING").asLong(),
+        top.path("records").asLong(),
+        top.path("lost").asLong(),
+        top.path("self").asLong(),
+        top.path("completeness").asDouble(),
+        top.path("topCores").size() == cores,
+        top.path("functions").size() == top.path("functionCount").asInt());
   }
 }

@@ -9,12 +9,14 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
 /**
  * What goes on between two samples of a pipeline. A pure function of them: rates are differences
- * over the time between, and a core or function that was not in the first began at 0.
+ * over the time between. A core or function that is not in the first began at 0 where that one has
+ * all; else nothing is known of its rate, and 0 is shown.
  */
 final class TopView {
   private record CoreRow(TopSample.CoreOf core, double rate) {}
@@ -29,15 +31,15 @@ final class TopView {
   private final List<FunctionRow> functions;
   private final double rate;
   private final long lag;
-  private final long records;
-  private final long lost;
 
   /**
    * A view.
    *
+   * @param sort {@code calls}: functions that are called most now are shown; {@code self} or {@code
+   *     total}: those with most of that time so far
    * @param rows most rows of cores and of functions
    */
-  TopView(TopSample before, TopSample now, int rows) {
+  TopView(TopSample before, TopSample now, String sort, int rows) {
     this.now = now;
     double seconds = Math.max(1e-3, (now.nanos() - before.nanos()) / 1e9);
     List<CoreRow> all = new ArrayList<>();
@@ -45,43 +47,53 @@ final class TopView {
         .forEach(
             (key, core) -> {
               TopSample.CoreOf former = before.cores().get(key);
-              long since = core.records() - (former == null ? 0 : former.records());
+              long then = former == null ? before.recordsOfOthers(core) : former.records();
+              long since = core.records() - then;
               // a partition that moved is for a moment behind where it was
               all.add(new CoreRow(core, Math.max(0, since) / seconds));
             });
-    this.rate = all.stream().mapToDouble(CoreRow::rate).sum();
-    this.records = all.stream().mapToLong(row -> row.core().records()).sum();
-    this.lost = all.stream().mapToLong(row -> row.core().lost()).sum();
+    Map<Integer, Double> rates = rates(before, seconds);
+    this.rate = rates.values().stream().mapToDouble(Double::doubleValue).sum();
     this.lag = now.parts().stream().mapToLong(TopSample.PartOf::lag).sum();
     for (String node : now.nodes()) {
-      nodes.add(row(node, all));
+      nodes.add(row(node, rates));
     }
     this.cores = first(all, CoreRow::rate, Comparator.comparing(row -> row.core().core()), rows);
-    this.functions = functions(before, seconds, rows);
+    this.functions = functions(before, seconds, sort, rows);
   }
 
-  private NodeRow row(String node, List<CoreRow> all) {
+  /** Records per second of each partition. */
+  private Map<Integer, Double> rates(TopSample before, double seconds) {
+    Map<Integer, Double> rates = new TreeMap<>();
+    now.records()
+        .forEach(
+            (partition, records) ->
+                rates.put(
+                    partition,
+                    Math.max(0, records - before.records().getOrDefault(partition, 0L)) / seconds));
+    return rates;
+  }
+
+  private NodeRow row(String node, Map<Integer, Double> rates) {
     Map<Integer, TopSample.PartOf> own =
         now.parts().stream()
             .filter(part -> part.node().equals(node))
             .collect(Collectors.toMap(TopSample.PartOf::partition, part -> part));
     double sum =
-        all.stream()
-            .filter(row -> own.containsKey(row.core().partition()))
-            .mapToDouble(CoreRow::rate)
-            .sum();
+        own.keySet().stream().mapToDouble(partition -> rates.getOrDefault(partition, 0.0)).sum();
     return new NodeRow(
         node, own.size(), sum, own.values().stream().mapToLong(TopSample.PartOf::lag).sum());
   }
 
-  private List<FunctionRow> functions(TopSample before, double seconds, int rows) {
-    long time = now.functions().values().stream().mapToLong(TopSample.FunctionOf::self).sum();
+  private List<FunctionRow> functions(TopSample before, double seconds, String sort, int rows) {
+    long time = now.sums().self();
     List<FunctionRow> all = new ArrayList<>();
     now.functions()
         .forEach(
             (key, function) -> {
               TopSample.FunctionOf former = before.functions().get(key);
-              long since = function.calls() - (former == null ? 0 : former.calls());
+              long then = former == null ? before.callsOfOthers(function) : former.calls();
+              long since = function.calls() - then;
               all.add(
                   new FunctionRow(
                       function,
@@ -91,7 +103,13 @@ final class TopView {
     Comparator<FunctionRow> quiet =
         Comparator.<FunctionRow>comparingDouble(row -> -row.share())
             .thenComparing(row -> row.function().name());
-    return first(all, FunctionRow::rate, quiet, rows);
+    ToDoubleFunction<FunctionRow> most =
+        switch (sort) {
+          case "total" -> row -> row.function().total();
+          case "self" -> row -> row.function().self();
+          default -> FunctionRow::rate;
+        };
+    return first(all, most, quiet, rows);
   }
 
   private static <T> List<T> first(
@@ -100,10 +118,6 @@ final class TopView {
         .sorted(Comparator.comparingDouble(most).reversed().thenComparing(then))
         .limit(rows)
         .toList();
-  }
-
-  private long running() {
-    return now.cores().values().stream().filter(core -> core.end().equals("RUNNING")).count();
   }
 
   private List<TopSample.PartOf> missing() {
@@ -120,12 +134,12 @@ final class TopView {
         now.nodes().size(),
         all - missing().size(),
         all,
-        running(),
-        now.cores().size(),
+        now.sums().running(),
+        now.sums().cores(),
         si(rate),
         lag,
-        lost,
-        now.completeness());
+        now.sums().lost(),
+        now.sums().completeness());
     missing()
         .forEach(
             part -> out.printf("partition %d is missing: %s%n", part.partition(), part.missing()));
@@ -185,9 +199,10 @@ final class TopView {
         .forEach(
             part ->
                 gone.addObject().put("partition", part.partition()).put("missing", part.missing()));
-    top.put("coresRunning", running()).put("cores", now.cores().size());
-    top.put("records", records).put("recordsPerSecond", rate);
-    top.put("lost", lost).put("lag", lag).put("completeness", now.completeness());
+    TopSample.Sums sums = now.sums();
+    top.put("coresRunning", sums.running()).put("cores", sums.cores());
+    top.put("records", sums.records()).put("recordsPerSecond", rate);
+    top.put("lost", sums.lost()).put("lag", lag).put("completeness", sums.completeness());
     ArrayNode nodeRows = top.putArray("nodes");
     nodes.forEach(
         row ->

@@ -10,6 +10,7 @@ import dev.retstack.cli.source.LiveOptions;
 import dev.retstack.cli.top.TopMeter;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -22,9 +23,9 @@ import picocli.CommandLine.Option;
       "Show what a running pipeline does now: its members, records per second, lag, the busiest",
       "cores, the most-called functions, losses and defects. On a terminal again and again until",
       "Ctrl-C, once elsewhere. Rates are those of the last interval; SELF-%% is of all time so far.",
-      "Each look copies the states of all partitions: lengthen the interval where they are large."
+      "Of more than 1,000 cores, or functions, those are looked at that run, or have most so far."
     },
-    footer = "  retstack top --once --rows 5")
+    footer = {"  retstack top --once --rows 5", "  retstack top --once --sort self"})
 public final class TopVerb extends Verb {
   @Option(names = "--once", description = "Show it once, after one interval.")
   private boolean once;
@@ -42,6 +43,15 @@ public final class TopVerb extends Verb {
       paramLabel = "N",
       description = "Cores and functions shown (default: ${DEFAULT-VALUE}).")
   private int rows;
+
+  @Option(
+      names = "--sort",
+      defaultValue = "calls",
+      paramLabel = "WHAT",
+      description =
+          "Which functions are shown: calls, those called most in the interval; self or total,"
+              + " those with most of that time so far (default: ${DEFAULT-VALUE}).")
+  private String sort;
 
   @Option(
       names = "--unit",
@@ -63,10 +73,14 @@ public final class TopVerb extends Verb {
     if (format.format() == Format.CSV) {
       throw usage("top is no table: use --format text or json");
     }
+    if (!List.of("calls", "self", "total").contains(sort)) {
+      throw usage("unknown --sort %s: use calls, self or total".formatted(sort));
+    }
     TopMeter meter =
         new TopMeter(
             (resource, parameters) -> live.ask(resource, parameters, kafka, terminal()),
             unit == null ? Map.of() : Map.of("unit", unit),
+            sort,
             rows);
     boolean single = once || !terminal().interactive();
     try (Shutdown shutdown = Shutdown.install()) {

@@ -10,7 +10,7 @@ import java.util.List;
 
 /** Rows of the functions and edges of profiles, in the order of reports. */
 final class ProfileRows {
-  private static final Comparator<FunctionRow> FUNCTION_ORDER =
+  static final Comparator<FunctionRow> FUNCTION_ORDER =
       Comparator.comparingLong(FunctionRow::total)
           .reversed()
           .thenComparing(FunctionRow::name)

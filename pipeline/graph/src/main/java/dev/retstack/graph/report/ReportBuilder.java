@@ -9,7 +9,6 @@ import dev.retstack.graph.aggregate.StatCounts;
 import dev.retstack.graph.aggregate.TimeRules;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.ClockUnit;
-import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.reconstruct.Saturating;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -85,10 +84,7 @@ public final class ReportBuilder {
         text.contexts(coreRows.get(coreRows.size() - 1));
         records += core.progress().records();
         lost = Saturating.sum(lost, core.progress().lost());
-        stats.add(core.stats());
-        stats.add(Stat.OPEN_CALLS, core.progress().open());
-        long cut = core.progress().ended(Ending.TRUNCATED);
-        stats.add(Stat.TRUNCATED_CALLS, cut - core.stats().get(Stat.TRUNCATED_CALLS));
+        StateTotals.addStats(core, stats);
       }
     }
     ProfileRows rows = new ProfileRows();
@@ -190,7 +186,8 @@ public final class ReportBuilder {
     return List.copyOf(rows);
   }
 
-  private static List<StatRow> rows(StatCounts counts) {
+  /** Those that are not zero. */
+  static List<StatRow> rows(StatCounts counts) {
     List<StatRow> rows = new ArrayList<>();
     for (Stat stat : Stat.values()) {
       if (counts.get(stat) > 0) {

@@ -13,22 +13,29 @@ import java.util.stream.Stream;
 public final class ReportCsv {
   private ReportCsv() {}
 
+  private static final List<String> FUNCTION =
+      List.of("name", "address", "image", "isa", "calls", "total", "self", "min", "max", "avg");
+
   private static final List<String> OF_TASKS = List.of("core", "task", "taskName", "interrupt");
 
   /** The function table; where the report is by task, one for each, with columns that name it. */
   public static void write(Report report, Appendable out) throws IOException {
     Csv csv = new Csv(out);
-    List<String> head =
-        List.of("name", "address", "image", "isa", "calls", "total", "self", "min", "max", "avg");
     if (report.byTask().isEmpty()) {
-      csv.line(head.toArray());
-      functions(report.functions(), List.of(), csv);
+      functions(report.functions(), out);
       return;
     }
-    csv.line(joined(head, OF_TASKS));
+    csv.line(joined(FUNCTION, OF_TASKS));
     for (ContextRow of : report.byTask()) {
       functions(of.functions(), columns(of), csv);
     }
+  }
+
+  /** A table of functions. */
+  static void functions(List<FunctionRow> rows, Appendable out) throws IOException {
+    Csv csv = new Csv(out);
+    csv.line(FUNCTION.toArray());
+    functions(rows, List.of(), csv);
   }
 
   private static void functions(List<FunctionRow> rows, List<?> more, Csv csv) throws IOException {

@@ -157,7 +157,7 @@ public final class ReportJson {
     json.writeNumberField("until", loss.until());
   }
 
-  private static void function(FunctionRow row, JsonGenerator json) throws IOException {
+  static void function(FunctionRow row, JsonGenerator json) throws IOException {
     json.writeStartObject();
     json.writeStringField("name", row.name());
     Json.hex(json, "address", row.address());

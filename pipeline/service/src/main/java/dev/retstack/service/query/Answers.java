@@ -7,6 +7,8 @@ import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.OpenCallRow;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.TaskChoice;
+import dev.retstack.graph.report.Top;
+import dev.retstack.graph.report.TopSort;
 import dev.retstack.schema.Node;
 import dev.retstack.service.export.AnomalyCsv;
 import dev.retstack.service.export.AnomalyJson;
@@ -22,6 +24,7 @@ import dev.retstack.service.export.ReportCsv;
 import dev.retstack.service.export.ReportJson;
 import dev.retstack.service.export.ReportText;
 import dev.retstack.service.export.SumText;
+import dev.retstack.service.export.TopText;
 import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.progress.CoreProgress;
 import java.io.IOException;
@@ -31,11 +34,15 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
 /** Turns a view and the parameters of a request into the text of an answer. */
 final class Answers {
+  /** Rows of {@code /top}, unless asked for otherwise. */
+  private static final int TOP_ROWS = 20;
+
   private Answers() {}
 
   private interface Renderer {
@@ -53,6 +60,25 @@ final class Answers {
                 case TEXT -> {
                   view.coverage().writeMissing(out);
                   ReportText.write(report, out);
+                }
+              }
+            }));
+  }
+
+  static Answer top(Job.Totals totals, Map<String, String> parameters) {
+    int most = number(parameters, "limit", TOP_ROWS);
+    TopSort sort =
+        TopSort.valueOf(parameters.getOrDefault("sort", "calls").toUpperCase(Locale.ROOT));
+    Top top = totals.totals().build(unit(parameters), sort, most);
+    return Answer.of(
+        render(
+            out -> {
+              switch (format(parameters)) {
+                case JSON -> TopText.json(top, most, totals.coverage(), out);
+                case CSV -> TopText.csv(top, out);
+                case TEXT -> {
+                  totals.coverage().writeMissing(out);
+                  TopText.text(top, most, out);
                 }
               }
             }));

@@ -8,6 +8,7 @@ import static dev.retstack.service.query.Parameter.KIND;
 import static dev.retstack.service.query.Parameter.LIMIT;
 import static dev.retstack.service.query.Parameter.OFFSET;
 import static dev.retstack.service.query.Parameter.SESSION;
+import static dev.retstack.service.query.Parameter.SORT;
 import static dev.retstack.service.query.Parameter.TASK;
 import static dev.retstack.service.query.Parameter.TO;
 import static dev.retstack.service.query.Parameter.UNIT;
@@ -110,6 +111,14 @@ enum Endpoint {
       "For other members: the partitions of this one, as a stream of bytes",
       "",
       WHAT),
+  TOP(
+      "/top",
+      "The first functions and cores, losses, and sums over all: cheaper than a report by far",
+      "{unit,records,lost,completeness,cores,byPartition,topCores,functionCount,self,functions,stats,partitions,parts}",
+      FORMAT,
+      UNIT,
+      SORT,
+      LIMIT),
   STATS(
       "/stats",
       "Losses and defects, and where each partition stands",

@@ -26,6 +26,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.pekko.NotUsed;
 import org.apache.pekko.actor.typed.ActorSystem;
@@ -112,7 +114,8 @@ public final class HttpApi {
     Route ofMember = path(OWN_PARTS, own::route);
     Route health = pathPrefix("health", this::health);
     Route metrics = path("metrics", this::metrics);
-    Route listed = concat(edges, open, sessions, lossless);
+    Route top = path("top", this::totals);
+    Route listed = concat(edges, open, sessions, lossless, top);
     Route queried = concat(report, graph, anomalies, events, stats, cores, parts, listed);
     Route all = concat(queryRole(queried), ofMember, health, metrics, openapi, schemas.routes());
     Route getOnly = get(() -> all);
@@ -147,47 +150,40 @@ public final class HttpApi {
   }
 
   private Route answer(Endpoint endpoint, BiFunction<View, Map<String, String>, Answer> renderer) {
-    return parameterMap(parameters -> answer(endpoint, renderer, parameters));
+    return asked(endpoint, job::view, View::coverage, renderer);
   }
 
-  private Route answer(
+  /** Asks the job, and renders what it says in the form asked for. */
+  private <T> Route asked(
       Endpoint endpoint,
-      BiFunction<View, Map<String, String>, Answer> renderer,
-      Map<String, String> parameters) {
-    endpoint.check(parameters);
-    Format format = Answers.format(parameters);
-    CompletionStage<HttpResponse> response =
-        gate.run(
-            () ->
-                job.view()
-                    .thenApply(
-                        view ->
-                            covered(
-                                text(format, renderer.apply(view, parameters)), view.coverage())));
-    return completeWithFuture(response.exceptionally(Refusals::failed));
+      Supplier<CompletionStage<T>> question,
+      Function<T, Coverage> coverage,
+      BiFunction<T, Map<String, String>, Answer> renderer) {
+    return parameterMap(
+        parameters -> {
+          endpoint.check(parameters);
+          Format format = Answers.format(parameters);
+          CompletionStage<HttpResponse> response =
+              gate.run(
+                  () ->
+                      question
+                          .get()
+                          .thenApply(
+                              found ->
+                                  covered(
+                                      text(format, renderer.apply(found, parameters)),
+                                      coverage.apply(found))));
+          return completeWithFuture(response.exceptionally(Refusals::failed));
+        });
   }
 
   private Route cores(
       Endpoint endpoint, BiFunction<Job.Cores, Map<String, String>, Answer> renderer) {
-    return parameterMap(parameters -> cores(endpoint, renderer, parameters));
+    return asked(endpoint, job::cores, Job.Cores::coverage, renderer);
   }
 
-  private Route cores(
-      Endpoint endpoint,
-      BiFunction<Job.Cores, Map<String, String>, Answer> renderer,
-      Map<String, String> parameters) {
-    endpoint.check(parameters);
-    Format format = Answers.format(parameters);
-    CompletionStage<HttpResponse> response =
-        gate.run(
-            () ->
-                job.cores()
-                    .thenApply(
-                        cores ->
-                            covered(
-                                text(format, renderer.apply(cores, parameters)),
-                                cores.coverage())));
-    return completeWithFuture(response.exceptionally(Refusals::failed));
+  private Route totals() {
+    return asked(Endpoint.TOP, job::totals, Job.Totals::coverage, Answers::top);
   }
 
   private Answer parts(Job.Cores cores, Map<String, String> parameters) {

@@ -1,6 +1,7 @@
 package dev.retstack.service.query;
 
 import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.report.TopBuilder;
 import dev.retstack.schema.Node;
 import dev.retstack.service.cluster.Membership;
 import dev.retstack.service.export.Coverage;
@@ -90,6 +91,24 @@ public final class Job implements AutoCloseable {
               found.parts().values().forEach(part -> cores.addAll(part.cores()));
               cores.sort(Comparator.comparing(CoreProgress::key));
               return new Cores(cores, found.coverage());
+            });
+  }
+
+  /**
+   * What the partitions add up to.
+   *
+   * @param totals of those that are there
+   */
+  record Totals(TopBuilder totals, Coverage coverage) {}
+
+  /** What all partitions add up to, of which no state is copied. */
+  CompletionStage<Totals> totals() {
+    return gather(Part.Kind.TOTALS)
+        .thenApplyAsync(
+            found -> {
+              TopBuilder totals = new TopBuilder();
+              found.parts().values().forEach(part -> part.addTotals(totals));
+              return new Totals(totals, found.coverage());
             });
   }
 

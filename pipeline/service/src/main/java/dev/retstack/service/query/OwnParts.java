@@ -4,6 +4,7 @@ import static org.apache.pekko.http.javadsl.server.Directives.complete;
 import static org.apache.pekko.http.javadsl.server.Directives.parameterMap;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.pekko.NotUsed;
@@ -38,9 +39,7 @@ final class OwnParts {
   private Route answer(Map<String, String> parameters) {
     Endpoint.PARTS_OF.check(parameters);
     Part.Kind kind =
-        parameters.getOrDefault("what", "cores").equalsIgnoreCase("state")
-            ? Part.Kind.STATE
-            : Part.Kind.CORES;
+        Part.Kind.valueOf(parameters.getOrDefault("what", "cores").toUpperCase(Locale.ROOT));
     peers.requireRoom();
     return complete(
         HttpResponse.create().withEntity(HttpEntities.createChunked(BYTES, parts(kind))));

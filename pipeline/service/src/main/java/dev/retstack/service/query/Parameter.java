@@ -24,7 +24,14 @@ record Parameter(String name, String description, List<String> allowed, long lea
           "instructions",
           "nanoseconds");
   static final Parameter WHAT =
-      oneOf("what", "states, or how far the cores came", "state", "cores");
+      oneOf("what", "states, how far the cores came, or totals", "state", "cores", "totals");
+  static final Parameter SORT =
+      oneOf(
+          "sort",
+          "what the first functions have most of; calls where it is left out",
+          "calls",
+          "self",
+          "total");
   static final Parameter CORE = text("core", "of this core only");
   static final Parameter SESSION = text("session", "of this session only");
   static final Parameter TASK =

@@ -3,7 +3,9 @@ package dev.retstack.service.query;
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.report.TopBuilder;
 import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.reconstruct.PartitionTotals;
 import dev.retstack.service.reconstruct.StateCopy;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -39,7 +41,9 @@ record Part(
     /** The state, as in a checkpoint. */
     STATE,
     /** How far each core came. */
-    CORES
+    CORES,
+    /** What the state adds up to. */
+    TOTALS
   }
 
   /** A partition that is owned and cannot be given now. */
@@ -55,6 +59,19 @@ record Part(
         copy.checkpointedOffset(),
         copy.skippedOffsets(),
         copy.bytes(),
+        "");
+  }
+
+  /** A part of {@link Kind#TOTALS}. */
+  static Part of(PartitionTotals taken) {
+    StateCopy position = taken.position();
+    return new Part(
+        position.partition(),
+        position.epoch(),
+        position.nextOffset(),
+        position.checkpointedOffset(),
+        position.skippedOffsets(),
+        written(taken.totals()::writeTo),
         "");
   }
 
@@ -78,23 +95,45 @@ record Part(
 
   /** The body of a part of {@link Kind#CORES}. */
   static byte[] bytes(List<CoreProgress> cores) {
+    return written(
+        out -> {
+          out.writeInt(cores.size());
+          for (CoreProgress core : cores) {
+            out.writeUTF(core.key().session());
+            out.writeUTF(core.key().core());
+            out.writeUTF(core.isa());
+            out.writeLong(core.chunks());
+            out.writeLong(core.records());
+            out.writeLong(core.lost());
+            out.writeLong(core.time());
+            out.writeUTF(core.end().name());
+          }
+        });
+  }
+
+  /** Fields to be written. */
+  interface Writer {
+    void writeTo(DataOutputStream out) throws IOException;
+  }
+
+  /** What it writes. */
+  static byte[] written(Writer writer) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (DataOutputStream out = new DataOutputStream(bytes)) {
-      out.writeInt(cores.size());
-      for (CoreProgress core : cores) {
-        out.writeUTF(core.key().session());
-        out.writeUTF(core.key().core());
-        out.writeUTF(core.isa());
-        out.writeLong(core.chunks());
-        out.writeLong(core.records());
-        out.writeLong(core.lost());
-        out.writeLong(core.time());
-        out.writeUTF(core.end().name());
-      }
+      writer.writeTo(out);
     } catch (IOException e) {
       throw new UncheckedIOException("cannot happen in memory", e);
     }
     return bytes.toByteArray();
+  }
+
+  /** Adds the totals of a part of {@link Kind#TOTALS}. */
+  void addTotals(TopBuilder into) {
+    try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(body))) {
+      into.read(in, partition);
+    } catch (IOException e) {
+      throw new UncheckedIOException("partition " + partition + ": totals cannot be read", e);
+    }
   }
 
   /** The cores of a part of {@link Kind#CORES}. */

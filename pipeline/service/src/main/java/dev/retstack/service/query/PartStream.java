@@ -1,12 +1,9 @@
 package dev.retstack.service.query;
 
-import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 
@@ -24,7 +21,7 @@ final class PartStream {
   private PartStream() {}
 
   static byte[] head() {
-    return written(
+    return Part.written(
         out -> {
           out.writeInt(MAGIC);
           out.writeByte(VERSION);
@@ -33,7 +30,7 @@ final class PartStream {
 
   /** What stands before a body. */
   static byte[] head(Part part) {
-    return written(
+    return Part.written(
         out -> {
           out.writeInt(part.partition());
           out.writeLong(part.epoch());
@@ -46,7 +43,7 @@ final class PartStream {
   }
 
   static byte[] end() {
-    return written(out -> out.writeInt(END));
+    return Part.written(out -> out.writeInt(END));
   }
 
   /**
@@ -85,19 +82,5 @@ final class PartStream {
       }
       part.accept(new Part(partition, epoch, nextOffset, checkpointed, skipped, body, absent));
     }
-  }
-
-  private interface Writer {
-    void writeTo(DataOutputStream out) throws IOException;
-  }
-
-  private static byte[] written(Writer writer) {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    try (DataOutputStream out = new DataOutputStream(bytes)) {
-      writer.writeTo(out);
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot happen in memory", e);
-    }
-    return bytes.toByteArray();
   }
 }

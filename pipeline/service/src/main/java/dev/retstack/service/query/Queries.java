@@ -5,6 +5,7 @@ import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.progress.CoreWatch;
 import dev.retstack.service.reconstruct.PartitionGraph;
 import dev.retstack.service.reconstruct.PartitionMeasure;
+import dev.retstack.service.reconstruct.PartitionTotals;
 import dev.retstack.service.reconstruct.Partitions;
 import dev.retstack.service.reconstruct.StateCopy;
 import java.time.Duration;
@@ -76,7 +77,11 @@ public final class Queries {
                 return CompletableFuture.completedFuture(
                     Part.absent(partition, "its state is being loaded"));
               }
-              return kind == Part.Kind.CORES ? coresOf(measure) : stateOf(graph);
+              return switch (kind) {
+                case STATE -> stateOf(graph);
+                case CORES -> coresOf(measure);
+                case TOTALS -> totalsOf(graph);
+              };
             })
         .exceptionally(_ -> Part.absent(partition, "it does not answer; it may be on the move"));
   }
@@ -85,6 +90,12 @@ public final class Queries {
     return AskPattern.<PartitionGraph.Command, StateCopy>ask(
             graph, PartitionGraph.Copy::new, ANSWER, system.scheduler())
         .thenApply(Part::of);
+  }
+
+  private CompletionStage<Part> totalsOf(ActorRef<PartitionGraph.Command> graph) {
+    return AskPattern.<PartitionGraph.Command, PartitionTotals>ask(
+            graph, PartitionGraph.Totals::new, ANSWER, system.scheduler())
+        .thenApplyAsync(Part::of); // names are looked up while the partition goes on
   }
 
   private CompletionStage<Part> coresOf(PartitionMeasure measure) {

@@ -46,6 +46,9 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   /** Asks for a copy of the state, which the asker may read on any thread. */
   public record Copy(ActorRef<StateCopy> replyTo) implements Command {}
 
+  /** Asks what the state adds up to; to be asked once it is loaded. */
+  public record Totals(ActorRef<PartitionTotals> replyTo) implements Command {}
+
   /** Asks where it stands, in numbers; answered at any time. */
   public record Measure(ActorRef<PartitionMeasure> replyTo) implements Command {}
 
@@ -89,9 +92,9 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private final ChunkIntake intake;
   private final WrittenVersion version;
   private final PartitionMeter meter;
+  private final PartitionAnswers answers;
   private final FeedQueue feed = new FeedQueue();
   private final Waiting<AwaitOpen> awaitingOpen = new Waiting<>(this::tellOffset);
-  private final Waiting<Copy> awaitingCopy = new Waiting<>(this::copy);
   private final Waiting<HandOver> handingOver = new Waiting<>(m -> m.replyTo().tell(Done.done()));
 
   private long epoch;
@@ -128,6 +131,8 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
         new DerivedRecords(settings.topics(), partition, settings.spanThreshold(), peers.meter());
     this.version = new WrittenVersion(partition, peers.versions());
     this.intake = new ChunkIntake(partition, settings, peers, derived);
+    this.answers =
+        new PartitionAnswers(partition, settings.limits(), intake, checkpoints, version, feed);
     timers.startTimerWithFixedDelay(CheckpointDue.INSTANCE, settings.checkpointInterval());
     then(this.ledger.open(), Opened::new);
   }
@@ -157,10 +162,17 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       }
       case CheckpointWritten m -> onCheckpointWritten(m.nextOffset());
       case Copy m -> {
-        awaitingCopy.ask(m, intake.isOpen());
+        answers.on(m);
         yield this;
       }
-      case Measure m -> onMeasure(m);
+      case Totals m -> {
+        answers.on(m);
+        yield this;
+      }
+      case Measure m -> {
+        answers.on(m);
+        yield this;
+      }
       case HandOver m -> onHandOver(m);
       case TakeBack _ -> onTakeBack();
       case Release _ -> onRelease();
@@ -190,7 +202,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
         .getLog()
         .info("partition {} opened, epoch {}, offset {}", partition, epoch, nextOffset);
     awaitingOpen.answerAll();
-    awaitingCopy.answerAll();
+    answers.opened(epoch);
     return releasing ? onRelease() : drain();
   }
 
@@ -298,30 +310,6 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     }
     handingOver.answerAll();
     return releasing ? stopped() : this;
-  }
-
-  private void copy(Copy m) {
-    m.replyTo().tell(position(StateCopy.bytes(intake.applier().state(), version.last())));
-  }
-
-  private StateCopy position(byte[] state) {
-    return new StateCopy(
-        partition,
-        epoch,
-        intake.nextOffset(),
-        checkpoints.writtenOffset(),
-        intake.skippedOffsets(),
-        state,
-        settings.limits());
-  }
-
-  private Behavior<Command> onMeasure(Measure m) {
-    StateCopy position = position(new byte[0]);
-    m.replyTo()
-        .tell(
-            PartitionMeasure.of(
-                position, checkpoints.age(), feed.size(), feed.isParked(), intake.applier()));
-    return this;
   }
 
   private Behavior<Command> onHandOver(HandOver m) {

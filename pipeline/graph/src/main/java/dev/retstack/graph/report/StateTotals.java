@@ -1,0 +1,124 @@
+package dev.retstack.graph.report;
+
+import dev.retstack.graph.aggregate.CallTotals;
+import dev.retstack.graph.aggregate.CoreGraph;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.ImageInfo;
+import dev.retstack.graph.aggregate.StatCounts;
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.snapshot.Fields;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongList;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a state adds up to by function, core and stat, without its trees, edges, stacks and losses.
+ * Taking it costs a pass over cores and call edges; it may be written on any thread then, while the
+ * state goes on. {@link TopBuilder} puts several together; what it makes equals the {@link Report}
+ * of the states.
+ */
+public final class StateTotals {
+  /**
+   * Functions of one image in one session.
+   *
+   * @param selfPcs by the ids of the totals
+   */
+  private record OfImage(ImageInfo image, ClockUnit unit, LongList selfPcs, CallTotals totals) {}
+
+  private final StatCounts general = new StatCounts();
+  private final Map<ClockUnit, StatCounts> stats = new EnumMap<>(ClockUnit.class);
+  private final List<CoreSum> cores = new ArrayList<>();
+  private final List<OfImage> images = new ArrayList<>();
+
+  private StateTotals() {}
+
+  /** The totals of this state, which is read and not changed. */
+  public static StateTotals of(GraphState state) {
+    StateTotals totals = new StateTotals();
+    totals.general.add(state.stats());
+    for (CoreGraph core : state.cores()) {
+      totals.cores.add(CoreSum.of(core));
+      addStats(core, totals.stats.computeIfAbsent(core.unit(), _ -> new StatCounts()));
+    }
+    state
+        .profiles()
+        .forEach(
+            (key, profile) -> {
+              LongArrayList selfPcs = new LongArrayList(profile.functionCount());
+              for (int i = 0; i < profile.functionCount(); i++) {
+                selfPcs.add(profile.selfPc(i));
+              }
+              totals.images.add(
+                  new OfImage(
+                      state.images().get(key.imageId()), key.unit(), selfPcs, profile.functions()));
+            });
+    return totals;
+  }
+
+  /** Adds the stats of a core, as a report has them. */
+  static void addStats(CoreGraph core, StatCounts stats) {
+    stats.add(core.stats());
+    stats.add(Stat.OPEN_CALLS, core.progress().open());
+    long cut = core.progress().ended(Ending.TRUNCATED);
+    stats.add(Stat.TRUNCATED_CALLS, cut - core.stats().get(Stat.TRUNCATED_CALLS));
+  }
+
+  /**
+   * Writes them, big-endian: stats of no core; by unit those of cores; cores; functions by image.
+   * Counts are ints, names texts ({@link Fields#writeText}), numbers varints, addresses longs.
+   */
+  public void writeTo(DataOutput out) throws IOException {
+    write(out, general);
+    out.writeInt(stats.size());
+    for (Map.Entry<ClockUnit, StatCounts> one : stats.entrySet()) {
+      Fields.writeText(out, one.getKey().name());
+      write(out, one.getValue());
+    }
+    out.writeInt(cores.size());
+    for (CoreSum core : cores) {
+      core.writeTo(out);
+    }
+    out.writeInt(images.size());
+    for (OfImage of : images) {
+      write(out, of);
+    }
+  }
+
+  private static void write(DataOutput out, StatCounts counts) throws IOException {
+    List<StatRow> rows = ReportBuilder.rows(counts);
+    out.writeInt(rows.size());
+    for (StatRow row : rows) {
+      Fields.writeText(out, row.name());
+      Fields.writeVarint(out, row.count());
+    }
+  }
+
+  private static void write(DataOutput out, OfImage of) throws IOException {
+    Fields.writeText(out, of.image().id());
+    Fields.writeText(out, of.image().name());
+    Fields.writeText(out, of.image().isa());
+    Fields.writeText(out, of.unit().name());
+    CallTotals t = of.totals();
+    out.writeInt(of.selfPcs().size());
+    for (int i = 0; i < of.selfPcs().size(); i++) {
+      long selfPc = of.selfPcs().getLong(i);
+      out.writeLong(selfPc);
+      Fields.writeText(out, of.image().symbols().name(selfPc));
+      Fields.writeVarint(out, selfPc - of.image().symbols().start(selfPc));
+      Fields.writeVarint(out, t.calls(i));
+      Fields.writeVarint(out, t.finished(i));
+      Fields.writeVarint(out, t.total(i));
+      Fields.writeVarint(out, t.sum(i));
+      Fields.writeVarint(out, t.self(i));
+      Fields.writeVarint(out, t.min(i));
+      Fields.writeVarint(out, t.max(i));
+    }
+  }
+}

@@ -1,0 +1,125 @@
+package dev.retstack.service.query;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.report.FunctionRow;
+import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.report.StateTotals;
+import dev.retstack.graph.report.Top;
+import dev.retstack.graph.report.TopBuilder;
+import dev.retstack.graph.report.TopSort;
+import dev.retstack.service.reconstruct.ChunkApplier;
+import dev.retstack.service.reconstruct.PartitionTotals;
+import dev.retstack.service.reconstruct.StateCopy;
+import dev.retstack.service.support.CoreScript;
+import dev.retstack.service.support.RandomFleet;
+import java.io.ByteArrayInputStream;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** The totals of several partitions, put together, are those of the report over all of them. */
+class TotalsTest {
+  private static final int PARTITIONS = 3;
+
+  /** Random cores of two sessions in three partitions; some chunks are lost, some are held. */
+  private static List<GraphState> states(long seed) throws Exception {
+    Random random = new Random(seed);
+    List<ChunkApplier> partitions = new ArrayList<>();
+    for (int p = 0; p < PARTITIONS; p++) {
+      partitions.add(new ChunkApplier(new GraphState()));
+    }
+    List<CoreScript> cores = new ArrayList<>(RandomFleet.of(seed, 4, 600));
+    cores.addAll(RandomFleet.of(seed + 1, 3, 600));
+    for (CoreScript core : cores) {
+      ChunkApplier partition = partitions.get(random.nextInt(PARTITIONS));
+      partition.image(core.image());
+      int gap = 1 + random.nextInt(2 * core.chunks().size());
+      for (int i = 0; i < core.chunks().size(); i++) {
+        if (i != gap) {
+          partition.apply(core.chunks().get(i));
+        }
+      }
+    }
+    return partitions.stream().map(ChunkApplier::state).toList();
+  }
+
+  private static Part part(int partition, GraphState state) {
+    StateCopy position = new StateCopy(partition, 7, 11, 5, 0, new byte[0], GraphLimits.DEFAULT);
+    return Part.of(new PartitionTotals(position, StateTotals.of(state)));
+  }
+
+  @Test
+  void theyAreThoseOfTheReport() throws Exception {
+    long drawn = Long.getLong("retstack.seed.default", System.nanoTime());
+    long seed = Long.getLong("retstack.seed", drawn);
+    List<GraphState> states = states(seed);
+    ReportBuilder whole = new ReportBuilder();
+    TopBuilder totals = new TopBuilder();
+    for (int p = 0; p < PARTITIONS; p++) {
+      whole.add(states.get(p));
+      part(p, states.get(p)).addTotals(totals);
+    }
+    Report report = whole.build();
+    String of = "-Dretstack.seed=" + seed;
+    Top top = totals.build(Optional.empty(), TopSort.TOTAL, Integer.MAX_VALUE);
+    assertThat(top.functions()).as(of).isEqualTo(report.functions());
+    assertThat(top.stats()).as(of).isEqualTo(report.stats());
+    assertThat(top.unit()).isEqualTo(report.unit());
+    assertThat(top.records()).as(of).isEqualTo(report.records()).isPositive();
+    assertThat(top.lost()).as(of).isEqualTo(report.lost());
+    assertThat(top.completeness()).as(of).isEqualTo(report.completeness());
+    assertThat(top.self())
+        .as(of)
+        .isEqualTo(report.functions().stream().mapToLong(FunctionRow::self).sum());
+    assertThat(top.cores())
+        .as(of)
+        .extracting(core -> core.key().core() + core.records() + core.end())
+        .containsExactlyInAnyOrderElementsOf(
+            report.cores().stream().map(c -> c.core() + c.records() + c.end()).toList());
+    for (TopSort sort : TopSort.values()) {
+      Top first = totals.build(Optional.of(ClockUnit.INSTRUCTIONS), sort, 3);
+      assertThat(first.functions())
+          .as(of + " " + sort)
+          .isEqualTo(
+              report.functions().stream()
+                  .sorted(
+                      Comparator.comparingLong(
+                              (FunctionRow row) ->
+                                  switch (sort) {
+                                    case TOTAL -> row.total();
+                                    case SELF -> row.self();
+                                    case CALLS -> row.calls();
+                                  })
+                          .reversed())
+                  .limit(3)
+                  .toList());
+      assertThat(first.functionCount()).isEqualTo(report.functions().size());
+    }
+    assertThat(totals.build(Optional.of(ClockUnit.NANOSECONDS), TopSort.SELF, 9).functions())
+        .as("nothing counts in nanoseconds")
+        .isEmpty();
+  }
+
+  @Test
+  void whatIsCutOffIsRefused() throws Exception {
+    byte[] whole = part(0, states(5).getFirst()).body();
+    for (int length = 0; length < whole.length; length += 97) {
+      byte[] cut = Arrays.copyOf(whole, length);
+      assertThatThrownBy(
+              () -> new TopBuilder().read(new DataInputStream(new ByteArrayInputStream(cut)), 0))
+          .isInstanceOf(IOException.class);
+    }
+  }
+}
