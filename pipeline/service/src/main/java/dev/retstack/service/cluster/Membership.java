@@ -5,7 +5,6 @@ import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.nodes.NodeTable;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -18,13 +17,10 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.pekko.Done;
 import org.apache.pekko.actor.Address;
 import org.apache.pekko.actor.typed.ActorSystem;
-import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.Props;
 import org.apache.pekko.actor.typed.eventstream.EventStream;
 import org.apache.pekko.actor.typed.javadsl.Adapter;
-import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.cluster.Cluster;
-import org.apache.pekko.cluster.ClusterEvent.CurrentClusterState;
 import org.apache.pekko.cluster.Member;
 import org.apache.pekko.cluster.MemberStatus;
 import org.apache.pekko.remote.artery.ThisActorSystemQuarantinedEvent;
@@ -33,11 +29,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A member's place in the cluster: gets it in, as {@link Joining} says, tells who else is there and
- * can be reached, and resolves splits. Runs on a thread of its own until closed.
- *
- * <p>A split: the members that reach each other are a side; one of them claims for it in Kafka when
- * the others have been silent for long enough. The side that was first puts the silent ones out; a
- * side that was not puts itself out, and one that does not reach Kafka as well.
+ * can be reached, and has splits resolved. Runs on a thread of its own until closed.
  */
 public final class Membership implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Membership.class);
@@ -59,15 +51,12 @@ public final class Membership implements AutoCloseable {
   private final Cluster cluster;
   private final Discovery discovery;
   private final NodeFeed nodes;
-  private final Sides sides;
-  private final SplitWatch watch;
-  private final Strangers strangers = new Strangers();
+  private final SplitResolver splits;
   private final CompletableFuture<Done> joined = new CompletableFuture<>();
   private final Thread thread;
   private final long beganNanos = System.nanoTime();
   private long askedNanos = beganNanos - AGAIN.toNanos();
   private boolean hasComplained;
-  private Set<String> silent = Set.of();
   private volatile boolean closed;
 
   /**
@@ -79,24 +68,19 @@ public final class Membership implements AutoCloseable {
     this.cluster = Cluster.get(Adapter.toClassic(system));
     this.discovery = settings.discovery();
     this.nodes = nodes;
-    this.sides = sides;
-    this.watch = new SplitWatch(settings.stableAfter());
+    this.splits = new SplitResolver(cluster, nodes, sides, settings.stableAfter());
     system
         .eventStream()
         .tell(
             new EventStream.Subscribe<>(
                 ThisActorSystemQuarantinedEvent.class,
-                system.systemActorOf(whenQuarantined(), "put-out", Props.empty())));
+                system.systemActorOf(splits.whenQuarantined(), "put-out", Props.empty())));
     this.thread = Thread.ofPlatform().daemon().name("retstack-membership").unstarted(this::run);
   }
 
   /** Where others can join this member. */
   public String address() {
-    return hostPort(cluster.selfMember().address());
-  }
-
-  private static String hostPort(Address address) {
-    return address.getHost().orElse("") + ":" + address.getPort().orElse(0);
+    return MemberAddress.hostPort(cluster.selfMember().address());
   }
 
   /** Begins to join. */
@@ -119,7 +103,7 @@ public final class Membership implements AutoCloseable {
           silentNow.contains(member)
               ? UNREACHABLE
               : member.status().toString().toLowerCase(java.util.Locale.ROOT);
-      members.put(hostPort(member.address()), status);
+      members.put(MemberAddress.hostPort(member.address()), status);
     }
     return members;
   }
@@ -144,7 +128,7 @@ public final class Membership implements AutoCloseable {
       }
       pause();
     }
-    sides.close();
+    splits.close();
   }
 
   private void look() throws IOException {
@@ -152,9 +136,7 @@ public final class Membership implements AutoCloseable {
       if (joined.complete(Done.done())) {
         nodes.joinAt(new ClusterMark(address(), true));
       }
-      tellOfSilence();
-      resolve();
-      endBesideALargerOne();
+      splits.look();
     } else if (!joined.isDone() && System.nanoTime() - askedNanos >= AGAIN.toNanos()) {
       askedNanos = System.nanoTime(); // also where whoever knows the others does not answer
       if (!act(Joining.next(nodes.self().getNode(), nodes.inOrder()))) {
@@ -165,75 +147,6 @@ public final class Membership implements AutoCloseable {
         complain();
       }
     }
-  }
-
-  /** What this member sees; who was put out already, or is about to be gone, does not count. */
-  private SplitWatch.View view() {
-    CurrentClusterState state = cluster.state();
-    Set<Member> unreachable = state.getUnreachable();
-    Set<String> reached = new HashSet<>();
-    Set<String> gone = new HashSet<>();
-    for (Member member : state.getMembers()) {
-      if (!member.status().equals(MemberStatus.down())
-          && !member.status().equals(MemberStatus.exiting())) {
-        (unreachable.contains(member) ? gone : reached).add(hostPort(member.address()));
-      }
-    }
-    boolean leads = cluster.selfMember().address().equals(state.getLeader());
-    return new SplitWatch.View(reached, gone, leads);
-  }
-
-  private void endBesideALargerOne() {
-    Set<String> own = view().reached();
-    Set<String> known = members().keySet();
-    Set<String> others =
-        Joining.inCluster(nodes.self().getNode(), nodes.inOrder()).stream()
-            .map(one -> one.cluster().address())
-            .filter(address -> !known.contains(address))
-            .collect(Collectors.toSet());
-    if (!own.isEmpty() && strangers.areToStay(own, others, System.nanoTime())) {
-      log.warn("another cluster of this group has the members {}: this one ends", others);
-      cluster.down(cluster.selfMember().address());
-    }
-  }
-
-  /** The others have put this member out, and it did not see it: it was frozen, or cut off. */
-  private Behavior<ThisActorSystemQuarantinedEvent> whenQuarantined() {
-    return Behaviors.receiveMessage(
-        event -> {
-          Address by = event.remoteAddress().address();
-          if (members().containsKey(hostPort(by))) {
-            log.warn("member {} has put this one out", hostPort(by));
-            cluster.down(cluster.selfMember().address());
-          }
-          return Behaviors.same();
-        });
-  }
-
-  private void resolve() {
-    SplitWatch.View view = view();
-    Set<String> due = watch.due(view, System.nanoTime());
-    if (due.isEmpty()) {
-      sides.renew(address(), view.reached());
-      return;
-    }
-    Set<String> goingOn = sides.goingOn(address(), view.reached()).orElse(Set.of());
-    if (goingOn.contains(address())) {
-      for (String member : due) {
-        if (!goingOn.contains(member)) {
-          log.warn("member {} was silent for too long and is put out", member);
-          cluster.down(address(member));
-        }
-      }
-      return;
-    }
-    log.warn("split from {}, who go on: this side ends", goingOn.isEmpty() ? "Kafka" : goingOn);
-    for (String member : view.reached()) {
-      if (!goingOn.contains(member) && !member.equals(address())) {
-        cluster.down(address(member));
-      }
-    }
-    cluster.down(cluster.selfMember().address());
   }
 
   private boolean isMember() {
@@ -253,7 +166,7 @@ public final class Membership implements AutoCloseable {
             Joining.inCluster(nodes.self().getNode(), nodes.inOrder());
         Set<Address> addresses =
             discovery.addresses(there).stream()
-                .map(this::address)
+                .map(one -> MemberAddress.of(cluster, one))
                 .filter(address -> !address.equals(cluster.selfMember().address()))
                 .collect(Collectors.toCollection(LinkedHashSet::new));
         if (!addresses.isEmpty()) {
@@ -262,18 +175,6 @@ public final class Membership implements AutoCloseable {
       }
     }
     return true;
-  }
-
-  private Address address(String hostPort) {
-    int colon = hostPort.lastIndexOf(':');
-    if (colon < 1) {
-      throw new IllegalArgumentException("'%s' is no address of a member".formatted(hostPort));
-    }
-    return new Address(
-        cluster.selfMember().address().protocol(),
-        cluster.selfMember().address().system(),
-        hostPort.substring(0, colon),
-        Integer.parseInt(hostPort.substring(colon + 1)));
   }
 
   private void complain() {
@@ -285,25 +186,6 @@ public final class Membership implements AutoCloseable {
             + " takes no partitions until it can: see that both ways are open",
         others.isEmpty() ? "any address" : others,
         address());
-  }
-
-  /** One line for each that goes silent, and one when it is back or out. */
-  private void tellOfSilence() {
-    Set<String> now =
-        cluster.state().getUnreachable().stream()
-            .map(member -> hostPort(member.address()))
-            .collect(Collectors.toSet());
-    for (String one : now) {
-      if (!silent.contains(one)) {
-        log.warn("member {} is silent", one);
-      }
-    }
-    for (String one : silent) {
-      if (!now.contains(one)) {
-        log.warn("member {} is {}", one, members().containsKey(one) ? "back" : "out");
-      }
-    }
-    silent = now;
   }
 
   private void pause() {
