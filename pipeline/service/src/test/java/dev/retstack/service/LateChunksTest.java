@@ -26,6 +26,7 @@ import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.RandomFleet;
 import dev.retstack.service.support.TestBroker;
 import dev.retstack.service.support.TopicReader;
+import dev.retstack.service.support.Waits;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,9 +37,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -62,7 +61,7 @@ class LateChunksTest {
 
   private static final int LATE_MAX = 40;
   private static final long SPANS = 400;
-  private static final Duration WAIT = Duration.ofMinutes(CHUNKS < 10_000 ? 3 : 30);
+  private static final Waits WAITS = new Waits(Duration.ofMinutes(CHUNKS < 10_000 ? 3 : 30));
 
   @SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
   private record Sent(byte[] key, byte[] value, boolean poison) {}
@@ -93,18 +92,19 @@ class LateChunksTest {
     images(fleet, kafka, topics);
     produce(all.subList(0, half), kafka, topics);
     try (Pipeline first = PipelineService.start(config)) {
-      await("chunks", () -> await(first.progress()).stream().anyMatch(c -> c.chunks() > 20));
-      await(first.abort());
+      WAITS.await(
+          "chunks", () -> WAITS.await(first.progress()).stream().anyMatch(c -> c.chunks() > 20));
+      WAITS.await(first.abort());
     }
     produce(all.subList(half, all.size()), kafka, topics);
     long start = System.nanoTime();
     try (Pipeline second = PipelineService.start(config)) {
-      await(second.awaitCoresEnded(fleet.size()));
+      WAITS.await(second.awaitCoresEnded(fleet.size()));
       String hash = expected.resultHash();
-      await(
+      WAITS.await(
           "seed %d gives %s".formatted(SEED, hash),
-          () -> await(second.view()).report(Optional.empty()).resultHash().equals(hash));
-      await(second.stop());
+          () -> WAITS.await(second.view()).report(Optional.empty()).resultHash().equals(hash));
+      WAITS.await(second.stop());
     }
     double seconds = (System.nanoTime() - start) / 1e9;
     long poison = all.stream().filter(Sent::poison).count();
@@ -275,23 +275,6 @@ class LateChunksTest {
       for (Future<?> ack : acks) {
         ack.get();
       }
-    }
-  }
-
-  private static <T> T await(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(WAIT.toSeconds(), TimeUnit.SECONDS);
-  }
-
-  private interface Condition {
-    boolean holds() throws Exception;
-  }
-
-  /** Looks again until it holds; each look asks the running system. */
-  private static void await(String what, Condition condition) throws Exception {
-    long deadline = System.nanoTime() + WAIT.toNanos();
-    while (!condition.holds()) {
-      assertThat(System.nanoTime()).as(what).isLessThan(deadline);
-      Thread.onSpinWait();
     }
   }
 }

@@ -27,6 +27,7 @@ import dev.retstack.service.support.RandomFleet;
 import dev.retstack.service.support.States;
 import dev.retstack.service.support.TestBroker;
 import dev.retstack.service.support.TopicReader;
+import dev.retstack.service.support.Waits;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -34,7 +35,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -77,7 +77,7 @@ class PipelineTest {
     produce(fleet, 0, 1);
     GraphState expected = States.of(fleet);
     try (Pipeline pipeline = PipelineService.start(config.but().spanThreshold(50).build())) {
-      await(pipeline.awaitCoresEnded(fleet.size()));
+      WAITS.await(pipeline.awaitCoresEnded(fleet.size()));
 
       assertThat(report(pipeline)).isEqualTo(expected.report());
       checkHttp(pipeline, expected.report());
@@ -93,12 +93,12 @@ class PipelineTest {
 
   @Test
   void anOrderlyRestartInMidStreamChangesNothing() throws Exception {
-    restart(pipeline -> await(pipeline.stop()));
+    restart(pipeline -> WAITS.await(pipeline.stop()));
   }
 
   @Test
   void aCrashInMidStreamChangesNothing() throws Exception {
-    restart(pipeline -> await(pipeline.abort()));
+    restart(pipeline -> WAITS.await(pipeline.abort()));
   }
 
   /** A feed that was assigned and did not run yet was forgotten: the stop took two minutes. */
@@ -127,7 +127,7 @@ class PipelineTest {
     stop.accept(first);
     produce(fleet, 0.6, 1);
     try (Pipeline second = PipelineService.start(config)) {
-      await(second.awaitCoresEnded(fleet.size()));
+      WAITS.await(second.awaitCoresEnded(fleet.size()));
       assertThat(report(second)).isEqualTo(States.of(fleet).report());
     }
     checkDerived(States.of(fleet));
@@ -158,8 +158,8 @@ class PipelineTest {
     produce(fleet, 0.5, 1);
     try (Pipeline pipeline =
         PipelineService.start(config.but().imagePatience(Duration.ofMillis(200)).build())) {
-      await(pipeline.awaitCoresEnded(fleet.size()));
-      await(pipeline.stop());
+      WAITS.await(pipeline.awaitCoresEnded(fleet.size()));
+      WAITS.await(pipeline.stop());
     }
     List<DeadLetter> letters = decoded(topics.deadLetters(), DeadLetter.class);
     assertThat(letters).hasSize(5);
@@ -169,7 +169,7 @@ class PipelineTest {
             letter -> assertThat(letter.getKey().array()).asString(UTF_8).isEqualTo("poison"))
         .anySatisfy(letter -> assertThat(letter.getReason()).contains("never-published"));
     try (Pipeline again = PipelineService.start(config)) {
-      await(again.awaitCoresEnded(fleet.size()));
+      WAITS.await(again.awaitCoresEnded(fleet.size()));
       assertThat(report(again).resultHash()).isEqualTo(States.of(fleet).report().resultHash());
     }
   }
@@ -186,8 +186,10 @@ class PipelineTest {
         assertThat(merged.resultHash()).isEqualTo(States.of(fleet).report().resultHash());
       }
       // the partitions of the member that left come back, with what it had
-      await(one.awaitCoresEnded(fleet.size()));
-      await("all partitions are back", () -> await(one.openPartitions(WAIT)).size() == PARTITIONS);
+      WAITS.await(one.awaitCoresEnded(fleet.size()));
+      WAITS.await(
+          "all partitions are back",
+          () -> WAITS.await(one.openPartitions(WAITS.patience())).size() == PARTITIONS);
       assertThat(report(one)).isEqualTo(States.of(fleet).report());
     }
   }
@@ -321,49 +323,37 @@ class PipelineTest {
     }
   }
 
-  private static final Duration WAIT = Duration.ofMinutes(3);
-
-  private static <T> T await(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(WAIT.toSeconds(), TimeUnit.SECONDS);
-  }
-
-  private interface Condition {
-    boolean holds() throws Exception;
-  }
-
-  /** Looks again until it holds; each look asks the running system. */
-  private static void await(String what, Condition condition) throws Exception {
-    long deadline = System.nanoTime() + WAIT.toNanos();
-    while (!condition.holds()) {
-      assertThat(System.nanoTime()).as(what).isLessThan(deadline);
-      Thread.onSpinWait();
-    }
-  }
+  private static final Waits WAITS = new Waits(Duration.ofMinutes(3));
 
   private static void awaitChunks(Pipeline pipeline, long chunks) throws Exception {
-    await(
+    WAITS.await(
         chunks + " chunks",
-        () -> await(pipeline.progress()).stream().mapToLong(core -> core.chunks()).sum() >= chunks);
+        () ->
+            WAITS.await(pipeline.progress()).stream().mapToLong(core -> core.chunks()).sum()
+                >= chunks);
   }
 
   private static void awaitOwned(Pipeline one, Pipeline two) throws Exception {
-    await(
+    WAITS.await(
         "each member has a partition",
         () -> {
-          List<Integer> ofOne = await(one.openPartitions(WAIT));
-          List<Integer> ofTwo = await(two.openPartitions(WAIT));
+          List<Integer> ofOne = WAITS.await(one.openPartitions(WAITS.patience()));
+          List<Integer> ofTwo = WAITS.await(two.openPartitions(WAITS.patience()));
           return !ofTwo.isEmpty() && ofOne.size() + ofTwo.size() == PARTITIONS;
         });
   }
 
   private Report awaitMerged(Pipeline one, Pipeline two) throws Exception {
     Report[] merged = new Report[1];
-    await(
+    WAITS.await(
         "all cores end",
         () -> {
           ReportBuilder builder = new ReportBuilder();
           for (Pipeline member : List.of(one, two)) {
-            await(member.view()).partitions().forEach(partition -> builder.add(partition.state()));
+            WAITS
+                .await(member.view())
+                .partitions()
+                .forEach(partition -> builder.add(partition.state()));
           }
           merged[0] = builder.build();
           return merged[0].cores().size() == fleet.size()
@@ -373,7 +363,7 @@ class PipelineTest {
   }
 
   private static Report report(Pipeline pipeline) throws Exception {
-    View view = await(pipeline.view());
+    View view = WAITS.await(pipeline.view());
     assertThat(view.coverage().complete()).isTrue();
     return view.report(Optional.empty());
   }

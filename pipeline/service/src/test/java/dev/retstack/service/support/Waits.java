@@ -1,0 +1,33 @@
+package dev.retstack.service.support;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Waits for what a running member does.
+ *
+ * @param patience after which a test fails
+ */
+public record Waits(Duration patience) {
+  /** What is waited for. */
+  public interface Condition {
+    boolean holds() throws Exception;
+  }
+
+  /** The result of a stage. */
+  public <T> T await(CompletionStage<T> stage) throws Exception {
+    return stage.toCompletableFuture().get(patience.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  /** Looks again until it holds; each look asks the running system. */
+  public void await(String what, Condition condition) throws Exception {
+    long deadline = System.nanoTime() + patience.toNanos();
+    while (!condition.holds()) {
+      assertThat(System.nanoTime()).as(what).isLessThan(deadline);
+      Thread.onSpinWait();
+    }
+  }
+}
