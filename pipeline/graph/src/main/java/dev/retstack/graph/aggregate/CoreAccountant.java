@@ -322,7 +322,7 @@ final class CoreAccountant implements GraphListener {
     }
     if (context.switchRow >= 0) {
       LongList to = LongList.of(next.id(), next.instance());
-      tree.argumentLog().set(context.switchRow, 0, to);
+      tree.argumentsOf(context.switchRow).set(context.switchRow, 0, to);
     }
   }
 
@@ -347,7 +347,7 @@ final class CoreAccountant implements GraphListener {
       int row = row(TreeKind.INTERRUPT, interrupt.number(), above, time);
       at.setBase(row);
       if (row >= 0) {
-        tree.resultLog().set(row, 0, LongList.of(fromPc));
+        tree.resultsOf(row).set(row, 0, LongList.of(fromPc));
       }
     }
   }

@@ -56,7 +56,7 @@ public final class CoreEvents {
     mix(TreeKind.FUNCTION, selfPc, fromPc, time);
     int row = row(TreeKind.FUNCTION, selfPc, parent, time, Ending.RETURNED);
     if (row >= 0) {
-      tree.resultLog().set(row, 0, LongList.of(fromPc));
+      tree.resultsOf(row).set(row, 0, LongList.of(fromPc));
     }
     begun(row);
   }
@@ -81,7 +81,7 @@ public final class CoreEvents {
     if (open.row >= 0) {
       tree.finish(open.row, time, ending);
       if (ending == Ending.RETURNED) {
-        tree.resultLog().set(open.row, 0, LongList.of(result));
+        tree.resultsOf(open.row).set(open.row, 0, LongList.of(result));
       }
     }
     open.row = CallTreeLog.NONE;
@@ -95,10 +95,10 @@ public final class CoreEvents {
     int row = row(TreeKind.MARK, selfPc, parent, time, Ending.RETURNED);
     if (row >= 0) {
       LongArrayList all = new LongArrayList(new long[] {what, command});
-      if (tree.argumentLog().hasRoom(row, all.size() + stack.size())) {
+      if (tree.argumentsOf(row).hasRoom(row, all.size() + stack.size())) {
         all.addAll(stack);
       }
-      tree.argumentLog().set(row, 0, all);
+      tree.argumentsOf(row).set(row, 0, all);
     }
   }
 
@@ -109,7 +109,8 @@ public final class CoreEvents {
       digest = (Long.rotateLeft(digest, 5) ^ value) * 0x9e3779b97f4a7c15L + depth;
     }
     return lastRow < 0
-        || (lastEnded ? tree.resultLog() : tree.argumentLog()).add(lastRow, depth, more);
+        || (lastEnded ? tree.resultsOf(lastRow) : tree.argumentsOf(lastRow))
+            .add(lastRow, depth, more);
   }
 
   private int row(TreeKind kind, long selfPc, int parent, long time, Ending ending) {

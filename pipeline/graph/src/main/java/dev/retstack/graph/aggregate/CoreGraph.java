@@ -81,6 +81,7 @@ public final class CoreGraph {
       return reconstructor.apply(meta, batch);
     } finally {
       accountant.contexts().rest();
+      tree.seal();
     }
   }
 
@@ -236,9 +237,14 @@ public final class CoreGraph {
     return (Long.rotateLeft(h, 5) ^ call) * 0xbf58476d1ce4e5b9L;
   }
 
-  void writeTo(DataOutput out) throws IOException {
+  /** Writes all but {@link #writeIdentity identity} and profile, for a snapshot of this version. */
+  void writeTo(DataOutput out, int version) throws IOException {
     reconstructor.writeTo(out);
-    tree.writeTo(out);
+    if (version > GraphState.PLAIN) {
+      tree.writeTo(out);
+    } else {
+      tree.writeUnpackedTo(out);
+    }
     accountant.writeTo(out, reconstructor);
     losses.writeTo(out);
     anomalies.writeTo(out);
@@ -249,8 +255,8 @@ public final class CoreGraph {
   }
 
   /** Reads what {@link #writeTo} wrote into this new core; the profile is complete already. */
-  void readFrom(DataInput in) throws IOException {
-    readFrom(in, profile);
+  void readFrom(DataInput in, int version) throws IOException {
+    readFrom(in, version, profile);
   }
 
   /**
@@ -258,9 +264,13 @@ public final class CoreGraph {
    *
    * @param written the profile of the core that wrote it
    */
-  void readFrom(DataInput in, CallProfile written) throws IOException {
+  void readFrom(DataInput in, int version, CallProfile written) throws IOException {
     reconstructor.readFrom(in);
-    tree.readFrom(in);
+    if (version > GraphState.PLAIN) {
+      tree.readFrom(in);
+    } else {
+      tree.readUnpackedFrom(in);
+    }
     accountant.readFrom(in, reconstructor, written);
     losses.readFrom(in);
     anomalies.readFrom(in);
@@ -268,6 +278,7 @@ public final class CoreGraph {
     digest = in.readLong();
     other.readFrom(in);
     interrupts.readFrom(in);
+    tree.seal();
   }
 
   void writeIdentity(DataOutput out) throws IOException {

@@ -7,18 +7,16 @@ import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.snapshot.ByteInput;
+import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.snapshot.SnapshotReader;
 import dev.retstack.graph.snapshot.SnapshotWriter;
 import dev.retstack.graph.snapshot.StateVersions;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.schema.codec.RecordLinks;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.DataInput;
-import java.io.DataInputStream;
 import java.io.DataOutput;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Collection;
@@ -40,8 +38,8 @@ public final class GraphState {
   /** Snapshots that are read, and can be written: this release's, and the one before it. */
   public static final StateVersions VERSIONS = new StateVersions(10, 11);
 
-  /** The version that knows no held chunks, no revisions and no late ones. */
-  private static final int WITHOUT_HELD = 10;
+  /** The version that knows no packed trees, no held chunks, no revisions and no late ones. */
+  static final int PLAIN = 10;
 
   private static final int MAX_IMAGES = 1 << 20;
 
@@ -196,13 +194,10 @@ public final class GraphState {
   /** A copy of a core that adds up for itself. */
   private CoreGraph copy(CoreGraph core) {
     CoreGraph copy = newCore(core.key(), core.image(), core.unit(), core.profile().beside());
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    ByteOutput bytes = new ByteOutput(1 << 12);
     try {
-      DataOutputStream out = new DataOutputStream(bytes);
-      core.writeTo(out);
-      out.flush();
-      copy.readFrom(
-          new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())), core.profile());
+      core.writeTo(bytes, VERSIONS.newest());
+      copy.readFrom(new ByteInput(bytes.take()), VERSIONS.newest(), core.profile());
     } catch (IOException e) {
       throw new UncheckedIOException("a core just written cannot be read: " + core.key(), e);
     }
@@ -309,7 +304,7 @@ public final class GraphState {
     if (byTask) {
       throw new IllegalStateException("no snapshot of a state that adds up by task");
     }
-    if (version == WITHOUT_HELD && !late.isEmpty()) {
+    if (version == PLAIN && !late.isEmpty()) {
       settled().writeTo(out, version);
       return;
     }
@@ -330,10 +325,10 @@ public final class GraphState {
     body.writeInt(cores.size());
     for (CoreGraph core : cores.values()) {
       core.writeIdentity(body);
-      core.writeTo(body);
+      core.writeTo(body, version);
     }
     stats.writeTo(body);
-    if (version > WITHOUT_HELD) {
+    if (version > PLAIN) {
       late.writeTo(body, cores.values());
     }
     snapshot.finish();
@@ -341,10 +336,9 @@ public final class GraphState {
 
   /** The same state, in which all gaps are losses. */
   private GraphState settled() throws IOException {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    writeTo(new DataOutputStream(bytes));
-    ByteArrayInputStream in = new ByteArrayInputStream(bytes.toByteArray());
-    GraphState copy = readFrom(new DataInputStream(in), limits);
+    ByteOutput bytes = new ByteOutput(1 << 16);
+    writeTo(bytes);
+    GraphState copy = readFrom(new ByteInput(bytes.take()), limits);
     copy.settle();
     return copy;
   }
@@ -386,10 +380,11 @@ public final class GraphState {
       if (image == null) {
         throw new IOException("corrupt snapshot: core " + key.core() + " without its image");
       }
-      state.newCore(key, image, Fields.readEnum(body, ClockUnit.class)).readFrom(body);
+      CoreGraph core = state.newCore(key, image, Fields.readEnum(body, ClockUnit.class));
+      core.readFrom(body, snapshot.version());
     }
     state.stats.readFrom(body);
-    if (snapshot.version() > WITHOUT_HELD) {
+    if (snapshot.version() > PLAIN) {
       state.late.readFrom(body, state.cores);
     }
     snapshot.finish();

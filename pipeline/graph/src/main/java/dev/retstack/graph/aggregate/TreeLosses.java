@@ -50,7 +50,7 @@ final class TreeLosses {
       int row = tree.enter(TreeKind.LOSS, 0, CallTreeLog.NONE, loss.after());
       tree.setTask(row, task, instance);
       tree.finish(row, loss.after(), Ending.RETURNED);
-      tree.argumentLog().set(row, 0, values(loss));
+      tree.argumentsOf(row).set(row, 0, values(loss));
       waiting.push(row);
     }
   }

@@ -31,7 +31,11 @@ final class ValueLog {
    * @param treeRows rows that the tree may have
    */
   ValueLog(int treeRows) {
-    this.limit = VALUES_PER_ROW * treeRows;
+    this(VALUES_PER_ROW * treeRows);
+  }
+
+  private ValueLog(long limit) {
+    this.limit = limit;
   }
 
   /** The values of a row, {@link RecordedValues#NONE} where it has none. */
@@ -82,6 +86,38 @@ final class ValueLog {
       count--;
     }
     return count;
+  }
+
+  /** The values of these rows alone, with room as if all others were there too. */
+  ValueLog only(int[] of) {
+    ValueLog only = new ValueLog(limit);
+    for (int row : of) {
+      if (rows.containsKey(row)) {
+        only.rows.put(row, rows.get(row));
+      }
+    }
+    only.size = size;
+    return only;
+  }
+
+  /** Whether no other rows than these, ascending, have values. */
+  boolean isOf(int[] of) {
+    return rows.keySet().intStream().allMatch(row -> Arrays.binarySearch(of, row) >= 0);
+  }
+
+  /** Gives rows all the values that they have there. */
+  void setAll(ValueLog of) {
+    of.rows.forEach((row, values) -> set(row, values.format(), values.values()));
+  }
+
+  /** Values of all rows. */
+  long size() {
+    return size;
+  }
+
+  /** So many values are there with those of rows that stand elsewhere. */
+  void setSize(long all) {
+    size = all;
   }
 
   void writeTo(DataOutput out) throws IOException {

@@ -44,6 +44,7 @@ class BoundedMemoryTest {
                 List.of(
                     java,
                     "-Xmx160m",
+                    "--enable-native-access=ALL-UNNAMED",
                     "-cp",
                     System.getProperty("java.class.path"),
                     hogs.getName(),

@@ -1,0 +1,122 @@
+package dev.retstack.graph.aggregate;
+
+import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdException;
+import dev.retstack.graph.snapshot.ByteInput;
+import dev.retstack.graph.snapshot.ByteOutput;
+import dev.retstack.graph.snapshot.Fields;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+/**
+ * A call tree that takes no further rows, packed: the columns as a snapshot has them, compressed by
+ * zstd, and beside them the few rows that may still change. A snapshot takes the packed bytes as
+ * they are.
+ */
+final class PackedTree {
+  private static final int LEVEL = 1;
+
+  /** Most bytes that one row can have in a snapshot, its share of recorded values included. */
+  private static final int ROW_BYTES_MAX = 400;
+
+  /** Counts that stand there without any row. */
+  private static final int FIXED_BYTES_MAX = 64;
+
+  /** Usual size of a row in a snapshot. */
+  private static final int ROW_BYTES = 10;
+
+  private final int limit;
+  private final int size;
+  private final int rawBytes;
+  private final byte[] packed;
+  private final OpenRows open;
+
+  private PackedTree(int limit, int size, int rawBytes, byte[] packed, OpenRows open) {
+    this.limit = limit;
+    this.size = size;
+    this.rawBytes = rawBytes;
+    this.packed = packed;
+    this.open = open;
+  }
+
+  /**
+   * Packs a tree, which is not used after this.
+   *
+   * @param limit rows that it may have
+   */
+  static PackedTree of(TreeColumns tree, int limit) {
+    OpenRows open = OpenRows.of(tree);
+    ByteOutput raw = new ByteOutput(ROW_BYTES * tree.size());
+    try {
+      tree.writeTo(raw);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot happen in memory", e);
+    }
+    byte[] bytes = raw.take();
+    return new PackedTree(limit, tree.size(), bytes.length, Zstd.compress(bytes, LEVEL), open);
+  }
+
+  /** Rows. */
+  int size() {
+    return size;
+  }
+
+  /** The rows that may still change. */
+  OpenRows open() {
+    return open;
+  }
+
+  /**
+   * The tree as it is now.
+   *
+   * @throws IOException where what was read is no such tree; never for one that was packed here
+   */
+  TreeColumns unpack() throws IOException {
+    byte[] raw = new byte[rawBytes];
+    try {
+      if (Zstd.decompress(raw, packed) != rawBytes) {
+        throw new IOException("corrupt snapshot: a packed tree is shorter than it says");
+      }
+    } catch (ZstdException e) {
+      throw new IOException("corrupt snapshot: a packed tree does not unpack", e);
+    }
+    ByteInput in = new ByteInput(raw);
+    TreeColumns tree = new TreeColumns(limit);
+    tree.readFrom(in, size);
+    if (tree.size() != size || in.remaining() > 0) {
+      throw new IOException("corrupt snapshot: a packed tree of another size than it says");
+    }
+    open.putInto(tree);
+    return tree;
+  }
+
+  void writeTo(DataOutput out) throws IOException {
+    out.writeInt(size);
+    out.writeInt(rawBytes);
+    out.writeInt(packed.length);
+    out.write(packed);
+    open.writeTo(out);
+  }
+
+  /**
+   * Reads what {@link #writeTo} wrote. It is unpacked once to look at every row: whoever asks for
+   * it later finds it sound.
+   *
+   * @param limit rows that the tree may have
+   */
+  static PackedTree readFrom(DataInput in, int limit) throws IOException {
+    int size = Fields.readCount(in, limit, "calls in a tree");
+    int most =
+        (int) Math.min((long) limit * ROW_BYTES_MAX + FIXED_BYTES_MAX, Integer.MAX_VALUE - 8);
+    int rawBytes = Fields.readCount(in, most, "bytes of a tree");
+    int length = Fields.readCount(in, most, "bytes of a packed tree");
+    byte[] packed = new byte[length];
+    in.readFully(packed);
+    PackedTree tree =
+        new PackedTree(limit, size, rawBytes, packed, OpenRows.readFrom(in, size, limit));
+    tree.open.countValues(tree.unpack());
+    return tree;
+  }
+}

@@ -1,0 +1,153 @@
+package dev.retstack.graph.snapshot;
+
+import java.io.DataOutput;
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.zip.Checksum;
+
+/**
+ * Bytes written one after the other into one array that grows: what {@link
+ * java.io.DataOutputStream} writes, big-endian, without the streams between. Not safe for use by
+ * several threads at once.
+ */
+public final class ByteOutput implements DataOutput {
+  private static final VarHandle SHORTS = view(short[].class);
+  private static final VarHandle INTS = view(int[].class);
+  private static final VarHandle LONGS = view(long[].class);
+  private static final int LARGEST = Integer.MAX_VALUE - 8;
+
+  private byte[] bytes;
+  private int size;
+
+  /** Nothing so far, with room for so many bytes. */
+  public ByteOutput(int room) {
+    bytes = new byte[Math.max(room, Long.BYTES)];
+  }
+
+  private static VarHandle view(Class<?> array) {
+    return MethodHandles.byteArrayViewVarHandle(array, ByteOrder.BIG_ENDIAN);
+  }
+
+  /** Bytes written so far. */
+  public int size() {
+    return size;
+  }
+
+  /** A copy of what was written. */
+  public byte[] toByteArray() {
+    return Arrays.copyOf(bytes, size);
+  }
+
+  /** What was written; the array itself where it is full. The output is not used after this. */
+  public byte[] take() {
+    byte[] taken = size == bytes.length ? bytes : Arrays.copyOf(bytes, size);
+    bytes = taken;
+    return taken;
+  }
+
+  /** Adds what was written from {@code from} on to a checksum. */
+  public void sum(Checksum checksum, int from) {
+    checksum.update(bytes, from, size - from);
+  }
+
+  /** Place for so many more bytes. */
+  private int room(int more) throws IOException {
+    int at = size;
+    if (more > bytes.length - at) {
+      grow(more);
+    }
+    size = at + more;
+    return at;
+  }
+
+  private void grow(int more) throws IOException {
+    long needed = (long) size + more;
+    if (needed > LARGEST) {
+      throw new IOException("more than %d bytes in one snapshot".formatted(LARGEST));
+    }
+    long wanted = Math.max(needed, bytes.length + (bytes.length >> 1));
+    bytes = Arrays.copyOf(bytes, (int) Math.min(wanted, LARGEST));
+  }
+
+  @Override
+  public void write(int b) throws IOException {
+    int at = room(1);
+    bytes[at] = (byte) b;
+  }
+
+  @Override
+  public void write(byte[] from) throws IOException {
+    write(from, 0, from.length);
+  }
+
+  @Override
+  public void write(byte[] from, int offset, int length) throws IOException {
+    int at = room(length);
+    System.arraycopy(from, offset, bytes, at, length);
+  }
+
+  @Override
+  public void writeBoolean(boolean value) throws IOException {
+    write(value ? 1 : 0);
+  }
+
+  @Override
+  public void writeByte(int value) throws IOException {
+    write(value);
+  }
+
+  @Override
+  public void writeShort(int value) throws IOException {
+    int at = room(Short.BYTES);
+    SHORTS.set(bytes, at, (short) value);
+  }
+
+  @Override
+  public void writeChar(int value) throws IOException {
+    writeShort(value);
+  }
+
+  @Override
+  public void writeInt(int value) throws IOException {
+    int at = room(Integer.BYTES);
+    INTS.set(bytes, at, value);
+  }
+
+  @Override
+  public void writeLong(long value) throws IOException {
+    int at = room(Long.BYTES);
+    LONGS.set(bytes, at, value);
+  }
+
+  @Override
+  public void writeFloat(float value) throws IOException {
+    writeInt(Float.floatToIntBits(value));
+  }
+
+  @Override
+  public void writeDouble(double value) throws IOException {
+    writeLong(Double.doubleToLongBits(value));
+  }
+
+  @Override
+  public void writeBytes(String text) throws IOException {
+    write(text.getBytes(StandardCharsets.ISO_8859_1));
+  }
+
+  @Override
+  public void writeChars(String text) throws IOException {
+    for (int i = 0; i < text.length(); i++) {
+      writeChar(text.charAt(i));
+    }
+  }
+
+  /** Not in any snapshot: {@link Fields#writeText} writes texts. */
+  @Override
+  public void writeUTF(String text) {
+    throw new UnsupportedOperationException("Fields.writeText");
+  }
+}
