@@ -12,7 +12,10 @@ import java.util.zip.CheckedInputStream;
 public final class SnapshotReader {
   private final CRC32C crc = new CRC32C();
   private final DataInput raw;
-  private final DataInputStream in;
+  private final DataInput in;
+
+  /** Where the snapshot begins in bytes that are at hand. */
+  private final int from;
 
   private final int version;
 
@@ -28,7 +31,13 @@ public final class SnapshotReader {
    */
   public SnapshotReader(DataInput raw, StateVersions versions) throws IOException {
     this.raw = raw;
-    this.in = new DataInputStream(new CheckedInputStream(new Source(raw), crc));
+    if (raw instanceof ByteInput bytes) {
+      this.in = bytes;
+      this.from = bytes.position();
+    } else {
+      this.in = new DataInputStream(new CheckedInputStream(new Source(raw), crc));
+      this.from = 0;
+    }
     int magic = in.readInt();
     if (magic != SnapshotWriter.MAGIC) {
       throw new IOException("not a snapshot: starts with 0x" + Integer.toHexString(magic));
@@ -63,6 +72,9 @@ public final class SnapshotReader {
 
   /** Checks the checksum; call it before anything read is used. */
   public void finish() throws IOException {
+    if (raw instanceof ByteInput bytes) {
+      bytes.sum(crc, from);
+    }
     long computed = crc.getValue();
     if (raw.readLong() != computed) {
       throw new IOException("corrupt snapshot: checksum differs");

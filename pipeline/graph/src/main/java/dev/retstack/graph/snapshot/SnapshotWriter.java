@@ -1,12 +1,8 @@
 package dev.retstack.graph.snapshot;
 
-import java.io.BufferedOutputStream;
 import java.io.DataOutput;
-import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.util.zip.CRC32C;
-import java.util.zip.CheckedOutputStream;
 
 /**
  * Frames a state: magic, version byte, body, CRC-32C of everything before it. {@link #finish}
@@ -15,14 +11,17 @@ import java.util.zip.CheckedOutputStream;
 public final class SnapshotWriter {
   static final int MAGIC = 0x72677330;
 
-  private final CRC32C crc = new CRC32C();
-  private final DataOutput raw;
-  private final DataOutputStream out;
+  private static final int ROOM = 1 << 16;
 
-  public SnapshotWriter(DataOutput raw, int version) throws IOException {
-    this.raw = raw;
-    this.out =
-        new DataOutputStream(new BufferedOutputStream(new CheckedOutputStream(new Sink(raw), crc)));
+  private final DataOutput to;
+  private final ByteOutput out;
+  private final int from;
+
+  /** Begins a snapshot, which goes to {@code to} at its end; into a {@link ByteOutput} at once. */
+  public SnapshotWriter(DataOutput to, int version) throws IOException {
+    this.to = to;
+    this.out = to instanceof ByteOutput bytes ? bytes : new ByteOutput(ROOM);
+    this.from = out.size();
     out.writeInt(MAGIC);
     out.writeByte(version);
   }
@@ -34,25 +33,11 @@ public final class SnapshotWriter {
 
   /** Ends the snapshot. */
   public void finish() throws IOException {
-    out.flush();
-    raw.writeLong(crc.getValue());
-  }
-
-  private static final class Sink extends OutputStream {
-    private final DataOutput to;
-
-    Sink(DataOutput to) {
-      this.to = to;
-    }
-
-    @Override
-    public void write(int b) throws IOException {
-      to.write(b);
-    }
-
-    @Override
-    public void write(byte[] bytes, int offset, int length) throws IOException {
-      to.write(bytes, offset, length);
+    CRC32C crc = new CRC32C();
+    out.sum(crc, from);
+    out.writeLong(crc.getValue());
+    if (to != out) {
+      to.write(out.take());
     }
   }
 }

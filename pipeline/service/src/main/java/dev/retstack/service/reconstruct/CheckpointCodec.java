@@ -33,10 +33,62 @@ final class CheckpointCodec {
 
   private CheckpointCodec() {}
 
+  /**
+   * A checkpoint whose state is packed.
+   *
+   * @param rawBytes of the state unpacked
+   * @param bytes the state packed by zstd
+   */
+  @SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
+  record Packed(int partition, long epoch, long nextOffset, long rawBytes, byte[] bytes) {
+    static Packed of(Checkpoint checkpoint) {
+      return new Packed(
+          checkpoint.partition(),
+          checkpoint.epoch(),
+          checkpoint.nextOffset(),
+          checkpoint.state().length,
+          Zstd.compress(checkpoint.state(), LEVEL));
+    }
+
+    /** The same state under another owner. */
+    Packed withEpoch(long raised) {
+      return new Packed(partition, raised, nextOffset, rawBytes, bytes);
+    }
+
+    /** Number of its parts, at least one. */
+    int parts() {
+      return Math.max(1, Math.ceilDiv(bytes.length, PART_BYTES));
+    }
+
+    /**
+     * Unpacks the state.
+     *
+     * @throws CorruptCheckpointException where that is not what it claims to be
+     */
+    Checkpoint unpack() throws CorruptCheckpointException {
+      byte[] state = new byte[Math.toIntExact(rawBytes)];
+      try {
+        long length = Zstd.decompress(state, bytes);
+        if (length != state.length) {
+          throw new CorruptCheckpointException(
+              "checkpoint unpacks to %d bytes, its header says %d".formatted(length, state.length));
+        }
+      } catch (ZstdException e) {
+        throw new CorruptCheckpointException("checkpoint does not unpack: " + e.getMessage());
+      }
+      return new Checkpoint(partition, epoch, nextOffset, state);
+    }
+  }
+
   /** The parts, at least one. */
   static List<byte[]> encode(Checkpoint checkpoint) {
-    byte[] packed = Zstd.compress(checkpoint.state(), LEVEL);
-    int parts = Math.max(1, Math.ceilDiv(packed.length, PART_BYTES));
+    return encode(Packed.of(checkpoint));
+  }
+
+  /** The parts, at least one. */
+  static List<byte[]> encode(Packed checkpoint) {
+    byte[] packed = checkpoint.bytes();
+    int parts = checkpoint.parts();
     Header unsigned =
         new Header(
             checkpoint.partition(),
@@ -44,7 +96,7 @@ final class CheckpointCodec {
             checkpoint.nextOffset(),
             0,
             parts,
-            checkpoint.state().length,
+            checkpoint.rawBytes(),
             packed.length,
             0);
     int crc = unsigned.crcWith(packed);
@@ -74,6 +126,15 @@ final class CheckpointCodec {
    * @throws CorruptCheckpointException when they are not the parts of one checkpoint, or damaged
    */
   static Checkpoint decode(List<byte[]> parts) throws CorruptCheckpointException {
+    return join(parts).unpack();
+  }
+
+  /**
+   * Joins the parts of one checkpoint, in order, and leaves the state packed.
+   *
+   * @throws CorruptCheckpointException when they are not the parts of one checkpoint, or damaged
+   */
+  static Packed join(List<byte[]> parts) throws CorruptCheckpointException {
     Header first = Header.read(ByteBuffer.wrap(parts.getFirst()));
     if (parts.size() != first.parts) {
       throw new CorruptCheckpointException(
@@ -103,22 +164,8 @@ final class CheckpointCodec {
           "checkpoint of partition %d at offset %d fails its checksum"
               .formatted(first.partition, first.nextOffset));
     }
-    return new Checkpoint(
-        first.partition, first.epoch, first.nextOffset, unpack(first, packed.array()));
-  }
-
-  private static byte[] unpack(Header header, byte[] packed) throws CorruptCheckpointException {
-    byte[] state = new byte[Math.toIntExact(header.rawBytes)];
-    try {
-      long length = Zstd.decompress(state, packed);
-      if (length != state.length) {
-        throw new CorruptCheckpointException(
-            "checkpoint unpacks to %d bytes, its header says %d".formatted(length, state.length));
-      }
-      return state;
-    } catch (ZstdException e) {
-      throw new CorruptCheckpointException("checkpoint does not unpack: " + e.getMessage());
-    }
+    return new Packed(
+        first.partition, first.epoch, first.nextOffset, first.rawBytes, packed.array());
   }
 
   private record Header(

@@ -40,10 +40,19 @@ final class CheckpointStore {
    * @throws CorruptCheckpointException when what stands there cannot be trusted
    */
   Checkpoint load(int partition) throws IOException {
+    return find(partition).unpack();
+  }
+
+  /**
+   * Reads the newest committed checkpoint as {@link #load} does, and leaves its state packed.
+   *
+   * @throws CorruptCheckpointException when what stands there cannot be trusted
+   */
+  CheckpointCodec.Packed find(int partition) throws IOException {
     Map<String, byte[]> parts = read(new TopicPartition(topic, partition));
     byte[] first = parts.get(key(partition, 0));
     if (first == null) {
-      return Checkpoint.initial(partition);
+      return CheckpointCodec.Packed.of(Checkpoint.initial(partition));
     }
     List<byte[]> ordered = new ArrayList<>();
     int count = CheckpointCodec.parts(first);
@@ -56,7 +65,7 @@ final class CheckpointStore {
       }
       ordered.add(part);
     }
-    Checkpoint found = CheckpointCodec.decode(ordered);
+    CheckpointCodec.Packed found = CheckpointCodec.join(ordered);
     if (found.partition() != partition) {
       throw new CorruptCheckpointException(
           "topic %s holds a checkpoint of partition %d under the key of partition %d"
@@ -66,7 +75,7 @@ final class CheckpointStore {
   }
 
   /** The records that store a checkpoint in place of one that had {@code before} parts. */
-  List<ProducerRecord<byte[], byte[]>> records(Checkpoint checkpoint, int before) {
+  List<ProducerRecord<byte[], byte[]>> records(CheckpointCodec.Packed checkpoint, int before) {
     List<byte[]> parts = CheckpointCodec.encode(checkpoint);
     int partition = checkpoint.partition();
     List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();

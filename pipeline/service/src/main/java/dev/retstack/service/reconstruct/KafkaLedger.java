@@ -83,12 +83,13 @@ public final class KafkaLedger implements Ledger {
   @Override
   public Checkpoint open() throws Exception {
     producer.initTransactions();
-    Checkpoint last = store.load(partition);
-    check.read(last);
-    storedParts = CheckpointCodec.encode(last).size();
-    Checkpoint mine = new Checkpoint(partition, last.epoch() + 1, last.nextOffset(), last.state());
+    CheckpointCodec.Packed last = store.find(partition);
+    CheckpointCodec.Packed mine = last.withEpoch(last.epoch() + 1);
+    Checkpoint unpacked = mine.unpack();
+    check.read(unpacked);
+    storedParts = last.parts();
     commit(mine);
-    return mine;
+    return unpacked;
   }
 
   @Override
@@ -101,6 +102,10 @@ public final class KafkaLedger implements Ledger {
 
   @Override
   public void commit(Checkpoint checkpoint) throws Exception {
+    commit(CheckpointCodec.Packed.of(checkpoint));
+  }
+
+  private void commit(CheckpointCodec.Packed checkpoint) throws Exception {
     begin();
     List<ProducerRecord<byte[], byte[]>> parts = store.records(checkpoint, storedParts);
     for (ProducerRecord<byte[], byte[]> part : parts) {

@@ -98,6 +98,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private final Waiting<HandOver> handingOver = new Waiting<>(m -> m.replyTo().tell(Done.done()));
 
   private long epoch;
+  private int stateBytes;
   private boolean releasing;
   private boolean failed;
 
@@ -295,7 +296,8 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     long offset = intake.nextOffset();
     long start = System.nanoTime();
     List<ProducerRecord<byte[], byte[]>> told = intake.tell();
-    byte[] state = StateCopy.bytes(intake.applier().state(), version.next());
+    byte[] state = StateCopy.bytes(intake.applier().state(), version.next(), stateBytes);
+    stateBytes = state.length;
     meter.checkpointBytes(state.length);
     pace.took(meter.stalledSince(start));
     then(

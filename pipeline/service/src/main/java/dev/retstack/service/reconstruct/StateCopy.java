@@ -3,10 +3,8 @@ package dev.retstack.service.reconstruct;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.TimeRules;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
+import dev.retstack.graph.snapshot.ByteInput;
+import dev.retstack.graph.snapshot.ByteOutput;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
@@ -59,7 +57,7 @@ public record StateCopy(
   }
 
   private static GraphState read(byte[] bytes, GraphLimits limits) throws IOException {
-    return GraphState.readFrom(new DataInputStream(new ByteArrayInputStream(bytes)), limits);
+    return GraphState.readFrom(new ByteInput(bytes), limits);
   }
 
   private static String names(TimeRules rules) {
@@ -68,13 +66,18 @@ public record StateCopy(
 
   /** The state in the form that checkpoints and copies hold, in this version. */
   static byte[] bytes(GraphState state, int version) {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream(1 << 16);
-    try (DataOutputStream out = new DataOutputStream(bytes)) {
+    return bytes(state, version, 1 << 16);
+  }
+
+  /** The same, for a state of which it is known how many bytes it had last. */
+  static byte[] bytes(GraphState state, int version, int expected) {
+    ByteOutput out = new ByteOutput(expected + (expected >> 3));
+    try {
       state.writeTo(out, version);
     } catch (IOException e) {
-      throw new UncheckedIOException("cannot happen in memory", e);
+      throw new UncheckedIOException("a state that does not fit one snapshot", e);
     }
-    return bytes.toByteArray();
+    return out.take();
   }
 
   @Override
