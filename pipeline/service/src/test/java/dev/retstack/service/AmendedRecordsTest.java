@@ -55,7 +55,7 @@ class AmendedRecordsTest {
     assertThat(apply(1, 3, second)).isEqualTo(ApplyResult.HELD);
     assertThat(derived.take()).as("before the checkpoint").isEmpty();
 
-    List<ProducerRecord<byte[], byte[]>> held = derived.checkpoint(state, 1);
+    List<ProducerRecord<byte[], byte[]>> held = derived.checkpoint(state, 1).get();
     assertThat(of(held, topics.anomalies(), Anomaly.class))
         .extracting(Anomaly::getKind, Anomaly::getChunk, Anomaly::getRevision)
         .contains(tuple("SEQUENCE_GAP", 1L, 0));
@@ -80,7 +80,7 @@ class AmendedRecordsTest {
             tuple("RETURNED", 0x1100L, 0L, 1),
             tuple("RETURNED", 0x1200L, 1L, 1),
             tuple("RETURNED", 0x1000L, 1L, 1));
-    assertThat(rows(derived.checkpoint(state, 2)))
+    assertThat(rows(derived.checkpoint(state, 2).get()))
         .containsExactlyInAnyOrder(
             "s/0/feed//1000 written",
             "s/0/feed//1100 written",

@@ -31,7 +31,12 @@ public final class StateBench implements AutoCloseable {
   private static final int CHUNK_RECORDS = 4_096;
 
   private static final int CHUNKS_PER_CORE = 3;
+  private static final int STEADY_ROUNDS = 3;
   private static final Duration PATIENCE = Duration.ofMinutes(15);
+
+  /** Longer than from one checkpoint to the next. */
+  private static final Duration QUIET = Duration.ofSeconds(12);
+
   private static final double MIB = 1 << 20;
 
   /** The least that a broker accepts: so long nobody has the partitions of a dead member. */
@@ -80,14 +85,19 @@ public final class StateBench implements AutoCloseable {
     Rounds cpu = new Rounds(rounds);
     for (int round = 0; round < rounds; round++) {
       Pass without = pass("without checkpoints", NEVER);
-      without.member().close();
+      boolean last = round == rounds - 1;
+      if (!last) {
+        without.member().close();
+      }
       Pass with = pass("with checkpoints", List.of());
       wall.add(100 * (1 - without.seconds() / with.seconds()));
       cpu.add(100 * (1 - without.cpuSeconds() / with.cpuSeconds()));
-      if (round == rounds - 1) {
+      if (last) {
         measure("applyRecordsPerSecond", records() / with.seconds());
         measure("applyCpuNsPerRecord", with.cpuSeconds() * 1e9 / records());
         checkpoints(with);
+        steady(without.member(), with.member());
+        without.member().close();
         restart(with);
       } else {
         with.member().close();
@@ -196,12 +206,80 @@ public final class StateBench implements AutoCloseable {
     measure("residentMib", ProcFiles.residentBytes(member.pid()) / MIB);
   }
 
+  /**
+   * What checkpoints cost once the state is there and its rows were published: both members take
+   * the same chunks at the same time, so whatever else the machine does, it does to both.
+   */
+  private void steady(MemberProcess without, MemberProcess with)
+      throws IOException, InterruptedException {
+    awaitPublished(with);
+    Rounds cpu = new Rounds(STEADY_ROUNDS);
+    Rounds stalled = new Rounds(STEADY_ROUNDS);
+    double checkpoints = -with.metrics().sum("retstack_checkpoints_total");
+    long began = System.nanoTime();
+    for (int round = 0; round < STEADY_ROUNDS; round++) {
+      note.accept("%s: %d more chunks for both members".formatted(subject, cores.size()));
+      MetricsPage withBefore = with.metrics();
+      MetricsPage withoutBefore = without.metrics();
+      long start = System.nanoTime();
+      try (TraceProducer producer = producer()) {
+        send(producer, 1);
+      }
+      double spent = spent(with, withBefore);
+      cpu.add(100 * (1 - spent(without, withoutBefore) / spent));
+      double nanos = ((double) System.nanoTime() - start) * size.partitions;
+      stalled.add(100 * stall(with.metrics(), withBefore) * 1e9 / nanos);
+    }
+    checkpoints += with.metrics().sum("retstack_checkpoints_total");
+    measure("steadyCheckpointCostPercentOfCpu", cpu.median());
+    measure("steadyStallPercentOfTime", stalled.median());
+    measure("steadyCheckpointsPerPartition", checkpoints / size.partitions);
+    measure("steadySeconds", (System.nanoTime() - began) / 1e9);
+  }
+
+  /** CPU seconds until it has all chunks. */
+  private double spent(MemberProcess member, MetricsPage before)
+      throws IOException, InterruptedException {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    MetricsPage page = member.metrics();
+    while (page.sum("retstack_state_records") < records()) {
+      pause(member, deadline, "take more chunks");
+      page = member.metrics();
+    }
+    return page.sum("process_cpu_seconds_total") - before.sum("process_cpu_seconds_total");
+  }
+
+  private static double stall(MetricsPage now, MetricsPage before) {
+    String name = "retstack_checkpoint_stall_seconds_total";
+    return now.sum(name) - before.sum(name);
+  }
+
+  /** Waits until checkpoints have no more rows of profiles to take along. */
+  private void awaitPublished(MemberProcess member) throws IOException, InterruptedException {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    double rows = -1;
+    long since = System.nanoTime();
+    while (System.nanoTime() - since < QUIET.toNanos()) {
+      pause(member, deadline, "publish its profile");
+      double now = member.metrics().sum("retstack_published_records_total");
+      if (now > rows) {
+        rows = now;
+        since = System.nanoTime();
+      }
+    }
+    measure("profileRows", rows);
+  }
+
+  private TraceProducer producer() {
+    return new TraceProducer(
+        new KafkaSettings(broker.bootstrap(), Map.of("linger.ms", "1")), Topics.standard());
+  }
+
   /** Kills the member; another one has a backlog to begin with. */
   private void restart(Pass pass) throws IOException, InterruptedException {
     note.accept("%s: killed, and begun again".formatted(subject));
     pass.member().kill();
-    KafkaSettings kafka = new KafkaSettings(broker.bootstrap(), Map.of("linger.ms", "1"));
-    try (TraceProducer producer = new TraceProducer(kafka, Topics.standard())) {
+    try (TraceProducer producer = producer()) {
       send(producer, 1);
     }
     awaitNobodyIn(pass.group());

@@ -19,6 +19,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
@@ -62,12 +63,20 @@ public final class DerivedRecords implements GraphEvents {
   /**
    * What goes out with a checkpoint, in order: what was found in chunks that are held behind gaps,
    * and the totals that changed. The state tells it once: write it down after this.
+   *
+   * @return makes the records, of copies, so that it may be asked on another thread
    */
-  public List<ProducerRecord<byte[], byte[]>> checkpoint(GraphState state, long nextOffset) {
+  public Supplier<List<ProducerRecord<byte[], byte[]>>> checkpoint(
+      GraphState state, long nextOffset) {
     state.tell();
-    List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>(take());
-    records.addAll(profiles(state, nextOffset));
-    return records;
+    List<ProducerRecord<byte[], byte[]>> found = take();
+    List<ProfileRow> changed = profiles.changed(state, nextOffset);
+    meter.published("profiles", changed.size());
+    return () -> {
+      List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>(found);
+      records.addAll(profiles.records(changed));
+      return records;
+    };
   }
 
   /** What has gathered since the last call, in order. */
@@ -83,13 +92,6 @@ public final class DerivedRecords implements GraphEvents {
   /** Whether the last checkpoint left totals that changed to the next. */
   public boolean isLeft() {
     return profiles.isLeft();
-  }
-
-  /** The totals that changed since they were last asked for, as many as one checkpoint takes. */
-  List<ProducerRecord<byte[], byte[]>> profiles(GraphState state, long nextOffset) {
-    List<ProducerRecord<byte[], byte[]>> changed = profiles.changed(state, nextOffset);
-    meter.published("profiles", changed.size());
-    return changed;
   }
 
   /** A record of events that was refused, with its own bytes. */

@@ -1,15 +1,11 @@
 package dev.retstack.service.aggregate;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import dev.retstack.graph.aggregate.CallProfile;
 import dev.retstack.graph.aggregate.CallTotals;
 import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.ImageInfo;
 import dev.retstack.graph.aggregate.ProfileKey;
-import dev.retstack.schema.ClockUnit;
-import dev.retstack.schema.Profile;
 import dev.retstack.schema.wire.Topics;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -52,8 +48,8 @@ final class ProfileRecords {
     return left;
   }
 
-  /** The next rows that changed, and all that are gone. */
-  List<ProducerRecord<byte[], byte[]>> changed(GraphState state, long nextOffset) {
+  /** The next rows that changed, and all that are gone, as they are now. */
+  List<ProfileRow> changed(GraphState state, long nextOffset) {
     Pass pass = new Pass(nextOffset);
     Map<ProfileKey, CallProfile> profiles = state.profiles();
     profiles.forEach(
@@ -66,7 +62,7 @@ final class ProfileRecords {
     if (pass.present < published.values().stream().mapToLong(PublishedRows::size).sum()) {
       published.replaceAll((key, rows) -> pass.delete(key, rows, profiles.get(key)));
     }
-    return pass.records;
+    return pass.changed;
   }
 
   /** What was published before the restart may have to be deleted, where chunks come late. */
@@ -118,20 +114,14 @@ final class ProfileRecords {
     return digest | 1; // neither that of no row nor that of an unknown one
   }
 
-  private byte[] name(ProfileKey key, Long caller, long selfPc) {
-    return "%s/%d/%s/%s/%x"
-        .formatted(
-            key.session(),
-            partition,
-            key.imageId(),
-            caller == null ? "" : Long.toHexString(caller),
-            selfPc)
-        .getBytes(UTF_8);
+  /** Rows as records of the topic, on any thread. */
+  List<ProducerRecord<byte[], byte[]>> records(List<ProfileRow> rows) {
+    return rows.stream().map(row -> row.record(topics, partition)).toList();
   }
 
   /** One walk over all rows. */
   private final class Pass implements Rows {
-    final List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
+    final List<ProfileRow> changed = new ArrayList<>();
     private final long nextOffset;
     private ProfileKey key;
     private ImageInfo image;
@@ -160,7 +150,7 @@ final class ProfileRecords {
         present++;
         return;
       }
-      boolean full = records.size() >= rowsMax;
+      boolean full = changed.size() >= rowsMax;
       if (index < from || full) {
         present += then == 0 ? 0 : 1;
         left = true;
@@ -169,31 +159,7 @@ final class ProfileRecords {
       }
       present++;
       before.put(caller, selfPc, now);
-      add(caller, selfPc, totals, id);
-    }
-
-    private void add(Long caller, long selfPc, CallTotals totals, int id) {
-      Profile row =
-          Profile.newBuilder()
-              .setSession(key.session())
-              .setPartition(partition)
-              .setImage(key.imageId())
-              .setIsa(image.isa())
-              .setClockUnit(ClockUnit.valueOf(key.unit().name()))
-              .setCaller(caller)
-              .setSelfpc(selfPc)
-              .setFunction(image.symbols().name(selfPc))
-              .setCalls(totals.calls(id))
-              .setTotal(totals.total(id))
-              .setSelf(totals.self(id))
-              .setMin(totals.min(id))
-              .setMax(totals.max(id))
-              .setFinished(totals.finished(id))
-              .setOffset(nextOffset)
-              .build();
-      byte[] name = name(key, caller, selfPc);
-      records.add(
-          PublishedRecord.of(topics.profiles(), partition, name, row, key.session(), image.isa()));
+      changed.add(ProfileRow.of(key, image, caller, selfPc, totals, id, nextOffset));
     }
 
     /** What is left of these rows when those that the profile has no more are deleted. */
@@ -208,8 +174,7 @@ final class ProfileRecords {
             if (there.digest(caller, selfPc) != 0) {
               kept.put(caller, selfPc, rows.digest(caller, selfPc));
             } else {
-              byte[] name = name(of, caller, selfPc);
-              records.add(new ProducerRecord<>(topics.profiles(), partition, name, null));
+              changed.add(ProfileRow.deleted(of, caller, selfPc));
             }
           });
       return kept;

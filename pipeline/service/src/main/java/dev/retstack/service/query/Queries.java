@@ -119,13 +119,18 @@ public final class Queries {
     return AskPattern.ask(partitions, Partitions.AskOwned::new, ANSWER, system.scheduler());
   }
 
-  /** Partitions owned and open: their numbers, once each of them has loaded its state. */
+  /**
+   * Partitions owned and open: their numbers, once each of them has loaded its state. One that
+   * cannot, or goes to another member meanwhile, is not among them.
+   */
   public CompletionStage<List<Integer>> open(Duration patience) {
     return eachOwned(
-        (partition, graph) ->
-            AskPattern.<PartitionGraph.Command, Long>askWithStatus(
-                    graph, PartitionGraph.AwaitOpen::new, patience, system.scheduler())
-                .thenApply(_ -> partition));
+            (partition, graph) ->
+                AskPattern.<PartitionGraph.Command, Long>askWithStatus(
+                        graph, PartitionGraph.AwaitOpen::new, patience, system.scheduler())
+                    .thenApply(_ -> Optional.of(partition))
+                    .exceptionally(_ -> Optional.empty()))
+        .thenApply(open -> open.stream().flatMap(Optional::stream).toList());
   }
 
   /** Where each owned partition stands, in numbers; empty for those that do not answer soon. */

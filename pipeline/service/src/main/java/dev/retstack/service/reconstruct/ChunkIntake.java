@@ -12,6 +12,7 @@ import dev.retstack.service.progress.CoreWatch;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.slf4j.Logger;
@@ -72,9 +73,11 @@ final class ChunkIntake {
   /**
    * What goes out with a checkpoint of the state as it is now, which is to be written down after
    * this.
+   *
+   * @return makes the records, on any thread
    */
-  List<ProducerRecord<byte[], byte[]>> tell() {
-    List<ProducerRecord<byte[], byte[]>> told = derived.checkpoint(applier.state(), nextOffset);
+  Supplier<List<ProducerRecord<byte[], byte[]>>> tell() {
+    var told = derived.checkpoint(applier.state(), nextOffset);
     // a core that holds chunks is told of here, others with each chunk
     applier.state().holding().forEach(this::watch);
     return told;

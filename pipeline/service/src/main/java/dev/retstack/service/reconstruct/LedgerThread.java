@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /** Runs everything that blocks on a ledger, in the order in which it was asked for. */
@@ -38,14 +39,29 @@ final class LedgerThread {
         });
   }
 
-  /** Publishes the last records before a checkpoint, and commits it; completes with its offset. */
-  CompletionStage<Long> commit(
-      List<ProducerRecord<byte[], byte[]>> records, Checkpoint checkpoint) {
+  /**
+   * A checkpoint is written.
+   *
+   * @param nextOffset first offset of events that is not in it
+   * @param makingNanos what it took to make its records
+   */
+  record Committed(long nextOffset, long makingNanos) {}
+
+  /**
+   * Publishes the last records before a checkpoint, and commits it.
+   *
+   * @param records makes them, on the ledger's thread
+   */
+  CompletionStage<Committed> commit(
+      Supplier<List<ProducerRecord<byte[], byte[]>>> records, Checkpoint checkpoint) {
     return run(
         target -> {
-          target.publish(records);
+          long start = System.nanoTime();
+          List<ProducerRecord<byte[], byte[]>> made = records.get();
+          long making = System.nanoTime() - start;
+          target.publish(made);
           target.commit(checkpoint);
-          return checkpoint.nextOffset();
+          return new Committed(checkpoint.nextOffset(), making);
         });
   }
 

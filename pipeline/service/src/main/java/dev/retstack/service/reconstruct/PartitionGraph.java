@@ -76,7 +76,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private record Published(ActorRef<StatusReply<Done>> replyTo) implements Command {}
 
-  private record CheckpointWritten(long nextOffset) implements Command {}
+  private record CheckpointWritten(LedgerThread.Committed of) implements Command {}
 
   private record ImageAnswered(ImageRegistry.Found found) implements Command {}
 
@@ -161,7 +161,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
         }
         yield this;
       }
-      case CheckpointWritten m -> onCheckpointWritten(m.nextOffset());
+      case CheckpointWritten m -> onCheckpointWritten(m.of());
       case Copy m -> {
         answers.on(m);
         yield this;
@@ -295,7 +295,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     checkpoints.began();
     long offset = intake.nextOffset();
     long start = System.nanoTime();
-    List<ProducerRecord<byte[], byte[]>> told = intake.tell();
+    var told = intake.tell();
     byte[] state = StateCopy.bytes(intake.applier().state(), version.next(), stateBytes);
     stateBytes = state.length;
     meter.checkpointBytes(state.length);
@@ -305,8 +305,9 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
         CheckpointWritten::new);
   }
 
-  private Behavior<Command> onCheckpointWritten(long offset) {
-    if (checkpoints.written(offset, intake.nextOffset())) {
+  private Behavior<Command> onCheckpointWritten(LedgerThread.Committed done) {
+    pace.alsoTook(done.makingNanos());
+    if (checkpoints.written(done.nextOffset(), intake.nextOffset())) {
       checkpoint();
       return this;
     }

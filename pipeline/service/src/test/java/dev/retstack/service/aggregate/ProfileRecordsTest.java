@@ -50,7 +50,7 @@ class ProfileRecordsTest {
     Map<String, Long> seen = new HashMap<>();
     int passes = 0;
     do {
-      List<ProducerRecord<byte[], byte[]>> piece = pieces.changed(state, 1);
+      List<ProfileRow> piece = pieces.changed(state, 1);
       assertThat(piece).hasSizeLessThanOrEqualTo(ROWS_MAX);
       calls(seen, piece);
       passes++;
@@ -100,9 +100,9 @@ class ProfileRecordsTest {
     return calls;
   }
 
-  private static void calls(Map<String, Long> into, List<ProducerRecord<byte[], byte[]>> rows)
+  private static void calls(Map<String, Long> into, List<ProfileRow> rows)
       throws CorruptChunkException {
-    for (ProducerRecord<byte[], byte[]> row : rows) {
+    for (ProducerRecord<byte[], byte[]> row : records(ROWS_MAX).records(rows)) {
       into.put(
           new String(row.key(), StandardCharsets.UTF_8),
           ConfluentFrame.decode(row.value(), Profile.class).getCalls());
