@@ -79,8 +79,7 @@ record ProfileRow(
     row.setMax(max);
     row.setFinished(finished);
     row.setOffset(offset);
-    return PublishedRecord.of(
-        topics.profiles(), partition, name, row, key.session(), image.isa());
+    return PublishedRecord.of(topics.profiles(), partition, name, row, key.session(), image.isa());
   }
 
   private String name(int partition) {
