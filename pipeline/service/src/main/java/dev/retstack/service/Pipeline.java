@@ -4,6 +4,7 @@ import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.service.ingest.Ingest;
 import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.progress.CoreWatch;
 import dev.retstack.service.query.HttpSettings;
 import dev.retstack.service.query.Queries;
 import dev.retstack.service.query.View;
@@ -122,13 +123,16 @@ public final class Pipeline implements AutoCloseable {
         "%s://%s:%d".formatted(http.scheme(), host, binding.localAddress().getPort()));
   }
 
-  /** Completes when all of these cores have ended and their last chunks are in the state. */
-  public CompletionStage<Done> awaitCoresEnded(Set<CoreKey> cores) {
+  /**
+   * Completes when all of these cores have ended and their last chunks are in the state, or their
+   * fleets are gone and all is in the state that they had sent.
+   */
+  public CompletionStage<CoreWatch.Ended> awaitCoresEnded(Set<CoreKey> cores) {
     return queries.ended(cores, cores.size());
   }
 
-  /** Completes when this many cores have ended, whichever they are. */
-  public CompletionStage<Done> awaitCoresEnded(int count) {
+  /** Completes when this many cores have ended or are dead, whichever they are. */
+  public CompletionStage<CoreWatch.Ended> awaitCoresEnded(int count) {
     return queries.ended(Set.of(), count);
   }
 

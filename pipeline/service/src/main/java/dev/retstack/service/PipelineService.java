@@ -11,6 +11,7 @@ import dev.retstack.service.ingest.ImageRegistry;
 import dev.retstack.service.ingest.Ingest;
 import dev.retstack.service.ingest.TopicAdmin;
 import dev.retstack.service.metrics.Meters;
+import dev.retstack.service.nodes.FleetFeed;
 import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.nodes.Role;
 import dev.retstack.service.progress.CoreWatch;
@@ -108,6 +109,12 @@ public final class PipelineService {
             config.groupId(),
             config.roles(),
             config.versions());
+    FleetFeed fleets =
+        new FleetFeed(
+            config.kafka(),
+            config.topics(),
+            topicSizes.events(),
+            deaths -> watch.tell(new CoreWatch.Lost(deaths)));
     ActorRef<Partitions.Command> partitions =
         spawn(
             system,
@@ -139,11 +146,12 @@ public final class PipelineService {
                         cluster,
                         nodes,
                         new Sides(config.kafka(), config.topics().sides(), config.groupId())));
-    Job job = new Job(queries, nodes, membership, config.http(), ends, config.limits());
+    Job job = new Job(queries, nodes, fleets, membership, config.http(), ends, config.limits());
     ImageFeed feed = new ImageFeed(config.kafka(), imageEnds, images, system::terminate);
     Runnable readers =
         () -> {
           feed.close();
+          fleets.close();
           membership.ifPresent(Membership::close);
           job.close();
           ends.close();
@@ -157,7 +165,14 @@ public final class PipelineService {
                   images, ImageRegistry.AwaitCaughtUp::new, START, system.scheduler())
               .toCompletableFuture());
       Scrape scrape =
-          new Scrape(queries, meters, ends, membership, config.groupId(), config.topics().events());
+          new Scrape(
+              queries,
+              meters,
+              fleets,
+              ends,
+              membership,
+              config.groupId(),
+              config.topics().events());
       AnomalyEvents followers =
           new AnomalyEvents(
               system,
@@ -169,6 +184,7 @@ public final class PipelineService {
       ServerBinding binding = bind(config.http(), system, api);
       int port = binding.localAddress().getPort();
       membership.ifPresent(Membership::start);
+      fleets.start();
       nodes.start(config.http().authority(port), config.http().url(port));
       Optional<ActorRef<Ingest.Command>> ingest =
           config.roles().contains(Role.INGEST)

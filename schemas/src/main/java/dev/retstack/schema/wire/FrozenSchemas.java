@@ -18,7 +18,7 @@ import org.apache.avro.Schema;
 public final class FrozenSchemas {
   /** Versions whose schema is kept as a resource, oldest first. */
   public static final List<String> VERSIONS =
-      List.of("v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10");
+      List.of("v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11");
 
   /** Messages that no trace holds, as they were up to the version named. */
   private static final List<String> MESSAGES =

@@ -5,6 +5,7 @@ import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.DeadLetter;
+import dev.retstack.schema.Fleet;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.Node;
 import dev.retstack.schema.Profile;
@@ -42,6 +43,7 @@ public final class SchemaIds {
           Profile.getClassSchema(),
           DeadLetter.getClassSchema(),
           Node.getClassSchema(),
+          Fleet.getClassSchema(),
           TraceEntry.getClassSchema(),
           TraceRecords.getClassSchema());
 

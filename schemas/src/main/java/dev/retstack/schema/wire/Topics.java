@@ -5,6 +5,7 @@ import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.DeadLetter;
+import dev.retstack.schema.Fleet;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.Node;
 import dev.retstack.schema.Profile;
@@ -89,6 +90,11 @@ public record Topics(String prefix) {
     return name("nodes");
   }
 
+  /** Processes that send chunks, as long as they live; key = session/fleet, compacted. */
+  public String fleets() {
+    return name("fleets");
+  }
+
   /** Which side of a split between members goes on; private to the pipeline. */
   public String sides() {
     return name("sides");
@@ -107,7 +113,8 @@ public record Topics(String prefix) {
         deadLetters(),
         state(),
         nodes(),
-        sides());
+        sides(),
+        fleets());
   }
 
   /** Schema of the values of each topic that holds Avro. */
@@ -122,6 +129,7 @@ public record Topics(String prefix) {
     schemas.put(profiles(), Profile.getClassSchema());
     schemas.put(deadLetters(), DeadLetter.getClassSchema());
     schemas.put(nodes(), Node.getClassSchema());
+    schemas.put(fleets(), Fleet.getClassSchema());
     return Collections.unmodifiableMap(schemas);
   }
 

@@ -7,6 +7,7 @@ import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
 import dev.retstack.schema.DeadLetter;
+import dev.retstack.schema.Fleet;
 import dev.retstack.schema.Node;
 import dev.retstack.schema.Profile;
 import dev.retstack.schema.RecordKind;
@@ -142,6 +143,11 @@ final class GoldenFiles {
             .setUrl("https://pipeline-1:7070")
             .setGroup("retstack-pipeline")
             .setRoles(List.of("ingest", "query"))
+            .setStartedAt(1_795_343_400_000L)
+            .build(),
+        Fleet.newBuilder()
+            .setSession("session-1")
+            .setFleet("lab-3:4711:9f86d081")
             .setStartedAt(1_795_343_400_000L)
             .build(),
         Control.newBuilder()

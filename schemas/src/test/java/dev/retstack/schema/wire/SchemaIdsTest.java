@@ -10,7 +10,7 @@ class SchemaIdsTest {
   @Test
   void everyTopicsSchemaHasItsOwnId() {
     var subjects = SchemaIds.subjects(Topics.standard());
-    assertThat(subjects).containsKey("retstack.events.v1-value").hasSize(9);
+    assertThat(subjects).containsKey("retstack.events.v1-value").hasSize(10);
     assertThat(subjects.values().stream().map(SchemaIds::idOf))
         .doesNotHaveDuplicates()
         .allMatch(id -> id > 0);
@@ -29,7 +29,7 @@ class SchemaIdsTest {
   @Test
   void topicsAreNamedByPrefixNounAndVersion() {
     assertThat(new Topics("lab").deadLetters()).isEqualTo("lab.dead-letters.v1");
-    assertThat(Topics.standard().all()).hasSize(11).doesNotHaveDuplicates();
+    assertThat(Topics.standard().all()).hasSize(12).doesNotHaveDuplicates();
     assertThatThrownBy(() -> new Topics("a b")).hasMessageContaining("topic prefix 'a b'");
   }
 }

@@ -27,6 +27,7 @@ import dev.retstack.graph.report.Report;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
+import dev.retstack.service.progress.CoreWatch;
 import dev.retstack.service.query.View;
 import dev.retstack.service.replay.KafkaToTrace;
 import dev.retstack.service.replay.TraceReplay;
@@ -119,7 +120,11 @@ public final class DemoVerb extends Verb {
           specs.stream()
               .map(s -> new CoreKey(options.session(), s.name()))
               .collect(Collectors.toSet());
-      await(pipeline.awaitCoresEnded(keys), "the pipeline to read every core to its end");
+      CoreWatch.Ended ended =
+          await(pipeline.awaitCoresEnded(keys), "the pipeline to read every core to its end");
+      if (!ended.dead().isEmpty()) {
+        note("%d cores are dead: their last chunks never came".formatted(ended.dead().size()));
+      }
       View view = await(pipeline.view(), "the pipeline's result");
       int code = show(text, view, link, folder.resolve("trace.avro"));
       next(folder, pipeline);

@@ -42,6 +42,7 @@ import org.apache.kafka.common.utils.Utils;
  *   <li>Bytes on the way are bounded, at half of {@code buffer.memory}. While Kafka is away the
  *       bound is reached and cores stand still, for as long as it takes, and are counted ({@link
  *       #waits}); the producer goes on trying, and so does a core whose chunk it did not take.
+ *   <li>Every 3 s it says in the fleets topic that this process lives ({@link Heartbeat}).
  * </ul>
  */
 public final class KafkaChunkSink implements ChunkSink {
@@ -55,6 +56,7 @@ public final class KafkaChunkSink implements ChunkSink {
   private final Topics topics;
   private final Partition[] partitions;
   private final Room room;
+  private final Heartbeat heartbeat;
 
   /** What Kafka said of the first refused chunk of a core. */
   private final Map<String, String> refused = new ConcurrentHashMap<>();
@@ -70,6 +72,7 @@ public final class KafkaChunkSink implements ChunkSink {
     this.producer = producer;
     this.topics = topics;
     this.room = room;
+    this.heartbeat = new Heartbeat(producer, topics.fleets());
     this.partitions = new Partition[partitionCount];
     Arrays.setAll(partitions, _ -> new Partition());
   }
@@ -139,6 +142,7 @@ public final class KafkaChunkSink implements ChunkSink {
   @Override
   public void chunk(Chunk chunk) throws IOException, InterruptedException {
     failIfRefused(chunk.getCore());
+    heartbeat.of(chunk.getSession());
     byte[] key = chunk.getCore().getBytes(StandardCharsets.UTF_8);
     int partition = Utils.toPositive(Utils.murmur2(key)) % partitions.length;
     ProducerRecord<byte[], byte[]> message =
@@ -293,8 +297,12 @@ public final class KafkaChunkSink implements ChunkSink {
 
   @Override
   public void close() throws IOException {
+    long start = System.nanoTime();
+    boolean all = room.awaitEmpty(CLOSE_LIMIT);
+    heartbeat.stop(all && refused.isEmpty());
     try {
-      producer.close(CLOSE_LIMIT);
+      Duration left = CLOSE_LIMIT.minusNanos(System.nanoTime() - start);
+      producer.close(left.isNegative() ? Duration.ZERO : left);
     } catch (KafkaException e) {
       throw new IOException("kafka producer did not close: " + rootCause(e), e);
     }

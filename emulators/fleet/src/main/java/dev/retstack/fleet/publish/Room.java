@@ -1,6 +1,8 @@
 package dev.retstack.fleet.publish;
 
+import java.time.Duration;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Bytes that may be on their way at a time: the second buffer of all cores. While there is room, no
@@ -40,6 +42,20 @@ final class Room {
       }
     }
     return taken;
+  }
+
+  /** Waits until nothing is on its way; false where something still is. */
+  boolean awaitEmpty(Duration limit) {
+    try {
+      if (!free.tryAcquire(bytesMax, limit.toNanos(), TimeUnit.NANOSECONDS)) {
+        return false;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+    free.release(bytesMax);
+    return true;
   }
 
   void giveBack(int taken) {

@@ -5,6 +5,7 @@ import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.reconstruct.StateCopy;
 import java.io.IOException;
 import java.io.Writer;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
@@ -14,7 +15,7 @@ public final class ProgressText {
 
   /**
    * {@code {partitions:{owned, of}, parts:[..], cores:[{core, session, partition, isa, chunks,
-   * records, lost, time, end}]}}.
+   * records, lost, time, end, deadSince}]}}; {@code deadSince} only of cores that are DEAD.
    */
   public static void json(List<CoreProgress> cores, Coverage coverage, Writer out)
       throws IOException {
@@ -45,7 +46,10 @@ public final class ProgressText {
             json.writeNumberField("records", core.records());
             json.writeNumberField("lost", core.lost());
             json.writeNumberField("time", core.time());
-            json.writeStringField("end", core.end().name());
+            json.writeStringField("end", core.state());
+            if (core.isDead()) {
+              json.writeNumberField("deadSince", core.deadSince());
+            }
             json.writeEndObject();
           }
           json.writeEndArray();
@@ -57,7 +61,17 @@ public final class ProgressText {
   /** The same fields as RFC 4180 text. */
   public static void csv(List<CoreProgress> cores, Appendable out) throws IOException {
     Csv csv = new Csv(out);
-    csv.line("core", "session", "partition", "isa", "chunks", "records", "lost", "time", "end");
+    csv.line(
+        "core",
+        "session",
+        "partition",
+        "isa",
+        "chunks",
+        "records",
+        "lost",
+        "time",
+        "end",
+        "deadSince");
     for (CoreProgress core : cores) {
       csv.line(
           core.key().core(),
@@ -68,7 +82,8 @@ public final class ProgressText {
           core.records(),
           core.lost(),
           core.time(),
-          core.end());
+          core.state(),
+          core.isDead() ? core.deadSince() : "");
     }
   }
 
@@ -86,10 +101,16 @@ public final class ProgressText {
           String.valueOf(core.records()),
           String.valueOf(core.lost()),
           String.valueOf(core.time()),
-          core.end().name(),
+          end(core),
           core.key().session());
     }
     table.write(out);
+  }
+
+  private static String end(CoreProgress core) {
+    return core.isDead()
+        ? core.state() + " since " + Instant.ofEpochMilli(core.deadSince())
+        : core.state();
   }
 
   /**

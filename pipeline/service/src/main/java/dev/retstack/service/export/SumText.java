@@ -1,7 +1,6 @@
 package dev.retstack.service.export;
 
 import com.fasterxml.jackson.core.JsonGenerator;
-import dev.retstack.graph.reconstruct.CoreEnd;
 import dev.retstack.graph.report.Report;
 import dev.retstack.service.progress.CoreProgress;
 import java.io.IOException;
@@ -21,17 +20,20 @@ public final class SumText {
    *
    * @param name the session, the number of the partition, or core and session
    * @param cores how many
-   * @param running of which have not ended
+   * @param running of which have not ended and are not dead
+   * @param dead of which have not ended, and their fleets are gone
    * @param chunks their chunks
    * @param records their records
    * @param lost records known to be missing
    */
-  public record Sum(String name, long cores, long running, long chunks, long records, long lost) {
+  public record Sum(
+      String name, long cores, long running, long dead, long chunks, long records, long lost) {
     private static Sum of(String name, Collection<CoreProgress> cores) {
       return new Sum(
           name,
           cores.size(),
-          cores.stream().filter(core -> core.end() == CoreEnd.RUNNING).count(),
+          cores.stream().filter(core -> !core.ended() && !core.isDead()).count(),
+          cores.stream().filter(CoreProgress::isDead).count(),
           cores.stream().mapToLong(CoreProgress::chunks).sum(),
           cores.stream().mapToLong(CoreProgress::records).sum(),
           cores.stream().mapToLong(CoreProgress::lost).sum());
@@ -69,6 +71,7 @@ public final class SumText {
                     String.valueOf(Integer.parseInt(sum.name())),
                     sum.cores(),
                     sum.running(),
+                    sum.dead(),
                     sum.chunks(),
                     sum.records(),
                     sum.lost()))
@@ -85,7 +88,7 @@ public final class SumText {
   }
 
   /**
-   * {@code {partitions, parts, sessions:[{session, cores, running, chunks, records, lost,
+   * {@code {partitions, parts, sessions:[{session, cores, running, dead, chunks, records, lost,
    * completeness}]}}.
    */
   public static void sessions(List<Sum> sessions, Coverage coverage, Writer out)
@@ -148,6 +151,7 @@ public final class SumText {
       }
       json.writeNumberField("cores", sum.cores());
       json.writeNumberField("running", sum.running());
+      json.writeNumberField("dead", sum.dead());
       json.writeNumberField("chunks", sum.chunks());
       json.writeNumberField("records", sum.records());
       json.writeNumberField("lost", sum.lost());
@@ -160,7 +164,7 @@ public final class SumText {
   /** The sums as RFC 4180 text. */
   public static void csv(By by, List<Sum> sums, Appendable out) throws IOException {
     Csv csv = new Csv(out);
-    csv.line(by.heading(), "cores", "running", "chunks", "records", "lost", "completeness");
+    csv.line(by.heading(), "cores", "running", "chunks", "records", "lost", "completeness", "dead");
     for (Sum sum : sums) {
       csv.line(
           sum.name(),
@@ -169,7 +173,8 @@ public final class SumText {
           sum.chunks(),
           sum.records(),
           sum.lost(),
-          sum.completeness());
+          sum.completeness(),
+          sum.dead());
     }
   }
 
@@ -177,12 +182,20 @@ public final class SumText {
   public static void text(By by, List<Sum> sums, Appendable out) throws IOException {
     TextTable table =
         new TextTable(
-            by.name(), "CORES>", "RUNNING>", "CHUNKS>", "RECORDS>", "LOST>", "COMPLETE %>");
+            by.name(),
+            "CORES>",
+            "RUNNING>",
+            "DEAD>",
+            "CHUNKS>",
+            "RECORDS>",
+            "LOST>",
+            "COMPLETE %>");
     for (Sum sum : sums) {
       table.row(
           sum.name(),
           String.valueOf(sum.cores()),
           String.valueOf(sum.running()),
+          String.valueOf(sum.dead()),
           String.valueOf(sum.chunks()),
           String.valueOf(sum.records()),
           String.valueOf(sum.lost()),

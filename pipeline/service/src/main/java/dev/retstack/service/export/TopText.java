@@ -1,16 +1,17 @@
 package dev.retstack.service.export;
 
 import com.fasterxml.jackson.core.JsonGenerator;
-import dev.retstack.graph.reconstruct.CoreEnd;
 import dev.retstack.graph.report.CoreSum;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Top;
 import java.io.IOException;
 import java.io.Writer;
-import java.util.EnumMap;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 /** The first functions and cores of a job, in every form. */
 public final class TopText {
@@ -21,9 +22,11 @@ public final class TopText {
    * byPartition:[{partition, cores, records, lost}], topCores:[{core, session, isa, partition,
    * records, lost, end}], functionCount, self, functions:[as in a report], stats:[..]}}.
    *
+   * @param states how a core ended, RUNNING or DEAD where it did not
    * @param coresMost rows of cores at most
    */
-  public static void json(Top top, int coresMost, Coverage coverage, Writer out)
+  public static void json(
+      Top top, Function<CoreSum, String> states, int coresMost, Coverage coverage, Writer out)
       throws IOException {
     Json.write(
         json -> {
@@ -34,14 +37,14 @@ public final class TopText {
           json.writeNumberField("lost", top.lost());
           json.writeNumberField("completeness", top.completeness());
           json.writeObjectFieldStart("cores");
-          for (Map.Entry<CoreEnd, Integer> end : byEnd(top).entrySet()) {
-            json.writeNumberField(end.getKey().name(), end.getValue());
+          for (Map.Entry<String, Integer> end : byState(top, states).entrySet()) {
+            json.writeNumberField(end.getKey(), end.getValue());
           }
           json.writeEndObject();
           byPartition(top, json);
           json.writeArrayFieldStart("topCores");
           for (CoreSum core : first(top, coresMost)) {
-            core(core, json);
+            core(core, states, json);
           }
           json.writeEndArray();
           json.writeNumberField("functionCount", top.functionCount());
@@ -78,7 +81,8 @@ public final class TopText {
     json.writeEndArray();
   }
 
-  private static void core(CoreSum core, JsonGenerator json) throws IOException {
+  private static void core(CoreSum core, Function<CoreSum, String> states, JsonGenerator json)
+      throws IOException {
     json.writeStartObject();
     json.writeStringField("core", core.key().core());
     json.writeStringField("session", core.key().session());
@@ -86,14 +90,17 @@ public final class TopText {
     json.writeNumberField("partition", core.partition());
     json.writeNumberField("records", core.records());
     json.writeNumberField("lost", core.lost());
-    json.writeStringField("end", core.end().name());
+    json.writeStringField("end", states.apply(core));
     json.writeEndObject();
   }
 
-  private static Map<CoreEnd, Integer> byEnd(Top top) {
-    Map<CoreEnd, Integer> ends = new EnumMap<>(CoreEnd.class);
-    top.cores().forEach(core -> ends.merge(core.end(), 1, Integer::sum));
-    return ends;
+  /** Those that run come first, as their cores do. */
+  private static Map<String, Integer> byState(Top top, Function<CoreSum, String> states) {
+    Map<String, Integer> counts = new LinkedHashMap<>();
+    top.cores().stream()
+        .sorted(Comparator.comparing(CoreSum::end))
+        .forEach(core -> counts.merge(states.apply(core), 1, Integer::sum));
+    return counts;
   }
 
   private static List<CoreSum> first(Top top, int most) {
@@ -106,11 +113,16 @@ public final class TopText {
   }
 
   /** The sums, then tables of cores, of functions and of what is not zero. */
-  public static void text(Top top, int coresMost, Appendable out) throws IOException {
+  public static void text(Top top, Function<CoreSum, String> states, int coresMost, Appendable out)
+      throws IOException {
     out.append(
         "%d records, %d lost, %.4g %% complete; cores %s; %d functions\n\n"
             .formatted(
-                top.records(), top.lost(), top.completeness(), byEnd(top), top.functionCount()));
+                top.records(),
+                top.lost(),
+                top.completeness(),
+                byState(top, states),
+                top.functionCount()));
     TextTable cores = new TextTable("CORE", "ISA", "PARTITION>", "RECORDS>", "LOST>", "END");
     for (CoreSum core : first(top, coresMost)) {
       cores.row(
@@ -119,7 +131,7 @@ public final class TopText {
           String.valueOf(core.partition()),
           String.valueOf(core.records()),
           String.valueOf(core.lost()),
-          core.end().name());
+          states.apply(core));
     }
     cores.write(out);
     out.append('\n');

@@ -33,6 +33,9 @@ public final class TopicAdmin implements AutoCloseable {
   /** Copies of each topic where the cluster has as many brokers; its own default elsewhere. */
   private static final short REPLICAS = 3;
 
+  /** How long the topic remembers a fleet that died. */
+  private static final Duration FLEETS_KEPT = Duration.ofDays(30);
+
   private final KafkaSettings kafka;
   private final Duration patience;
   private final Admin admin;
@@ -131,7 +134,8 @@ public final class TopicAdmin implements AutoCloseable {
         topic(topics.deadLetters(), 1, log),
         checkpoints(topic(topics.state(), partitions, table)),
         announcements(topic(topics.nodes(), 1, table + "," + log)),
-        announcements(topic(topics.sides(), 1, log)));
+        announcements(topic(topics.sides(), 1, log)),
+        heartbeats(topic(topics.fleets(), 1, table + "," + log)));
   }
 
   /** Small, soon forgotten, and in the broker's time: members' clocks may differ. */
@@ -142,6 +146,17 @@ public final class TopicAdmin implements AutoCloseable {
     config.put(TopicConfig.SEGMENT_BYTES_CONFIG, String.valueOf(1 << 20));
     config.put(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime");
     return table.configs(config);
+  }
+
+  /**
+   * What a fleet that died had said last is what tells that its cores are dead: it stays for as
+   * long as events usually do, and longer.
+   */
+  private static NewTopic heartbeats(NewTopic table) {
+    NewTopic small = announcements(table);
+    Map<String, String> config = new HashMap<>(small.configs());
+    config.put(TopicConfig.RETENTION_MS_CONFIG, String.valueOf(FLEETS_KEPT.toMillis()));
+    return small.configs(config);
   }
 
   /**

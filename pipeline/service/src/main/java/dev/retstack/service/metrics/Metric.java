@@ -50,7 +50,10 @@ public enum Metric {
   CHECKPOINT_LAST_SECONDS(
       false, "checkpoint_last_seconds", "time that the last checkpoint took until its commit"),
   CHECKPOINT_BYTES(false, "checkpoint_bytes", "bytes of the last checkpoint's state, unpacked"),
-  CORES(false, "cores", "cores in the state, by how they ended; RUNNING where they did not"),
+  CORES(
+      false,
+      "cores",
+      "cores in the state, by how they ended; RUNNING where they did not, DEAD where their fleet is gone"),
   CORES_MAX(false, "cores_max", "cores that a partition may have; chunks of others are refused"),
   STATE_RECORDS(false, "state_records", "trace records in the state, since the job began"),
   STATE_LOST_RECORDS(

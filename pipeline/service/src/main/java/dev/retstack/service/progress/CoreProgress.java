@@ -3,6 +3,7 @@ package dev.retstack.service.progress;
 import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.service.nodes.Deaths;
 
 /**
  * How far one core came.
@@ -14,6 +15,8 @@ import dev.retstack.graph.reconstruct.CoreEnd;
  * @param lost records known to be lost
  * @param time its clock, in the unit of its chunks
  * @param end RUNNING, or why it ended
+ * @param deadSince when its fleet was heard last, where that is gone and the core has not ended:
+ *     milliseconds since 1970-01-01 UTC by the broker's clock, else 0
  */
 public record CoreProgress(
     CoreKey key,
@@ -23,7 +26,24 @@ public record CoreProgress(
     long records,
     long lost,
     long time,
-    CoreEnd end) {
+    CoreEnd end,
+    long deadSince) {
+  /** What is shown of a core that has not ended and whose fleet is gone. */
+  public static final String DEAD = "DEAD";
+
+  /** A core whose fleet is not known to be gone. */
+  public CoreProgress(
+      CoreKey key,
+      int partition,
+      String isa,
+      long chunks,
+      long records,
+      long lost,
+      long time,
+      CoreEnd end) {
+    this(key, partition, isa, chunks, records, lost, time, end, 0);
+  }
+
   /** How far this core of a partition came. */
   public static CoreProgress of(int partition, CoreGraph core) {
     return new CoreProgress(
@@ -35,6 +55,28 @@ public record CoreProgress(
         core.progress().lost(),
         core.progress().time(),
         core.progress().end());
+  }
+
+  /**
+   * The same core with what is known of its fleet.
+   *
+   * @param nextOffset first offset of its partition that is not in the state
+   */
+  public CoreProgress with(Deaths deaths, long nextOffset) {
+    long since = ended() ? 0 : deaths.since(key.session(), partition, nextOffset).orElse(0);
+    return since == deadSince
+        ? this
+        : new CoreProgress(key, partition, isa, chunks, records, lost, time, end, since);
+  }
+
+  /** Whether it has not ended and will not, unless its fleet comes back. */
+  public boolean isDead() {
+    return deadSince != 0;
+  }
+
+  /** RUNNING, DEAD, or why it ended. */
+  public String state() {
+    return isDead() ? DEAD : end.name();
   }
 
   /** Whether the last chunk of the core was seen. */

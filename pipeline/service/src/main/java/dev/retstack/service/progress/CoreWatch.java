@@ -1,14 +1,15 @@
 package dev.retstack.service.progress;
 
 import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.service.nodes.Deaths;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import org.apache.pekko.Done;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.AbstractMatchingBehavior;
@@ -16,8 +17,8 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Knows how far each core came, and tells those who wait for cores to end. It hears from the
- * partitions after each chunk; nobody has to ask it twice.
+ * Knows how far each core came, and tells those who wait for cores to end, or to be dead. It hears
+ * from the partitions after each chunk; nobody has to ask it twice.
  */
 public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command> {
   /** What the watch understands. */
@@ -26,17 +27,34 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
   /** A chunk of a core was applied, or its state was loaded. */
   public record Advanced(CoreProgress core) implements Command {}
 
+  /** All records of a partition below this offset are in its state. */
+  public record Reached(int partition, long nextOffset) implements Command {}
+
+  /** Which sessions have lost their fleets. */
+  public record Lost(Deaths deaths) implements Command {}
+
   /** Asks for all cores, sorted. */
   public record Ask(ActorRef<Answer> replyTo) implements Command {}
 
   /**
-   * Completes a future when cores have ended: those named, or any {@code count} of them where none
-   * is named. A future and not a reply, since this may take as long as the fleet runs.
+   * Completes a future when cores have ended or are dead: those named, or any {@code count} of them
+   * where none is named. A future and not a reply, since this may take as long as the fleet runs.
    */
-  public record AwaitEnded(Set<CoreKey> cores, int count, CompletableFuture<Done> done)
+  public record AwaitEnded(Set<CoreKey> cores, int count, CompletableFuture<Ended> done)
       implements Command {
     public AwaitEnded {
       cores = Set.copyOf(cores);
+    }
+  }
+
+  /**
+   * All that were waited for have ended, but for those that are dead.
+   *
+   * @param dead cores whose fleets are gone, sorted; all that these had sent is in the state
+   */
+  public record Ended(List<CoreProgress> dead) {
+    public Ended {
+      dead = List.copyOf(dead);
     }
   }
 
@@ -49,7 +67,9 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
 
   private final Map<CoreKey, CoreProgress> cores = new TreeMap<>();
   private final Set<CoreKey> ended = new HashSet<>();
+  private final Map<Integer, Long> reached = new HashMap<>();
   private final List<AwaitEnded> waiting = new ArrayList<>();
+  private Deaths deaths = Deaths.NONE;
 
   /** A watch that has seen nothing. */
   public static Behavior<Command> create() {
@@ -65,10 +85,16 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
     return switch (command) {
       case Advanced m -> onAdvanced(m.core());
       case Ask m -> {
-        m.replyTo().tell(new Answer(new ArrayList<>(cores.values())));
+        m.replyTo().tell(new Answer(cores.values().stream().map(this::shown).toList()));
         yield this;
       }
       case AwaitEnded m -> onAwaitEnded(m);
+      case Reached m -> onReached(m);
+      case Lost m -> {
+        deaths = m.deaths();
+        waiting.removeIf(this::answered);
+        yield this;
+      }
     };
   }
 
@@ -80,6 +106,18 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
     return this;
   }
 
+  private Behavior<Command> onReached(Reached m) {
+    reached.put(m.partition(), m.nextOffset());
+    if (!deaths.sessions().isEmpty()) {
+      waiting.removeIf(this::answered);
+    }
+    return this;
+  }
+
+  private CoreProgress shown(CoreProgress core) {
+    return core.with(deaths, reached.getOrDefault(core.partition(), 0L));
+  }
+
   private Behavior<Command> onAwaitEnded(AwaitEnded request) {
     if (!answered(request)) {
       waiting.add(request);
@@ -88,13 +126,24 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
   }
 
   private boolean answered(AwaitEnded request) {
-    boolean all =
-        request.cores().isEmpty()
-            ? ended.size() >= request.count()
-            : ended.containsAll(request.cores());
+    List<CoreProgress> dead = deaths.sessions().isEmpty() ? List.of() : dead(request);
+    long found =
+        dead.size()
+            + (request.cores().isEmpty()
+                ? ended.size()
+                : request.cores().stream().filter(ended::contains).count());
+    boolean all = found >= (request.cores().isEmpty() ? request.count() : request.cores().size());
     if (all) {
-      request.done().complete(Done.done());
+      request.done().complete(new Ended(dead));
     }
     return all;
+  }
+
+  private List<CoreProgress> dead(AwaitEnded request) {
+    return cores.values().stream()
+        .filter(core -> request.cores().isEmpty() || request.cores().contains(core.key()))
+        .map(this::shown)
+        .filter(CoreProgress::isDead)
+        .toList();
   }
 }

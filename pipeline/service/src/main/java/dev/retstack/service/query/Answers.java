@@ -74,11 +74,11 @@ final class Answers {
         render(
             out -> {
               switch (format(parameters)) {
-                case JSON -> TopText.json(top, most, totals.coverage(), out);
+                case JSON -> TopText.json(top, totals.states(), most, totals.coverage(), out);
                 case CSV -> TopText.csv(top, out);
                 case TEXT -> {
                   totals.coverage().writeMissing(out);
-                  TopText.text(top, most, out);
+                  TopText.text(top, totals.states(), most, out);
                 }
               }
             }));

@@ -1,12 +1,16 @@
 package dev.retstack.service.query;
 
 import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.report.CoreSum;
 import dev.retstack.graph.report.TopBuilder;
 import dev.retstack.schema.Node;
 import dev.retstack.service.cluster.Membership;
 import dev.retstack.service.export.Coverage;
 import dev.retstack.service.export.PartRow;
 import dev.retstack.service.ingest.EndOffsets;
+import dev.retstack.service.nodes.Deaths;
+import dev.retstack.service.nodes.FleetFeed;
 import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.nodes.NodeTable;
 import dev.retstack.service.progress.CoreProgress;
@@ -22,6 +26,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import java.util.function.LongPredicate;
 import java.util.stream.Collectors;
 
@@ -36,6 +41,7 @@ public final class Job implements AutoCloseable {
 
   private final Queries own;
   private final NodeFeed nodes;
+  private final FleetFeed fleets;
   private final Optional<Membership> membership;
   private final PeerClient peers;
   private final EndOffsets ends;
@@ -44,18 +50,21 @@ public final class Job implements AutoCloseable {
   /**
    * A member's view of its job.
    *
+   * @param fleets which sessions have lost their fleets
    * @param membership whom it reaches; empty where others cannot join it
    * @param ends of the events topic
    */
   public Job(
       Queries own,
       NodeFeed nodes,
+      FleetFeed fleets,
       Optional<Membership> membership,
       HttpSettings http,
       EndOffsets ends,
       GraphLimits limits) {
     this.own = own;
     this.nodes = nodes;
+    this.fleets = fleets;
     this.membership = membership;
     this.peers = new PeerClient(http);
     this.ends = ends;
@@ -88,7 +97,10 @@ public final class Job implements AutoCloseable {
         .thenApply(
             found -> {
               List<CoreProgress> cores = new ArrayList<>();
-              found.parts().values().forEach(part -> cores.addAll(part.cores()));
+              Deaths deaths = fleets.deaths();
+              for (Part part : found.parts().values()) {
+                part.cores().forEach(core -> cores.add(core.with(deaths, part.nextOffset())));
+              }
               cores.sort(Comparator.comparing(CoreProgress::key));
               return new Cores(cores, found.coverage());
             });
@@ -98,8 +110,9 @@ public final class Job implements AutoCloseable {
    * What the partitions add up to.
    *
    * @param totals of those that are there
+   * @param states whether a core runs, is dead, or how it ended
    */
-  record Totals(TopBuilder totals, Coverage coverage) {}
+  record Totals(TopBuilder totals, Function<CoreSum, String> states, Coverage coverage) {}
 
   /** What all partitions add up to, of which no state is copied. */
   CompletionStage<Totals> totals() {
@@ -108,8 +121,22 @@ public final class Job implements AutoCloseable {
             found -> {
               TopBuilder totals = new TopBuilder();
               found.parts().values().forEach(part -> part.addTotals(totals));
-              return new Totals(totals, found.coverage());
+              return new Totals(totals, states(found.parts()), found.coverage());
             });
+  }
+
+  private Function<CoreSum, String> states(Map<Integer, Part> parts) {
+    Deaths deaths = fleets.deaths();
+    return core -> {
+      Part part = parts.get(core.partition());
+      boolean dead =
+          core.end() == CoreEnd.RUNNING
+              && part != null
+              && deaths
+                  .since(core.key().session(), core.partition(), part.nextOffset())
+                  .isPresent();
+      return dead ? CoreProgress.DEAD : core.end().name();
+    };
   }
 
   /** Members that run, this one first. */

@@ -18,7 +18,6 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
-import org.apache.pekko.Done;
 import org.apache.pekko.NotUsed;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
@@ -157,9 +156,9 @@ public final class Queries {
         .thenApply(CoreWatch.Answer::cores);
   }
 
-  /** Completes when these cores have ended, or any {@code count} where none is named. */
-  public CompletionStage<Done> ended(Set<CoreKey> cores, int count) {
-    CompletableFuture<Done> done = new CompletableFuture<>();
+  /** Completes when these cores have ended, or any {@code count}; or are dead, which it says. */
+  public CompletionStage<CoreWatch.Ended> ended(Set<CoreKey> cores, int count) {
+    CompletableFuture<CoreWatch.Ended> done = new CompletableFuture<>();
     watch.tell(new CoreWatch.AwaitEnded(cores, count, done));
     return done;
   }

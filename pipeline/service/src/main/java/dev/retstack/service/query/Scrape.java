@@ -7,6 +7,9 @@ import dev.retstack.service.ingest.EndOffsets;
 import dev.retstack.service.metrics.Meters;
 import dev.retstack.service.metrics.Metric;
 import dev.retstack.service.metrics.Samples;
+import dev.retstack.service.nodes.Deaths;
+import dev.retstack.service.nodes.FleetFeed;
+import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.reconstruct.PartitionMeasure;
 import java.util.Map;
 import java.util.Optional;
@@ -19,6 +22,7 @@ import java.util.concurrent.CompletionStage;
 public final class Scrape {
   private final Queries queries;
   private final Meters meters;
+  private final FleetFeed fleets;
   private final EndOffsets ends;
   private final Optional<Membership> membership;
   private final String group;
@@ -33,12 +37,14 @@ public final class Scrape {
   public Scrape(
       Queries queries,
       Meters meters,
+      FleetFeed fleets,
       EndOffsets ends,
       Optional<Membership> membership,
       String group,
       String topic) {
     this.queries = queries;
     this.meters = meters;
+    this.fleets = fleets;
     this.ends = ends;
     this.membership = membership;
     this.group = group;
@@ -78,7 +84,8 @@ public final class Scrape {
     return samples;
   }
 
-  private static void add(Samples samples, PartitionMeasure m, Optional<Long> topicEnd) {
+  private void add(Samples samples, PartitionMeasure m, Optional<Long> topicEnd) {
+    Deaths deaths = fleets.deaths();
     String p = String.valueOf(m.partition());
     samples.add(Metric.PARTITION_OPEN, m.open() ? 1 : 0, "partition", p);
     samples.add(Metric.INFLIGHT_CHUNKS, m.waiting(), "partition", p);
@@ -99,8 +106,14 @@ public final class Scrape {
     samples.add(Metric.STATE_RECORDS, m.records(), "partition", p);
     samples.add(Metric.STATE_LOST_RECORDS, m.lost(), "partition", p);
     samples.add(Metric.CORES_MAX, m.coresMax(), "partition", p);
+    long dead =
+        m.running().entrySet().stream()
+            .filter(e -> deaths.since(e.getKey(), m.partition(), m.nextOffset()).isPresent())
+            .mapToLong(Map.Entry::getValue)
+            .sum();
+    samples.add(Metric.CORES, dead, "partition", p, "state", CoreProgress.DEAD);
     for (CoreEnd end : CoreEnd.values()) {
-      int count = m.cores().getOrDefault(end, 0);
+      long count = m.cores().getOrDefault(end, 0) - (end == CoreEnd.RUNNING ? dead : 0);
       samples.add(Metric.CORES, count, "partition", p, "state", end.name());
     }
     for (Stat stat : Stat.values()) {

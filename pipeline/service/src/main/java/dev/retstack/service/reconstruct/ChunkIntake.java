@@ -68,6 +68,7 @@ final class ChunkIntake {
     nextOffset = checkpoint.nextOffset();
     derived.open(applier.state());
     applier.state().cores().forEach(this::watch);
+    peers.watch().tell(new CoreWatch.Reached(partition, nextOffset));
   }
 
   /**
@@ -172,6 +173,7 @@ final class ChunkIntake {
 
   private Taken done(ConsumerRecord<byte[], byte[]> record, boolean coreEnded) {
     nextOffset = record.offset() + 1;
+    peers.watch().tell(new CoreWatch.Reached(partition, nextOffset));
     return new Done(coreEnded);
   }
 

@@ -8,6 +8,7 @@ import dev.retstack.graph.reconstruct.CoreEnd;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.Map;
 
 /**
@@ -26,6 +27,7 @@ import java.util.Map;
  * @param records trace records in the state
  * @param lost trace records known to be lost
  * @param cores how many cores ended in which way
+ * @param running cores that have not ended, by session
  * @param coresMax cores that it may have at most
  * @param stats counts other than 0
  */
@@ -43,10 +45,12 @@ public record PartitionMeasure(
     long records,
     long lost,
     Map<CoreEnd, Integer> cores,
+    Map<String, Integer> running,
     int coresMax,
     Map<Stat, Long> stats) {
   public PartitionMeasure {
     cores = Collections.unmodifiableMap(new EnumMap<>(cores));
+    running = Map.copyOf(running);
     stats = Collections.unmodifiableMap(new EnumMap<>(stats));
   }
 
@@ -62,6 +66,7 @@ public record PartitionMeasure(
       boolean waitingForImage,
       ChunkApplier applier) {
     Map<CoreEnd, Integer> cores = new EnumMap<>(CoreEnd.class);
+    Map<String, Integer> running = new HashMap<>();
     StatCounts counts = new StatCounts();
     GraphState state = applier == null ? new GraphState() : applier.state();
     counts.add(state.stats());
@@ -69,6 +74,9 @@ public record PartitionMeasure(
     long lost = 0;
     for (CoreGraph core : state.glance()) {
       cores.merge(core.progress().end(), 1, Integer::sum);
+      if (core.progress().end() == CoreEnd.RUNNING) {
+        running.merge(core.key().session(), 1, Integer::sum);
+      }
       counts.add(core.stats());
       counts.add(Stat.OPEN_CALLS, core.progress().open());
       records += core.progress().records();
@@ -94,6 +102,7 @@ public record PartitionMeasure(
         records,
         lost,
         cores,
+        running,
         position.limits().cores(),
         stats);
   }

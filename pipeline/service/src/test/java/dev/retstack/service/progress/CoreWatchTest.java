@@ -4,9 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.service.nodes.Deaths;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import org.apache.pekko.Done;
 import org.apache.pekko.actor.testkit.typed.javadsl.BehaviorTestKit;
 import org.junit.jupiter.api.Test;
 
@@ -18,8 +19,8 @@ class CoreWatchTest {
 
   @Test
   void tellsWhenTheNamedCoresHaveEnded() {
-    CompletableFuture<Done> both = awaiting(Set.of(A, B), 2);
-    CompletableFuture<Done> any = awaiting(Set.of(), 1);
+    CompletableFuture<CoreWatch.Ended> both = awaiting(Set.of(A, B), 2);
+    CompletableFuture<CoreWatch.Ended> any = awaiting(Set.of(), 1);
     watch.run(new CoreWatch.Advanced(progress(A, CoreEnd.RUNNING)));
     assertThat(any).isNotDone();
     watch.run(new CoreWatch.Advanced(progress(A, CoreEnd.FAULTED)));
@@ -31,8 +32,23 @@ class CoreWatchTest {
     assertThat(awaiting(Set.of(A, B), 2)).isDone();
   }
 
-  private CompletableFuture<Done> awaiting(Set<CoreKey> cores, int count) {
-    CompletableFuture<Done> done = new CompletableFuture<>();
+  @Test
+  void tellsOfTheDeadOnceAllOfThemIsApplied() {
+    CompletableFuture<CoreWatch.Ended> both = awaiting(Set.of(A, B), 2);
+    watch.run(new CoreWatch.Advanced(progress(A, CoreEnd.RUNNING)));
+    watch.run(new CoreWatch.Advanced(progress(B, CoreEnd.HALTED)));
+    watch.run(new CoreWatch.Reached(0, 8));
+    watch.run(new CoreWatch.Lost(new Deaths(Map.of("s", new Deaths.Death(77, Map.of(0, 9L))))));
+    assertThat(both).as("a chunk of it is on its way").isNotDone();
+    watch.run(new CoreWatch.Reached(0, 9));
+    assertThat(both.join().dead())
+        .containsExactly(new CoreProgress(A, 0, "x86_64", 1, 10, 0, 99, CoreEnd.RUNNING, 77));
+    watch.run(new CoreWatch.Lost(Deaths.NONE));
+    assertThat(awaiting(Set.of(A), 1)).as("it is back").isNotDone();
+  }
+
+  private CompletableFuture<CoreWatch.Ended> awaiting(Set<CoreKey> cores, int count) {
+    CompletableFuture<CoreWatch.Ended> done = new CompletableFuture<>();
     watch.run(new CoreWatch.AwaitEnded(cores, count, done));
     return done;
   }

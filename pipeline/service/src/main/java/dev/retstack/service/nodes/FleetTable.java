@@ -1,0 +1,88 @@
+package dev.retstack.service.nodes;
+
+import dev.retstack.schema.Fleet;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * The fleets that live, and the sessions of which none does any more, as the fleets topic tells. It
+ * needs no clock: time is that of the broker, and it goes on with the records of fleets that live,
+ * and with those that members write where no fleet says anything ({@link #TICK}). A pure state
+ * machine: who reads the same topic knows the same.
+ */
+public final class FleetTable {
+  /** Between two announcements of a fleet. */
+  public static final long INTERVAL_MILLIS = 3_000;
+
+  /** A fleet of which nothing was heard for so long, while the topic went on, is gone. */
+  public static final long EXPIRY_MILLIS = 5 * INTERVAL_MILLIS;
+
+  /** Key of records that say nothing but that time goes on. */
+  static final String TICK = "time";
+
+  /**
+   * No step of the time is longer: where no record came for longer the brokers were away, or
+   * nobody's life was in question; no fleet is gone for it.
+   */
+  private static final long LONGEST_STEP_MILLIS = 2 * INTERVAL_MILLIS;
+
+  /** Fleets that are gone and still known, the latest. */
+  private static final int GONE_MAX = 1 << 16;
+
+  private record Entry(String session, long heard, long stamp, boolean left) {}
+
+  private final Map<String, Entry> entries = new LinkedHashMap<>();
+  private final BrokerTime time = new BrokerTime(LONGEST_STEP_MILLIS);
+
+  /**
+   * Takes a record of the topic.
+   *
+   * @param fleet what it says; null where it was taken back, or nothing is said
+   * @param millis when the broker had it
+   */
+  public void heard(String key, Fleet fleet, long millis) {
+    long now = time.at(millis);
+    Entry before = entries.remove(key); // the map is in the order of last words
+    if (fleet != null) {
+      entries.put(key, new Entry(fleet.getSession(), now, millis, false));
+    } else if (before != null) {
+      entries.put(key, new Entry(before.session(), now, millis, true));
+    }
+    if (entries.size() > GONE_MAX) {
+      Iterator<Entry> oldest = entries.values().iterator();
+      if (isGone(oldest.next())) {
+        oldest.remove();
+      }
+    }
+  }
+
+  private boolean isGone(Entry entry) {
+    return entry.left() || time.now() - entry.heard() > EXPIRY_MILLIS;
+  }
+
+  /** Whether a fleet may be alive: only where time goes on will it be known. */
+  boolean isAnyInQuestion() {
+    return entries.values().stream().anyMatch(entry -> !isGone(entry));
+  }
+
+  /**
+   * Sessions that had fleets of which none lives now, and when the last of them was heard last, in
+   * milliseconds since 1970-01-01 UTC by the broker's clock.
+   */
+  public Map<String, Long> gone() {
+    Map<String, Long> gone = new HashMap<>();
+    for (Entry entry : entries.values()) {
+      if (isGone(entry)) {
+        gone.merge(entry.session(), entry.stamp(), Math::max);
+      }
+    }
+    for (Entry entry : entries.values()) {
+      if (!isGone(entry)) {
+        gone.remove(entry.session());
+      }
+    }
+    return gone;
+  }
+}
