@@ -33,6 +33,8 @@ import java.util.Set;
  * @param imagePatience how long a chunk waits for its image before it goes to dead letters
  * @param spanThreshold shortest call published to spans, in the core's unit; empty = none
  * @param limits what a stream can make grow at most
+ * @param keepEnded how long, by the log's time, sessions stay of which nothing comes; zero = for
+ *     ever
  * @param rules which time is in totals; a group keeps to those that its checkpoints were made with
  * @param versions of state that this member reads and writes
  */
@@ -49,6 +51,7 @@ public record PipelineConfig(
     Duration imagePatience,
     OptionalLong spanThreshold,
     GraphLimits limits,
+    Duration keepEnded,
     TimeRules rules,
     StateVersions versions) {
 
@@ -58,7 +61,13 @@ public record PipelineConfig(
   /** Calls kept per core: they are held in memory and in every checkpoint. */
   public static final int TREE_CALLS_PER_CORE = 4_000;
 
+  /** Sessions of which nothing came for so long are forgotten, unless one says otherwise. */
+  public static final Duration KEEP_ENDED = Duration.ofDays(7);
+
   public PipelineConfig {
+    if (keepEnded.isNegative()) {
+      throw new IllegalArgumentException("ended sessions kept for " + keepEnded);
+    }
     if (groupId.isBlank()) {
       throw new IllegalArgumentException("empty group id: give the members of one job one name");
     }
@@ -91,6 +100,7 @@ public record PipelineConfig(
         Duration.ofSeconds(60),
         OptionalLong.empty(),
         GraphLimits.DEFAULT.withTreeCallsPerCore(TREE_CALLS_PER_CORE),
+        KEEP_ENDED,
         TimeRules.DEFAULT,
         GraphState.VERSIONS);
   }
@@ -114,6 +124,7 @@ public record PipelineConfig(
     private Duration imagePatience;
     private OptionalLong spanThreshold;
     private GraphLimits limits;
+    private Duration keepEnded;
     private TimeRules rules;
     private StateVersions versions;
 
@@ -130,6 +141,7 @@ public record PipelineConfig(
       imagePatience = from.imagePatience;
       spanThreshold = from.spanThreshold;
       limits = from.limits;
+      keepEnded = from.keepEnded;
       rules = from.rules;
       versions = from.versions;
     }
@@ -207,6 +219,12 @@ public record PipelineConfig(
       return this;
     }
 
+    /** Forgets sessions that are silent for so long sooner or later, or never: zero. */
+    public Builder keepEnded(Duration time) {
+      keepEnded = time;
+      return this;
+    }
+
     /** Other rules of what counts in totals. */
     public Builder rules(TimeRules other) {
       rules = other;
@@ -238,6 +256,7 @@ public record PipelineConfig(
           imagePatience,
           spanThreshold,
           limits,
+          keepEnded,
           rules,
           versions);
     }
@@ -245,6 +264,13 @@ public record PipelineConfig(
 
   PartitionSettings partitionSettings() {
     return new PartitionSettings(
-        topics, checkpointInterval, checkpointChunks, imagePatience, spanThreshold, limits, rules);
+        topics,
+        checkpointInterval,
+        checkpointChunks,
+        imagePatience,
+        spanThreshold,
+        limits,
+        keepEnded,
+        rules);
   }
 }

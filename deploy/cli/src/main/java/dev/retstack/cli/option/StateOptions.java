@@ -2,6 +2,7 @@ package dev.retstack.cli.option;
 
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.service.PipelineConfig;
+import java.time.Duration;
 import picocli.CommandLine.Option;
 
 /** How much a partition may hold: what lies beyond is counted and told, never silently left out. */
@@ -23,6 +24,23 @@ public final class StateOptions {
           "Calls of each core kept for its call tree (default: ${DEFAULT-VALUE}): most of what a"
               + " core takes in memory and in checkpoints. Totals count all calls.")
   private int treeCalls;
+
+  @Option(
+      names = "--keep-ended",
+      defaultValue = "7d",
+      paramLabel = "TIME",
+      converter = TimeSpanConverter.class,
+      description = {
+        "Forget a session when nothing has come of it for so long, by the time of the events topic:",
+        "30m, 12h, 7d; 0 keeps all (default: ${DEFAULT-VALUE}). What was published of it stays;",
+        "chunks of it that come later go to dead-letters."
+      })
+  private Duration keepEnded;
+
+  /** How long silent sessions are kept; zero = for ever. */
+  public Duration keepEnded() {
+    return keepEnded;
+  }
 
   /** The limits of a state. */
   public GraphLimits limits() {

@@ -165,6 +165,7 @@ public final class PipelineVerb extends Verb {
               .partitions(link.partitions())
               .rules(time.rules())
               .limits(state.limits())
+              .keepEnded(state.keepEnded())
               .checkpoints(checkpoints.interval(), checkpoints.chunks())
               .late(late.limits())
               .roles(roles.isEmpty() ? EnumSet.allOf(Role.class) : roles)

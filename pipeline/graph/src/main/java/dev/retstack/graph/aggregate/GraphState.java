@@ -1,5 +1,7 @@
 package dev.retstack.graph.aggregate;
 
+import static java.util.stream.Collectors.toSet;
+
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.ChunkMeta;
 import dev.retstack.graph.reconstruct.ClockUnit;
@@ -7,8 +9,6 @@ import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
-import dev.retstack.graph.snapshot.ByteInput;
-import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.snapshot.SnapshotReader;
 import dev.retstack.graph.snapshot.SnapshotWriter;
@@ -18,7 +18,6 @@ import dev.retstack.schema.codec.RecordLinks;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -26,6 +25,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 
 /**
@@ -54,6 +54,7 @@ public final class GraphState {
   private final RecordLinks links = new RecordLinks();
   private final LinkedCalls linked = new LinkedCalls();
   private final LateCores late;
+  private final SessionAges ages = new SessionAges();
   private GraphEvents events;
   private CoreGraph lastCore;
 
@@ -191,19 +192,28 @@ public final class GraphState {
     return byTask ? List.of() : late.shown(late.holding());
   }
 
+  /** When its sessions were heard last, and which of them are over. */
+  public SessionAges ages() {
+    return ages;
+  }
+
+  /** Drops the sessions that are over, of which all was told; returns their names. */
+  public Set<String> forget() {
+    Set<String> sessions = ages.drop(cores, late);
+    if (!sessions.isEmpty()) {
+      lastCore = null;
+      profiles.keySet().removeIf(key -> sessions.contains(key.session()));
+      Set<String> used = cores.values().stream().map(core -> core.image().id()).collect(toSet());
+      images.keySet().retainAll(used);
+      callers.keySet().retainAll(used);
+    }
+    return sessions;
+  }
+
   /** A copy of a core that adds up for itself. */
   private CoreGraph copy(CoreGraph core) {
-    CoreGraph copy = newCore(core.key(), core.image(), core.unit(), core.profile().beside());
-    ByteOutput bytes = new ByteOutput(1 << 12);
-    try {
-      core.writeTo(bytes, VERSIONS.newest());
-      copy.readFrom(new ByteInput(bytes.take()), VERSIONS.newest(), core.profile());
-    } catch (IOException e) {
-      throw new UncheckedIOException("a core just written cannot be read: " + core.key(), e);
-    }
-    copy.setRevision(core.revision());
-    copy.count(Stat.LATE_CHUNKS, core.stats().get(Stat.LATE_CHUNKS));
-    return copy;
+    CallProfile beside = core.profile().beside();
+    return StateCopies.fill(newCore(core.key(), core.image(), core.unit(), beside), core);
   }
 
   private CallProfile newProfile() {
@@ -305,7 +315,7 @@ public final class GraphState {
       throw new IllegalStateException("no snapshot of a state that adds up by task");
     }
     if (version == PLAIN && !late.isEmpty()) {
-      settled().writeTo(out, version);
+      StateCopies.settled(this, limits).writeTo(out, version);
       return;
     }
     SnapshotWriter snapshot = new SnapshotWriter(out, version);
@@ -330,17 +340,9 @@ public final class GraphState {
     stats.writeTo(body);
     if (version > PLAIN) {
       late.writeTo(body, cores.values());
+      ages.writeTo(body);
     }
     snapshot.finish();
-  }
-
-  /** The same state, in which all gaps are losses. */
-  private GraphState settled() throws IOException {
-    ByteOutput bytes = new ByteOutput(1 << 16);
-    writeTo(bytes);
-    GraphState copy = readFrom(new ByteInput(bytes.take()), limits);
-    copy.settle();
-    return copy;
   }
 
   /** Reads a snapshot under the default limits. */
@@ -386,7 +388,9 @@ public final class GraphState {
     state.stats.readFrom(body);
     if (snapshot.version() > PLAIN) {
       state.late.readFrom(body, state.cores);
+      state.ages.readFrom(body, limits.cores());
     }
+    state.ages.adopt(state.cores.keySet());
     snapshot.finish();
     state.late.enforce();
     return state;

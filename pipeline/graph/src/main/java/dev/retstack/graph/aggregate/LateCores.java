@@ -209,6 +209,13 @@ final class LateCores {
     }
   }
 
+  /** A core is dropped, with what it holds. */
+  void drop(CoreGraph core) {
+    if (holding.remove(core.key()) != null) {
+      bytes -= core.held().bytes();
+    }
+  }
+
   /** Tells of what is held and was not told yet. */
   void tell(GraphEvents events) {
     for (CoreGraph core : holding.values()) {

@@ -19,6 +19,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -77,6 +78,11 @@ public final class DerivedRecords implements GraphEvents {
       records.addAll(profiles.records(changed));
       return records;
     };
+  }
+
+  /** These sessions left the state: their published totals stay as they are. */
+  public void forget(Set<String> sessions) {
+    profiles.forget(sessions);
   }
 
   /** What has gathered since the last call, in order. */

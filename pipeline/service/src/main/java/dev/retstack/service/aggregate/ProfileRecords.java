@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
@@ -63,6 +64,11 @@ final class ProfileRecords {
       published.replaceAll((key, rows) -> pass.delete(key, rows, profiles.get(key)));
     }
     return pass.changed;
+  }
+
+  /** These sessions are no longer in the state; nothing of them is deleted. */
+  void forget(Set<String> sessions) {
+    published.keySet().removeIf(key -> sessions.contains(key.session()));
   }
 
   /** What was published before the restart may have to be deleted, where chunks come late. */

@@ -1,5 +1,6 @@
 package dev.retstack.service.export;
 
+import dev.retstack.graph.aggregate.ForgottenSessions;
 import dev.retstack.graph.report.Report;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.reconstruct.StateCopy;
@@ -115,10 +116,16 @@ public final class ProgressText {
 
   /**
    * {@code {partitions:{owned, of}, unit, records, lost, completeness, stats:[..],
-   * positions:[{partition, epoch, nextOffset, checkpointedOffset, skippedOffsets}]}}.
+   * forgotten:{sessions, cores, records, lost, since}, positions:[{partition, epoch, nextOffset,
+   * checkpointedOffset, skippedOffsets}]}}.
    */
   public static void statsJson(
-      Report report, List<StateCopy> partitions, Coverage coverage, Writer out) throws IOException {
+      Report report,
+      List<StateCopy> partitions,
+      ForgottenSessions forgotten,
+      Coverage coverage,
+      Writer out)
+      throws IOException {
     Json.write(
         json -> {
           json.writeStartObject();
@@ -129,6 +136,7 @@ public final class ProgressText {
           json.writeNumberField("completeness", report.completeness());
           json.writeFieldName("stats");
           ReportJson.stats(report.stats(), json);
+          ForgottenText.json(forgotten, json);
           json.writeArrayFieldStart("positions");
           for (StateCopy copy : partitions) {
             json.writeStartObject();

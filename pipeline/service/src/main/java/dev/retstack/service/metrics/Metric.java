@@ -55,6 +55,10 @@ public enum Metric {
       "cores",
       "cores in the state, by how they ended; RUNNING where they did not, DEAD where their fleet is gone"),
   CORES_MAX(false, "cores_max", "cores that a partition may have; chunks of others are refused"),
+  FORGOTTEN_SESSIONS(
+      false, "forgotten_sessions", "sessions dropped from the state, silent for too long"),
+  FORGOTTEN_CORES(false, "forgotten_cores", "cores of sessions dropped from the state"),
+  FORGOTTEN_RECORDS(false, "forgotten_records", "trace records of sessions dropped from the state"),
   STATE_RECORDS(false, "state_records", "trace records in the state, since the job began"),
   STATE_LOST_RECORDS(
       false, "state_lost_records", "trace records known to be lost, since the job began"),

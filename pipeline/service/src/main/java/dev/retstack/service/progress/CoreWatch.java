@@ -30,6 +30,13 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
   /** All records of a partition below this offset are in its state. */
   public record Reached(int partition, long nextOffset) implements Command {}
 
+  /** These sessions are no longer in a partition's state. */
+  public record Forgotten(int partition, Set<String> sessions) implements Command {
+    public Forgotten {
+      sessions = Set.copyOf(sessions);
+    }
+  }
+
   /** Which sessions have lost their fleets. */
   public record Lost(Deaths deaths) implements Command {}
 
@@ -90,6 +97,16 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
       }
       case AwaitEnded m -> onAwaitEnded(m);
       case Reached m -> onReached(m);
+      case Forgotten m -> {
+        cores
+            .values()
+            .removeIf(
+                core ->
+                    core.partition() == m.partition()
+                        && m.sessions().contains(core.key().session()));
+        ended.retainAll(cores.keySet());
+        yield this;
+      }
       case Lost m -> {
         deaths = m.deaths();
         waiting.removeIf(this::answered);

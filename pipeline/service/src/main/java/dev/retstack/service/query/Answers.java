@@ -14,6 +14,7 @@ import dev.retstack.service.export.AnomalyCsv;
 import dev.retstack.service.export.AnomalyJson;
 import dev.retstack.service.export.AnomalyText;
 import dev.retstack.service.export.EdgeText;
+import dev.retstack.service.export.ForgottenText;
 import dev.retstack.service.export.GraphCsv;
 import dev.retstack.service.export.GraphJson;
 import dev.retstack.service.export.GraphText;
@@ -59,6 +60,7 @@ final class Answers {
                 case CSV -> ReportCsv.write(report, out);
                 case TEXT -> {
                   view.coverage().writeMissing(out);
+                  ForgottenText.text(view.forgotten(), out);
                   ReportText.write(report, out);
                 }
               }
@@ -91,10 +93,12 @@ final class Answers {
             out -> {
               switch (format(parameters)) {
                 case JSON ->
-                    ProgressText.statsJson(report, view.partitions(), view.coverage(), out);
+                    ProgressText.statsJson(
+                        report, view.partitions(), view.forgotten(), view.coverage(), out);
                 case CSV -> ReportCsv.stats(report.stats(), out);
                 case TEXT -> {
                   view.coverage().writeMissing(out);
+                  ForgottenText.text(view.forgotten(), out);
                   ReportText.write(report, 0, out);
                 }
               }

@@ -103,6 +103,9 @@ public final class Scrape {
     samples.add(Metric.CHECKPOINT_AGE_SECONDS, m.checkpointAge().toNanos() / 1e9, "partition", p);
     samples.add(
         Metric.CHECKPOINT_BEHIND_CHUNKS, m.nextOffset() - m.checkpointedOffset(), "partition", p);
+    samples.add(Metric.FORGOTTEN_SESSIONS, m.forgotten().sessions(), "partition", p);
+    samples.add(Metric.FORGOTTEN_CORES, m.forgotten().cores(), "partition", p);
+    samples.add(Metric.FORGOTTEN_RECORDS, m.forgotten().records(), "partition", p);
     samples.add(Metric.STATE_RECORDS, m.records(), "partition", p);
     samples.add(Metric.STATE_LOST_RECORDS, m.lost(), "partition", p);
     samples.add(Metric.CORES_MAX, m.coresMax(), "partition", p);

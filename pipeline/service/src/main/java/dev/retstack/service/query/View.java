@@ -1,5 +1,6 @@
 package dev.retstack.service.query;
 
+import dev.retstack.graph.aggregate.ForgottenSessions;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.reconstruct.ClockUnit;
 import dev.retstack.graph.report.AnomalyRow;
@@ -17,6 +18,7 @@ public final class View {
   private final Coverage coverage;
   private final ReportBuilder merged = new ReportBuilder();
   private final long open;
+  private final ForgottenSessions forgotten;
 
   /** One member's own partitions. */
   View(List<StateCopy> copies, int partitionCount) {
@@ -28,12 +30,15 @@ public final class View {
     this.copies = List.copyOf(copies);
     this.coverage = coverage;
     long calls = 0;
+    ForgottenSessions dropped = ForgottenSessions.NONE;
     for (StateCopy copy : copies) {
       GraphState state = copy.state();
       merged.add(state);
+      dropped = dropped.plus(state.ages().forgotten());
       calls += state.cores().stream().mapToLong(core -> core.progress().open()).sum();
     }
     this.open = calls;
+    this.forgotten = dropped;
   }
 
   /**
@@ -54,6 +59,11 @@ public final class View {
   /** Calls that are open, also those that no tree has. */
   long open() {
     return open;
+  }
+
+  /** What was dropped from these partitions, being silent for too long. */
+  public ForgottenSessions forgotten() {
+    return forgotten;
   }
 
   /** Anomalies by core. */

@@ -2,6 +2,7 @@ package dev.retstack.service.reconstruct;
 
 import dev.retstack.graph.aggregate.ApplyResult;
 import dev.retstack.graph.aggregate.CoreGraph;
+import dev.retstack.graph.aggregate.SessionAges;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
@@ -12,6 +13,7 @@ import dev.retstack.service.progress.CoreWatch;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -81,7 +83,24 @@ final class ChunkIntake {
     var told = derived.checkpoint(applier.state(), nextOffset);
     // a core that holds chunks is told of here, others with each chunk
     applier.state().holding().forEach(this::watch);
+    if (!derived.isLeft()) {
+      forget();
+    }
     return told;
+  }
+
+  /** Sessions that are over leave the state once all of them is published; that stays as it is. */
+  private void forget() {
+    Set<String> gone = applier.state().forget();
+    if (!gone.isEmpty()) {
+      derived.forget(gone);
+      peers.watch().tell(new CoreWatch.Forgotten(partition, gone));
+      log.info(
+          "partition {}: {} sessions are forgotten: nothing came of them for {}",
+          partition,
+          gone.size(),
+          settings.keepEnded());
+    }
   }
 
   /** Whether the last checkpoint left something of the state untold. */
@@ -147,11 +166,21 @@ final class ChunkIntake {
   }
 
   private Taken apply(ConsumerRecord<byte[], byte[]> record, Chunk chunk) {
+    SessionAges ages = applier.state().ages();
+    if (!ages.reach(chunk.getSession(), record.timestamp(), settings.keepEnded().toMillis())) {
+      return refuse(
+          record,
+          "session %s is forgotten: nothing had come of it for longer than --keep-ended; core %s"
+              .formatted(chunk.getSession(), chunk.getCore()));
+    }
     ApplyResult result;
     try {
       result = applier.apply(chunk);
     } catch (CorruptChunkException e) {
       return refuse(record, e.getMessage());
+    }
+    if (result != ApplyResult.REFUSED && result != ApplyResult.NEEDS_IMAGE) {
+      ages.heard(chunk.getSession());
     }
     return switch (result) {
       case APPLIED -> {

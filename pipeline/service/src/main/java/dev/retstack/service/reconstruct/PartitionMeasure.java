@@ -1,6 +1,7 @@
 package dev.retstack.service.reconstruct;
 
 import dev.retstack.graph.aggregate.CoreGraph;
+import dev.retstack.graph.aggregate.ForgottenSessions;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.StatCounts;
 import dev.retstack.graph.check.Stat;
@@ -29,6 +30,7 @@ import java.util.Map;
  * @param cores how many cores ended in which way
  * @param running cores that have not ended, by session
  * @param coresMax cores that it may have at most
+ * @param forgotten what was dropped from the state, being silent for too long
  * @param stats counts other than 0
  */
 public record PartitionMeasure(
@@ -47,6 +49,7 @@ public record PartitionMeasure(
     Map<CoreEnd, Integer> cores,
     Map<String, Integer> running,
     int coresMax,
+    ForgottenSessions forgotten,
     Map<Stat, Long> stats) {
   public PartitionMeasure {
     cores = Collections.unmodifiableMap(new EnumMap<>(cores));
@@ -104,6 +107,7 @@ public record PartitionMeasure(
         cores,
         running,
         position.limits().cores(),
+        state.ages().forgotten(),
         stats);
   }
 }

@@ -14,6 +14,8 @@ import java.util.OptionalLong;
  * @param imagePatience how long a chunk waits for its image
  * @param spanThreshold shortest call that is published to spans, in the core's unit; empty = none
  * @param limits what a stream can make grow at most
+ * @param keepEnded how long, by the log's time, sessions stay of which nothing comes; zero = for
+ *     ever
  * @param rules which time is in totals
  */
 public record PartitionSettings(
@@ -23,4 +25,5 @@ public record PartitionSettings(
     Duration imagePatience,
     OptionalLong spanThreshold,
     GraphLimits limits,
+    Duration keepEnded,
     TimeRules rules) {}
