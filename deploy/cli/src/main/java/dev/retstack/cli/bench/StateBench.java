@@ -32,6 +32,10 @@ public final class StateBench implements AutoCloseable {
 
   private static final int CHUNKS_PER_CORE = 3;
   private static final int STEADY_ROUNDS = 3;
+
+  /** Of a round, about: it lasts for several checkpoints. */
+  private static final int STEADY_CHUNKS = 20_000;
+
   private static final Duration PATIENCE = Duration.ofMinutes(15);
 
   /** Longer than from one checkpoint to the next. */
@@ -213,17 +217,18 @@ public final class StateBench implements AutoCloseable {
   private void steady(MemberProcess without, MemberProcess with)
       throws IOException, InterruptedException {
     awaitPublished(with);
+    int each = Math.ceilDiv(STEADY_CHUNKS, cores.size());
     Rounds cpu = new Rounds(STEADY_ROUNDS);
     Rounds stalled = new Rounds(STEADY_ROUNDS);
     double checkpoints = -with.metrics().sum("retstack_checkpoints_total");
     long began = System.nanoTime();
     for (int round = 0; round < STEADY_ROUNDS; round++) {
-      note.accept("%s: %d more chunks for both members".formatted(subject, cores.size()));
+      note.accept("%s: %d more chunks for both members".formatted(subject, each * cores.size()));
       MetricsPage withBefore = with.metrics();
       MetricsPage withoutBefore = without.metrics();
       long start = System.nanoTime();
       try (TraceProducer producer = producer()) {
-        send(producer, 1);
+        send(producer, each);
       }
       double spent = spent(with, withBefore);
       cpu.add(100 * (1 - spent(without, withoutBefore) / spent));

@@ -264,7 +264,9 @@ public final class CallProfile {
     }
   }
 
-  void writeTo(DataOutput out) throws IOException {
+  /** Writes it for a snapshot of this version: most numbers are small. */
+  void writeTo(DataOutput out, int version) throws IOException {
+    boolean small = version > GraphState.PLAIN;
     out.writeInt(functionCount());
     for (int i = 0; i < functionCount(); i++) {
       out.writeLong(selfPc(i));
@@ -272,14 +274,21 @@ public final class CallProfile {
     }
     out.writeInt(arcCount());
     for (int arc = 0; arc < arcCount(); arc++) {
-      out.writeInt(callers.getInt(arc));
-      out.writeInt(arcs.callee(arc));
-      arcs.write(out, arc);
+      if (small) {
+        Fields.writeVarint(out, callers.getInt(arc) - NO_CALLER);
+        Fields.writeVarint(out, arcs.callee(arc));
+        arcs.writeSmall(out, arc);
+      } else {
+        out.writeInt(callers.getInt(arc));
+        out.writeInt(arcs.callee(arc));
+        arcs.write(out, arc);
+      }
     }
   }
 
   /** Reads what {@link #writeTo} wrote into this empty profile. */
-  void readFrom(DataInput in) throws IOException {
+  void readFrom(DataInput in, int version) throws IOException {
+    boolean small = version > GraphState.PLAIN;
     int functionCount = Fields.readCount(in, maxFunctions, "functions");
     for (int i = 0; i < functionCount; i++) {
       if (function(in.readLong()) != i) {
@@ -293,15 +302,20 @@ public final class CallProfile {
     long mostArcs = (long) maxEdges + functionCount;
     int arcCount = Fields.readCount(in, (int) Math.min(mostArcs, Integer.MAX_VALUE), "arcs");
     for (int arc = 0; arc < arcCount; arc++) {
-      int caller = in.readInt();
-      int callee = Fields.readCount(in, functionCount - 1, "as a callee");
-      if (caller < NO_CALLER || caller >= functionCount) {
-        throw new IOException("corrupt snapshot: " + caller + " as a caller");
+      long caller = small ? Fields.readVarint(in) + NO_CALLER : in.readInt();
+      long callee = small ? Fields.readVarint(in) : in.readInt();
+      if (caller < NO_CALLER || Math.max(caller, callee) >= functionCount || callee < 0) {
+        throw new IOException("corrupt snapshot: an arc from %d to %d".formatted(caller, callee));
       }
-      if (arc(caller, selfPc(callee)) >= 0 || newArc(caller, callee) != arc) {
+      if (arc((int) caller, selfPc((int) callee)) >= 0
+          || newArc((int) caller, (int) callee) != arc) {
         throw new IOException("corrupt snapshot: an arc stands twice");
       }
-      arcs.read(in, arc);
+      if (small) {
+        arcs.readSmall(in, arc);
+      } else {
+        arcs.read(in, arc);
+      }
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.reconstruct.Saturating;
+import dev.retstack.graph.snapshot.Fields;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -144,6 +145,24 @@ public final class CallTotals {
   void write(DataOutput out, int id) throws IOException {
     for (int i = 0; i < USED; i++) {
       out.writeLong(get(id, i));
+    }
+  }
+
+  /** Writes numbers that are mostly small in few bytes. */
+  void writeSmall(DataOutput out, int id) throws IOException {
+    for (int i = 0; i < USED; i++) {
+      Fields.writeVarint(out, i == MIN_LEFT ? Long.MAX_VALUE - get(id, i) : get(id, i));
+    }
+  }
+
+  /** Reads what {@link #writeSmall} wrote. */
+  void readSmall(DataInput in, int id) throws IOException {
+    for (int i = 0; i < USED; i++) {
+      long value = Fields.readVarint(in);
+      if (value < 0) {
+        throw new IOException("corrupt snapshot: negative totals");
+      }
+      rows[(id << ROW_SHIFT) + i] = i == MIN_LEFT ? Long.MAX_VALUE - value : value;
     }
   }
 

@@ -81,7 +81,6 @@ public final class CoreGraph {
       return reconstructor.apply(meta, batch);
     } finally {
       accountant.contexts().rest();
-      tree.seal();
     }
   }
 
@@ -241,6 +240,7 @@ public final class CoreGraph {
   void writeTo(DataOutput out, int version) throws IOException {
     reconstructor.writeTo(out);
     if (version > GraphState.PLAIN) {
+      tree.seal(); // here and not with the chunk that filled it: that one is not to wait for it
       tree.writeTo(out);
     } else {
       tree.writeUnpackedTo(out);

@@ -330,7 +330,7 @@ public final class GraphState {
       Fields.writeText(body, profile.getKey().session());
       Fields.writeText(body, profile.getKey().imageId());
       Fields.writeText(body, profile.getKey().unit().name());
-      profile.getValue().writeTo(body);
+      profile.getValue().writeTo(body, version);
     }
     body.writeInt(cores.size());
     for (CoreGraph core : cores.values()) {
@@ -372,7 +372,7 @@ public final class GraphState {
           new ProfileKey(
               Fields.readText(body), Fields.readText(body), Fields.readEnum(body, ClockUnit.class));
       CallProfile profile = state.newProfile();
-      profile.readFrom(body);
+      profile.readFrom(body, snapshot.version());
       state.profiles.put(key, profile);
     }
     int cores = Fields.readCount(body, limits.cores(), "cores");

@@ -18,6 +18,7 @@ public final class ByteOutput implements DataOutput {
   private static final VarHandle SHORTS = view(short[].class);
   private static final VarHandle INTS = view(int[].class);
   private static final VarHandle LONGS = view(long[].class);
+  private static final int VARINT_MAX = 10;
   private static final int LARGEST = Integer.MAX_VALUE - 8;
 
   private byte[] bytes;
@@ -71,6 +72,18 @@ public final class ByteOutput implements DataOutput {
     }
     long wanted = Math.max(needed, bytes.length + (bytes.length >> 1));
     bytes = Arrays.copyOf(bytes, (int) Math.min(wanted, LARGEST));
+  }
+
+  /** As {@link Fields#writeVarint}. */
+  void writeVarint(long number) throws IOException {
+    int at = room(VARINT_MAX);
+    long rest = number;
+    while (rest >>> 7 != 0) {
+      bytes[at++] = (byte) (rest | 0x80);
+      rest >>>= 7;
+    }
+    bytes[at] = (byte) rest;
+    size = at + 1;
   }
 
   @Override

@@ -55,6 +55,10 @@ public final class Fields {
 
   /** Writes 64 bits, unsigned, 7 to the byte and the lowest first: small numbers are short. */
   public static void writeVarint(DataOutput out, long number) throws IOException {
+    if (out instanceof ByteOutput bytes) {
+      bytes.writeVarint(number);
+      return;
+    }
     long rest = number;
     while (rest >>> 7 != 0) {
       out.writeByte((int) rest | 0x80);
