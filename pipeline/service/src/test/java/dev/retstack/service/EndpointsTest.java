@@ -14,10 +14,13 @@ import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.States;
+import java.io.InputStream;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -110,6 +113,17 @@ class EndpointsTest {
     assertThat(calls).isSortedAccordingTo(Comparator.reverseOrder()).hasSizeGreaterThan(3);
     assertThat(ask.get("/top?format=csv&sort=self").body()).startsWith("name,address,image,isa");
     assertThat(ask.get("/top?format=text").body()).contains("SELF-%").contains("core-o");
+  }
+
+  @Test
+  void answersArePackedForThoseWhoTakeIt() throws Exception {
+    HttpResponse<InputStream> packed = ask.open("/edges?format=csv", "Accept-Encoding", "gzip");
+    assertThat(packed.headers().firstValue("content-encoding")).hasValue("gzip");
+    HttpResponse<String> plain = ask.get("/edges?format=csv");
+    assertThat(plain.headers().firstValue("content-encoding")).isEmpty();
+    try (InputStream body = new GZIPInputStream(packed.body())) {
+      assertThat(new String(body.readAllBytes(), StandardCharsets.UTF_8)).isEqualTo(plain.body());
+    }
   }
 
   @Test

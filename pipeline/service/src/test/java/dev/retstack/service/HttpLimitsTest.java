@@ -158,6 +158,30 @@ class HttpLimitsTest {
   }
 
   @Test
+  void statesThatAskTooMuchOfTheHeapAreMissingAndSaySo() throws Exception {
+    LiveBench large = LiveBench.fresh();
+    large.produceAll();
+    HttpSettings little = HttpSettings.LOCAL.holding(4_000);
+    try (Pipeline one = PipelineService.start(large.config().but().http(little).build());
+        HttpAsk asked = new HttpAsk(one.httpUri())) {
+      large.awaitEnded(one);
+      for (int i = 0; i < 3; i++) { // what one question held, the next one may have again
+        HttpResponse<String> answer = asked.get("/report");
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(JSON.readTree(answer.body()).path("parts"))
+            .anySatisfy(
+                part ->
+                    assertThat(part.path("missing").asText())
+                        .contains("of 4000 that questions may hold at once", "more heap"));
+        HttpResponse<String> top = asked.get("/top");
+        assertThat(top.headers().firstValue("Retstack-Partitions").orElseThrow())
+            .as("totals are small")
+            .isEqualTo("owned=0,1,2; of=3");
+      }
+    }
+  }
+
+  @Test
   void settingsThatMakeNoSenseAreRefused() {
     assertThatThrownBy(() -> HttpSettings.LOCAL.atOnce(0, 1)).hasMessageContaining("0 queries");
     assertThatThrownBy(() -> HttpSettings.LOCAL.at("127.0.0.1", 70_000))

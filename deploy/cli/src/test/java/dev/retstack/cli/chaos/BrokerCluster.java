@@ -34,6 +34,10 @@ import org.apache.kafka.server.common.MetadataVersion;
  */
 final class BrokerCluster implements AutoCloseable {
   static final int BROKERS = 3;
+
+  /** When a dead member of a group of the newer protocol (KIP-848) is noticed. */
+  static final int SESSION_MILLIS = 12_000;
+
   private static final String CLUSTER = "cmV0c3RhY2stY2hhb3MwMQ";
   private static final int HEAP_MIB = 256;
   private static final Duration SERVES = Duration.ofMinutes(4);
@@ -258,6 +262,9 @@ final class BrokerCluster implements AutoCloseable {
         auto.create.topics.enable=false
         message.max.bytes=8388608
         replica.fetch.max.bytes=8388608
+        # as short as there is time between two heartbeats, which are Kafka's own
+        group.consumer.session.timeout.ms=%d
+        group.consumer.min.session.timeout.ms=%d
         # for a small machine: fewer partitions, threads and buffers than usual
         offsets.topic.num.partitions=3
         transaction.state.log.num.partitions=3
@@ -265,7 +272,15 @@ final class BrokerCluster implements AutoCloseable {
         num.io.threads=4
         log.cleaner.dedupe.buffer.size=4194304
         """
-            .formatted(node.id, voters, node.port, node.controllerPort, node.port, node.data));
+            .formatted(
+                node.id,
+                voters,
+                node.port,
+                node.controllerPort,
+                node.port,
+                node.data,
+                SESSION_MILLIS,
+                SESSION_MILLIS));
   }
 
   private Node node(int id) {

@@ -3,6 +3,7 @@ package dev.retstack.cli.chaos;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.service.ingest.GroupProtocol;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,6 +15,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Real processes on loopback: three brokers, three members of the pipeline, a fleet; and what may
@@ -24,14 +27,11 @@ import org.junit.jupiter.api.io.TempDir;
 class ChaosTest {
   private static final int KILLS = Integer.getInteger("retstack.kills", 2);
 
+  private static final int STOPS = Integer.getInteger("retstack.stops", 1);
   private static final int BROKER_KILLS = Integer.getInteger("retstack.broker.kills", 1);
   private static final int REBALANCE_SECONDS = Integer.getInteger("retstack.rebalance.seconds", 10);
   private static final int FREEZES = Integer.getInteger("retstack.freezes", 1);
   private static final int DISKS = Integer.getInteger("retstack.disks", 1);
-
-  /** Within this, partitions of a dead member are read by another. */
-  private static final Duration BOUND =
-      Duration.ofMillis(Job.SESSION_MILLIS).plus(NodeKills.AFTER_SESSION);
 
   @TempDir(cleanup = CleanupMode.ON_SUCCESS)
   private static Path dir;
@@ -65,10 +65,20 @@ class ChaosTest {
     ChaosScript script = ChaosScript.ofMembers(ChaosScript.freshSeed(), KILLS);
     announce("membersAreKilled", script);
     try (Job job = Job.start(processes, dir, brokers, "kills")) {
-      NodeKills row = new NodeKills(job, BOUND);
+      NodeKills row = new NodeKills(job, bound(job));
       tell("membersAreKilled", job, row.run(script));
       // in short, on any machine, the result counts; in long the time as well
       assertThat(row.inTime() || !isLong(KILLS)).isTrue();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void membersAreStopped(GroupProtocol protocol) throws Exception {
+    try (Job job = Job.start(processes, dir, brokers, "stops-" + protocol, protocol)) {
+      MemberStops row = new MemberStops(job, job.heartbeat().plus(MemberStops.AFTER_HEARTBEAT));
+      tell("membersAreStopped", job, row.run(STOPS));
+      assertThat(row.inTime() || !isLong(STOPS)).isTrue();
     }
   }
 
@@ -98,7 +108,7 @@ class ChaosTest {
   @Test
   void aMemberIsFrozen() throws Exception {
     try (Job job = Job.start(processes, dir, brokers, "freezes")) {
-      FrozenMember row = new FrozenMember(job, BOUND.plusMinutes(1));
+      FrozenMember row = new FrozenMember(job, bound(job).plusMinutes(1));
       tell("aMemberIsFrozen", job, row.run(FREEZES));
     }
   }
@@ -122,6 +132,11 @@ class ChaosTest {
       Rolls row = new Rolls(job, Path.of(previous), GraphState.VERSIONS.oldest());
       tell("releasesRoll", job, row.run());
     }
+  }
+
+  /** Within this, partitions of a dead member are read by another. */
+  private static Duration bound(Job job) {
+    return job.session().plus(NodeKills.AFTER_SESSION);
   }
 
   private static boolean isLong(int faults) {

@@ -3,6 +3,7 @@ package dev.retstack.cli.chaos;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.ingest.GroupProtocol;
 import dev.retstack.service.ingest.KafkaSettings;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,13 +23,22 @@ import org.apache.kafka.common.GroupState;
  * @param members that are meant to run
  */
 record Job(
-    Processes processes, Path folder, BrokerCluster brokers, Topics topics, List<Member> members)
+    Processes processes,
+    Path folder,
+    BrokerCluster brokers,
+    GroupProtocol protocol,
+    Topics topics,
+    List<Member> members)
     implements AutoCloseable {
   static final int MEMBERS = 3;
   static final int PARTITIONS = 6;
   static final String GROUP = "retstack-pipeline";
 
-  /** The least that a broker accepts: so long nobody reads the partitions of a dead member. */
+  /** What members speak: {@code -Dretstack.chaos.protocol=consumer}. */
+  static final GroupProtocol PROTOCOL =
+      GroupProtocol.of(System.getProperty("retstack.chaos.protocol", "classic"));
+
+  /** The least that a broker accepts, of the classic protocol. */
   static final int SESSION_MILLIS = 6_000;
 
   /** Chunks that a member may have fetched before a fault, in each partition. */
@@ -46,8 +56,15 @@ record Job(
   /** Starts members; returns when each of them serves. */
   static Job start(Processes processes, Path folder, BrokerCluster brokers, String name)
       throws Exception {
+    return start(processes, folder, brokers, name, PROTOCOL);
+  }
+
+  /** The same under this group protocol. */
+  static Job start(
+      Processes processes, Path folder, BrokerCluster brokers, String name, GroupProtocol protocol)
+      throws Exception {
     Path own = Files.createDirectories(folder.resolve(name));
-    Job job = new Job(processes, own, brokers, new Topics(name), new ArrayList<>());
+    Job job = new Job(processes, own, brokers, protocol, new Topics(name), new ArrayList<>());
     for (int number = 1; number <= MEMBERS; number++) {
       Member member = job.newMember(number);
       member.start();
@@ -86,18 +103,38 @@ record Job(
   }
 
   private String options() {
-    // a member that is frozen for long is put out by the others, and ends: not what is tested here
+    // a member that is frozen for long is put out by the others, and ends: that is a row of its own
     String patience = topics.prefix().equals("freezes") ? "--stable-after 120" : "";
-    return ("--bootstrap %s --prefix %s --partitions %d --group %s --kafka session.timeout.ms=%d"
-            + " %s %s")
+    return "--bootstrap %s --prefix %s --partitions %d --group %s %s %s %s"
         .formatted(
             brokers.bootstrap(),
             topics.prefix(),
             PARTITIONS,
             group(),
-            SESSION_MILLIS,
+            switch (protocol) {
+              case CLASSIC -> "--kafka session.timeout.ms=" + SESSION_MILLIS;
+              case CONSUMER -> "--group-protocol consumer"; // the broker has the times
+            },
             patience,
             MORE);
+  }
+
+  /** So long nobody reads the partitions of a dead member. */
+  Duration session() {
+    return Duration.ofMillis(
+        switch (protocol) {
+          case CLASSIC -> SESSION_MILLIS;
+          case CONSUMER -> BrokerCluster.SESSION_MILLIS;
+        });
+  }
+
+  /** Members hear of a move within it. */
+  Duration heartbeat() {
+    return Duration.ofSeconds(
+        switch (protocol) {
+          case CLASSIC -> 3;
+          case CONSUMER -> 5;
+        });
   }
 
   /** The group, of which each job has one of its own. */

@@ -13,8 +13,11 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -27,6 +30,9 @@ final class Member {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Pattern SAMPLE =
       Pattern.compile("(retstack_\\w+)\\{partition=\"(\\d+)\"\\} (\\S+)");
+
+  private static final Pattern CLUSTER =
+      Pattern.compile("retstack_cluster_members\\{state=\"(\\w+)\"\\} (\\S+)");
 
   private static final Duration SCRAPE = Duration.ofSeconds(3);
 
@@ -43,6 +49,7 @@ final class Member {
   private final int number;
   private String more = "";
   private Process process;
+  private CompletableFuture<Long> endNanos = new CompletableFuture<>();
 
   /**
    * A member that does not run yet.
@@ -115,6 +122,23 @@ final class Member {
     Processes.awaitEnd(process, STOPS_SECONDS);
   }
 
+  /** SIGTERM; does not wait until it is gone. */
+  void askToEnd() throws Exception {
+    endNanos = process.onExit().thenApply(_ -> System.nanoTime());
+    Processes.signal(process, "TERM");
+  }
+
+  /** Returns when it is gone, with its exit code. */
+  int awaitEnd() throws Exception {
+    Processes.awaitEnd(process, STOPS_SECONDS);
+    return process.exitValue();
+  }
+
+  /** How long it lived after this moment; it was asked to end, and did. */
+  long millisOfLife(long fromNanos) {
+    return (endNanos.join() - fromNanos) / 1_000_000;
+  }
+
   /** SIGSTOP: it does nothing from now on, and knows nothing of it. */
   void freeze() throws Exception {
     Processes.signal(process, "STOP");
@@ -140,6 +164,25 @@ final class Member {
       return Optional.of(Scrape.of(get("/metrics", SCRAPE)));
     } catch (IOException e) {
       return Optional.empty();
+    }
+  }
+
+  /**
+   * Members of its cluster by state, such as {@code up=2 unreachable=1}; empty where it is silent.
+   */
+  String cluster() throws InterruptedException {
+    try {
+      Matcher matcher = CLUSTER.matcher(get("/metrics", SCRAPE));
+      List<String> states = new ArrayList<>();
+      while (matcher.find()) {
+        long count = Math.round(Double.parseDouble(matcher.group(2)));
+        if (count > 0) {
+          states.add(matcher.group(1) + "=" + count);
+        }
+      }
+      return String.join(" ", states);
+    } catch (IOException e) {
+      return "";
     }
   }
 

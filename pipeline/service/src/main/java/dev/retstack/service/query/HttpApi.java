@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.apache.pekko.http.javadsl.server.Directives.complete;
 import static org.apache.pekko.http.javadsl.server.Directives.completeWithFuture;
 import static org.apache.pekko.http.javadsl.server.Directives.concat;
+import static org.apache.pekko.http.javadsl.server.Directives.encodeResponse;
 import static org.apache.pekko.http.javadsl.server.Directives.extractRequest;
 import static org.apache.pekko.http.javadsl.server.Directives.get;
 import static org.apache.pekko.http.javadsl.server.Directives.handleExceptions;
@@ -27,7 +28,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.pekko.NotUsed;
 import org.apache.pekko.actor.typed.ActorSystem;
@@ -87,7 +87,7 @@ public final class HttpApi {
     this.access = new Access(http);
     this.patience = http.patience();
     this.gate = new QueryGate("queries", http.queriesMax(), scrape.meters().queries());
-    this.own = new OwnParts(queries);
+    this.own = new OwnParts(queries, job.room());
     this.schemas = new SchemaRoutes(topics);
   }
 
@@ -116,7 +116,10 @@ public final class HttpApi {
     Route metrics = path("metrics", this::metrics);
     Route top = path("top", this::totals);
     Route listed = concat(edges, open, sessions, lossless, top);
-    Route queried = concat(report, graph, anomalies, events, stats, cores, parts, listed);
+    Route whole = concat(report, graph, anomalies, stats, cores, parts, listed);
+    Route packed =
+        encodeResponse(() -> whole); // for those who take it; events are sent as they come
+    Route queried = concat(packed, events);
     Route all = concat(queryRole(queried), ofMember, health, metrics, openapi, schemas.routes());
     Route getOnly = get(() -> all);
     Route known = handleRejections(Refusals.rejections(), () -> getOnly);
@@ -156,23 +159,25 @@ public final class HttpApi {
   /** Asks the job, and renders what it says in the form asked for. */
   private <T> Route asked(
       Endpoint endpoint,
-      Supplier<CompletionStage<T>> question,
+      Function<HeapRoom.Share, CompletionStage<T>> question,
       Function<T, Coverage> coverage,
       BiFunction<T, Map<String, String>, Answer> renderer) {
     return parameterMap(
         parameters -> {
           endpoint.check(parameters);
           Format format = Answers.format(parameters);
+          HeapRoom.Share share = job.room().share();
           CompletionStage<HttpResponse> response =
               gate.run(
                   () ->
                       question
-                          .get()
+                          .apply(share)
                           .thenApply(
                               found ->
                                   covered(
                                       text(format, renderer.apply(found, parameters)),
-                                      coverage.apply(found))));
+                                      coverage.apply(found)))
+                          .whenComplete((_, _) -> share.close()));
           return completeWithFuture(response.exceptionally(Refusals::failed));
         });
   }

@@ -13,6 +13,8 @@ import java.util.Optional;
  * @param port its port; 0 = any free one
  * @param queriesMax queries answered at once; more are refused with 429
  * @param followersMax streams of events open at once; each is a Kafka consumer
+ * @param heldBytesMax bytes of partitions that all questions may hold at once until they are
+ *     answered
  * @param token what clients have to show; empty for none
  * @param tls the server's certificate, and which clients it lets in; empty for plain HTTP
  * @param patience how long a client may take from connecting to the end of its request
@@ -24,10 +26,14 @@ public record HttpSettings(
     int port,
     int queriesMax,
     int followersMax,
+    long heldBytesMax,
     Optional<HttpToken> token,
     Optional<HttpTls> tls,
     Duration patience,
     Optional<String> advertised) {
+  /** Questions may hold this share of the heap. */
+  private static final int HEAP_SHARE = 4;
+
   /** Loopback, any free port. */
   public static final HttpSettings LOCAL =
       new HttpSettings(
@@ -35,6 +41,7 @@ public record HttpSettings(
           0,
           8,
           16,
+          Runtime.getRuntime().maxMemory() / HEAP_SHARE,
           Optional.empty(),
           Optional.empty(),
           Duration.ofSeconds(10),
@@ -54,18 +61,41 @@ public record HttpSettings(
   /** Another address; port 0 = any free one. */
   public HttpSettings at(String otherHost, int otherPort) {
     return new HttpSettings(
-        otherHost, otherPort, queriesMax, followersMax, token, tls, patience, advertised);
+        otherHost,
+        otherPort,
+        queriesMax,
+        followersMax,
+        heldBytesMax,
+        token,
+        tls,
+        patience,
+        advertised);
   }
 
   /** Other bounds of what runs at once. */
   public HttpSettings atOnce(int queries, int followers) {
-    return new HttpSettings(host, port, queries, followers, token, tls, patience, advertised);
+    return new HttpSettings(
+        host, port, queries, followers, heldBytesMax, token, tls, patience, advertised);
+  }
+
+  /** All questions together may hold so many bytes of partitions. */
+  public HttpSettings holding(long bytes) {
+    return new HttpSettings(
+        host, port, queriesMax, followersMax, bytes, token, tls, patience, advertised);
   }
 
   /** Clients have to show this token. */
   public HttpSettings token(HttpToken secret) {
     return new HttpSettings(
-        host, port, queriesMax, followersMax, Optional.of(secret), tls, patience, advertised);
+        host,
+        port,
+        queriesMax,
+        followersMax,
+        heldBytesMax,
+        Optional.of(secret),
+        tls,
+        patience,
+        advertised);
   }
 
   /** HTTPS with this certificate. */
@@ -75,6 +105,7 @@ public record HttpSettings(
         port,
         queriesMax,
         followersMax,
+        heldBytesMax,
         token,
         Optional.of(certificate),
         patience,
@@ -83,13 +114,22 @@ public record HttpSettings(
 
   /** Clients may take so long. */
   public HttpSettings patience(Duration longest) {
-    return new HttpSettings(host, port, queriesMax, followersMax, token, tls, longest, advertised);
+    return new HttpSettings(
+        host, port, queriesMax, followersMax, heldBytesMax, token, tls, longest, advertised);
   }
 
   /** Others reach it by this name or address. */
   public HttpSettings advertised(String name) {
     return new HttpSettings(
-        host, port, queriesMax, followersMax, token, tls, patience, Optional.of(name));
+        host,
+        port,
+        queriesMax,
+        followersMax,
+        heldBytesMax,
+        token,
+        tls,
+        patience,
+        Optional.of(name));
   }
 
   /**

@@ -15,6 +15,7 @@ import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.nodes.NodeTable;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.reconstruct.StateCopy;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -22,12 +23,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Queue;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
-import java.util.function.LongPredicate;
 import java.util.stream.Collectors;
 
 /**
@@ -36,8 +36,8 @@ import java.util.stream.Collectors;
  * of two the one with the higher epoch. A part that nobody gives is missing, and said to be.
  */
 public final class Job implements AutoCloseable {
-  /** States of a question may take this share of the heap before they are merged. */
-  private static final int HEAP_SHARE = 4;
+  /** The bytes of a state, and about as much again for what is read of them. */
+  private static final int STATE_WEIGHT = 2;
 
   private final Queries own;
   private final NodeFeed nodes;
@@ -46,6 +46,7 @@ public final class Job implements AutoCloseable {
   private final PeerClient peers;
   private final EndOffsets ends;
   private final GraphLimits limits;
+  private final HeapRoom room;
 
   /**
    * A member's view of its job.
@@ -69,6 +70,7 @@ public final class Job implements AutoCloseable {
     this.peers = new PeerClient(http);
     this.ends = ends;
     this.limits = limits;
+    this.room = new HeapRoom(http.heldBytesMax());
   }
 
   /** How far the cores of all partitions came. */
@@ -80,20 +82,31 @@ public final class Job implements AutoCloseable {
 
   private record Gathered(Map<Integer, Part> parts, Coverage coverage) {}
 
-  /** All partitions, merged. */
-  CompletionStage<View> view() {
-    return gather(Part.Kind.STATE)
+  /** What the questions of this member hold. */
+  HeapRoom room() {
+    return room;
+  }
+
+  /**
+   * All partitions, merged.
+   *
+   * @param share of the question, which it holds until it is answered
+   */
+  CompletionStage<View> view(HeapRoom.Share share) {
+    share.weigh(STATE_WEIGHT);
+    return gather(Part.Kind.STATE, share)
         .thenApplyAsync(
             found -> {
-              List<StateCopy> copies = new ArrayList<>();
+              Queue<StateCopy> copies = new ArrayDeque<>();
               found.parts().values().forEach(part -> copies.add(part.state(limits)));
+              found.parts().clear();
               return new View(copies, found.coverage());
             });
   }
 
   /** How far each core came, whoever has it. */
-  CompletionStage<Cores> cores() {
-    return gather(Part.Kind.CORES)
+  CompletionStage<Cores> cores(HeapRoom.Share share) {
+    return gather(Part.Kind.CORES, share)
         .thenApply(
             found -> {
               List<CoreProgress> cores = new ArrayList<>();
@@ -115,8 +128,8 @@ public final class Job implements AutoCloseable {
   record Totals(TopBuilder totals, Function<CoreSum, String> states, Coverage coverage) {}
 
   /** What all partitions add up to, of which no state is copied. */
-  CompletionStage<Totals> totals() {
-    return gather(Part.Kind.TOTALS)
+  CompletionStage<Totals> totals(HeapRoom.Share share) {
+    return gather(Part.Kind.TOTALS, share)
         .thenApplyAsync(
             found -> {
               TopBuilder totals = new TopBuilder();
@@ -165,31 +178,26 @@ public final class Job implements AutoCloseable {
     return own;
   }
 
-  private CompletionStage<Gathered> gather(Part.Kind kind) {
+  private CompletionStage<Gathered> gather(Part.Kind kind, HeapRoom.Share share) {
     long start = System.nanoTime();
-    LongPredicate room = room();
     List<CompletableFuture<PeerClient.Said>> asked = new ArrayList<>();
     asked.add(
-        own.parts(kind)
+        own.parts(kind, share)
             .thenApply(parts -> new PeerClient.Said(nodes.self().getNode(), parts, ""))
             .toCompletableFuture());
     Map<String, String> states = states();
     for (Node node : nodes.others()) {
       boolean isSilent = Membership.UNREACHABLE.equals(states.get(node.getNode()));
-      asked.add(peers.ask(node, kind, room, isSilent));
+      asked.add(peers.ask(node, kind, share, isSilent));
     }
     return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
         .thenCombine(
             ends.ask(),
             (_, end) -> {
+              share.requireAlone();
               List<PeerClient.Said> said = asked.stream().map(CompletableFuture::join).toList();
               return put(said, end, (System.nanoTime() - start) / 1_000_000);
             });
-  }
-
-  private static LongPredicate room() {
-    AtomicLong left = new AtomicLong(Runtime.getRuntime().maxMemory() / HEAP_SHARE);
-    return bytes -> left.addAndGet(-bytes) >= 0;
   }
 
   private Gathered put(

@@ -3,6 +3,8 @@ package dev.retstack.service.query;
 import static org.apache.pekko.http.javadsl.server.Directives.complete;
 import static org.apache.pekko.http.javadsl.server.Directives.parameterMap;
 
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -21,14 +23,19 @@ final class OwnParts {
   private static final ContentType BYTES = ContentTypes.APPLICATION_OCTET_STREAM;
   private static final int PEERS_MAX = 64;
 
+  /** Parts of one answer that may be on their way at once: one being sent, one being made. */
+  private static final int AHEAD = 2;
+
   private final Queries queries;
+  private final HeapRoom room;
 
   // of its own: two members that ask each other must not wait for each other
   private final QueryGate peers =
       new QueryGate("questions of members", PEERS_MAX, new AtomicInteger());
 
-  OwnParts(Queries queries) {
+  OwnParts(Queries queries, HeapRoom room) {
     this.queries = queries;
+    this.room = room;
   }
 
   /** What it answers to another member. */
@@ -47,25 +54,42 @@ final class OwnParts {
 
   /** The head goes out at once: whoever asks knows then that this member runs. */
   private Source<ByteString, NotUsed> parts(Part.Kind kind) {
-    Source<ByteString, NotUsed> parts =
-        queries
-            .partStream(kind)
-            .mapConcat(part -> List.of(PartStream.head(part), part.body()))
-            .map(ByteString::fromArrayUnsafe)
-            .filterNot(ByteString::isEmpty);
     Source<ByteString, NotUsed> counted =
         Source.lazySource(
                 () -> {
                   peers.enter();
-                  return parts.watchTermination(
-                      (_, done) -> {
-                        done.whenComplete((_, _) -> peers.leave());
-                        return NotUsed.getInstance();
-                      });
+                  HeapRoom.Share share = room.share();
+                  return parts(kind, share)
+                      .watchTermination(
+                          (_, done) -> {
+                            done.whenComplete(
+                                (_, _) -> {
+                                  share.close();
+                                  peers.leave();
+                                });
+                            return NotUsed.getInstance();
+                          });
                 })
             .mapMaterializedValue(_ -> NotUsed.getInstance());
     return Source.single(ByteString.fromArrayUnsafe(PartStream.head()))
         .concat(counted)
         .concat(Source.single(ByteString.fromArrayUnsafe(PartStream.end())));
+  }
+
+  private Source<ByteString, NotUsed> parts(Part.Kind kind, HeapRoom.Share share) {
+    Deque<Integer> ahead = new ArrayDeque<>();
+    return queries
+        .partStream(kind, share, 1)
+        .map(
+            part -> {
+              ahead.add(part.body().length);
+              if (ahead.size() > AHEAD) {
+                share.giveBack(ahead.remove());
+              }
+              return part;
+            })
+        .mapConcat(part -> List.of(PartStream.head(part), part.body()))
+        .map(ByteString::fromArrayUnsafe)
+        .filterNot(ByteString::isEmpty);
   }
 }

@@ -4,8 +4,8 @@ import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.function.LongPredicate;
 
 /**
  * Parts on their way from one member to another, big-endian: {@code RSPT}, a byte of version; for
@@ -47,12 +47,12 @@ final class PartStream {
   }
 
   /**
-   * Reads all parts; those that came before a failure have been handed over.
+   * Reads all parts; those that came before a failure have been handed over. One that there is no
+   * room for is handed over as absent.
    *
-   * @param room whether so many bytes more may be taken
-   * @throws IOException where the stream breaks off, is none, or is larger than there is room for
+   * @throws IOException where the stream breaks off, or is none
    */
-  static void read(InputStream from, LongPredicate room, Consumer<Part> part) throws IOException {
+  static void read(InputStream from, HeapRoom.Share room, Consumer<Part> part) throws IOException {
     DataInputStream in = new DataInputStream(from);
     if (in.readInt() != MAGIC || in.readByte() != VERSION) {
       throw new IOException("its parts are of another version: have all members run the same");
@@ -71,10 +71,11 @@ final class PartStream {
       if (partition < 0 || length < 0) {
         throw new IOException("partition %d, length %d".formatted(partition, length));
       }
-      if (!room.test(length)) {
-        throw new IOException(
-            "partition %d has %d bytes of state, too many for the heap of the member that was asked"
-                .formatted(partition, length));
+      Optional<String> refusal = room.take(partition, length);
+      if (refusal.isPresent()) {
+        in.skipNBytes(length);
+        part.accept(Part.absent(partition, refusal.get()));
+        continue;
       }
       byte[] body = in.readNBytes(length);
       if (body.length < length) {

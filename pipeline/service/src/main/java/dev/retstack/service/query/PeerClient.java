@@ -27,7 +27,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.LongPredicate;
 
 /** Asks other members for their parts. A member that does not answer is an answer as well. */
 final class PeerClient implements AutoCloseable {
@@ -77,7 +76,7 @@ final class PeerClient implements AutoCloseable {
    *
    * @param isSilent whether the cluster does not reach it
    */
-  CompletableFuture<Said> ask(Node node, Part.Kind kind, LongPredicate room, boolean isSilent) {
+  CompletableFuture<Said> ask(Node node, Part.Kind kind, HeapRoom.Share room, boolean isSilent) {
     Duration first = isSilent ? SILENT : FIRST;
     List<Part> parts = new ArrayList<>();
     AtomicReference<InputStream> body = new AtomicReference<>();
@@ -97,7 +96,7 @@ final class PeerClient implements AutoCloseable {
   private void read(
       Node node,
       Part.Kind kind,
-      LongPredicate room,
+      HeapRoom.Share room,
       Duration first,
       AtomicReference<InputStream> body,
       List<Part> parts) {

@@ -22,11 +22,16 @@ import org.apache.pekko.NotUsed;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.javadsl.AskPattern;
+import org.apache.pekko.stream.javadsl.Sink;
 import org.apache.pekko.stream.javadsl.Source;
 
 /** Asks the partitions of this member. Answers are made of copies: the stream goes on meanwhile. */
 public final class Queries {
   private static final Duration ANSWER = Duration.ofSeconds(30);
+
+  /** Partitions of this member that are asked at once. */
+  private static final int AT_ONCE = 4;
+
   private static final Duration MEASURE = Duration.ofSeconds(3);
 
   private final ActorSystem<?> system;
@@ -55,19 +60,26 @@ public final class Queries {
   }
 
   /** What this member gives of each of its partitions; always answers. */
-  CompletionStage<List<Part>> parts(Part.Kind kind) {
-    return eachOwned((partition, graph) -> part(partition, graph, kind));
+  CompletionStage<List<Part>> parts(Part.Kind kind, HeapRoom.Share room) {
+    return partStream(kind, room, AT_ONCE)
+        .runWith(Sink.seq(), system)
+        .exceptionally(_ -> List.of()); // no list of partitions: none is there
   }
 
-  /** The same, one after the other as they are taken, so that one state is held at a time. */
-  Source<Part, NotUsed> partStream(Part.Kind kind) {
+  /**
+   * The same, in order as they are taken. A part that there is no room for is absent.
+   *
+   * @param room of which each part takes its bytes
+   * @param atOnce so many are made ahead of those that are taken
+   */
+  Source<Part, NotUsed> partStream(Part.Kind kind, HeapRoom.Share room, int atOnce) {
     return Source.completionStage(owned())
         .mapConcat(owned -> owned.graphs().entrySet())
-        .mapAsync(1, entry -> part(entry.getKey(), entry.getValue(), kind));
+        .mapAsync(atOnce, entry -> part(entry.getKey(), entry.getValue(), kind, room));
   }
 
   private CompletionStage<Part> part(
-      int partition, ActorRef<PartitionGraph.Command> graph, Part.Kind kind) {
+      int partition, ActorRef<PartitionGraph.Command> graph, Part.Kind kind, HeapRoom.Share room) {
     return AskPattern.<PartitionGraph.Command, PartitionMeasure>ask(
             graph, PartitionGraph.Measure::new, ANSWER, system.scheduler())
         .thenCompose(
@@ -77,18 +89,47 @@ public final class Queries {
                     Part.absent(partition, "its state is being loaded"));
               }
               return switch (kind) {
-                case STATE -> stateOf(graph);
-                case CORES -> coresOf(measure);
-                case TOTALS -> totalsOf(graph);
+                case STATE -> stateOf(partition, measure.stateBytes(), graph, room);
+                case CORES -> coresOf(measure).thenApply(part -> roomFor(part, 0, room));
+                case TOTALS -> totalsOf(graph).thenApply(part -> roomFor(part, 0, room));
               };
             })
         .exceptionally(_ -> Part.absent(partition, "it does not answer; it may be on the move"));
   }
 
-  private CompletionStage<Part> stateOf(ActorRef<PartitionGraph.Command> graph) {
+  /**
+   * A copy of the state, which is not made where there is no room for it.
+   *
+   * @param expected bytes that it will have, more or less
+   */
+  private CompletionStage<Part> stateOf(
+      int partition, long expected, ActorRef<PartitionGraph.Command> graph, HeapRoom.Share room) {
+    Optional<String> refusal = room.take(partition, expected);
+    if (refusal.isPresent()) {
+      return CompletableFuture.completedFuture(Part.absent(partition, refusal.get()));
+    }
     return AskPattern.<PartitionGraph.Command, StateCopy>ask(
             graph, PartitionGraph.Copy::new, ANSWER, system.scheduler())
-        .thenApply(Part::of);
+        .thenApply(copy -> roomFor(Part.of(copy), expected, room));
+  }
+
+  /**
+   * This part, or an absent one where there is no room for it.
+   *
+   * @param reserved bytes that were taken for it already
+   */
+  private static Part roomFor(Part part, long reserved, HeapRoom.Share room) {
+    long more = part.body().length - reserved;
+    if (more <= 0) {
+      room.giveBack(-more);
+      return part;
+    }
+    Optional<String> refusal = room.take(part.partition(), more);
+    if (refusal.isEmpty()) {
+      return part;
+    }
+    room.giveBack(reserved);
+    return Part.absent(part.partition(), refusal.get());
   }
 
   private CompletionStage<Part> totalsOf(ActorRef<PartitionGraph.Command> graph) {

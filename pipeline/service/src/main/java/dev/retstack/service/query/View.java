@@ -9,30 +9,42 @@ import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.service.export.Coverage;
 import dev.retstack.service.reconstruct.StateCopy;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 
 /** Partitions as they were when somebody asked, merged. Nothing in it moves. */
 public final class View {
-  private final List<StateCopy> copies;
+  private final List<StateCopy> positions = new ArrayList<>();
   private final Coverage coverage;
   private final ReportBuilder merged = new ReportBuilder();
   private final long open;
   private final ForgottenSessions forgotten;
 
-  /** One member's own partitions. */
+  /** One member's own partitions, whose copies are kept. */
   View(List<StateCopy> copies, int partitionCount) {
-    this(copies, new Coverage(copies.stream().map(StateCopy::partition).toList(), partitionCount));
+    this(
+        new ArrayDeque<>(copies),
+        new Coverage(copies.stream().map(StateCopy::partition).toList(), partitionCount));
+    positions.clear();
+    positions.addAll(copies);
   }
 
-  /** These partitions. */
-  View(List<StateCopy> copies, Coverage coverage) {
-    this.copies = List.copyOf(copies);
+  /**
+   * These partitions.
+   *
+   * @param copies are taken out one by one: each is garbage once it is read
+   */
+  View(Queue<StateCopy> copies, Coverage coverage) {
     this.coverage = coverage;
     long calls = 0;
     ForgottenSessions dropped = ForgottenSessions.NONE;
-    for (StateCopy copy : copies) {
-      GraphState state = copy.state();
+    while (!copies.isEmpty()) {
+      GraphState state = copies.peek().state();
+      positions.add(copies.remove().position());
       merged.add(state);
       dropped = dropped.plus(state.ages().forgotten());
       calls += state.cores().stream().mapToLong(core -> core.progress().open()).sum();
@@ -71,9 +83,9 @@ public final class View {
     return merged.anomalies();
   }
 
-  /** Where each partition stood. */
+  /** Where each partition stood; with its state where it is one of this member's own. */
   public List<StateCopy> partitions() {
-    return copies;
+    return Collections.unmodifiableList(positions);
   }
 
   /** Which partitions this is made from. */

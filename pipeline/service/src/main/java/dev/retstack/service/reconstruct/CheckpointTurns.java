@@ -13,6 +13,7 @@ final class CheckpointTurns {
   private long beganNanos;
   private long writtenNanos = System.nanoTime();
   private long writtenOffset;
+  private int bytes;
   private int chunks;
   private boolean onItsWay;
   private boolean again;
@@ -28,7 +29,8 @@ final class CheckpointTurns {
   }
 
   /** The partition begins with the checkpoint that reaches up to this offset. */
-  void opened(long offset) {
+  void opened(long offset, int stateBytes) {
+    bytes = stateBytes;
     writtenOffset = offset;
     writtenNanos = System.nanoTime();
   }
@@ -36,6 +38,17 @@ final class CheckpointTurns {
   /** Up to where the last checkpoint that was written reaches. */
   long writtenOffset() {
     return writtenOffset;
+  }
+
+  /** A checkpoint was made, of so many bytes of state, in this version. */
+  void made(int stateBytes, int version) {
+    bytes = stateBytes;
+    meter.checkpointMade(stateBytes, version);
+  }
+
+  /** Bytes of the last one's state. */
+  int bytes() {
+    return bytes;
   }
 
   /** Time since the last one was written, or since the opening. */

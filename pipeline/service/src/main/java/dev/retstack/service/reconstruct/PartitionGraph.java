@@ -98,7 +98,6 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private final Waiting<HandOver> handingOver = new Waiting<>(m -> m.replyTo().tell(Done.done()));
 
   private long epoch;
-  private int stateBytes;
   private boolean releasing;
   private boolean failed;
 
@@ -191,7 +190,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private Behavior<Command> onOpened(Checkpoint checkpoint) {
     epoch = checkpoint.epoch();
-    checkpoints.opened(checkpoint.nextOffset());
+    checkpoints.opened(checkpoint.nextOffset(), checkpoint.state().length);
     try {
       intake.open(checkpoint);
     } catch (IOException e) {
@@ -296,9 +295,8 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     long offset = intake.nextOffset();
     long start = System.nanoTime();
     var told = intake.tell();
-    byte[] state = StateCopy.bytes(intake.applier().state(), version.next(), stateBytes);
-    stateBytes = state.length;
-    meter.checkpointBytes(state.length);
+    byte[] state = StateCopy.bytes(intake.applier().state(), version.next(), checkpoints.bytes());
+    checkpoints.made(state.length, version.last());
     pace.took(meter.stalledSince(start));
     then(
         ledger.commit(told, new Checkpoint(partition, epoch, offset, state)),

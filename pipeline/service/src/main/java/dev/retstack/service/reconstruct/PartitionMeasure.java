@@ -21,6 +21,7 @@ import java.util.Map;
  * @param nextOffset first offset that is not part of the state
  * @param checkpointedOffset what a restart would go back to
  * @param checkpointAge time since that checkpoint was written, or found
+ * @param stateBytes of its last checkpoint, or of the one it was opened with: about what a copy has
  * @param skippedOffsets offsets that were never delivered
  * @param waiting chunks that came and are not applied yet
  * @param held chunks in the state that wait for one ahead of them
@@ -40,6 +41,7 @@ public record PartitionMeasure(
     long nextOffset,
     long checkpointedOffset,
     Duration checkpointAge,
+    long stateBytes,
     long skippedOffsets,
     int waiting,
     int held,
@@ -65,6 +67,7 @@ public record PartitionMeasure(
   static PartitionMeasure of(
       StateCopy position,
       Duration checkpointAge,
+      long stateBytes,
       int waiting,
       boolean waitingForImage,
       ChunkApplier applier) {
@@ -98,6 +101,7 @@ public record PartitionMeasure(
         position.nextOffset(),
         position.checkpointedOffset(),
         checkpointAge,
+        stateBytes,
         position.skippedOffsets(),
         waiting,
         state.heldChunks(),

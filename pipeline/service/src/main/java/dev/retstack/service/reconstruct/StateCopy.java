@@ -28,6 +28,12 @@ public record StateCopy(
     byte[] bytes,
     GraphLimits limits) {
 
+  /** Where the partition stood, without its state. */
+  public StateCopy position() {
+    return new StateCopy(
+        partition, epoch, nextOffset, checkpointedOffset, skippedOffsets, new byte[0], limits);
+  }
+
   /** A state of its own for the asker. */
   public GraphState state() {
     try {
