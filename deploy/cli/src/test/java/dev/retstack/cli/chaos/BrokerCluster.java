@@ -85,7 +85,7 @@ final class BrokerCluster implements AutoCloseable {
       writeSettings(node);
     }
     for (Node node : nodes) {
-      launch(node, logback);
+      launch(node, logback, Map.of());
     }
     awaitAll();
   }
@@ -108,7 +108,12 @@ final class BrokerCluster implements AutoCloseable {
 
   /** Starts it again where it died; does not wait until it serves. */
   void start(int id) throws IOException {
-    launch(node(id), node(id).settings.resolveSibling("logback.xml"));
+    start(id, Map.of());
+  }
+
+  /** The same, with more in its environment. */
+  void start(int id, Map<String, String> environment) throws IOException {
+    launch(node(id), node(id).settings.resolveSibling("logback.xml"), environment);
   }
 
   boolean isAlive(int id) {
@@ -200,15 +205,16 @@ final class BrokerCluster implements AutoCloseable {
     }
   }
 
-  private void launch(Node node, Path logback) throws IOException {
+  private void launch(Node node, Path logback, Map<String, String> environment) throws IOException {
     List<String> command = Processes.java(HEAP_MIB);
     command.add(1, "-Dlogback.configurationFile=" + logback);
     command.addAll(List.of("kafka.Kafka", node.settings.toString()));
-    node.process =
-        processes.start(
-            new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(node.log.toFile())));
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.appendTo(node.log.toFile()));
+    builder.environment().putAll(environment);
+    node.process = processes.start(builder);
   }
 
   private static Path writeLogback(Path folder) throws IOException {

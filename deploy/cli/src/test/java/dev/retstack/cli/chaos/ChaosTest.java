@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
@@ -31,6 +32,7 @@ class ChaosTest {
   private static final int BROKER_KILLS = Integer.getInteger("retstack.broker.kills", 1);
   private static final int REBALANCE_SECONDS = Integer.getInteger("retstack.rebalance.seconds", 10);
   private static final int FREEZES = Integer.getInteger("retstack.freezes", 1);
+  private static final int CLOCK_SECONDS = Integer.getInteger("retstack.clock.seconds", 8);
   private static final int DISKS = Integer.getInteger("retstack.disks", 1);
 
   @TempDir(cleanup = CleanupMode.ON_SUCCESS)
@@ -120,6 +122,17 @@ class ChaosTest {
     try (Job job = Job.start(processes, dir, brokers, "disk")) {
       FullDisk row = new FullDisk(job, SMALL_DISK, Duration.ofMinutes(2));
       tell("theDiskOfABrokerIsFull", job, row.run(DISKS));
+    }
+  }
+
+  @Test
+  void clocksAreWrong() throws Exception {
+    Optional<Path> library = Clocks.library();
+    Assumptions.assumeTrue(
+        library.isPresent(), "no libfaketime (package faketime): clocks cannot be set wrong");
+    try (Job job = Job.start(processes, dir, brokers, "clocks")) {
+      Clocks row = new Clocks(library.orElseThrow(), job.folder(), CLOCK_SECONDS);
+      tell("clocksAreWrong", job, row.run(job));
     }
   }
 

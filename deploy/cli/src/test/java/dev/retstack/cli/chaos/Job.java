@@ -95,9 +95,19 @@ record Job(
    * @param more options
    */
   TestFleet fleet(String more) throws Exception {
+    return fleet(more, "retstack");
+  }
+
+  /**
+   * The same.
+   *
+   * @param launcher another {@code retstack}
+   */
+  TestFleet fleet(String more, String launcher) throws Exception {
     return new TestFleet(
         processes,
         folder,
+        launcher,
         "--bootstrap %s --prefix %s --partitions %d %s"
             .formatted(brokers.bootstrap(), topics.prefix(), PARTITIONS, more));
   }

@@ -191,6 +191,11 @@ final class Member {
     return JSON.readTree(get(path, patience));
   }
 
+  /** What it answers as text. */
+  String page(String path, Duration patience) throws IOException, InterruptedException {
+    return get(path, patience);
+  }
+
   private String get(String path, Duration patience) throws IOException, InterruptedException {
     HttpRequest request = HttpRequest.newBuilder(url.resolve(path)).timeout(patience).build();
     HttpResponse<String> answer = http.send(request, HttpResponse.BodyHandlers.ofString(UTF_8));

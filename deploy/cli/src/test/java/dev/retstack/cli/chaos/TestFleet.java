@@ -53,11 +53,12 @@ final class TestFleet {
   /**
    * Starts a fleet; returns when it sends.
    *
+   * @param launcher {@code retstack}, or another one
    * @param options of {@code retstack emulate}: which Kafka, which topics
    */
-  TestFleet(Processes processes, Path folder, String options) throws IOException {
+  TestFleet(Processes processes, Path folder, String launcher, String options) throws IOException {
     Path file = Files.writeString(Files.createTempFile(folder, "fleet", ".conf"), FILE);
-    String line = "exec retstack emulate --fleet %s %s".formatted(file, options);
+    String line = "exec %s emulate --fleet %s %s".formatted(launcher, file, options);
     process =
         processes.start(
             processes

@@ -124,27 +124,36 @@ public final class TopicAdmin implements AutoCloseable {
     String log = TopicConfig.CLEANUP_POLICY_DELETE;
     String table = TopicConfig.CLEANUP_POLICY_COMPACT;
     return List.of(
-        topic(topics.events(), partitions, log),
-        topic(topics.images(), 1, table),
+        brokersTime(topic(topics.events(), partitions, log)),
+        brokersTime(topic(topics.images(), 1, table)),
         keptForEver(topic(topics.control(), 1, log)),
         keptForEver(topic(topics.controlResults(), 1, log)),
-        topic(topics.spans(), partitions, log),
-        topic(topics.anomalies(), partitions, log),
-        topic(topics.profiles(), partitions, table),
-        topic(topics.deadLetters(), 1, log),
-        checkpoints(topic(topics.state(), partitions, table)),
+        brokersTime(topic(topics.spans(), partitions, log)),
+        brokersTime(topic(topics.anomalies(), partitions, log)),
+        brokersTime(topic(topics.profiles(), partitions, table)),
+        brokersTime(topic(topics.deadLetters(), 1, log)),
+        checkpoints(brokersTime(topic(topics.state(), partitions, table))),
         announcements(topic(topics.nodes(), 1, table + "," + log)),
         announcements(topic(topics.sides(), 1, log)),
         heartbeats(topic(topics.fleets(), 1, table + "," + log)));
   }
 
+  /**
+   * Records get the broker's time. With that of who wrote them a broker refuses what is from more
+   * than an hour ahead of it, and retention goes by clocks of fleets.
+   */
+  private static NewTopic brokersTime(NewTopic topic) {
+    Map<String, String> config = new HashMap<>(topic.configs());
+    config.put(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime");
+    return topic.configs(config);
+  }
+
   /** Small, soon forgotten, and in the broker's time: members' clocks may differ. */
   private static NewTopic announcements(NewTopic table) {
-    Map<String, String> config = new HashMap<>(table.configs());
+    Map<String, String> config = new HashMap<>(brokersTime(table).configs());
     config.put(TopicConfig.RETENTION_MS_CONFIG, "3600000");
     config.put(TopicConfig.SEGMENT_MS_CONFIG, "600000");
     config.put(TopicConfig.SEGMENT_BYTES_CONFIG, String.valueOf(1 << 20));
-    config.put(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime");
     return table.configs(config);
   }
 
