@@ -102,7 +102,12 @@ public final class FleetRun {
           }
         });
     try (ProgressLine line = new ProgressLine(terminal)) {
-      return fleet.run(line);
+      try {
+        return fleet.run(line);
+      } catch (InterruptedException e) {
+        line.tellStopped(); // its last progress comes after the last chunks
+        throw e;
+      }
     } finally {
       done.countDown();
       tell(sink.waits());

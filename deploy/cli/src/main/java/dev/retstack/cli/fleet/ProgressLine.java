@@ -13,6 +13,7 @@ public final class ProgressLine implements AutoCloseable {
 
   private final Terminal terminal;
   private final long start = System.nanoTime();
+  private String last = "";
   private long shown;
   private boolean open;
 
@@ -22,6 +23,7 @@ public final class ProgressLine implements AutoCloseable {
 
   /** Says where it stands now. */
   public synchronized void show(String text) {
+    last = text;
     long now = System.nanoTime();
     if (now - start < PATIENCE_NANOS) {
       return;
@@ -33,6 +35,13 @@ public final class ProgressLine implements AutoCloseable {
     } else if (shown == 0 || now - shown >= PLAIN_INTERVAL_NANOS) {
       terminal.note(text);
       shown = now;
+    }
+  }
+
+  /** Says where it stood last, on a line that stays: it was stopped. */
+  synchronized void tellStopped() {
+    if (!last.isEmpty()) {
+      tell("stopped: " + last);
     }
   }
 

@@ -19,7 +19,9 @@ import picocli.CommandLine.Mixin;
     name = "emulate",
     description = {
       "Run instrumented programs on emulated cores and send their records to Kafka.",
-      "A core stands still while Kafka does not take its records: nothing is dropped."
+      "A core stands still while Kafka does not take its records: nothing is dropped.",
+      "Ctrl-C or TERM ends the cores in order: what they recorded is sent, the totals are told, and",
+      "the exit code is 130 or 143."
     },
     footer = {
       "  retstack emulate --image zoo-riscv64-mcount --cores 2 --label rack=7",

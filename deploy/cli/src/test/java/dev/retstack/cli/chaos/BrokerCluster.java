@@ -22,6 +22,7 @@ import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.metadata.storage.Formatter;
 import org.apache.kafka.server.common.MetadataVersion;
@@ -149,6 +150,13 @@ final class BrokerCluster implements AutoCloseable {
           missing = String.valueOf(e.getMessage());
         }
       }
+    }
+  }
+
+  /** Has each partition led by the broker that should lead it. */
+  void leadAsPreferred() throws Exception {
+    try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap()))) {
+      admin.electLeaders(ElectionType.PREFERRED, null).partitions().get(30, TimeUnit.SECONDS);
     }
   }
 

@@ -116,6 +116,13 @@ class ChaosTest {
   }
 
   @Test
+  void aMemberIsFrozenUntilItIsPutOut() throws Exception {
+    try (Job job = Job.start(processes, dir, brokers, "put-out")) {
+      tell("aMemberIsFrozenUntilItIsPutOut", job, new PutOutMember(job).run());
+    }
+  }
+
+  @Test
   void theDiskOfABrokerIsFull() throws Exception {
     Assumptions.assumeTrue(
         mounted, "no file system may be mounted here: the disk cannot be filled");

@@ -1,6 +1,7 @@
 package dev.retstack.cli.chaos;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -19,6 +20,9 @@ import java.util.concurrent.TimeUnit;
 final class TestFleet {
   /** Calls of this length and longer, in instructions, are spans: some tens a second. */
   static final int SPAN_THRESHOLD = 200_000;
+
+  /** Exit code of a process that Ctrl-C ended. */
+  private static final int INTERRUPTED = 130;
 
   private static final int ENDS_SECONDS = 180;
 
@@ -49,6 +53,7 @@ final class TestFleet {
   private final Process process;
   private final Process pacer;
   private final Path log;
+  private final Thread reader;
 
   /**
    * Starts a fleet; returns when it sends.
@@ -69,7 +74,7 @@ final class TestFleet {
     for (String note = notes.readLine(); !isSending(note); note = notes.readLine()) {
       keep(note, log);
     }
-    Thread.ofVirtual().start(() -> notes.lines().forEach(note -> keep(note, log)));
+    reader = Thread.ofVirtual().start(() -> notes.lines().forEach(note -> keep(note, log)));
     pacer =
         processes.start(
             new ProcessBuilder("sh", "-c", PACER, String.valueOf(process.pid()))
@@ -110,5 +115,10 @@ final class TestFleet {
     Processes.signal(process, "CONT");
     Processes.signal(process, "INT");
     Processes.awaitEnd(process, ENDS_SECONDS);
+    reader.join();
+    assertThat(process.exitValue()).as(said()).isEqualTo(INTERRUPTED);
+    assertThat(said())
+        .containsPattern(
+            "stopped: %d of %d cores ended, .* [0-9,]+ records in ".formatted(CORES, CORES));
   }
 }

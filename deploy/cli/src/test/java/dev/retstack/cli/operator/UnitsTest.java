@@ -134,6 +134,27 @@ class UnitsTest {
     }
   }
 
+  /**
+   * A member that was put out of its cluster ends with exit code 5, and has to be started again.
+   */
+  @Test
+  void membersAreStartedAgainHoweverTheyEnd() throws Exception {
+    Path unit = UNITS.resolve("retstack-pipeline@.service");
+    assertThat(value(unit, "Restart")).isEqualTo("always");
+    assertThat(value(unit, "SuccessExitStatus")).isEqualTo("143");
+    assertThat(Files.readString(unit)).doesNotContain("RestartPreventExitStatus", "StartLimit");
+    Path file = OperatorFiles.deploy("compose/compose.yaml");
+    Compose compose = OperatorFiles.YAML.readValue(file.toFile(), Compose.class);
+    for (String name : List.of("pipeline-1", "pipeline-2")) {
+      JsonNode merged = merged(compose, compose.services().get(name));
+      assertThat(merged.path("restart").asText()).as(name).isEqualTo("unless-stopped");
+    }
+    // of a Deployment's pods no other policy than Always is allowed
+    assertThat(Files.readString(OperatorFiles.deploy("kubernetes/pipeline.yaml")))
+        .contains("kind: Deployment")
+        .doesNotContain("restartPolicy");
+  }
+
   @Test
   void systemdAcceptsTheUnits(@TempDir Path dir) throws Exception {
     Assumptions.assumeTrue(
