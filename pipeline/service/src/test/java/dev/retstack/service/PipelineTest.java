@@ -189,7 +189,7 @@ class PipelineTest {
       WAITS.await(one.awaitCoresEnded(fleet.size()));
       WAITS.await(
           "all partitions are back",
-          () -> WAITS.await(one.openPartitions(WAITS.patience())).size() == PARTITIONS);
+          () -> WAITS.await(one.openPartitions(LOOK)).size() == PARTITIONS);
       assertThat(report(one)).isEqualTo(States.of(fleet).report());
     }
   }
@@ -323,6 +323,9 @@ class PipelineTest {
     }
   }
 
+  /** A partition that stops while it is asked does not answer: it is asked again. */
+  private static final Duration LOOK = Duration.ofSeconds(5);
+
   private static final Waits WAITS = new Waits(Duration.ofMinutes(3));
 
   private static void awaitChunks(Pipeline pipeline, long chunks) throws Exception {
@@ -337,8 +340,8 @@ class PipelineTest {
     WAITS.await(
         "each member has a partition",
         () -> {
-          List<Integer> ofOne = WAITS.await(one.openPartitions(WAITS.patience()));
-          List<Integer> ofTwo = WAITS.await(two.openPartitions(WAITS.patience()));
+          List<Integer> ofOne = WAITS.await(one.openPartitions(LOOK));
+          List<Integer> ofTwo = WAITS.await(two.openPartitions(LOOK));
           return !ofTwo.isEmpty() && ofOne.size() + ofTwo.size() == PARTITIONS;
         });
   }

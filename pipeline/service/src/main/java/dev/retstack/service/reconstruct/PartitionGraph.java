@@ -143,6 +143,9 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       case Opened m -> onOpened(m.checkpoint());
       case AwaitOpen m -> {
         awaitingOpen.ask(m, intake.isOpen());
+        if (failed) {
+          neverOpens(new IOException("it is being handed over"));
+        }
         yield this;
       }
       case Ingest m -> {
@@ -183,6 +186,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   @Override
   public Behavior<Command> onSignal(Signal signal) {
     if (signal instanceof PostStop || signal instanceof PreRestart) {
+      neverOpens(new IOException("it stopped before it was open"));
       ledger.close();
     }
     return this;
@@ -204,6 +208,10 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     awaitingOpen.answerAll();
     answers.opened(epoch);
     return releasing ? onRelease() : drain();
+  }
+
+  private void neverOpens(Throwable why) {
+    awaitingOpen.answerAll(m -> m.replyTo().tell(StatusReply.error(why)));
   }
 
   private void tellOffset(AwaitOpen m) {
@@ -356,7 +364,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     String why = Setback.why(cause);
     boolean last = failed || !handingOver.isEmpty();
     handingOver.answerAll();
-    awaitingOpen.answerAll(m -> m.replyTo().tell(StatusReply.error(cause)));
+    neverOpens(cause);
     if (last) {
       // goes to another member anyway; its feed ends in order, and the others' with it do not
       failed = true;
