@@ -111,9 +111,11 @@ class SplitTest {
     }
   }
 
-  private static void assertEnds(Process member, String what) throws Exception {
+  private void assertEnds(Process member, String what) throws Exception {
     long start = System.nanoTime();
-    assertThat(member.waitFor(WAIT.toSeconds(), TimeUnit.SECONDS)).as(what).isTrue();
+    if (!member.waitFor(WAIT.toSeconds(), TimeUnit.SECONDS)) {
+      throw new AssertionError(what + ": still runs\n" + logs());
+    }
     double seconds = (System.nanoTime() - start) / 1e9;
     System.out.printf("%s: ended after %.1f s%n", what, seconds);
     assertThat(member.exitValue()).isEqualTo(ExitCode.PUT_OUT);

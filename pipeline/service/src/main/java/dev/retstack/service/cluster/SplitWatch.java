@@ -12,8 +12,8 @@ import java.util.Set;
  * the larger one is to be first. A pure state machine.
  */
 final class SplitWatch {
-  /** How much later the smaller side acts. */
-  static final Duration HANDICAP = Duration.ofSeconds(2);
+  /** How much later the smaller side acts: more than two busy members differ by in noticing. */
+  static final Duration HANDICAP = Duration.ofSeconds(4);
 
   /**
    * The cluster as a member sees it.
