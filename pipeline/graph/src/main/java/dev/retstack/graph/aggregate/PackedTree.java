@@ -1,10 +1,10 @@
 package dev.retstack.graph.aggregate;
 
-import com.github.luben.zstd.Zstd;
-import com.github.luben.zstd.ZstdException;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.Fields;
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.codec.ZstdBytes;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -16,8 +16,6 @@ import java.io.UncheckedIOException;
  * they are.
  */
 final class PackedTree {
-  private static final int LEVEL = 1;
-
   /** Most bytes that one row can have in a snapshot, its share of recorded values included. */
   private static final int ROW_BYTES_MAX = 400;
 
@@ -55,7 +53,7 @@ final class PackedTree {
       throw new UncheckedIOException("cannot happen in memory", e);
     }
     byte[] bytes = raw.take();
-    return new PackedTree(limit, tree.size(), bytes.length, Zstd.compress(bytes, LEVEL), open);
+    return new PackedTree(limit, tree.size(), bytes.length, ZstdBytes.pack(bytes), open);
   }
 
   /** Rows. */
@@ -74,13 +72,11 @@ final class PackedTree {
    * @throws IOException where what was read is no such tree; never for one that was packed here
    */
   TreeColumns unpack() throws IOException {
-    byte[] raw = new byte[rawBytes];
+    byte[] raw;
     try {
-      if (Zstd.decompress(raw, packed) != rawBytes) {
-        throw new IOException("corrupt snapshot: a packed tree is shorter than it says");
-      }
-    } catch (ZstdException e) {
-      throw new IOException("corrupt snapshot: a packed tree does not unpack", e);
+      raw = ZstdBytes.unpack(packed, rawBytes);
+    } catch (CorruptChunkException e) {
+      throw new IOException("corrupt snapshot: a packed tree: " + e.getMessage(), e);
     }
     ByteInput in = new ByteInput(raw);
     TreeColumns tree = new TreeColumns(limit);
