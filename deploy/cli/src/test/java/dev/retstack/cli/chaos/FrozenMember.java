@@ -116,7 +116,12 @@ final class FrozenMember {
   /** Returns when chunks are in its state that no checkpoint holds: it will want to write. */
   private static void awaitUncommitted(Member member, TestFleet fleet) throws Exception {
     double behind = 0;
+    long start = System.nanoTime();
     while (behind == 0) {
+      if (System.nanoTime() - start > REFUSAL.toNanos()) {
+        throw new AssertionError(
+            "nothing comes to member %d: %s".formatted(member.number(), member.said()));
+      }
       fleet.run(50);
       behind =
           member

@@ -3,11 +3,13 @@ package dev.retstack.service.ingest;
 import dev.retstack.service.reconstruct.PartitionGraph;
 import dev.retstack.service.reconstruct.Partitions;
 import dev.retstack.service.reconstruct.UnreadableCheckpointException;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -56,6 +58,13 @@ final class EventStream {
    */
   private static final Duration CLOSE_WAIT = Duration.ofMillis(50);
 
+  /**
+   * Within this time records of a partition that was opened are asked for. The connector forgets
+   * all partitions that it was given together where one of them went away before it had their
+   * offsets; then only joining again helps.
+   */
+  private static final Duration FEED_WAIT = Duration.ofSeconds(30);
+
   /** A stream that runs. */
   record Running(Consumer.DrainingControl<Done> control, SharedKillSwitch feeds) {
     /**
@@ -85,6 +94,12 @@ final class EventStream {
   /** Partitions whose checkpoints this member cannot go on from: it takes nothing of them. */
   private final Set<Integer> leftAlone = ConcurrentHashMap.newKeySet();
 
+  /** Partitions that the group gave this member and has not taken back. */
+  private final Set<Integer> held = ConcurrentHashMap.newKeySet();
+
+  /** Those of them that have a feed. */
+  private final Set<Integer> fed = ConcurrentHashMap.newKeySet();
+
   EventStream(
       ActorSystem<?> system,
       KafkaSettings kafka,
@@ -105,17 +120,20 @@ final class EventStream {
   /** Joins the group and runs until drained or failed. */
   Running run() {
     leftAlone.clear();
+    held.clear();
+    fed.clear();
     SharedKillSwitch feeds = KillSwitches.shared("feeds");
-    return new Running(run(feeds), feeds);
+    return new Running(run(feeds, KillSwitches.shared("assignments")), feeds);
   }
 
-  private Consumer.DrainingControl<Done> run(SharedKillSwitch feeds) {
+  private Consumer.DrainingControl<Done> run(SharedKillSwitch feeds, SharedKillSwitch assignments) {
     return Consumer.plainPartitionedManualOffsetSource(
             consumer(),
             Subscriptions.topics(topic)
-                .withPartitionAssignmentHandler(new PartitionMoves(system, partitions)),
-            this::startOffsets,
+                .withPartitionAssignmentHandler(new PartitionMoves(system, partitions, held)),
+            assigned -> startOffsets(assigned, assignments),
             this::revoked)
+        .via(assignments.flow())
         .mapAsync(
             1,
             assigned ->
@@ -131,19 +149,22 @@ final class EventStream {
       Pair<TopicPartition, Source<ConsumerRecord<byte[], byte[]>, NotUsed>> assigned,
       ActorRef<PartitionGraph.Command> graph,
       SharedKillSwitch feeds) {
+    fed.add(assigned.first().partition());
     return assigned
         .second()
         .via(feeds.flow())
         .via(ActorFlow.askWithStatus(IN_FLIGHT, graph, ANSWER, PartitionGraph.Ingest::new));
   }
 
-  private static Source<Done, NotUsed> leaveAlone(
+  private Source<Done, NotUsed> leaveAlone(
       Pair<TopicPartition, Source<ConsumerRecord<byte[], byte[]>, NotUsed>> assigned,
       SharedKillSwitch feeds) {
+    fed.add(assigned.first().partition());
     return assigned.second().via(feeds.flow()).via(new LeftAlone<>());
   }
 
-  private CompletionStage<Map<TopicPartition, Object>> startOffsets(Set<TopicPartition> assigned) {
+  private CompletionStage<Map<TopicPartition, Object>> startOffsets(
+      Set<TopicPartition> assigned, SharedKillSwitch assignments) {
     Map<TopicPartition, CompletableFuture<Long>> asked = new LinkedHashMap<>();
     for (TopicPartition partition : assigned) {
       asked.put(
@@ -161,9 +182,37 @@ final class EventStream {
             _ -> {
               // the connector wants objects and casts them to Long
               Map<TopicPartition, Object> offsets = new HashMap<>();
-              asked.forEach((partition, offset) -> offsets.put(partition, offset.join()));
+              asked.forEach(
+                  (partition, offset) -> {
+                    // of one that was taken back meanwhile the connector cannot set the offset,
+                    // and forgets the others with it
+                    if (held.contains(partition.partition())) {
+                      offsets.put(partition, offset.join());
+                    }
+                  });
+              awaitFeeds(offsets.keySet(), assignments);
               return offsets;
             });
+  }
+
+  private void awaitFeeds(Set<TopicPartition> opened, SharedKillSwitch assignments) {
+    system
+        .scheduler()
+        .scheduleOnce(
+            FEED_WAIT,
+            () -> {
+              Set<Integer> forgotten = new TreeSet<>();
+              opened.forEach(partition -> forgotten.add(partition.partition()));
+              forgotten.retainAll(held);
+              forgotten.removeAll(fed);
+              if (!forgotten.isEmpty()) {
+                assignments.abort(
+                    new IOException(
+                        "no records of partitions %s came for %d s"
+                            .formatted(forgotten, FEED_WAIT.toSeconds())));
+              }
+            },
+            system.executionContext());
   }
 
   /** Where a partition stands that is left alone; any other failure goes on. */
@@ -178,7 +227,13 @@ final class EventStream {
   }
 
   private void revoked(Set<TopicPartition> gone) {
-    gone.forEach(partition -> leftAlone.remove(partition.partition()));
+    gone.forEach(
+        partition -> {
+          leftAlone.remove(partition.partition());
+          if (!held.contains(partition.partition())) {
+            fed.remove(partition.partition());
+          }
+        });
     partitions.tell(
         new Partitions.Release(
             gone.stream().map(TopicPartition::partition).collect(Collectors.toSet())));
