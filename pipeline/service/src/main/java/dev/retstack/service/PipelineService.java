@@ -6,6 +6,7 @@ import dev.retstack.service.cluster.ClusterSystem;
 import dev.retstack.service.cluster.Membership;
 import dev.retstack.service.cluster.Sides;
 import dev.retstack.service.ingest.EndOffsets;
+import dev.retstack.service.ingest.GroupMember;
 import dev.retstack.service.ingest.ImageFeed;
 import dev.retstack.service.ingest.ImageRegistry;
 import dev.retstack.service.ingest.Ingest;
@@ -20,6 +21,7 @@ import dev.retstack.service.query.HttpApi;
 import dev.retstack.service.query.HttpSettings;
 import dev.retstack.service.query.Job;
 import dev.retstack.service.query.Queries;
+import dev.retstack.service.query.Readiness;
 import dev.retstack.service.query.Scrape;
 import dev.retstack.service.reconstruct.KafkaLedger;
 import dev.retstack.service.reconstruct.PartitionGraph;
@@ -180,15 +182,20 @@ public final class PipelineService {
               config.topics().anomalies(),
               anomalyEnds,
               config.http().followersMax());
-      HttpApi api = new HttpApi(job, config.topics(), scrape, followers, config.http());
+      boolean ingests = config.roles().contains(Role.INGEST);
+      GroupMember member = new GroupMember();
+      Readiness readiness =
+          new Readiness(queries, ingests ? Optional.of(member) : Optional.empty());
+      HttpApi api = new HttpApi(job, readiness, config.topics(), scrape, followers, config.http());
       ServerBinding binding = bind(config.http(), system, api);
       int port = binding.localAddress().getPort();
       membership.ifPresent(Membership::start);
       fleets.start();
       nodes.start(config.http().authority(port), config.http().url(port));
       Optional<ActorRef<Ingest.Command>> ingest =
-          config.roles().contains(Role.INGEST)
-              ? Optional.of(ingest(config, system, topicSizes, partitions, nodes, membership))
+          ingests
+              ? Optional.of(
+                  ingest(config, system, topicSizes, partitions, member, nodes, membership))
               : Optional.empty();
       return new Pipeline(system, binding, config.http(), nodes, readers, ingest, queries);
     } catch (IOException | InterruptedException | RuntimeException e) {
@@ -202,6 +209,7 @@ public final class PipelineService {
       ActorSystem<SpawnProtocol.Command> system,
       TopicSizes topicSizes,
       ActorRef<Partitions.Command> partitions,
+      GroupMember member,
       NodeFeed nodes,
       Optional<Membership> membership)
       throws IOException, InterruptedException {
@@ -213,6 +221,7 @@ public final class PipelineService {
             config.groupId(),
             topicSizes.events(),
             partitions,
+            member,
             nodes::othersRead,
             untilReadable(config, nodes),
             membership

@@ -91,13 +91,9 @@ final class EventStream {
   private final ActorRef<Partitions.Command> partitions;
   private final java.util.function.Consumer<UnreadableCheckpointException> onUnreadable;
 
-  /** Partitions whose checkpoints this member cannot go on from: it takes nothing of them. */
-  private final Set<Integer> leftAlone = ConcurrentHashMap.newKeySet();
+  private final GroupMember member;
 
-  /** Partitions that the group gave this member and has not taken back. */
-  private final Set<Integer> held = ConcurrentHashMap.newKeySet();
-
-  /** Those of them that have a feed. */
+  /** Partitions that have a feed. */
   private final Set<Integer> fed = ConcurrentHashMap.newKeySet();
 
   EventStream(
@@ -107,7 +103,9 @@ final class EventStream {
       String group,
       int partitionCount,
       ActorRef<Partitions.Command> partitions,
+      GroupMember member,
       java.util.function.Consumer<UnreadableCheckpointException> onUnreadable) {
+    this.member = member;
     this.onUnreadable = onUnreadable;
     this.system = system;
     this.kafka = kafka;
@@ -119,8 +117,7 @@ final class EventStream {
 
   /** Joins the group and runs until drained or failed. */
   Running run() {
-    leftAlone.clear();
-    held.clear();
+    member.left();
     fed.clear();
     SharedKillSwitch feeds = KillSwitches.shared("feeds");
     return new Running(run(feeds, KillSwitches.shared("assignments")), feeds);
@@ -130,14 +127,14 @@ final class EventStream {
     return Consumer.plainPartitionedManualOffsetSource(
             consumer(),
             Subscriptions.topics(topic)
-                .withPartitionAssignmentHandler(new PartitionMoves(system, partitions, held)),
+                .withPartitionAssignmentHandler(new PartitionMoves(system, partitions, member)),
             assigned -> startOffsets(assigned, assignments),
             this::revoked)
         .via(assignments.flow())
         .mapAsync(
             1,
             assigned ->
-                leftAlone.contains(assigned.first().partition())
+                member.leavesAlone(assigned.first().partition())
                     ? CompletableFuture.completedFuture(leaveAlone(assigned, feeds))
                     : find(assigned.first()).thenApply(graph -> feed(assigned, graph, feeds)))
         .flatMapMerge(Math.max(1, partitionCount), feed -> feed)
@@ -186,7 +183,7 @@ final class EventStream {
                   (partition, offset) -> {
                     // of one that was taken back meanwhile the connector cannot set the offset,
                     // and forgets the others with it
-                    if (held.contains(partition.partition())) {
+                    if (member.holds(partition.partition())) {
                       offsets.put(partition, offset.join());
                     }
                   });
@@ -203,7 +200,7 @@ final class EventStream {
             () -> {
               Set<Integer> forgotten = new TreeSet<>();
               opened.forEach(partition -> forgotten.add(partition.partition()));
-              forgotten.retainAll(held);
+              forgotten.retainAll(member.held());
               forgotten.removeAll(fed);
               if (!forgotten.isEmpty()) {
                 assignments.abort(
@@ -219,7 +216,7 @@ final class EventStream {
   private long leftAt(int partition, Throwable failure) {
     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
     if (cause instanceof UnreadableCheckpointException unreadable) {
-      leftAlone.add(partition);
+      member.leaveAlone(partition);
       onUnreadable.accept(unreadable);
       return unreadable.nextOffset();
     }
@@ -229,8 +226,8 @@ final class EventStream {
   private void revoked(Set<TopicPartition> gone) {
     gone.forEach(
         partition -> {
-          leftAlone.remove(partition.partition());
-          if (!held.contains(partition.partition())) {
+          member.lookAgain(partition.partition());
+          if (!member.holds(partition.partition())) {
             fed.remove(partition.partition());
           }
         });

@@ -66,6 +66,7 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
   private final TimerScheduler<Command> timers;
   private final Supplier<EventStream.Running> stream;
   private final ActorRef<Partitions.Command> partitions;
+  private final GroupMember member;
   private final List<Stop> stops = new ArrayList<>();
   private EventStream.Running running;
   private final IntPredicate othersRead;
@@ -79,6 +80,7 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
   /**
    * Joins the group.
    *
+   * @param member what the group gives this one
    * @param others whether another member that runs reads a version of state
    * @param first how long it waits before it joins
    * @param mayRun when it may: a member that cannot reach the others leaves the partitions to them
@@ -89,6 +91,7 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
       String group,
       int partitionCount,
       ActorRef<Partitions.Command> partitions,
+      GroupMember member,
       IntPredicate others,
       Duration first,
       CompletionStage<Done> mayRun) {
@@ -104,9 +107,10 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
                           group,
                           partitionCount,
                           partitions,
+                          member,
                           e -> context.getSelf().tell(new Unreadable(e.version())));
                   return new Ingest(
-                      context, timers, stream::run, partitions, others, first, mayRun);
+                      context, timers, stream::run, partitions, member, others, first, mayRun);
                 }));
   }
 
@@ -115,6 +119,7 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
       TimerScheduler<Command> timers,
       Supplier<EventStream.Running> stream,
       ActorRef<Partitions.Command> partitions,
+      GroupMember member,
       IntPredicate othersRead,
       Duration first,
       CompletionStage<Done> mayRun) {
@@ -124,6 +129,7 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
     this.timers = timers;
     this.stream = stream;
     this.partitions = partitions;
+    this.member = member;
     context.pipeToSelf(mayRun, (_, _) -> new Joined(first));
   }
 
@@ -200,6 +206,7 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
 
   private Behavior<Command> onEnded(Throwable failure) {
     running = null;
+    member.left();
     if (failure != null && stops.isEmpty()) {
       getContext().getLog().warn("event stream failed, joining again: {}", failure.toString());
     }

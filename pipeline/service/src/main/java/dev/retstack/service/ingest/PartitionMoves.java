@@ -35,18 +35,18 @@ final class PartitionMoves implements PartitionAssignmentHandler {
 
   private final ActorSystem<?> system;
   private final ActorRef<Partitions.Command> partitions;
-  private final Set<Integer> held;
+  private final GroupMember member;
 
   /**
    * Moves of the partitions of one member.
    *
-   * @param held numbers of those that it has; kept up to date here
+   * @param member is told of each
    */
   PartitionMoves(
-      ActorSystem<?> system, ActorRef<Partitions.Command> partitions, Set<Integer> held) {
+      ActorSystem<?> system, ActorRef<Partitions.Command> partitions, GroupMember member) {
     this.system = system;
     this.partitions = partitions;
-    this.held = held;
+    this.member = member;
   }
 
   @Override
@@ -54,7 +54,7 @@ final class PartitionMoves implements PartitionAssignmentHandler {
     if (gone.isEmpty()) {
       return;
     }
-    held.removeAll(numbers(gone));
+    member.takenBack(numbers(gone));
     List<CompletableFuture<Done>> done = new ArrayList<>();
     for (TopicPartition partition : gone) {
       done.add(
@@ -80,14 +80,14 @@ final class PartitionMoves implements PartitionAssignmentHandler {
 
   @Override
   public void onAssign(Set<TopicPartition> assigned, RestrictedConsumer consumer) {
-    held.addAll(numbers(assigned));
+    member.given(numbers(assigned));
     partitions.tell(new Partitions.Assigned(numbers(assigned)));
   }
 
   /** Another member has them already: it shuts this one out, nothing is left to write. */
   @Override
   public void onLost(Set<TopicPartition> lost, RestrictedConsumer consumer) {
-    held.removeAll(numbers(lost));
+    member.takenBack(numbers(lost));
     log.info("partitions {} were lost to other members", numbers(lost));
   }
 

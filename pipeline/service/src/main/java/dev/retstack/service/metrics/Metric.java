@@ -45,6 +45,10 @@ public enum Metric {
       false, "waiting_for_image", "1 while a chunk waits for its image and holds the others back"),
   CHECKPOINT_AGE_SECONDS(
       false, "checkpoint_age_seconds", "time since the last checkpoint, or since the opening"),
+  CHECKPOINT_PENDING_SECONDS(
+      false,
+      "checkpoint_pending_seconds",
+      "time that the checkpoint on its way has taken so far, 0 where none is"),
   CHECKPOINT_BEHIND_CHUNKS(
       false, "checkpoint_behind_chunks", "offsets in the state that no checkpoint holds yet"),
   CHECKPOINT_LAST_SECONDS(

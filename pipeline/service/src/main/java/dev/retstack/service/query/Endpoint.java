@@ -126,7 +126,11 @@ enum Endpoint {
       FORMAT,
       UNIT),
   LIVE("/health/live", "200 while the process serves", "{status}"),
-  READY("/health/ready", "200 once each owned partition has its state, 503 before", "{status}"),
+  READY(
+      "/health/ready",
+      "200 from when this member was in its group with each of its partitions open, 503 before;"
+          + " which are being loaded now, and for how long Kafka has not taken a checkpoint",
+      "{status,loading,checkpointPendingSeconds}"),
   METRICS("/metrics", "Numbers for Prometheus", ""),
   OPENAPI("/openapi.json", "This document", "{openapi,info,paths,components}"),
   SUBJECTS("/subjects", "Schema registry, read-only: the subjects", "[]"),

@@ -65,10 +65,8 @@ public final class HttpApi {
   /** Between an answer and the next question on one connection. */
   private static final Duration KEPT = Duration.ofSeconds(60);
 
-  private static final Duration READY = Duration.ofSeconds(2);
-
   private final Job job;
-  private final Queries queries;
+  private final Readiness readiness;
   private final SchemaRoutes schemas;
   private final Scrape scrape;
   private final AnomalyEvents followers;
@@ -79,15 +77,20 @@ public final class HttpApi {
 
   /** The HTTP side of a member. */
   public HttpApi(
-      Job job, Topics topics, Scrape scrape, AnomalyEvents followers, HttpSettings http) {
+      Job job,
+      Readiness readiness,
+      Topics topics,
+      Scrape scrape,
+      AnomalyEvents followers,
+      HttpSettings http) {
     this.job = job;
-    this.queries = job.own();
+    this.readiness = readiness;
     this.scrape = scrape;
     this.followers = followers;
     this.access = new Access(http);
     this.patience = http.patience();
     this.gate = new QueryGate("queries", http.queriesMax(), scrape.meters().queries());
-    this.own = new OwnParts(queries, job.room());
+    this.own = new OwnParts(job.own(), job.room());
     this.schemas = new SchemaRoutes(topics);
   }
 
@@ -259,18 +262,16 @@ public final class HttpApi {
 
   private Route ready() {
     CompletionStage<HttpResponse> response =
-        queries
-            .open(READY)
+        readiness
+            .look()
             .thenApply(
-                open ->
+                found ->
                     covered(
-                        json(200, "{\"status\":\"ready\"}\n"),
-                        new Coverage(open, queries.partitionCount())))
-            .exceptionally(
-                _ ->
-                    Refusals.error(
-                        503, "a partition is still being loaded", "ask again in a moment"));
-    return completeWithFuture(response);
+                        found.isReady()
+                            ? json(200, found.json())
+                            : Refusals.error(503, found.fact(), found.cure()),
+                        new Coverage(found.open(), job.own().partitionCount())));
+    return completeWithFuture(response.exceptionally(Refusals::failed));
   }
 
   private static HttpResponse covered(HttpResponse response, Coverage coverage) {

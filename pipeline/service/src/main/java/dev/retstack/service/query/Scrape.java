@@ -102,6 +102,8 @@ public final class Scrape {
     samples.add(Metric.SKIPPED_OFFSETS, m.skippedOffsets(), "partition", p);
     samples.add(Metric.CHECKPOINT_AGE_SECONDS, m.checkpointAge().toNanos() / 1e9, "partition", p);
     samples.add(
+        Metric.CHECKPOINT_PENDING_SECONDS, m.checkpointPending().toNanos() / 1e9, "partition", p);
+    samples.add(
         Metric.CHECKPOINT_BEHIND_CHUNKS, m.nextOffset() - m.checkpointedOffset(), "partition", p);
     samples.add(Metric.FORGOTTEN_SESSIONS, m.forgotten().sessions(), "partition", p);
     samples.add(Metric.FORGOTTEN_CORES, m.forgotten().cores(), "partition", p);

@@ -56,6 +56,11 @@ final class CheckpointTurns {
     return Duration.ofNanos(System.nanoTime() - writtenNanos);
   }
 
+  /** Time that the one on its way has taken so far; zero where none is. */
+  Duration pending() {
+    return onItsWay ? Duration.ofNanos(System.nanoTime() - beganNanos) : Duration.ZERO;
+  }
+
   /** A chunk was applied; true where it is time for a checkpoint. */
   boolean applied() {
     return ++chunks >= chunksMax;

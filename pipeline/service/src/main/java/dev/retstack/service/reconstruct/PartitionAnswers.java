@@ -57,6 +57,7 @@ final class PartitionAnswers {
             PartitionMeasure.of(
                 position(new byte[0]),
                 checkpoints.age(),
+                checkpoints.pending(),
                 checkpoints.bytes(),
                 feed.size(),
                 feed.isParked(),

@@ -21,6 +21,7 @@ import java.util.Map;
  * @param nextOffset first offset that is not part of the state
  * @param checkpointedOffset what a restart would go back to
  * @param checkpointAge time since that checkpoint was written, or found
+ * @param checkpointPending time that the checkpoint on its way has taken so far; zero for none
  * @param stateBytes of its last checkpoint, or of the one it was opened with: about what a copy has
  * @param skippedOffsets offsets that were never delivered
  * @param waiting chunks that came and are not applied yet
@@ -41,6 +42,7 @@ public record PartitionMeasure(
     long nextOffset,
     long checkpointedOffset,
     Duration checkpointAge,
+    Duration checkpointPending,
     long stateBytes,
     long skippedOffsets,
     int waiting,
@@ -67,6 +69,7 @@ public record PartitionMeasure(
   static PartitionMeasure of(
       StateCopy position,
       Duration checkpointAge,
+      Duration checkpointPending,
       long stateBytes,
       int waiting,
       boolean waitingForImage,
@@ -101,6 +104,7 @@ public record PartitionMeasure(
         position.nextOffset(),
         position.checkpointedOffset(),
         checkpointAge,
+        checkpointPending,
         stateBytes,
         position.skippedOffsets(),
         waiting,

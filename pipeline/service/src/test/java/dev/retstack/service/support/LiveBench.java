@@ -44,7 +44,20 @@ public final class LiveBench {
   /** New topics of so many partitions, for so many cores, and members that speak this protocol. */
   public static LiveBench fresh(int partitions, int cores, GroupProtocol protocol) {
     try {
-      KafkaSettings kafka = KafkaSettings.of(TestBroker.bootstrap()).withGroupProtocol(protocol);
+      return at(TestBroker.bootstrap(), partitions, cores, protocol);
+    } catch (Exception e) {
+      throw new AssertionError("no broker", e);
+    }
+  }
+
+  /** New topics at the broker of this address. */
+  public static LiveBench at(String bootstrap) {
+    return at(bootstrap, PARTITIONS, 5, GroupProtocol.CLASSIC);
+  }
+
+  private static LiveBench at(String bootstrap, int partitions, int cores, GroupProtocol protocol) {
+    try {
+      KafkaSettings kafka = KafkaSettings.of(bootstrap).withGroupProtocol(protocol);
       LiveBench bench = new LiveBench(kafka, partitions, cores);
       try (TopicAdmin admin = new TopicAdmin(bench.kafka, Duration.ofSeconds(60))) {
         admin.ensure(bench.topics, partitions);

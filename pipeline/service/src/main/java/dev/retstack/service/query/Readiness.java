@@ -1,0 +1,111 @@
+package dev.retstack.service.query;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.retstack.service.ingest.GroupMember;
+import dev.retstack.service.reconstruct.PartitionMeasure;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
+
+/**
+ * Whether this member can be sent questions, and others be stopped now that it runs. It is ready
+ * from when it was in its group and had each of its partitions open, which takes a checkpoint that
+ * Kafka has committed: a roll stops at the first member that could not do the others' work. From
+ * then on it stays ready. A partition that is loaded later, or a broker that takes no writes, makes
+ * it say so and not leave: any member answers for all, and where Kafka is at fault all would leave
+ * together.
+ */
+public final class Readiness {
+  private final Queries queries;
+  private final Optional<GroupMember> group;
+  private volatile boolean wasReady;
+
+  /**
+   * Not ready yet.
+   *
+   * @param group what the member was given; empty where it takes no partitions
+   */
+  public Readiness(Queries queries, Optional<GroupMember> group) {
+    this.queries = queries;
+    this.group = group;
+  }
+
+  /**
+   * What was found.
+   *
+   * @param isIn whether the group has told this member its partitions
+   * @param open partitions with their state
+   * @param loading those that it was given, and has not opened or that do not answer
+   * @param pending time for which Kafka has not taken a checkpoint, of the partition that waits
+   *     longest
+   */
+  record Found(
+      boolean isReady, boolean isIn, List<Integer> open, List<Integer> loading, Duration pending) {
+    Found {
+      open = List.copyOf(open);
+      loading = List.copyOf(loading);
+    }
+
+    /** Why it is not ready. */
+    String fact() {
+      return isIn
+          ? "partitions %s are still being loaded"
+              .formatted(loading.stream().map(String::valueOf).collect(Collectors.joining(", ")))
+          : "this member is not in its consumer group yet";
+    }
+
+    /** What to do about that. */
+    String cure() {
+      return isIn
+          ? "ask again in a moment; where it lasts, see that brokers take writes: a partition opens"
+              + " with a checkpoint that Kafka has committed"
+          : "ask again in a moment; where it lasts, the log says what it waits for: Kafka, or the"
+              + " other members";
+    }
+
+    String json() {
+      ObjectNode json = JsonNodeFactory.instance.objectNode().put("status", "ready");
+      ArrayNode numbers = json.putArray("loading");
+      loading.forEach(numbers::add);
+      return json.put("checkpointPendingSeconds", pending.toMillis() / 1e3) + "\n";
+    }
+  }
+
+  /** Looks now. */
+  CompletionStage<Found> look() {
+    return queries.measures().thenApply(this::found);
+  }
+
+  private Found found(Map<Integer, Optional<PartitionMeasure>> measures) {
+    List<Integer> open = new ArrayList<>();
+    Set<Integer> loading = new TreeSet<>(measures.keySet());
+    group.ifPresent(member -> loading.addAll(member.toOpen()));
+    measures.forEach(
+        (partition, measure) -> {
+          if (measure.filter(PartitionMeasure::open).isPresent()) {
+            open.add(partition);
+            loading.remove(partition);
+          }
+        });
+    Duration pending =
+        measures.values().stream()
+            .flatMap(Optional::stream)
+            .map(PartitionMeasure::checkpointPending)
+            .max(Comparator.naturalOrder())
+            .orElse(Duration.ZERO);
+    boolean isIn = group.map(GroupMember::isIn).orElse(true);
+    if (isIn && loading.isEmpty()) {
+      wasReady = true;
+    }
+    return new Found(wasReady, isIn, open, List.copyOf(loading), pending);
+  }
+}

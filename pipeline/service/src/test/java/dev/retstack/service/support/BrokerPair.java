@@ -1,0 +1,64 @@
+package dev.retstack.service.support;
+
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.common.config.ConfigResource;
+
+/** Two real brokers, each of which has every record; the second can be stopped. */
+public final class BrokerPair implements AutoCloseable {
+  private final TestNode first;
+  private final TestNode second;
+  private boolean both = true;
+
+  private BrokerPair(TestNode first, TestNode second) {
+    this.first = first;
+    this.second = second;
+  }
+
+  /** Starts both. */
+  public static BrokerPair start() throws Exception {
+    TestNode.Cluster cluster = TestNode.Cluster.fresh();
+    Map<String, String> twice = Map.of("default.replication.factor", "2");
+    TestNode first = TestNode.start(cluster, 1, 2, twice);
+    try {
+      return new BrokerPair(first, TestNode.start(cluster, 2, 2, twice));
+    } catch (Exception e) {
+      first.stop();
+      throw e;
+    }
+  }
+
+  /** Address of the one that stays. */
+  public String bootstrap() {
+    return first.bootstrap();
+  }
+
+  /** The second one goes for good. */
+  public void stopSecond() {
+    if (both) {
+      both = false;
+      second.stop();
+    }
+  }
+
+  /** Records of this topic are taken from now on where so many brokers have them. */
+  public void minInSync(String topic, int brokers) throws Exception {
+    ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+    var change =
+        new AlterConfigOp(
+            new ConfigEntry("min.insync.replicas", String.valueOf(brokers)),
+            AlterConfigOp.OpType.SET);
+    try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap()))) {
+      admin.incrementalAlterConfigs(Map.of(resource, List.of(change))).all().get();
+    }
+  }
+
+  @Override
+  public void close() {
+    stopSecond();
+    first.stop();
+  }
+}
