@@ -63,7 +63,7 @@ final class EventStream {
    * all partitions that it was given together where one of them went away before it had their
    * offsets; then only joining again helps.
    */
-  private static final Duration FEED_WAIT = Duration.ofSeconds(30);
+  static final Duration FEED_WAIT = Duration.ofSeconds(30);
 
   /** A stream that runs. */
   record Running(Consumer.DrainingControl<Done> control, SharedKillSwitch feeds) {
@@ -92,10 +92,18 @@ final class EventStream {
   private final java.util.function.Consumer<UnreadableCheckpointException> onUnreadable;
 
   private final GroupMember member;
+  private final Duration feedWait;
 
   /** Partitions that have a feed. */
   private final Set<Integer> fed = ConcurrentHashMap.newKeySet();
 
+  /**
+   * A stream that does not run yet.
+   *
+   * @param member is told what the group gives
+   * @param feedWait within it each partition that was opened has a feed, or the stream fails
+   * @param onUnreadable hears of checkpoints that this member cannot go on from
+   */
   EventStream(
       ActorSystem<?> system,
       KafkaSettings kafka,
@@ -104,8 +112,10 @@ final class EventStream {
       int partitionCount,
       ActorRef<Partitions.Command> partitions,
       GroupMember member,
+      Duration feedWait,
       java.util.function.Consumer<UnreadableCheckpointException> onUnreadable) {
     this.member = member;
+    this.feedWait = feedWait;
     this.onUnreadable = onUnreadable;
     this.system = system;
     this.kafka = kafka;
@@ -196,7 +206,7 @@ final class EventStream {
     system
         .scheduler()
         .scheduleOnce(
-            FEED_WAIT,
+            feedWait,
             () -> {
               Set<Integer> forgotten = new TreeSet<>();
               opened.forEach(partition -> forgotten.add(partition.partition()));
@@ -206,7 +216,7 @@ final class EventStream {
                 assignments.abort(
                     new IOException(
                         "no records of partitions %s came for %d s"
-                            .formatted(forgotten, FEED_WAIT.toSeconds())));
+                            .formatted(forgotten, feedWait.toSeconds())));
               }
             },
             system.executionContext());

@@ -108,6 +108,7 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
                           partitionCount,
                           partitions,
                           member,
+                          EventStream.FEED_WAIT,
                           e -> context.getSelf().tell(new Unreadable(e.version())));
                   return new Ingest(
                       context, timers, stream::run, partitions, member, others, first, mayRun);

@@ -1,0 +1,214 @@
+package dev.retstack.service.ingest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.TimeRules;
+import dev.retstack.service.Pipeline;
+import dev.retstack.service.PipelineService;
+import dev.retstack.service.metrics.Meters;
+import dev.retstack.service.progress.CoreWatch;
+import dev.retstack.service.reconstruct.Checkpoint;
+import dev.retstack.service.reconstruct.KafkaLedger;
+import dev.retstack.service.reconstruct.Ledger;
+import dev.retstack.service.reconstruct.PartitionGraph;
+import dev.retstack.service.reconstruct.PartitionMeasure;
+import dev.retstack.service.reconstruct.PartitionPeers;
+import dev.retstack.service.reconstruct.PartitionSettings;
+import dev.retstack.service.reconstruct.Partitions;
+import dev.retstack.service.reconstruct.VersionRule;
+import dev.retstack.service.support.LiveBench;
+import dev.retstack.service.support.Waits;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.javadsl.AskPattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The connector sets the offsets of all partitions that it was given together at once, and forgets
+ * all of them, without a word, where one cannot be set. Its partitions are really opened here; when
+ * that is told, or where they begin, is what the test decides.
+ */
+class ConnectorSeekTest {
+  private static final Waits WAITS = new Waits(Duration.ofSeconds(60));
+  private static final Duration LOOK = Duration.ofSeconds(2);
+
+  private final ActorTestKit kit = ActorTestKit.create();
+  private final LiveBench bench = LiveBench.fresh();
+  private final GroupMember member = new GroupMember();
+  private final CountDownLatch opened = new CountDownLatch(LiveBench.PARTITIONS);
+  private final CountDownLatch gate = new CountDownLatch(1);
+  private ImageFeed images;
+
+  /** A ledger in Kafka whose owner hears late that it is open. */
+  private final class LateLedger implements Ledger {
+    private final Ledger kafka;
+    private final boolean beginsNowhere;
+
+    LateLedger(int partition, boolean beginsNowhere) {
+      this.beginsNowhere = beginsNowhere;
+      this.kafka =
+          new KafkaLedger(
+              bench.kafka(),
+              bench.topics(),
+              bench.topics().prefix(),
+              partition,
+              KafkaLedger.Check.of(GraphState.VERSIONS));
+    }
+
+    @Override
+    public Checkpoint open() throws Exception {
+      Checkpoint found = kafka.open();
+      opened.countDown();
+      gate.await();
+      return beginsNowhere
+          ? new Checkpoint(found.partition(), found.epoch(), -1, found.state())
+          : found;
+    }
+
+    @Override
+    public void publish(List<ProducerRecord<byte[], byte[]>> records) throws Exception {
+      kafka.publish(records);
+    }
+
+    @Override
+    public void commit(Checkpoint checkpoint) throws Exception {
+      kafka.commit(checkpoint);
+    }
+
+    @Override
+    public void close() {
+      kafka.close();
+    }
+  }
+
+  @BeforeEach
+  void produce() throws Exception {
+    bench.produceAll();
+  }
+
+  @AfterEach
+  void end() {
+    gate.countDown();
+    kit.shutdownTestKit();
+    if (images != null) {
+      images.close();
+    }
+  }
+
+  private ActorRef<Partitions.Command> partitions(int nowhere) throws Exception {
+    ActorRef<ImageRegistry.Command> registry = kit.spawn(ImageRegistry.create());
+    try (TopicAdmin admin = new TopicAdmin(bench.kafka(), Duration.ofSeconds(60))) {
+      images =
+          new ImageFeed(
+              bench.kafka(), admin.endOffsets(bench.topics().images()), registry, () -> {});
+    }
+    images.start();
+    ActorRef<CoreWatch.Command> watch = kit.spawn(CoreWatch.create());
+    Meters meters = new Meters();
+    PartitionSettings settings =
+        new PartitionSettings(
+            bench.topics(),
+            Duration.ofMillis(300),
+            20,
+            Duration.ofSeconds(60),
+            OptionalLong.empty(),
+            GraphLimits.DEFAULT,
+            Duration.ZERO,
+            TimeRules.DEFAULT);
+    return kit.spawn(
+        Partitions.create(
+            p ->
+                PartitionGraph.create(
+                    p,
+                    settings,
+                    () -> new LateLedger(p, p == nowhere),
+                    new PartitionPeers(registry, watch, meters.partition(p), VersionRule.ALONE))));
+  }
+
+  private EventStream stream(ActorRef<Partitions.Command> partitions, Duration feedWait) {
+    return new EventStream(
+        kit.system(),
+        bench.kafka(),
+        bench.topics().events(),
+        bench.topics().prefix(),
+        LiveBench.PARTITIONS,
+        partitions,
+        member,
+        feedWait,
+        _ -> {});
+  }
+
+  @Test
+  void oneThatIsTakenBackWhileThreeAreOpenedDoesNotMakeTheOthersStandStill() throws Exception {
+    ActorRef<Partitions.Command> partitions = partitions(-1);
+    EventStream.Running running = stream(partitions, Duration.ofMinutes(5)).run();
+    assertThat(opened.await(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(member.toOpen()).containsExactly(0, 1, 2);
+    try (Pipeline other = PipelineService.start(bench.config())) {
+      WAITS.await(
+          "the other member has one of them",
+          () -> WAITS.await(other.openPartitions(LOOK)).size() == 1);
+      assertThat(member.toOpen()).hasSize(2);
+      Set<Integer> kept = member.toOpen();
+      gate.countDown();
+      Map<TopicPartition, Long> ends;
+      try (TopicAdmin admin = new TopicAdmin(bench.kafka(), Duration.ofSeconds(60))) {
+        ends = admin.endOffsets(bench.topics().events());
+      }
+      var over = running.completion().toCompletableFuture();
+      WAITS.await(
+          "the others are fed, or the stream ends, so that the group is joined again",
+          () -> over.isDone() || isApplied(partitions, kept, ends));
+      System.out.printf("one of three was taken back: over is %s%n", over);
+    } finally {
+      running.drain(Runnable::run);
+    }
+  }
+
+  private boolean isApplied(
+      ActorRef<Partitions.Command> partitions, Set<Integer> kept, Map<TopicPartition, Long> ends)
+      throws Exception {
+    var owned =
+        WAITS.await(
+            AskPattern.<Partitions.Command, Partitions.Owned>ask(
+                partitions, Partitions.AskOwned::new, LOOK, kit.scheduler()));
+    for (int partition : kept) {
+      PartitionMeasure measure =
+          WAITS.await(
+              AskPattern.<PartitionGraph.Command, PartitionMeasure>ask(
+                  owned.graphs().get(partition),
+                  PartitionGraph.Measure::new,
+                  LOOK,
+                  kit.scheduler()));
+      long end = ends.get(new TopicPartition(bench.topics().events(), partition));
+      if (measure.nextOffset() < end) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  @Test
+  void partitionsThatTheConnectorForgotMakeTheMemberJoinAgain() throws Exception {
+    gate.countDown();
+    // its offset cannot be set, as that of one which was taken back in that moment
+    EventStream.Running running = stream(partitions(1), Duration.ofSeconds(1)).run();
+    assertThatThrownBy(() -> WAITS.await(running.completion()))
+        .rootCause()
+        .hasMessage("no records of partitions [0, 1, 2] came for 1 s");
+  }
+}
