@@ -16,32 +16,24 @@ import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows the fleets topic, and says which sessions have lost their fleets. Runs on a thread of its
- * own until closed. While no fleet says anything, it has the broker's time go on. A Kafka that is
- * away makes it wait, and nobody dead.
+ * Follows the fleets topic, and says which sessions have lost their fleets, until closed. While no
+ * fleet says anything, it has the broker's time go on. A Kafka that is away makes it wait, and
+ * nobody dead.
  */
-public final class FleetFeed implements AutoCloseable {
+public final class FleetFeed extends TopicFeed {
   private static final Logger log = LoggerFactory.getLogger(FleetFeed.class);
-  private static final Duration POLL = Duration.ofMillis(250);
   private static final Duration FAREWELL = Duration.ofSeconds(3);
   private static final Duration INTERVAL = Duration.ofMillis(FleetTable.INTERVAL_MILLIS);
 
-  private final KafkaSettings kafka;
-  private final String topic;
   private final List<TopicPartition> events;
   private final Consumer<Deaths> news;
-  private final Thread thread;
   private volatile Deaths deaths = Deaths.NONE;
-  private volatile boolean closed;
 
   /**
    * Knows nobody.
@@ -50,19 +42,17 @@ public final class FleetFeed implements AutoCloseable {
    * @param news hears of each change
    */
   public FleetFeed(KafkaSettings kafka, Topics topics, int partitions, Consumer<Deaths> news) {
-    this.kafka = kafka;
-    this.topic = topics.fleets();
+    super(kafka, topics.fleets(), "retstack-fleets", INTERVAL, FAREWELL);
     this.events =
         IntStream.range(0, partitions)
             .mapToObj(p -> new TopicPartition(topics.events(), p))
             .toList();
     this.news = news;
-    this.thread = Thread.ofPlatform().daemon().name("retstack-fleets").unstarted(this::run);
   }
 
   /** Begins to hear. */
   public void start() {
-    thread.start();
+    begin();
   }
 
   /** What is known now. */
@@ -70,30 +60,15 @@ public final class FleetFeed implements AutoCloseable {
     return deaths;
   }
 
-  private void run() {
-    while (!closed) {
-      try (KafkaConsumer<byte[], byte[]> consumer = NodeRecords.consumer(kafka);
-          KafkaProducer<byte[], byte[]> producer =
-              new KafkaProducer<>(
-                  settings(), new ByteArraySerializer(), new ByteArraySerializer())) {
-        follow(consumer, producer);
-        producer.close(Duration.ZERO);
-      } catch (KafkaException e) {
-        log.warn("cannot follow topic {}: {}; trying again", topic, e.getMessage());
-        pause();
-      }
-    }
-  }
-
-  private void follow(
-      KafkaConsumer<byte[], byte[]> consumer, KafkaProducer<byte[], byte[]> producer) {
-    var partition = List.of(NodeRecords.partition(topic));
+  @Override
+  void follow(KafkaConsumer<byte[], byte[]> consumer, KafkaProducer<byte[], byte[]> producer) {
+    var partition = List.of(NodeRecords.partition(topic()));
     consumer.assign(partition);
     consumer.seekToBeginning(partition);
     long end = consumer.endOffsets(partition).get(partition.getFirst());
     FleetTable table = new FleetTable();
     long said = System.nanoTime();
-    while (!closed) {
+    while (!isClosed()) {
       for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
         tell(table, record);
         said = System.nanoTime();
@@ -103,7 +78,7 @@ public final class FleetFeed implements AutoCloseable {
       }
       if (System.nanoTime() - said >= INTERVAL.toNanos() && table.isAnyInQuestion()) {
         said = System.nanoTime();
-        tick(producer);
+        say(producer, new ProducerRecord<>(topic(), FleetTable.TICK.getBytes(UTF_8), null));
       }
       update(table.gone(), consumer);
     }
@@ -121,17 +96,6 @@ public final class FleetFeed implements AutoCloseable {
     } catch (CorruptChunkException e) {
       log.debug("record {} of the fleets topic: {}", record.offset(), e.getMessage());
     }
-  }
-
-  private void tick(KafkaProducer<byte[], byte[]> producer) {
-    var _ =
-        producer.send(
-            new ProducerRecord<>(topic, FleetTable.TICK.getBytes(UTF_8), null),
-            (_, failure) -> {
-              if (failure != null && !closed) {
-                log.warn("cannot write to {}: {}", topic, failure.getMessage());
-              }
-            });
   }
 
   /** Where events ended is asked after their senders were gone: nothing of theirs is behind it. */
@@ -153,31 +117,5 @@ public final class FleetFeed implements AutoCloseable {
         });
     deaths = new Deaths(sessions);
     news.accept(deaths);
-  }
-
-  /** Nobody waits longer than this for a broker that is away: the next word replaces this one. */
-  private Map<String, Object> settings() {
-    Map<String, Object> settings = new HashMap<>(kafka.producer());
-    settings.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, "2000");
-    return settings;
-  }
-
-  private void pause() {
-    try {
-      Thread.sleep(INTERVAL);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      closed = true;
-    }
-  }
-
-  @Override
-  public void close() {
-    closed = true;
-    try {
-      thread.join(FAREWELL.toMillis()); // at once where it was never started
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

@@ -9,43 +9,32 @@ import dev.retstack.service.ingest.KafkaSettings;
 import dev.retstack.service.reconstruct.VersionRule;
 import java.net.URI;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Says in the nodes topic that this member runs, and hears who else does. Runs on a thread of its
- * own until closed. A Kafka that is away makes it wait, not fail: ingest has the last word there.
+ * Says in the nodes topic that this member runs, and hears who else does, until closed; then it
+ * takes back what it said. A Kafka that is away makes it wait, not fail: ingest has the last word
+ * there.
  */
-public final class NodeFeed implements VersionRule, AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(NodeFeed.class);
-  private static final Duration POLL = Duration.ofMillis(250);
+public final class NodeFeed extends TopicFeed implements VersionRule {
   private static final Duration FAREWELL = Duration.ofSeconds(3);
+  private static final Duration INTERVAL = Duration.ofMillis(NodeTable.INTERVAL_MILLIS);
 
-  private final KafkaSettings kafka;
-  private final String topic;
   private final NodeTable table;
   private final VersionVote vote;
-  private final Thread thread;
   private volatile Node self;
   private volatile ClusterMark cluster = ClusterMark.NONE;
   private volatile boolean hasNews;
   private volatile List<Node> running = List.of();
   private volatile List<NodeTable.Announced> inOrder = List.of();
   private final CompletableFuture<Boolean> caughtUp = new CompletableFuture<>();
-  private volatile boolean closed;
 
   /**
    * A member that has no address yet.
@@ -55,8 +44,7 @@ public final class NodeFeed implements VersionRule, AutoCloseable {
    */
   public NodeFeed(
       KafkaSettings kafka, String topic, String group, Set<Role> roles, StateVersions reads) {
-    this.kafka = kafka;
-    this.topic = topic;
+    super(kafka, topic, "retstack-nodes", INTERVAL, FAREWELL.plus(POLL).plus(FAREWELL));
     this.self =
         Node.newBuilder()
             .setNode("")
@@ -66,7 +54,6 @@ public final class NodeFeed implements VersionRule, AutoCloseable {
             .build();
     this.table = new NodeTable(group);
     this.vote = new VersionVote(group, reads);
-    this.thread = Thread.ofPlatform().daemon().name("retstack-nodes").unstarted(this::run);
   }
 
   /**
@@ -82,7 +69,7 @@ public final class NodeFeed implements VersionRule, AutoCloseable {
             .setUrl(url.toString())
             .setStartedAt(System.currentTimeMillis())
             .build();
-    thread.start();
+    begin();
   }
 
   /** This member. */
@@ -137,45 +124,21 @@ public final class NodeFeed implements VersionRule, AutoCloseable {
     return inOrder;
   }
 
-  private void run() {
-    while (!closed) {
-      try (KafkaConsumer<byte[], byte[]> consumer = NodeRecords.consumer(kafka);
-          KafkaProducer<byte[], byte[]> producer =
-              new KafkaProducer<>(
-                  settings(), new ByteArraySerializer(), new ByteArraySerializer())) {
-        follow(consumer, producer);
-        var _ = producer.send(new ProducerRecord<>(topic, key(), null));
-        producer.close(FAREWELL);
-      } catch (KafkaException e) {
-        log.warn("cannot follow topic {}: {}; trying again", topic, e.getMessage());
-        pause();
-      }
-    }
-  }
-
-  private void follow(
-      KafkaConsumer<byte[], byte[]> consumer, KafkaProducer<byte[], byte[]> producer) {
-    var partition = List.of(NodeRecords.partition(topic));
+  @Override
+  void follow(KafkaConsumer<byte[], byte[]> consumer, KafkaProducer<byte[], byte[]> producer) {
+    var partition = List.of(NodeRecords.partition(topic()));
     consumer.assign(partition);
     consumer.seekToBeginning(partition);
     long end = consumer.endOffsets(partition).get(partition.getFirst());
-    long interval = Duration.ofMillis(NodeTable.INTERVAL_MILLIS).toNanos();
-    long said = System.nanoTime() - interval;
-    while (!closed) {
-      if (hasNews || System.nanoTime() - said >= interval) {
+    long said = System.nanoTime() - INTERVAL.toNanos();
+    while (!isClosed()) {
+      if (hasNews || System.nanoTime() - said >= INTERVAL.toNanos()) {
         hasNews = false;
         said = System.nanoTime();
-        var record = new ProducerRecord<>(topic, key(), ConfluentFrame.encode(self));
+        var record = new ProducerRecord<>(topic(), key(), ConfluentFrame.encode(self));
         VersionVote.say(vote.own(), record.headers());
         cluster.addTo(record.headers());
-        var _ =
-            producer.send(
-                record,
-                (_, failure) -> {
-                  if (failure != null && !closed) {
-                    log.warn("cannot announce this member in {}: {}", topic, failure.getMessage());
-                  }
-                });
+        say(producer, record);
       }
       for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
         NodeRecords.tell(table, record);
@@ -202,34 +165,13 @@ public final class NodeFeed implements VersionRule, AutoCloseable {
     }
   }
 
-  /** Nobody waits longer than this for a broker that is away: the next word replaces this one. */
-  private Map<String, Object> settings() {
-    Map<String, Object> settings = new HashMap<>(kafka.producer());
-    settings.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, "2000");
-    return settings;
+  @Override
+  void leave(KafkaProducer<byte[], byte[]> producer) {
+    say(producer, new ProducerRecord<>(topic(), key(), null));
+    producer.close(FAREWELL);
   }
 
   private byte[] key() {
     return NodeTable.key(self.getGroup(), self.getNode()).getBytes(UTF_8);
-  }
-
-  private void pause() {
-    try {
-      Thread.sleep(Duration.ofMillis(NodeTable.INTERVAL_MILLIS));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      closed = true;
-    }
-  }
-
-  /** Takes back what it said. */
-  @Override
-  public void close() {
-    closed = true;
-    try {
-      thread.join(FAREWELL.plus(POLL).plus(FAREWELL));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

@@ -62,28 +62,29 @@ final class PeerTrust extends X509ExtendedTrustManager {
     }
   }
 
-  private boolean isOwn(X509Certificate[] chain) throws CertificateException {
-    if (chain.length == 0 || !own.contains(chain[0])) {
-      return false;
+  private interface Check {
+    void run() throws CertificateException;
+  }
+
+  /** Believes an own certificate that is in date; of any other the authorities decide. */
+  private void check(X509Certificate[] chain, Check byAuthorities) throws CertificateException {
+    if (chain.length > 0 && own.contains(chain[0])) {
+      chain[0].checkValidity();
+    } else {
+      byAuthorities.run();
     }
-    chain[0].checkValidity();
-    return true;
   }
 
   @Override
   public void checkServerTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
       throws CertificateException {
-    if (!isOwn(chain)) {
-      authorities.checkServerTrusted(chain, authType, engine);
-    }
+    check(chain, () -> authorities.checkServerTrusted(chain, authType, engine));
   }
 
   @Override
   public void checkServerTrusted(X509Certificate[] chain, String authType, Socket socket)
       throws CertificateException {
-    if (!isOwn(chain)) {
-      authorities.checkServerTrusted(chain, authType, socket);
-    }
+    check(chain, () -> authorities.checkServerTrusted(chain, authType, socket));
   }
 
   @Override
@@ -95,25 +96,19 @@ final class PeerTrust extends X509ExtendedTrustManager {
   @Override
   public void checkClientTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
       throws CertificateException {
-    if (!isOwn(chain)) {
-      authorities.checkClientTrusted(chain, authType, engine);
-    }
+    check(chain, () -> authorities.checkClientTrusted(chain, authType, engine));
   }
 
   @Override
   public void checkClientTrusted(X509Certificate[] chain, String authType, Socket socket)
       throws CertificateException {
-    if (!isOwn(chain)) {
-      authorities.checkClientTrusted(chain, authType, socket);
-    }
+    check(chain, () -> authorities.checkClientTrusted(chain, authType, socket));
   }
 
   @Override
   public void checkClientTrusted(X509Certificate[] chain, String authType)
       throws CertificateException {
-    if (!isOwn(chain)) {
-      authorities.checkClientTrusted(chain, authType);
-    }
+    check(chain, () -> authorities.checkClientTrusted(chain, authType));
   }
 
   /**

@@ -1,0 +1,127 @@
+package dev.retstack.service.nodes;
+
+import dev.retstack.service.ingest.KafkaSettings;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Follows a small topic of one partition and says something in it, on a thread of its own until
+ * closed. A Kafka that is away makes it wait, not fail: it begins anew with the topic.
+ */
+abstract class TopicFeed implements AutoCloseable {
+  /** Longest wait for records, so that there is time to say something. */
+  static final Duration POLL = Duration.ofMillis(250);
+
+  /** Nobody waits longer than this for a broker that is away: the next word replaces this one. */
+  private static final String MAX_BLOCK_MILLIS = "2000";
+
+  private final Logger log = LoggerFactory.getLogger(getClass());
+  private final KafkaSettings kafka;
+  private final String topic;
+  private final Duration pause;
+  private final Duration patience;
+  private final Thread thread;
+  private volatile boolean closed;
+
+  /**
+   * A feed that does not run yet.
+   *
+   * @param name of its thread
+   * @param pause until it begins anew where Kafka failed
+   * @param patience longest wait for its end
+   */
+  TopicFeed(KafkaSettings kafka, String topic, String name, Duration pause, Duration patience) {
+    this.kafka = kafka;
+    this.topic = topic;
+    this.pause = pause;
+    this.patience = patience;
+    this.thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
+  }
+
+  /**
+   * Reads the topic from its beginning, and says what there is to say, until closed.
+   *
+   * @throws KafkaException makes it begin anew
+   */
+  abstract void follow(
+      KafkaConsumer<byte[], byte[]> consumer, KafkaProducer<byte[], byte[]> producer);
+
+  /** Its last word, when it was closed. */
+  void leave(KafkaProducer<byte[], byte[]> producer) {
+    producer.close(Duration.ZERO);
+  }
+
+  final void begin() {
+    thread.start();
+  }
+
+  final String topic() {
+    return topic;
+  }
+
+  final boolean isClosed() {
+    return closed;
+  }
+
+  /** Says this, and does not wait; a failure is logged, and the next word replaces this one. */
+  final void say(KafkaProducer<byte[], byte[]> producer, ProducerRecord<byte[], byte[]> record) {
+    var _ =
+        producer.send(
+            record,
+            (_, failure) -> {
+              if (failure != null && !closed) {
+                log.warn("cannot write to topic {}: {}", topic, failure.getMessage());
+              }
+            });
+  }
+
+  private void run() {
+    while (!closed) {
+      try (KafkaConsumer<byte[], byte[]> consumer = NodeRecords.consumer(kafka);
+          KafkaProducer<byte[], byte[]> producer =
+              new KafkaProducer<>(
+                  settings(), new ByteArraySerializer(), new ByteArraySerializer())) {
+        follow(consumer, producer);
+        leave(producer);
+      } catch (KafkaException e) {
+        log.warn("cannot follow topic {}: {}; trying again", topic, e.getMessage());
+        pause();
+      }
+    }
+  }
+
+  private Map<String, Object> settings() {
+    Map<String, Object> settings = new HashMap<>(kafka.producer());
+    settings.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, MAX_BLOCK_MILLIS);
+    return settings;
+  }
+
+  private void pause() {
+    try {
+      Thread.sleep(pause);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      closed = true;
+    }
+  }
+
+  /** Ends it; returns at once where it was never begun. */
+  @Override
+  public void close() {
+    closed = true;
+    try {
+      thread.join(patience.toMillis());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
