@@ -1,11 +1,6 @@
 package dev.retstack.service.support;
 
-import java.util.List;
 import java.util.Map;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.AlterConfigOp;
-import org.apache.kafka.clients.admin.ConfigEntry;
-import org.apache.kafka.common.config.ConfigResource;
 
 /** Two real brokers, each of which has every record; the second can be stopped. */
 public final class BrokerPair implements AutoCloseable {
@@ -46,14 +41,7 @@ public final class BrokerPair implements AutoCloseable {
 
   /** Records of this topic are taken from now on where so many brokers have them. */
   public void minInSync(String topic, int brokers) throws Exception {
-    ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
-    var change =
-        new AlterConfigOp(
-            new ConfigEntry("min.insync.replicas", String.valueOf(brokers)),
-            AlterConfigOp.OpType.SET);
-    try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap()))) {
-      admin.incrementalAlterConfigs(Map.of(resource, List.of(change))).all().get();
-    }
+    OwnBroker.set(bootstrap(), topic, Map.of("min.insync.replicas", String.valueOf(brokers)));
   }
 
   @Override
