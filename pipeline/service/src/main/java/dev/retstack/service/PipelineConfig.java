@@ -31,6 +31,7 @@ import java.util.Set;
  * @param checkpointInterval longest time between a chunk and the checkpoint that holds it
  * @param checkpointChunks chunks after which a checkpoint is taken earlier than that
  * @param imagePatience how long a chunk waits for its image before it goes to dead letters
+ * @param imageBytes of records of images that this member holds in memory; it reads others again
  * @param spanThreshold shortest call published to spans, in the core's unit; empty = none
  * @param limits what a stream can make grow at most
  * @param keepEnded how long, by the log's time, sessions stay of which nothing comes; zero = for
@@ -49,6 +50,7 @@ public record PipelineConfig(
     Duration checkpointInterval,
     int checkpointChunks,
     Duration imagePatience,
+    long imageBytes,
     OptionalLong spanThreshold,
     GraphLimits limits,
     Duration keepEnded,
@@ -61,12 +63,18 @@ public record PipelineConfig(
   /** Calls kept per core: they are held in memory and in every checkpoint. */
   public static final int TREE_CALLS_PER_CORE = 4_000;
 
+  /** MiB of images that a member holds. */
+  public static final int IMAGES_MIB = 256;
+
   /** Sessions of which nothing came for so long are forgotten, unless one says otherwise. */
   public static final Duration KEEP_ENDED = Duration.ofDays(7);
 
   public PipelineConfig {
     if (keepEnded.isNegative()) {
       throw new IllegalArgumentException("ended sessions kept for " + keepEnded);
+    }
+    if (imageBytes < 0) {
+      throw new IllegalArgumentException("images of %d bytes held".formatted(imageBytes));
     }
     if (groupId.isBlank()) {
       throw new IllegalArgumentException("empty group id: give the members of one job one name");
@@ -98,6 +106,7 @@ public record PipelineConfig(
         Duration.ofSeconds(5),
         512,
         Duration.ofSeconds(60),
+        (long) IMAGES_MIB << 20,
         OptionalLong.empty(),
         GraphLimits.DEFAULT.withTreeCallsPerCore(TREE_CALLS_PER_CORE),
         KEEP_ENDED,
@@ -122,6 +131,7 @@ public record PipelineConfig(
     private Duration checkpointInterval;
     private int checkpointChunks;
     private Duration imagePatience;
+    private long imageBytes;
     private OptionalLong spanThreshold;
     private GraphLimits limits;
     private Duration keepEnded;
@@ -139,6 +149,7 @@ public record PipelineConfig(
       checkpointInterval = from.checkpointInterval;
       checkpointChunks = from.checkpointChunks;
       imagePatience = from.imagePatience;
+      imageBytes = from.imageBytes;
       spanThreshold = from.spanThreshold;
       limits = from.limits;
       keepEnded = from.keepEnded;
@@ -201,6 +212,12 @@ public record PipelineConfig(
       return this;
     }
 
+    /** More or less of the images in memory. */
+    public Builder imageBytes(long bytes) {
+      imageBytes = bytes;
+      return this;
+    }
+
     /** Publishes calls of this length and longer as spans. */
     public Builder spanThreshold(long threshold) {
       spanThreshold = OptionalLong.of(threshold);
@@ -254,6 +271,7 @@ public record PipelineConfig(
           checkpointInterval,
           checkpointChunks,
           imagePatience,
+          imageBytes,
           spanThreshold,
           limits,
           keepEnded,

@@ -8,6 +8,7 @@ import dev.retstack.service.cluster.Sides;
 import dev.retstack.service.ingest.EndOffsets;
 import dev.retstack.service.ingest.GroupMember;
 import dev.retstack.service.ingest.ImageFeed;
+import dev.retstack.service.ingest.ImageReader;
 import dev.retstack.service.ingest.ImageRegistry;
 import dev.retstack.service.ingest.Ingest;
 import dev.retstack.service.ingest.TopicAdmin;
@@ -102,7 +103,13 @@ public final class PipelineService {
       Map<TopicPartition, Long> imageEnds)
       throws IOException, InterruptedException {
     Meters meters = new Meters();
-    ActorRef<ImageRegistry.Command> images = spawn(system, ImageRegistry.create(), "images");
+    ImageReader imageReader =
+        new ImageReader(config.kafka(), config.topics().images(), system::terminate);
+    ActorRef<ImageRegistry.Command> images =
+        spawn(
+            system,
+            ImageRegistry.create(config.imageBytes(), imageReader, meters.images()),
+            "images");
     ActorRef<CoreWatch.Command> watch = spawn(system, CoreWatch.create(), "cores");
     NodeFeed nodes =
         new NodeFeed(
@@ -153,6 +160,7 @@ public final class PipelineService {
     Runnable readers =
         () -> {
           feed.close();
+          imageReader.close();
           fleets.close();
           membership.ifPresent(Membership::close);
           job.close();

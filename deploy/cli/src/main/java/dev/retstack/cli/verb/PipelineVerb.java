@@ -7,6 +7,7 @@ import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.option.CheckpointOptions;
 import dev.retstack.cli.option.ClusterOptions;
+import dev.retstack.cli.option.ImageOptions;
 import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.option.LateOptions;
 import dev.retstack.cli.option.StateOptions;
@@ -146,6 +147,7 @@ public final class PipelineVerb extends Verb {
   @Mixin private ClusterOptions cluster;
   @Mixin private StateOptions state;
   @Mixin private LateOptions late;
+  @Mixin private ImageOptions images;
   @Mixin private TotalTimeOptions time;
   @Mixin private KafkaOptions kafka;
 
@@ -168,6 +170,7 @@ public final class PipelineVerb extends Verb {
               .keepEnded(state.keepEnded())
               .checkpoints(checkpoints.interval(), checkpoints.chunks())
               .late(late.limits())
+              .imageBytes(images.bytes())
               .roles(roles.isEmpty() ? EnumSet.allOf(Role.class) : roles)
               .http(http());
       builder.cluster(clusterSettings());

@@ -1,7 +1,6 @@
 package dev.retstack.service.ingest;
 
-import dev.retstack.schema.Image;
-import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.codec.CorruptChunkException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,11 +76,11 @@ public final class ImageFeed implements AutoCloseable {
 
   private void store(ConsumerRecord<byte[], byte[]> record) {
     if (record.value() == null) {
-      return; // an image that was deleted; chunks that still name it keep what was known
+      return; // an image that was deleted: what is in memory of it goes on serving
     }
     try {
-      registry.tell(new ImageRegistry.Store(ConfluentFrame.decode(record.value(), Image.class)));
-    } catch (Exception e) {
+      registry.tell(new ImageRegistry.Store(ImageRecord.of(record)));
+    } catch (CorruptChunkException e) {
       log.warn(
           "image at {}-{} offset {} is not readable and is passed over: {}",
           record.topic(),

@@ -13,10 +13,16 @@ public final class Meters {
   private final Map<Integer, PartitionMeter> partitions = new ConcurrentHashMap<>();
   private final Map<Request, LongAdder> requests = new ConcurrentHashMap<>();
   private final AtomicInteger queries = new AtomicInteger();
+  private final ImageMeter images = new ImageMeter();
 
   /** The counts of a partition, kept while it is elsewhere. */
   public PartitionMeter partition(int partition) {
     return partitions.computeIfAbsent(partition, _ -> new PartitionMeter());
+  }
+
+  /** What is known of images. */
+  public ImageMeter images() {
+    return images;
   }
 
   /**
@@ -47,5 +53,6 @@ public final class Meters {
                 "status",
                 String.valueOf(request.status())));
     samples.add(Metric.HTTP_QUERIES, queries.get());
+    images.addTo(samples);
   }
 }

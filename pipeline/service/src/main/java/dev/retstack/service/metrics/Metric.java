@@ -22,6 +22,10 @@ public enum Metric {
       "time that the partition stood still while its state was written down"),
   HTTP_REQUESTS(true, "http_requests", "HTTP requests answered, by first part of the path"),
   HTTP_QUERIES(false, "http_queries", "queries being answered now"),
+  IMAGES(false, "images", "images known, in memory or by where they stand in the topic"),
+  IMAGES_BYTES(false, "images_bytes", "bytes of the images topic's records held in memory"),
+  IMAGES_READ_AGAIN(
+      true, "images_read_again", "images read from the topic again after they went from memory"),
 
   MEMBER_INFO(false, "member_info", "always 1; names the group and the events topic"),
   CLUSTER_MEMBERS(

@@ -7,12 +7,12 @@ import dev.retstack.schema.Chunk;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.service.aggregate.DerivedRecords;
+import dev.retstack.service.ingest.ImageRegistry;
 import dev.retstack.service.metrics.PartitionMeter;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.progress.CoreWatch;
 import java.io.IOException;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -156,13 +156,13 @@ final class ChunkIntake {
   }
 
   /** Goes on with a chunk that waited for its image; empty where that did not come in time. */
-  Taken take(ParkedChunk parked, Optional<dev.retstack.schema.Image> image) {
-    image.ifPresent(applier::image);
-    if (image.isPresent()) {
+  Taken take(ParkedChunk parked, ImageRegistry.Found found) {
+    found.image().ifPresent(applier::image);
+    if (found.image().isPresent()) {
       return apply(parked.ingest().record(), parked.chunk());
     }
     applier.refused();
-    return refuse(parked.ingest().record(), parked.reason(settings));
+    return refuse(parked.ingest().record(), parked.reason(settings, found.goneFrom()));
   }
 
   private Taken apply(ConsumerRecord<byte[], byte[]> record, Chunk chunk) {

@@ -280,7 +280,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     if (waiting == null) {
       return this;
     }
-    taken(waiting.ingest(), intake.take(waiting, found.image()));
+    taken(waiting.ingest(), intake.take(waiting, found));
     return drain();
   }
 

@@ -3,6 +3,8 @@ package dev.retstack.service.ingest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.schema.Image;
+import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.service.metrics.ImageMeter;
 import dev.retstack.service.support.CoreScript;
 import java.time.Duration;
 import java.util.Optional;
@@ -16,7 +18,14 @@ import org.junit.jupiter.api.Test;
 class ImageRegistryTest {
   private final ActorTestKit kit = ActorTestKit.create(ManualTime.config());
   private final ManualTime time = ManualTime.get(kit.system());
-  private final ActorRef<ImageRegistry.Command> registry = kit.spawn(ImageRegistry.create());
+  private final ActorRef<ImageRegistry.Command> registry =
+      kit.spawn(
+          ImageRegistry.create(
+              1 << 20,
+              (place, _) -> {
+                throw new AssertionError("all is in memory, and %s read again".formatted(place));
+              },
+              new ImageMeter()));
   private final TestProbe<ImageRegistry.Found> probe =
       kit.createTestProbe(ImageRegistry.Found.class);
 
@@ -29,7 +38,11 @@ class ImageRegistryTest {
   void whoAsksEarlyIsAnsweredWhenTheImageComes() {
     Image image = CoreScript.image("later", "main");
     registry.tell(find("later"));
-    registry.tell(new ImageRegistry.Store(image));
+    registry.tell(
+        new ImageRegistry.Store(
+            new ImageRecord(image, new ImagePlace(0, 0), ConfluentFrame.encode(image))));
+    assertThat(probe.receiveMessage().image()).contains(image);
+    registry.tell(find("later"));
     assertThat(probe.receiveMessage().image()).contains(image);
     time.timePasses(Duration.ofSeconds(20));
     probe.expectNoMessage(Duration.ZERO);
@@ -46,7 +59,7 @@ class ImageRegistryTest {
     probe.expectNoMessage(Duration.ZERO);
     time.timePasses(Duration.ofSeconds(2));
     assertThat(probe.receiveMessage())
-        .isEqualTo(new ImageRegistry.Found("never", Optional.empty()));
+        .isEqualTo(new ImageRegistry.Found("never", Optional.empty(), Optional.empty()));
   }
 
   private ImageRegistry.Find find(String buildId) {

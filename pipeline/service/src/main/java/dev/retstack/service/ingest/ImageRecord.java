@@ -1,0 +1,26 @@
+package dev.retstack.service.ingest;
+
+import dev.retstack.schema.Image;
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.wire.ConfluentFrame;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+
+/**
+ * A record of the images topic that could be read.
+ *
+ * @param message its bytes, which take a fraction of what the image takes once it is unpacked
+ */
+@SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
+public record ImageRecord(Image image, ImagePlace place, byte[] message) {
+  /**
+   * What this record holds.
+   *
+   * @throws CorruptChunkException where it holds no image
+   */
+  static ImageRecord of(ConsumerRecord<byte[], byte[]> record) throws CorruptChunkException {
+    return new ImageRecord(
+        ConfluentFrame.decode(record.value(), Image.class),
+        new ImagePlace(record.partition(), record.offset()),
+        record.value());
+  }
+}

@@ -1,0 +1,165 @@
+package dev.retstack.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.DeadLetter;
+import dev.retstack.schema.Image;
+import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.service.reconstruct.ChunkApplier;
+import dev.retstack.service.replay.TraceProducer;
+import dev.retstack.service.support.CoreScript;
+import dev.retstack.service.support.LiveBench;
+import dev.retstack.service.support.Scraped;
+import dev.retstack.service.support.States;
+import dev.retstack.service.support.TopicReader;
+import dev.retstack.service.support.Waits;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.config.TopicConfig;
+import org.junit.jupiter.api.Test;
+
+/** More images than a member may hold: those that went from memory are found again. */
+class ImagesBoundTest {
+  private static final int IMAGES = 24;
+  private static final int HELD = 3;
+  private static final Waits WAITS = new Waits(Duration.ofMinutes(2));
+
+  private final LiveBench bench = LiveBench.fresh();
+
+  @Test
+  void whatWentFromMemoryIsReadAgain() throws Exception {
+    List<CoreScript> first = cores("first");
+    List<CoreScript> second = cores("second");
+    long bound = HELD * (long) ConfluentFrame.encode(first.getFirst().image()).length;
+    try (TraceProducer producer = new TraceProducer(bench.kafka(), bench.topics())) {
+      for (CoreScript core : first) {
+        producer.image(core.image());
+      }
+      send(producer, first);
+      try (Pipeline pipeline =
+          PipelineService.start(bench.config().but().imageBytes(bound).build())) {
+        awaitEnded(pipeline, first);
+        assertThat(WAITS.await(pipeline.view()).report(Optional.empty()))
+            .isEqualTo(States.of(first).report());
+        Scraped page = bench.scrape(pipeline);
+        assertThat(page.sum("retstack_images")).isEqualTo(IMAGES);
+        assertThat(page.sum("retstack_images_bytes"))
+            .isPositive()
+            .isLessThanOrEqualTo((double) bound);
+        double again = page.sum("retstack_images_read_again_total");
+        assertThat(again).isBetween(IMAGES - (double) HELD, (double) IMAGES);
+
+        // other partitions hear of the same images
+        send(producer, second);
+        awaitEnded(pipeline, second);
+        List<CoreScript> all = new ArrayList<>(first);
+        all.addAll(second);
+        assertThat(WAITS.await(pipeline.view()).report(Optional.empty()))
+            .isEqualTo(States.of(all).report());
+        page = bench.scrape(pipeline);
+        assertThat(page.sum("retstack_images_bytes"))
+            .isPositive()
+            .isLessThanOrEqualTo((double) bound);
+        assertThat(page.sum("retstack_images_read_again_total")).isGreaterThan(again);
+        assertThat(page.sum("retstack_chunks_total", "outcome", "refused")).isZero();
+      }
+    }
+  }
+
+  @Test
+  void oneThatIsNoLongerInTheTopicIsRefusedWithThatReason() throws Exception {
+    CoreScript early = core("gone", "early");
+    CoreScript later = core("gone", "later");
+    try (TraceProducer producer = new TraceProducer(bench.kafka(), bench.topics())) {
+      producer.image(early.image());
+      try (Pipeline pipeline =
+          PipelineService.start(
+              bench.config().but().imageBytes(0).imagePatience(Duration.ofMillis(100)).build())) {
+        deleteImages();
+        send(producer, List.of(early));
+        WAITS.await("a refusal", () -> !letters().isEmpty());
+        assertThat(letters().getFirst().getReason())
+            .contains("is no longer in topic " + bench.topics().images())
+            .contains("partition 0, offset 0", "publish it again");
+
+        producer.image(early.image());
+        producer.image(CoreScript.image("behind-it", "main"));
+        WAITS.await("images", () -> bench.scrape(pipeline).sum("retstack_images") == 2);
+        send(producer, List.of(later));
+        awaitEnded(pipeline, List.of(later));
+      }
+    }
+  }
+
+  private static List<CoreScript> cores(String session) {
+    List<CoreScript> cores = new ArrayList<>();
+    for (int i = 0; i < IMAGES; i++) {
+      cores.add(core("image-%02d".formatted(i), session));
+    }
+    return cores;
+  }
+
+  private static CoreScript core(String buildId, String session) {
+    Image image = CoreScript.image(buildId, "main", buildId + "_walk", "leaf");
+    CoreScript core = new CoreScript(image, session, session + "-" + buildId);
+    core.enter("main").tick(3).enter(buildId + "_walk").tick(2).exit().chunk();
+    return core.enter("leaf").tick(1).exit().exit().end();
+  }
+
+  private static void send(TraceProducer producer, List<CoreScript> cores) throws Exception {
+    for (CoreScript core : cores) {
+      for (Chunk chunk : core.chunks()) {
+        producer.chunk(chunk);
+      }
+    }
+    producer.flush();
+  }
+
+  private static void awaitEnded(Pipeline pipeline, List<CoreScript> cores) throws Exception {
+    WAITS.await(
+        pipeline.awaitCoresEnded(
+            cores.stream()
+                .map(core -> ChunkApplier.key(core.chunks().getFirst()))
+                .collect(Collectors.toSet())));
+  }
+
+  /** As an operator can who has the topic's policy changed; compaction alone never does. */
+  private void deleteImages() throws Exception {
+    String topic = bench.topics().images();
+    try (Admin admin = Admin.create(bench.kafka().admin())) {
+      admin
+          .incrementalAlterConfigs(
+              Map.of(
+                  new ConfigResource(ConfigResource.Type.TOPIC, topic),
+                  List.of(
+                      new AlterConfigOp(
+                          new ConfigEntry(TopicConfig.CLEANUP_POLICY_CONFIG, "compact,delete"),
+                          AlterConfigOp.OpType.SET))))
+          .all()
+          .get();
+      admin
+          .deleteRecords(Map.of(new TopicPartition(topic, 0), RecordsToDelete.beforeOffset(1)))
+          .all()
+          .get();
+    }
+  }
+
+  private List<DeadLetter> letters() throws Exception {
+    List<DeadLetter> letters = new ArrayList<>();
+    for (byte[] value : TopicReader.values(bench.kafka(), bench.topics().deadLetters())) {
+      letters.add(ConfluentFrame.decode(value, DeadLetter.class));
+    }
+    return letters;
+  }
+}
