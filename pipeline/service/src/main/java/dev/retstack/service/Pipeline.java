@@ -124,19 +124,20 @@ public final class Pipeline implements AutoCloseable {
   }
 
   /**
-   * Completes when all of these cores have ended and their last chunks are in the state, or their
-   * fleets are gone and all is in the state that they had sent.
+   * Completes when this member has seen all of these cores end, each with its last chunk in the
+   * state of a partition that this one had then, or their fleets are gone and all is in the state
+   * that they had sent.
    */
   public CompletionStage<CoreWatch.Ended> awaitCoresEnded(Set<CoreKey> cores) {
     return queries.ended(cores, cores.size());
   }
 
-  /** Completes when this many cores have ended or are dead, whichever they are. */
+  /** Completes when it has seen this many cores that ended or are dead, whichever they are. */
   public CompletionStage<CoreWatch.Ended> awaitCoresEnded(int count) {
     return queries.ended(Set.of(), count);
   }
 
-  /** How far each core came. */
+  /** How far each core of this member's partitions came. */
   public CompletionStage<List<CoreProgress>> progress() {
     return queries.cores();
   }

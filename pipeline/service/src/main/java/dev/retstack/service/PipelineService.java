@@ -130,7 +130,8 @@ public final class PipelineService {
             Partitions.create(
                 p ->
                     partition(
-                        config, p, new PartitionPeers(images, watch, meters.partition(p), nodes))),
+                        config, p, new PartitionPeers(images, watch, meters.partition(p), nodes)),
+                p -> watch.tell(new CoreWatch.Left(p))),
             "partitions");
     Queries queries = new Queries(system, partitions, watch, topicSizes.events());
     EndOffsets ends =

@@ -183,6 +183,9 @@ class PipelineTest {
         awaitOwned(one, two);
         produce(fleet, 0.5, 1);
         Report merged = awaitMerged(one, two);
+        WAITS.await(
+            "each knows the cores of its own partitions only",
+            () -> knowsItsOwn(one) && knowsItsOwn(two));
         assertThat(merged.resultHash()).isEqualTo(States.of(fleet).report().resultHash());
       }
       // the partitions of the member that left come back, with what it had
@@ -192,6 +195,11 @@ class PipelineTest {
           () -> WAITS.await(one.openPartitions(LOOK)).size() == PARTITIONS);
       assertThat(report(one)).isEqualTo(States.of(fleet).report());
     }
+  }
+
+  private static boolean knowsItsOwn(Pipeline member) throws Exception {
+    List<Integer> own = WAITS.await(member.openPartitions(LOOK));
+    return WAITS.await(member.progress()).stream().allMatch(core -> own.contains(core.partition()));
   }
 
   @Test

@@ -17,8 +17,8 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Knows how far each core came, and tells those who wait for cores to end, or to be dead. It hears
- * from the partitions after each chunk; nobody has to ask it twice.
+ * Knows how far each core of this member's partitions came, and tells those who wait for cores to
+ * end, or to be dead. It hears from the partitions after each chunk; nobody has to ask it twice.
  */
 public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command> {
   /** What the watch understands. */
@@ -37,6 +37,9 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
     }
   }
 
+  /** A partition stopped here: another member has it, or it is opened again. */
+  public record Left(int partition) implements Command {}
+
   /** Which sessions have lost their fleets. */
   public record Lost(Deaths deaths) implements Command {}
 
@@ -46,6 +49,7 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
   /**
    * Completes a future when cores have ended or are dead: those named, or any {@code count} of them
    * where none is named. A future and not a reply, since this may take as long as the fleet runs.
+   * One that was seen to end counts, also where its partition goes to another member meanwhile.
    */
   public record AwaitEnded(Set<CoreKey> cores, int count, CompletableFuture<Ended> done)
       implements Command {
@@ -73,9 +77,8 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
   }
 
   private final Map<CoreKey, CoreProgress> cores = new TreeMap<>();
-  private final Set<CoreKey> ended = new HashSet<>();
   private final Map<Integer, Long> reached = new HashMap<>();
-  private final List<AwaitEnded> waiting = new ArrayList<>();
+  private final List<Waiter> waiting = new ArrayList<>();
   private Deaths deaths = Deaths.NONE;
 
   /** A watch that has seen nothing. */
@@ -104,7 +107,11 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
                 core ->
                     core.partition() == m.partition()
                         && m.sessions().contains(core.key().session()));
-        ended.retainAll(cores.keySet());
+        yield this;
+      }
+      case Left m -> {
+        cores.values().removeIf(core -> core.partition() == m.partition());
+        reached.remove(m.partition());
         yield this;
       }
       case Lost m -> {
@@ -117,8 +124,8 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
 
   private Behavior<Command> onAdvanced(CoreProgress core) {
     cores.put(core.key(), core);
-    if (core.ended() && ended.add(core.key())) {
-      waiting.removeIf(this::answered);
+    if (core.ended()) {
+      waiting.removeIf(waiter -> waiter.saw(core) && answered(waiter));
     }
     return this;
   }
@@ -136,31 +143,48 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
   }
 
   private Behavior<Command> onAwaitEnded(AwaitEnded request) {
-    if (!answered(request)) {
-      waiting.add(request);
+    Waiter waiter = new Waiter(request, new HashSet<>());
+    cores.values().stream().filter(CoreProgress::ended).forEach(waiter::saw);
+    if (!answered(waiter)) {
+      waiting.add(waiter);
     }
     return this;
   }
 
-  private boolean answered(AwaitEnded request) {
-    List<CoreProgress> dead = deaths.sessions().isEmpty() ? List.of() : dead(request);
-    long found =
-        dead.size()
-            + (request.cores().isEmpty()
-                ? ended.size()
-                : request.cores().stream().filter(ended::contains).count());
-    boolean all = found >= (request.cores().isEmpty() ? request.count() : request.cores().size());
+  private boolean answered(Waiter waiter) {
+    List<CoreProgress> dead = deaths.sessions().isEmpty() ? List.of() : dead(waiter);
+    boolean all = waiter.ended().size() + dead.size() >= waiter.wanted();
     if (all) {
-      request.done().complete(new Ended(dead));
+      waiter.request().done().complete(new Ended(dead));
     }
     return all;
   }
 
-  private List<CoreProgress> dead(AwaitEnded request) {
+  private List<CoreProgress> dead(Waiter waiter) {
     return cores.values().stream()
-        .filter(core -> request.cores().isEmpty() || request.cores().contains(core.key()))
+        .filter(core -> waiter.waitsFor(core.key()))
         .map(this::shown)
         .filter(CoreProgress::isDead)
         .toList();
+  }
+
+  /**
+   * Who waits.
+   *
+   * @param ended cores of the request that were seen to end, wherever their partitions are now
+   */
+  private record Waiter(AwaitEnded request, Set<CoreKey> ended) {
+    int wanted() {
+      return request.cores().isEmpty() ? request.count() : request.cores().size();
+    }
+
+    boolean waitsFor(CoreKey core) {
+      return !ended.contains(core) && (request.cores().isEmpty() || request.cores().contains(core));
+    }
+
+    /** Takes note of a core that has ended; false where that is nothing new to this one. */
+    boolean saw(CoreProgress core) {
+      return waitsFor(core.key()) && ended.add(core.key());
+    }
   }
 }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 import org.apache.pekko.Done;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -73,6 +74,7 @@ public final class Partitions extends AbstractMatchingBehavior<Partitions.Comman
   }
 
   private final IntFunction<Behavior<PartitionGraph.Command>> factory;
+  private final IntConsumer left;
   private final Map<Integer, ActorRef<PartitionGraph.Command>> owned = new TreeMap<>();
   private final Set<Integer> stopping = new HashSet<>();
   private final Map<Integer, List<Acquire>> waiting = new HashMap<>();
@@ -83,15 +85,20 @@ public final class Partitions extends AbstractMatchingBehavior<Partitions.Comman
    * Owns nothing yet.
    *
    * @param factory makes the behaviour of a partition
+   * @param left hears of each partition that stopped, before it is opened again
    */
-  public static Behavior<Command> create(IntFunction<Behavior<PartitionGraph.Command>> factory) {
-    return Behaviors.setup(context -> new Partitions(context, factory));
+  public static Behavior<Command> create(
+      IntFunction<Behavior<PartitionGraph.Command>> factory, IntConsumer left) {
+    return Behaviors.setup(context -> new Partitions(context, factory, left));
   }
 
   private Partitions(
-      ActorContext<Command> context, IntFunction<Behavior<PartitionGraph.Command>> factory) {
+      ActorContext<Command> context,
+      IntFunction<Behavior<PartitionGraph.Command>> factory,
+      IntConsumer left) {
     super(context);
     this.factory = factory;
+    this.left = left;
   }
 
   @Override
@@ -188,6 +195,7 @@ public final class Partitions extends AbstractMatchingBehavior<Partitions.Comman
   }
 
   private void onGone(int partition) {
+    left.accept(partition);
     owned.remove(partition);
     stopping.remove(partition);
     List<ActorRef<Done>> waiters = handingOver.remove(partition);

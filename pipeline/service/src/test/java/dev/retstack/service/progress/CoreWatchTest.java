@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.reconstruct.CoreEnd;
 import dev.retstack.service.nodes.Deaths;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.apache.pekko.actor.testkit.typed.javadsl.BehaviorTestKit;
+import org.apache.pekko.actor.testkit.typed.javadsl.TestInbox;
 import org.junit.jupiter.api.Test;
 
 class CoreWatchTest {
@@ -47,6 +49,42 @@ class CoreWatchTest {
     assertThat(awaiting(Set.of(A), 1)).as("it is back").isNotDone();
   }
 
+  @Test
+  void coresOfAPartitionThatLeftAreForgottenAndWhoSawThemEndIsNotLeftWaiting() {
+    CompletableFuture<CoreWatch.Ended> named = awaiting(Set.of(A, B), 2);
+    CompletableFuture<CoreWatch.Ended> counted = awaiting(Set.of(), 2);
+    watch.run(new CoreWatch.Advanced(progress(A, 0, CoreEnd.HALTED)));
+    watch.run(new CoreWatch.Advanced(progress(B, 1, CoreEnd.RUNNING)));
+    watch.run(new CoreWatch.Left(0));
+    assertThat(shown()).containsExactly(progress(B, 1, CoreEnd.RUNNING));
+    CompletableFuture<CoreWatch.Ended> later = awaiting(Set.of(A, B), 2);
+    watch.run(new CoreWatch.Advanced(progress(B, 1, CoreEnd.HALTED)));
+    assertThat(named).as("both were seen to end").isDone();
+    assertThat(counted).isDone();
+    assertThat(later).as("who asks now has not seen A end").isNotDone();
+    watch.run(new CoreWatch.Advanced(progress(A, 0, CoreEnd.HALTED)));
+    assertThat(later).as("the partition is back").isDone();
+  }
+
+  @Test
+  void oneThatEndedAndWentBackToACheckpointCountsOnce() {
+    CompletableFuture<CoreWatch.Ended> both = awaiting(Set.of(), 2);
+    watch.run(new CoreWatch.Advanced(progress(A, 0, CoreEnd.HALTED)));
+    watch.run(new CoreWatch.Left(0));
+    watch.run(new CoreWatch.Advanced(progress(A, 0, CoreEnd.RUNNING)));
+    watch.run(new CoreWatch.Reached(0, 9));
+    watch.run(new CoreWatch.Lost(new Deaths(Map.of("s", new Deaths.Death(77, Map.of(0, 9L))))));
+    assertThat(both).as("A was seen to end, and is no dead core besides").isNotDone();
+    watch.run(new CoreWatch.Advanced(progress(B, 0, CoreEnd.HALTED)));
+    assertThat(both.join().dead()).isEmpty();
+  }
+
+  private List<CoreProgress> shown() {
+    TestInbox<CoreWatch.Answer> inbox = TestInbox.create();
+    watch.run(new CoreWatch.Ask(inbox.getRef()));
+    return inbox.receiveMessage().cores();
+  }
+
   private CompletableFuture<CoreWatch.Ended> awaiting(Set<CoreKey> cores, int count) {
     CompletableFuture<CoreWatch.Ended> done = new CompletableFuture<>();
     watch.run(new CoreWatch.AwaitEnded(cores, count, done));
@@ -54,6 +92,10 @@ class CoreWatchTest {
   }
 
   private static CoreProgress progress(CoreKey key, CoreEnd end) {
-    return new CoreProgress(key, 0, "x86_64", 1, 10, 0, 99, end);
+    return progress(key, 0, end);
+  }
+
+  private static CoreProgress progress(CoreKey key, int partition, CoreEnd end) {
+    return new CoreProgress(key, partition, "x86_64", 1, 10, 0, 99, end);
   }
 }
