@@ -78,8 +78,14 @@ class ForgottenSessionsTest {
         assertThat(client.get("metrics", Map.of()))
             .contains("retstack_forgotten_sessions{partition=\"0\"} 1")
             .contains("retstack_forgotten_cores{partition=\"0\"} 3");
-        assertThat(client.get("stats", Map.of("format", "text")))
-            .contains("1 sessions with 3 cores and ", " were forgotten since 20");
+        for (String path : List.of("stats", "report", "completeness")) {
+          assertThat(client.get(path, Map.of("format", "text")))
+              .as(path)
+              .contains("1 sessions with 3 cores and ", " were forgotten since 20");
+          assertThat(JSON.readTree(client.get(path, Map.of())).get("forgotten"))
+              .as(path)
+              .isEqualTo(stats.get("forgotten"));
+        }
       }
       assertThat(pipeline.progress().toCompletableFuture().get(1, TimeUnit.MINUTES)).hasSize(1);
     }

@@ -28,7 +28,8 @@ public record ForgottenSessions(long sessions, long cores, long records, long lo
         since == 0 || other.since == 0 ? since + other.since : Math.min(since, other.since));
   }
 
-  void writeTo(DataOutput out) throws IOException {
+  /** Writes these numbers, 8 bytes each, big-endian. */
+  public void writeTo(DataOutput out) throws IOException {
     out.writeLong(sessions);
     out.writeLong(cores);
     out.writeLong(records);
@@ -36,7 +37,8 @@ public record ForgottenSessions(long sessions, long cores, long records, long lo
     out.writeLong(since);
   }
 
-  static ForgottenSessions readFrom(DataInput in) throws IOException {
+  /** Reads what {@link #writeTo} wrote. */
+  public static ForgottenSessions readFrom(DataInput in) throws IOException {
     return new ForgottenSessions(
         in.readLong(), in.readLong(), in.readLong(), in.readLong(), in.readLong());
   }

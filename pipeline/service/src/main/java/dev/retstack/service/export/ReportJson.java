@@ -1,6 +1,7 @@
 package dev.retstack.service.export;
 
 import com.fasterxml.jackson.core.JsonGenerator;
+import dev.retstack.graph.aggregate.ForgottenSessions;
 import dev.retstack.graph.reconstruct.Loss;
 import dev.retstack.graph.report.ContextRow;
 import dev.retstack.graph.report.CoreRow;
@@ -36,12 +37,18 @@ public final class ReportJson {
         out);
   }
 
-  /** Writes the report of a member, which says first which partitions it covers. */
-  public static void write(Report report, Coverage coverage, Writer out) throws IOException {
+  /**
+   * Writes the report of a member, which says first which partitions it covers, and then what is
+   * left out of it: {@code forgotten:{sessions, cores, records, lost, since}}.
+   */
+  public static void write(
+      Report report, ForgottenSessions forgotten, Coverage coverage, Writer out)
+      throws IOException {
     Json.write(
         json -> {
           json.writeStartObject();
           coverage.writeTo(json);
+          ForgottenText.json(forgotten, json);
           fields(report, json);
           json.writeEndObject();
         },

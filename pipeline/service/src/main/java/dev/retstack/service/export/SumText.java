@@ -1,6 +1,7 @@
 package dev.retstack.service.export;
 
 import com.fasterxml.jackson.core.JsonGenerator;
+import dev.retstack.graph.aggregate.ForgottenSessions;
 import dev.retstack.graph.report.Report;
 import dev.retstack.service.progress.CoreProgress;
 import java.io.IOException;
@@ -104,14 +105,20 @@ public final class SumText {
   }
 
   /**
-   * {@code {partitions, parts, records, lost, completeness, byPartition:[{partition, cores, ..}],
-   * cores:[{core, session, partition, records, lost, completeness}]}}.
+   * {@code {partitions, parts, records, lost, completeness, forgotten:{sessions, cores, records,
+   * lost, since}, byPartition:[{partition, cores, ..}], cores:[{core, session, partition, records,
+   * lost, completeness}]}}.
    *
    * @param all of the answer's partitions
    * @param shown those of them that this answer lists
+   * @param forgotten cores that are not among them any more
    */
   public static void completeness(
-      List<CoreProgress> all, List<CoreProgress> shown, Coverage coverage, Writer out)
+      List<CoreProgress> all,
+      List<CoreProgress> shown,
+      ForgottenSessions forgotten,
+      Coverage coverage,
+      Writer out)
       throws IOException {
     Json.write(
         json -> {
@@ -121,6 +128,7 @@ public final class SumText {
           json.writeNumberField("records", sum.records());
           json.writeNumberField("lost", sum.lost());
           json.writeNumberField("completeness", sum.completeness());
+          ForgottenText.json(forgotten, json);
           rows(json, "byPartition", By.PARTITION, byPartition(all));
           json.writeArrayFieldStart("cores");
           for (CoreProgress core : shown) {

@@ -56,7 +56,7 @@ final class Answers {
         render(
             out -> {
               switch (format(parameters)) {
-                case JSON -> ReportJson.write(report, view.coverage(), out);
+                case JSON -> ReportJson.write(report, view.forgotten(), view.coverage(), out);
                 case CSV -> ReportCsv.write(report, out);
                 case TEXT -> {
                   view.coverage().writeMissing(out);
@@ -188,10 +188,12 @@ final class Answers {
             out -> {
               switch (format(parameters)) {
                 case JSON ->
-                    SumText.completeness(cores.cores(), page.rows(), cores.coverage(), out);
+                    SumText.completeness(
+                        cores.cores(), page.rows(), cores.forgotten(), cores.coverage(), out);
                 case CSV -> SumText.csv(SumText.By.CORE, SumText.byCore(page.rows()), out);
                 case TEXT -> {
                   cores.coverage().writeMissing(out);
+                  ForgottenText.text(cores.forgotten(), out);
                   SumText.text(SumText.By.PARTITION, SumText.byPartition(cores.cores()), out);
                   out.append('\n');
                   SumText.text(SumText.By.CORE, SumText.byCore(page.rows()), out);

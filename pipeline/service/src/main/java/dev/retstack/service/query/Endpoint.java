@@ -28,7 +28,7 @@ enum Endpoint {
   REPORT(
       "/report",
       "Functions, edges, losses and the hash of the result",
-      "{unit,records,lost,completeness,resultHash,functions,edges,stats,partitions,parts}",
+      "{unit,records,lost,completeness,resultHash,functions,edges,stats,forgotten,partitions,parts}",
       FORMAT,
       UNIT),
   EDGES(
@@ -59,7 +59,7 @@ enum Endpoint {
   COMPLETENESS(
       "/completeness",
       "Records received of all that are known, in percent: in all, by partition, by core",
-      "{records,lost,completeness,byPartition,cores,partitions,parts}",
+      "{records,lost,completeness,forgotten,byPartition,cores,partitions,parts}",
       FORMAT,
       LIMIT,
       OFFSET),
@@ -122,7 +122,7 @@ enum Endpoint {
   STATS(
       "/stats",
       "Losses and defects, and where each partition stands",
-      "{unit,records,lost,completeness,stats,partitions,parts,positions}",
+      "{unit,records,lost,completeness,stats,forgotten,partitions,parts,positions}",
       FORMAT,
       UNIT),
   LIVE("/health/live", "200 while the process serves", "{status}"),

@@ -1,5 +1,6 @@
 package dev.retstack.service.query;
 
+import dev.retstack.graph.aggregate.ForgottenSessions;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.reconstruct.CoreEnd;
 import dev.retstack.graph.report.CoreSum;
@@ -73,8 +74,12 @@ public final class Job implements AutoCloseable {
     this.room = new HeapRoom(http.heldBytesMax());
   }
 
-  /** How far the cores of all partitions came. */
-  record Cores(List<CoreProgress> cores, Coverage coverage) {
+  /**
+   * How far the cores of all partitions came.
+   *
+   * @param forgotten cores that are no longer among them
+   */
+  record Cores(List<CoreProgress> cores, ForgottenSessions forgotten, Coverage coverage) {
     Cores {
       cores = List.copyOf(cores);
     }
@@ -111,11 +116,14 @@ public final class Job implements AutoCloseable {
             found -> {
               List<CoreProgress> cores = new ArrayList<>();
               Deaths deaths = fleets.deaths();
+              ForgottenSessions forgotten = ForgottenSessions.NONE;
               for (Part part : found.parts().values()) {
-                part.cores().forEach(core -> cores.add(core.with(deaths, part.nextOffset())));
+                Part.Cores own = part.cores();
+                own.cores().forEach(core -> cores.add(core.with(deaths, part.nextOffset())));
+                forgotten = forgotten.plus(own.forgotten());
               }
               cores.sort(Comparator.comparing(CoreProgress::key));
-              return new Cores(cores, found.coverage());
+              return new Cores(cores, forgotten, found.coverage());
             });
   }
 

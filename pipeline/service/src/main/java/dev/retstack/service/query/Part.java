@@ -1,6 +1,7 @@
 package dev.retstack.service.query;
 
 import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.aggregate.ForgottenSessions;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.reconstruct.CoreEnd;
 import dev.retstack.graph.report.TopBuilder;
@@ -94,7 +95,7 @@ record Part(
   }
 
   /** The body of a part of {@link Kind#CORES}. */
-  static byte[] bytes(List<CoreProgress> cores) {
+  static byte[] bytes(List<CoreProgress> cores, ForgottenSessions forgotten) {
     return written(
         out -> {
           out.writeInt(cores.size());
@@ -108,6 +109,7 @@ record Part(
             out.writeLong(core.time());
             out.writeUTF(core.end().name());
           }
+          forgotten.writeTo(out); // who knows nothing of it stops before
         });
   }
 
@@ -136,8 +138,20 @@ record Part(
     }
   }
 
-  /** The cores of a part of {@link Kind#CORES}. */
-  List<CoreProgress> cores() {
+  /**
+   * What a part of {@link Kind#CORES} holds.
+   *
+   * @param forgotten what was dropped from the state; nothing where a member of a release that does
+   *     not say gave the part
+   */
+  record Cores(List<CoreProgress> cores, ForgottenSessions forgotten) {
+    Cores {
+      cores = List.copyOf(cores);
+    }
+  }
+
+  /** Reads a part of {@link Kind#CORES}. */
+  Cores cores() {
     List<CoreProgress> cores = new ArrayList<>();
     try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(body))) {
       int count = in.readInt();
@@ -154,10 +168,11 @@ record Part(
                 in.readLong(),
                 CoreEnd.valueOf(in.readUTF())));
       }
+      return new Cores(
+          cores, in.available() == 0 ? ForgottenSessions.NONE : ForgottenSessions.readFrom(in));
     } catch (IOException e) {
       throw new UncheckedIOException("partition " + partition + ": cores cannot be read", e);
     }
-    return cores;
   }
 
   @Override

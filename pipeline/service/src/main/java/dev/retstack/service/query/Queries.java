@@ -151,7 +151,8 @@ public final class Queries {
                     Part.bytes(
                         cores.stream()
                             .filter(core -> core.partition() == measure.partition())
-                            .toList()),
+                            .toList(),
+                        measure.forgotten()),
                     ""));
   }
 
