@@ -52,6 +52,7 @@ class ConnectorSeekTest {
   private final CountDownLatch opened = new CountDownLatch(LiveBench.PARTITIONS);
   private final CountDownLatch gate = new CountDownLatch(1);
   private ImageFeed images;
+  private ImageReader reader;
 
   /** A ledger in Kafka whose owner hears late that it is open. */
   private final class LateLedger implements Ledger {
@@ -107,10 +108,16 @@ class ConnectorSeekTest {
     if (images != null) {
       images.close();
     }
+    if (reader != null) {
+      reader.close();
+    }
   }
 
   private ActorRef<Partitions.Command> partitions(int nowhere) throws Exception {
-    ActorRef<ImageRegistry.Command> registry = kit.spawn(ImageRegistry.create());
+    Meters meters = new Meters();
+    reader = new ImageReader(bench.kafka(), bench.topics().images(), () -> {});
+    ActorRef<ImageRegistry.Command> registry =
+        kit.spawn(ImageRegistry.create(1 << 20, reader, meters.images()));
     try (TopicAdmin admin = new TopicAdmin(bench.kafka(), Duration.ofSeconds(60))) {
       images =
           new ImageFeed(
@@ -118,7 +125,6 @@ class ConnectorSeekTest {
     }
     images.start();
     ActorRef<CoreWatch.Command> watch = kit.spawn(CoreWatch.create());
-    Meters meters = new Meters();
     PartitionSettings settings =
         new PartitionSettings(
             bench.topics(),
@@ -136,7 +142,8 @@ class ConnectorSeekTest {
                     p,
                     settings,
                     () -> new LateLedger(p, p == nowhere),
-                    new PartitionPeers(registry, watch, meters.partition(p), VersionRule.ALONE))));
+                    new PartitionPeers(registry, watch, meters.partition(p), VersionRule.ALONE)),
+            p -> watch.tell(new CoreWatch.Left(p))));
   }
 
   private EventStream stream(ActorRef<Partitions.Command> partitions, Duration feedWait) {
