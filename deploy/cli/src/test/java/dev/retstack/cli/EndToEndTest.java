@@ -73,7 +73,7 @@ class EndToEndTest {
       assertThat(gate.code()).isEqualTo(ExitCode.FINDINGS);
       assertThat(gate.out()).contains("FRAME_POINTER_MISMATCH");
       Ran unknown = Ran.retstack("graph", "--live", "--http", http, "--core", "nobody");
-      assertThat(unknown.code()).isEqualTo(ExitCode.ENVIRONMENT);
+      assertThat(unknown.code()).isEqualTo(ExitCode.BAD_INPUT);
       return hash;
     }
   }

@@ -13,6 +13,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import javax.net.ssl.SSLException;
 
@@ -21,6 +22,10 @@ public final class LiveClient implements AutoCloseable {
   private static final Duration CONNECT = Duration.ofSeconds(5);
   private static final Duration ANSWER = Duration.ofSeconds(60);
   private static final String MISSING = "; missing=";
+
+  /** Statuses of questions that make no sense, or are about something that is not there. */
+  private static final Set<Integer> AT_FAULT = Set.of(400, 404, 409, 414);
+
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /** Nobody answers there at all; another member may. */
@@ -29,6 +34,15 @@ public final class LiveClient implements AutoCloseable {
 
     UnreachableException(String message, Throwable cause) {
       super(message, cause);
+    }
+  }
+
+  /** A member that runs does not answer this: the question itself is at fault. */
+  public static final class RefusedException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    RefusedException(String message) {
+      super(message);
     }
   }
 
@@ -106,7 +120,7 @@ public final class LiveClient implements AutoCloseable {
           e);
     }
     if (response.statusCode() != 200) {
-      throw new IOException(uri + ": " + error(response));
+      throw failure(uri, response);
     }
     return new Reply(response.body(), missing(response));
   }
@@ -117,16 +131,20 @@ public final class LiveClient implements AutoCloseable {
     return at < 0 ? "" : covered.substring(at + MISSING.length());
   }
 
-  private static String error(HttpResponse<String> response) {
+  private static IOException failure(URI uri, HttpResponse<String> response) {
+    int status = response.statusCode();
     try {
       JsonNode body = JSON.readTree(response.body());
       if (body != null && body.hasNonNull("error")) {
-        return body.path("error").asText() + ": " + body.path("cure").asText();
+        String said =
+            "%s: %s: %s".formatted(uri, body.path("error").asText(), body.path("cure").asText());
+        return AT_FAULT.contains(status) ? new RefusedException(said) : new IOException(said);
       }
     } catch (JacksonException e) {
-      return "answer " + response.statusCode() + " that is not JSON: is this a pipeline?";
+      return new IOException(
+          "%s: answer %d that is not JSON: is this a pipeline?".formatted(uri, status), e);
     }
-    return "answer " + response.statusCode() + ": " + response.body();
+    return new IOException("%s: answer %d: %s".formatted(uri, status, response.body()));
   }
 
   private static String encode(String text) {

@@ -100,6 +100,8 @@ public final class LiveOptions {
                 .formatted(members));
       }
       reply = ask(resource, parameters, members);
+    } catch (LiveClient.RefusedException e) {
+      throw CommandException.badInput(e.getMessage(), e);
     } catch (IOException e) {
       throw CommandException.environment(
           e.getMessage() + "; start one with \"retstack pipeline\", or name it with --http", e);

@@ -1,0 +1,207 @@
+package dev.retstack.cli.verb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.Ran;
+import dev.retstack.cli.broker.EmbeddedBroker;
+import dev.retstack.cli.option.GuestImages;
+import dev.retstack.fleet.CoreSpec;
+import dev.retstack.fleet.Fleet;
+import dev.retstack.fleet.FleetListener;
+import dev.retstack.fleet.FleetOptions;
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.linux.LinuxOptions;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.publish.FileChunkSink;
+import dev.retstack.schema.codec.Codecs;
+import dev.retstack.service.Pipeline;
+import dev.retstack.service.PipelineConfig;
+import dev.retstack.service.PipelineService;
+import dev.retstack.service.ingest.KafkaSettings;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The call tree of a pipeline that runs, at a time and now: what the verb says of the same chunks
+ * in a trace. The last chunks have not come yet, so that calls are open.
+ */
+@Timeout(240)
+class LiveGraphTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String IMAGE = "zoo-riscv64-mcount";
+  private static final String CORE = IMAGE + "-0";
+
+  @TempDir private Path dir;
+  private String trace;
+  private EmbeddedBroker broker;
+  private Pipeline pipeline;
+
+  @BeforeEach
+  void aPipelineThatWaitsForTheLastChunks() throws Exception {
+    trace = cut(record()).toString();
+    long records = JSON.readTree(ofTrace("report", "json").out()).path("records").asLong();
+    assertThat(records).isPositive();
+    broker = EmbeddedBroker.start(dir.resolve("broker"), 0);
+    Map<String, String> cluster = Map.of("KAFKA_BOOTSTRAP_SERVERS", broker.bootstrap());
+    Ran sent = Ran.with(cluster, "replay", trace, "--into-kafka");
+    assertThat(sent.code()).as(sent.err()).isEqualTo(ExitCode.OK);
+    pipeline =
+        PipelineService.start(
+            PipelineConfig.of(KafkaSettings.of(broker.bootstrap()))
+                .but()
+                .http("127.0.0.1", 0)
+                .build());
+    long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
+    while (applied() < records) {
+      assertThat(System.nanoTime()).as("all records are applied").isLessThan(deadline);
+    }
+  }
+
+  @AfterEach
+  void stop() {
+    if (pipeline != null) {
+      pipeline.close();
+    }
+    if (broker != null) {
+      broker.close();
+    }
+  }
+
+  private long applied() throws Exception {
+    return pipeline.progress().toCompletableFuture().get(1, TimeUnit.MINUTES).stream()
+        .mapToLong(core -> core.records())
+        .sum();
+  }
+
+  /** A trace of small chunks, some dozens of them. */
+  private Path record() throws Exception {
+    Path file = dir.resolve("whole.avro");
+    LinuxOptions w200 = LinuxOptions.of("zoo").withArguments(List.of("zoo", "w200", "300"));
+    CoreSpec core =
+        new CoreSpec(
+            CORE,
+            LoadedImage.load(GuestImages.resolve(IMAGE)),
+            CoreOptions.of(w200).withRecordsPerChunk(1_000));
+    FleetOptions options = FleetOptions.standard().withCodec(Codecs.byId("records"));
+    try (FileChunkSink sink = FileChunkSink.open(file)) {
+      Fleet.run(List.of(core), options, sink, FleetListener.NONE);
+    }
+    return file;
+  }
+
+  /** The first two thirds of it, or a little less: whole blocks are read. */
+  private Path cut(Path whole) throws Exception {
+    byte[] bytes = Files.readAllBytes(whole);
+    return Files.write(dir.resolve("cut.avro"), Arrays.copyOf(bytes, bytes.length / 3 * 2));
+  }
+
+  private Ran ofTrace(String verb, String format, String... more) {
+    return run(List.of(verb, trace, "--format", format), more);
+  }
+
+  /** With as many calls as a pipeline keeps. */
+  private Ran graphOfTrace(String format, String... more) {
+    List<String> words = new ArrayList<>(List.of(more));
+    words.addAll(List.of("--max-calls", String.valueOf(PipelineConfig.TREE_CALLS_PER_CORE)));
+    return ofTrace("graph", format, words.toArray(String[]::new));
+  }
+
+  private Ran live(String format, String... more) {
+    String http = pipeline.httpUri().toString();
+    return run(List.of("graph", "--live", "--http", http, "--format", format), more);
+  }
+
+  private static Ran run(List<String> first, String... more) {
+    List<String> words = new ArrayList<>(first);
+    words.addAll(List.of(more));
+    return Ran.retstack(words.toArray(String[]::new));
+  }
+
+  private void sameAsOfTheTrace(String format, String... more) {
+    Ran live = live(format, more);
+    assertThat(live.code()).as(live.err()).isEqualTo(ExitCode.OK);
+    assertThat(live.out()).isEqualTo(graphOfTrace(format, more).out());
+  }
+
+  @Test
+  void itSaysWhatTheTraceSaysAndRefusesWhatMakesNoSense() throws Exception {
+    String time = String.valueOf(timeOfACall());
+    for (String format : List.of("text", "json", "csv")) {
+      sameAsOfTheTrace(format, "--at", time);
+      sameAsOfTheTrace(format, "--at", time, "--window", "500");
+      sameAsOfTheTrace(format, "--at", time, "--core", CORE, "--depth", "2");
+      sameAsOfTheTrace(format, "--at", String.valueOf(Long.MAX_VALUE));
+    }
+    assertThat(live("text", "--at", time).out()).contains("run_w200() {").contains("w200_");
+    assertThat(live("csv", "--at", time, "--depth", "1").out().lines()).hasSize(2);
+    JsonNode before = JSON.readTree(live("json", "--at", "0").out());
+    assertThat(before).hasSize(1);
+    assertThat(before.get(0).path("calls")).as("nothing had begun").isEmpty();
+    assertThat(before.get(0).path("core").asText()).isEqualTo(CORE);
+
+    openCalls();
+    refusals(time);
+  }
+
+  /** Some call in the middle of what came. */
+  private long timeOfACall() throws Exception {
+    JsonNode roots = JSON.readTree(graphOfTrace("json", "--depth", "2").out()).get(0).path("calls");
+    JsonNode calls = roots.get(0).path("children");
+    assertThat(calls.size()).isGreaterThan(10);
+    return calls.get(calls.size() / 2).path("enter").asLong();
+  }
+
+  private void openCalls() throws Exception {
+    for (String format : List.of("text", "csv")) {
+      sameAsOfTheTrace(format, "--open");
+      sameAsOfTheTrace(format, "--open", "--core", CORE);
+    }
+    assertThat(live("text", "--open").out()).contains("run_w200").contains("calls are open");
+    JsonNode live = JSON.readTree(live("json", "--open").out());
+    JsonNode stored = JSON.readTree(graphOfTrace("json", "--open").out());
+    assertThat(live.path("calls")).isNotEmpty().isEqualTo(stored.path("calls"));
+    assertThat(live.path("open")).isEqualTo(stored.path("open"));
+    assertThat(live.path("partitions").path("owned")).isNotEmpty();
+  }
+
+  private void refusals(String time) {
+    for (List<String> question : List.of(List.of("--at", time), List.of("--open"))) {
+      List<String> more = new ArrayList<>(question);
+      more.addAll(List.of("--core", "nobody"));
+      Ran unknown = live("text", more.toArray(String[]::new));
+      assertThat(unknown.code()).as(unknown.err()).isEqualTo(ExitCode.BAD_INPUT);
+      assertThat(unknown.out()).isEmpty();
+      assertThat(unknown.err())
+          .contains("no core nobody")
+          .doesNotContain("start one with \"retstack pipeline\"");
+    }
+    Ran deep = live("text", "--at", time, "--depth", "0");
+    assertThat(deep.code()).as(deep.err()).isEqualTo(ExitCode.BAD_INPUT);
+    assertThat(deep.err()).contains("depth 0").contains("use a whole number from 1");
+    usage("'noon' is not a long", "--at", "noon");
+    usage("--at -1 --window 0: give a time from 0 up", "--at", "-1");
+    usage("--at 5 --window -1", "--at", "5", "--window", "-1");
+    usage("--window 5: give the time that it is around", "--window", "5");
+    usage("--open is of the end, --at of a time: give one", "--open", "--at", "5");
+  }
+
+  private void usage(String problem, String... more) {
+    Ran ran = live("text", more);
+    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.USAGE);
+    assertThat(ran.err()).contains(problem);
+    assertThat(ran.out()).isEmpty();
+  }
+}
