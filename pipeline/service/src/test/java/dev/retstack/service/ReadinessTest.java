@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.service.ingest.GroupProtocol;
 import dev.retstack.service.support.BrokerPair;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
@@ -11,6 +12,8 @@ import dev.retstack.service.support.Waits;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * A member is ready once Kafka has taken a checkpoint of each of its partitions, and stays so:
@@ -65,6 +68,19 @@ class ReadinessTest {
       bench.awaitEnded(member);
       WAITS.await("the checkpoint is committed", () -> pending(ask) == 0);
       assertThat(bench.scrape(member).sum("retstack_partition_failures_total")).isZero();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(GroupProtocol.class)
+  void aMemberToWhomTheGroupGivesNothingIsReadyToo(GroupProtocol protocol) throws Exception {
+    LiveBench bench = LiveBench.fresh(1, 2, protocol);
+    try (Pipeline one = PipelineService.start(bench.config());
+        Pipeline two = PipelineService.start(bench.config());
+        HttpAsk first = new HttpAsk(one.httpUri());
+        HttpAsk second = new HttpAsk(two.httpUri())) {
+      WAITS.await("the first is ready", () -> first.get("/health/ready").statusCode() == 200);
+      WAITS.await("the second is ready", () -> second.get("/health/ready").statusCode() == 200);
     }
   }
 
