@@ -8,12 +8,11 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -94,9 +93,6 @@ final class EventStream {
   private final GroupMember member;
   private final Duration feedWait;
 
-  /** Partitions that have a feed. */
-  private final Set<Integer> fed = ConcurrentHashMap.newKeySet();
-
   /**
    * A stream that does not run yet.
    *
@@ -128,7 +124,6 @@ final class EventStream {
   /** Joins the group and runs until drained or failed. */
   Running run() {
     member.left();
-    fed.clear();
     SharedKillSwitch feeds = KillSwitches.shared("feeds");
     return new Running(run(feeds, KillSwitches.shared("assignments")), feeds);
   }
@@ -146,7 +141,9 @@ final class EventStream {
             assigned ->
                 member.leavesAlone(assigned.first().partition())
                     ? CompletableFuture.completedFuture(leaveAlone(assigned, feeds))
-                    : find(assigned.first()).thenApply(graph -> feed(assigned, graph, feeds)))
+                    : find(assigned.first())
+                        .thenApply(graph -> feed(assigned, graph, feeds))
+                        .exceptionally(failure -> unlessGone(assigned, feeds, failure)))
         .flatMapMerge(Math.max(1, partitionCount), feed -> feed)
         .toMat(Sink.ignore(), Consumer::createDrainingControl)
         .run(system);
@@ -156,7 +153,7 @@ final class EventStream {
       Pair<TopicPartition, Source<ConsumerRecord<byte[], byte[]>, NotUsed>> assigned,
       ActorRef<PartitionGraph.Command> graph,
       SharedKillSwitch feeds) {
-    fed.add(assigned.first().partition());
+    member.feeds(assigned.first().partition());
     return assigned
         .second()
         .via(feeds.flow())
@@ -166,13 +163,26 @@ final class EventStream {
   private Source<Done, NotUsed> leaveAlone(
       Pair<TopicPartition, Source<ConsumerRecord<byte[], byte[]>, NotUsed>> assigned,
       SharedKillSwitch feeds) {
-    fed.add(assigned.first().partition());
+    member.feeds(assigned.first().partition());
     return assigned.second().via(feeds.flow()).via(new LeftAlone<>());
+  }
+
+  /** A partition that was taken back before its feed ran is no failure of the others. */
+  private Source<Done, NotUsed> unlessGone(
+      Pair<TopicPartition, Source<ConsumerRecord<byte[], byte[]>, NotUsed>> assigned,
+      SharedKillSwitch feeds,
+      Throwable failure) {
+    if (member.holds(assigned.first().partition())) {
+      throw failure instanceof CompletionException wrapped
+          ? wrapped
+          : new CompletionException(failure);
+    }
+    return leaveAlone(assigned, feeds);
   }
 
   private CompletionStage<Map<TopicPartition, Object>> startOffsets(
       Set<TopicPartition> assigned, SharedKillSwitch assignments) {
-    Map<TopicPartition, CompletableFuture<Long>> asked = new LinkedHashMap<>();
+    Map<TopicPartition, CompletableFuture<OptionalLong>> asked = new LinkedHashMap<>();
     for (TopicPartition partition : assigned) {
       asked.put(
           partition,
@@ -181,6 +191,7 @@ final class EventStream {
                   graph ->
                       AskPattern.<PartitionGraph.Command, Long>askWithStatus(
                           graph, PartitionGraph.AwaitOpen::new, ANSWER, system.scheduler()))
+              .thenApply(OptionalLong::of)
               .exceptionally(failure -> leftAt(partition.partition(), failure))
               .toCompletableFuture());
     }
@@ -194,7 +205,7 @@ final class EventStream {
                     // of one that was taken back meanwhile the connector cannot set the offset,
                     // and forgets the others with it
                     if (member.holds(partition.partition())) {
-                      offsets.put(partition, offset.join());
+                      offset.join().ifPresent(from -> offsets.put(partition, from));
                     }
                   });
               awaitFeeds(offsets.keySet(), assignments);
@@ -203,15 +214,13 @@ final class EventStream {
   }
 
   private void awaitFeeds(Set<TopicPartition> opened, SharedKillSwitch assignments) {
+    Map<Integer, Long> awaited = member.holdings(numbers(opened));
     system
         .scheduler()
         .scheduleOnce(
             feedWait,
             () -> {
-              Set<Integer> forgotten = new TreeSet<>();
-              opened.forEach(partition -> forgotten.add(partition.partition()));
-              forgotten.retainAll(member.held());
-              forgotten.removeAll(fed);
+              Set<Integer> forgotten = member.unfed(awaited);
               if (!forgotten.isEmpty()) {
                 assignments.abort(
                     new IOException(
@@ -222,28 +231,30 @@ final class EventStream {
             system.executionContext());
   }
 
-  /** Where a partition stands that is left alone; any other failure goes on. */
-  private long leftAt(int partition, Throwable failure) {
+  /**
+   * Where a partition stands that is left alone; nowhere one that was taken back meanwhile. Any
+   * other failure goes on.
+   */
+  private OptionalLong leftAt(int partition, Throwable failure) {
     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
     if (cause instanceof UnreadableCheckpointException unreadable) {
       member.leaveAlone(partition);
       onUnreadable.accept(unreadable);
-      return unreadable.nextOffset();
+      return OptionalLong.of(unreadable.nextOffset());
+    }
+    if (!member.holds(partition)) {
+      return OptionalLong.empty();
     }
     throw new CompletionException(cause);
   }
 
   private void revoked(Set<TopicPartition> gone) {
-    gone.forEach(
-        partition -> {
-          member.lookAgain(partition.partition());
-          if (!member.holds(partition.partition())) {
-            fed.remove(partition.partition());
-          }
-        });
-    partitions.tell(
-        new Partitions.Release(
-            gone.stream().map(TopicPartition::partition).collect(Collectors.toSet())));
+    gone.forEach(partition -> member.lookAgain(partition.partition()));
+    partitions.tell(new Partitions.Release(numbers(gone)));
+  }
+
+  private static Set<Integer> numbers(Set<TopicPartition> some) {
+    return some.stream().map(TopicPartition::partition).collect(Collectors.toSet());
   }
 
   private CompletionStage<ActorRef<PartitionGraph.Command>> acquire(TopicPartition partition) {

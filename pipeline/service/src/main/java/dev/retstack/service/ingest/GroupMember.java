@@ -1,72 +1,103 @@
 package dev.retstack.service.ingest;
 
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What the consumer group gave this member. Kept up to date by the event stream, read by whoever
- * wants to know; safe for use by several threads.
+ * What the consumer group gave this member, and which of it has a feed. A partition that comes back
+ * after it was taken away is held anew: what was seen of it before tells nothing about it. Kept up
+ * to date by the event stream, read by whoever wants to know; safe for use by several threads.
  */
 public final class GroupMember {
-  /** Partitions that the group gave this member and has not taken back. */
-  private final Set<Integer> held = ConcurrentHashMap.newKeySet();
+  /** Partitions that the group gave this member and has not taken back, numbered as they came. */
+  private final Map<Integer, Long> held = new HashMap<>();
+
+  /** Under which number a partition got a feed. */
+  private final Map<Integer, Long> fed = new HashMap<>();
 
   /** Those whose checkpoints this member cannot go on from: it takes nothing of them. */
-  private final Set<Integer> leftAlone = ConcurrentHashMap.newKeySet();
+  private final Set<Integer> leftAlone = new HashSet<>();
 
-  private volatile boolean isIn;
+  private long count;
+  private boolean isIn;
 
   /** Whether the group has told this member its partitions, be it none. */
-  public boolean isIn() {
+  public synchronized boolean isIn() {
     return isIn;
   }
 
   /** Partitions that it has to open: those that it was given and can read, in order. */
-  public Set<Integer> toOpen() {
-    Set<Integer> wanted = held();
+  public synchronized Set<Integer> toOpen() {
+    Set<Integer> wanted = new TreeSet<>(held.keySet());
     wanted.removeAll(leftAlone);
     return wanted;
   }
 
   /** It is in no group, and joins it or not. */
-  void left() {
+  synchronized void left() {
     isIn = false;
     held.clear();
+    fed.clear();
     leftAlone.clear();
   }
 
   /** The group gave it these partitions, or none. */
-  void given(Set<Integer> partitions) {
-    held.addAll(partitions);
+  synchronized void given(Set<Integer> partitions) {
+    partitions.forEach(partition -> held.put(partition, ++count));
     isIn = true;
   }
 
   /** The group took these back. */
-  void takenBack(Set<Integer> partitions) {
-    held.removeAll(partitions);
+  synchronized void takenBack(Set<Integer> partitions) {
+    held.keySet().removeAll(partitions);
   }
 
-  boolean holds(int partition) {
-    return held.contains(partition);
+  synchronized boolean holds(int partition) {
+    return held.containsKey(partition);
   }
 
-  /** A copy of what it holds now, in order. */
-  Set<Integer> held() {
-    return new TreeSet<>(held);
+  /** Those of these partitions that it holds, each with the number that it has until it goes. */
+  synchronized Map<Integer, Long> holdings(Set<Integer> partitions) {
+    Map<Integer, Long> some = new TreeMap<>(held);
+    some.keySet().retainAll(partitions);
+    return some;
+  }
+
+  /** This partition has a feed. */
+  synchronized void feeds(int partition) {
+    Long number = held.get(partition);
+    if (number != null) {
+      fed.put(partition, number);
+    }
+  }
+
+  /** Those that it holds under the same number still, and that have no feed. */
+  synchronized Set<Integer> unfed(Map<Integer, Long> some) {
+    Set<Integer> unfed = new TreeSet<>();
+    some.forEach(
+        (partition, number) -> {
+          if (number.equals(held.get(partition)) && !number.equals(fed.get(partition))) {
+            unfed.add(partition);
+          }
+        });
+    return unfed;
   }
 
   /** It takes nothing of this partition. */
-  void leaveAlone(int partition) {
+  synchronized void leaveAlone(int partition) {
     leftAlone.add(partition);
   }
 
   /** The stream of this partition is over: whoever gets it again looks again. */
-  void lookAgain(int partition) {
+  synchronized void lookAgain(int partition) {
     leftAlone.remove(partition);
   }
 
-  boolean leavesAlone(int partition) {
+  synchronized boolean leavesAlone(int partition) {
     return leftAlone.contains(partition);
   }
 }
