@@ -134,21 +134,18 @@ final class SplitResolver implements AutoCloseable {
 
   /** One line for each that goes silent, and one when it is back or out. */
   private void tellOfSilence() {
-    Set<String> now =
-        cluster.state().getUnreachable().stream()
-            .map(member -> MemberAddress.hostPort(member.address()))
-            .collect(Collectors.toSet());
-    for (String one : now) {
+    SplitWatch.View view = view(); // the cluster keeps those that were put out for a while
+    for (String one : view.silent()) {
       if (!silent.contains(one)) {
         log.warn("member {} is silent", one);
       }
     }
     for (String one : silent) {
-      if (!now.contains(one)) {
-        log.warn("member {} is {}", one, known().contains(one) ? "back" : "out");
+      if (!view.silent().contains(one)) {
+        log.warn("member {} is {}", one, view.reached().contains(one) ? "back" : "out");
       }
     }
-    silent = now;
+    silent = view.silent();
   }
 
   @Override
