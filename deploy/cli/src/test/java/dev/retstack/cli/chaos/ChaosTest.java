@@ -164,7 +164,13 @@ class ChaosTest {
   }
 
   private static void announce(String row, ChaosScript script) {
-    System.out.println("%s: -Dretstack.seed=%d %s".formatted(row, script.seed(), script.faults()));
+    int count = script.faults().size();
+    System.out.println(
+        "%s: -Dretstack.seed=%d %s"
+            .formatted(
+                row,
+                script.seed(),
+                isLong(count) ? "%d faults".formatted(count) : script.faults()));
   }
 
   private static void tell(String row, Job job, String figures) throws Exception {

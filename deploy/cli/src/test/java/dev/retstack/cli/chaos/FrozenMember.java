@@ -14,6 +14,9 @@ import java.util.regex.Pattern;
 /**
  * A member is frozen until others have its partitions, and goes on where it was: what it then
  * writes the broker refuses. Whoever asks another member meanwhile is answered.
+ *
+ * <p>One that had just written its last checkpoint when it froze has nothing to be refused: it
+ * learns from the group that it was too late. Such a freeze proves less, and another one follows.
  */
 final class FrozenMember {
   /** How the broker says that another owner was there meanwhile. */
@@ -22,6 +25,9 @@ final class FrozenMember {
 
   private static final Duration ANSWER = Duration.ofSeconds(20);
   private static final Duration REFUSAL = Duration.ofMinutes(1);
+
+  /** Freezes in a row that may have hit nothing to be refused. */
+  private static final int IDLE_MOST = 5;
 
   private final Job job;
   private final Duration patience;
@@ -42,9 +48,11 @@ final class FrozenMember {
     List<Recovery> recoveries = new ArrayList<>();
     List<Long> answers = new ArrayList<>();
     long refusals = 0;
+    int idle = 0;
+    int idleInARow = 0;
     try (StateWatch watch =
         new StateWatch(job.kafka(), job.topics().state(), job.group(), "read_committed")) {
-      for (int i = 0; i < times; i++) {
+      for (int i = 0; i < times + idle; i++) {
         job.awaitOwned();
         Member victim = owner(i);
         List<Member> others = job.members().stream().filter(one -> one != victim).toList();
@@ -62,7 +70,11 @@ final class FrozenMember {
         recoveries.add(recovery);
         answers.add(millisOfAnswer(others.getLast(), true));
         victim.thaw();
-        refusals += awaitRefusals(victim, before, fleet) - before;
+        long refusedNow = awaitEndOfOld(victim, lost, before, fleet) - before;
+        refusals += refusedNow;
+        idleInARow = refusedNow == 0 ? idleInARow + 1 : 0;
+        idle += refusedNow == 0 ? 1 : 0;
+        assertThat(idleInARow).as("freezes in a row without a refusal").isLessThan(IDLE_MOST);
         job.awaitSettled();
         for (Member other :
             others) { // the one that is wrong is shut out, never the one that is right
@@ -73,9 +85,10 @@ final class FrozenMember {
       fleet.end();
       Comparison same = Comparison.of(job, job.members().getFirst(), TestFleet.CORES);
       assertThat(watch.wrong()).as("one owner at a time").isEmpty();
-      return "%d freezes; %s; %d partitions refused by the broker after the thaw; answers of the others meanwhile %s; %s"
+      return "%d freezes, and %d of members that had nothing to write; %s; %d partitions refused by the broker after the thaw; answers of the others meanwhile %s; %s"
           .formatted(
               times,
+              idle,
               Recovery.figures(recoveries),
               refusals,
               Recovery.medianAndWorst(answers),
@@ -134,16 +147,31 @@ final class FrozenMember {
     }
   }
 
-  private static long awaitRefusals(Member victim, long before, TestFleet fleet) throws Exception {
+  /** Returns when something was refused, or when it gave its partitions up before it wrote. */
+  private static long awaitEndOfOld(
+      Member victim, Map<Integer, Long> lost, long before, TestFleet fleet) throws Exception {
     long start = System.nanoTime();
-    while (refusals(victim) == before) {
+    boolean gaveUp = false;
+    while (refusals(victim) == before && !gaveUp) {
       if (System.nanoTime() - start > REFUSAL.toNanos()) {
         throw new AssertionError(
-            "nothing was refused: %s %s".formatted(victim.scrape(), victim.said()));
+            "%s goes on as if nothing had been: %s %s"
+                .formatted(lost, victim.scrape(), victim.said()));
       }
       fleet.run(100);
+      gaveUp = victim.scrape().map(now -> hasNoneOf(lost, now)).orElse(false);
     }
-    return refusals(victim);
+    return refusals(victim); // what was refused is told before the partition is given up
+  }
+
+  private static boolean hasNoneOf(Map<Integer, Long> lost, Member.Scrape now) {
+    Map<Integer, Double> open = now.of(Member.Names.OPEN);
+    Map<Integer, Double> epoch = now.of(Member.Names.EPOCH);
+    return lost.entrySet().stream()
+        .noneMatch(
+            entry ->
+                open.getOrDefault(entry.getKey(), 0.0) == 1
+                    && epoch.getOrDefault(entry.getKey(), 0.0) <= entry.getValue());
   }
 
   private static long refusals(Member member) throws Exception {

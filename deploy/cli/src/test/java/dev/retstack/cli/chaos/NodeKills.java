@@ -24,7 +24,13 @@ final class NodeKills {
   private final Job job;
   private final Duration bound;
   private final List<Recovery> recoveries = new ArrayList<>();
+
+  /** Those of them that had to wait for the session of one that died before as well. */
+  private final List<Recovery> doubles = new ArrayList<>();
+
   private final Map<Transactions.Hit, Integer> hits = new EnumMap<>(Transactions.Hit.class);
+  private long idleDeathNanos;
+  private boolean idleDeath;
 
   /**
    * Kills to come.
@@ -50,13 +56,16 @@ final class NodeKills {
       fleet.end();
       Comparison same = Comparison.of(job, job.members().getFirst(), TestFleet.CORES);
       assertThat(committed.wrong()).as("one owner at a time").isEmpty();
-      return "%d kills; %s; %d of %d within %d s; hit %s; %d checkpoints, %d takeovers, one owner at a time; %s"
+      return "%d kills; %s; %d of %d within %d s; right behind the death of one that owned nothing %d of %d within %d s; hit %s; %d checkpoints, %d takeovers, one owner at a time; %s"
           .formatted(
               script.faults().size(),
-              Recovery.figures(recoveries),
+              Recovery.figures(all()),
               Recovery.within(recoveries, bound),
               recoveries.size(),
               bound.toSeconds(),
+              Recovery.within(doubles, doubleBound()),
+              doubles.size(),
+              doubleBound().toSeconds(),
               hits(),
               committed.count(),
               committed.takeovers(),
@@ -93,9 +102,12 @@ final class NodeKills {
     for (Member victim : victims) {
       victim.start();
     }
+    boolean twice = idleDeath && now - idleDeathNanos < job.session().toNanos();
+    idleDeath = lost.isEmpty();
+    idleDeathNanos = now;
     if (!lost.isEmpty()) {
       Recovery recovery = Recovery.of(job.members(), lost, now, committed, fleet, PATIENCE);
-      recoveries.add(recovery);
+      (twice ? doubles : recoveries).add(recovery);
       System.out.println("  %s: %s".formatted(fault, recovery));
     }
     for (Member victim : victims) {
@@ -105,7 +117,23 @@ final class NodeKills {
 
   /** True where all partitions flowed again in time. */
   boolean inTime() {
-    return Recovery.within(recoveries, bound) == recoveries.size();
+    return Recovery.within(recoveries, bound) == recoveries.size()
+        && Recovery.within(doubles, doubleBound()) == doubles.size();
+  }
+
+  /**
+   * Nobody waited for the end of a member that owned nothing. Where it was still joining, its
+   * session begins only when the group has made its next plan, and the plan after that waits for
+   * its end.
+   */
+  private Duration doubleBound() {
+    return bound.plus(job.session());
+  }
+
+  private List<Recovery> all() {
+    List<Recovery> all = new ArrayList<>(recoveries);
+    all.addAll(doubles);
+    return all;
   }
 
   private String hits() {
