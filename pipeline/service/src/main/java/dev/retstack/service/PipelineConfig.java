@@ -30,6 +30,7 @@ import java.util.Set;
  * @param http how the HTTP side serves; beyond loopback only with a token and TLS
  * @param checkpointInterval longest time between a chunk and the checkpoint that holds it
  * @param checkpointChunks chunks after which a checkpoint is taken earlier than that
+ * @param totalsInterval how often totals that changed are published while cores run
  * @param imagePatience how long a chunk waits for its image before it goes to dead letters
  * @param imageBytes of records of images that this member holds in memory; it reads others again
  * @param spanThreshold shortest call published to spans, in the core's unit; empty = none
@@ -49,6 +50,7 @@ public record PipelineConfig(
     HttpSettings http,
     Duration checkpointInterval,
     int checkpointChunks,
+    Duration totalsInterval,
     Duration imagePatience,
     long imageBytes,
     OptionalLong spanThreshold,
@@ -66,10 +68,16 @@ public record PipelineConfig(
   /** MiB of images that a member holds. */
   public static final int IMAGES_MIB = 256;
 
+  /** Totals of cores that run are published so often, unless one says otherwise. */
+  public static final Duration TOTALS_INTERVAL = Duration.ofSeconds(30);
+
   /** Sessions of which nothing came for so long are forgotten, unless one says otherwise. */
   public static final Duration KEEP_ENDED = Duration.ofDays(7);
 
   public PipelineConfig {
+    if (totalsInterval.isNegative()) {
+      throw new IllegalArgumentException("totals published every " + totalsInterval);
+    }
     if (keepEnded.isNegative()) {
       throw new IllegalArgumentException("ended sessions kept for " + keepEnded);
     }
@@ -105,6 +113,7 @@ public record PipelineConfig(
         HttpSettings.LOCAL,
         Duration.ofSeconds(5),
         512,
+        TOTALS_INTERVAL,
         Duration.ofSeconds(60),
         (long) IMAGES_MIB << 20,
         OptionalLong.empty(),
@@ -130,6 +139,7 @@ public record PipelineConfig(
     private HttpSettings http;
     private Duration checkpointInterval;
     private int checkpointChunks;
+    private Duration totalsInterval;
     private Duration imagePatience;
     private long imageBytes;
     private OptionalLong spanThreshold;
@@ -148,6 +158,7 @@ public record PipelineConfig(
       http = from.http;
       checkpointInterval = from.checkpointInterval;
       checkpointChunks = from.checkpointChunks;
+      totalsInterval = from.totalsInterval;
       imagePatience = from.imagePatience;
       imageBytes = from.imageBytes;
       spanThreshold = from.spanThreshold;
@@ -203,6 +214,12 @@ public record PipelineConfig(
     public Builder checkpoints(Duration interval, int chunks) {
       checkpointInterval = interval;
       checkpointChunks = chunks;
+      return this;
+    }
+
+    /** Publishes totals of cores that run more or less often; zero = with each checkpoint. */
+    public Builder totalsInterval(Duration interval) {
+      totalsInterval = interval;
       return this;
     }
 
@@ -270,6 +287,7 @@ public record PipelineConfig(
           http,
           checkpointInterval,
           checkpointChunks,
+          totalsInterval,
           imagePatience,
           imageBytes,
           spanThreshold,
@@ -285,6 +303,7 @@ public record PipelineConfig(
         topics,
         checkpointInterval,
         checkpointChunks,
+        totalsInterval,
         imagePatience,
         spanThreshold,
         limits,

@@ -28,6 +28,7 @@ import dev.retstack.service.reconstruct.KafkaLedger;
 import dev.retstack.service.reconstruct.PartitionGraph;
 import dev.retstack.service.reconstruct.PartitionPeers;
 import dev.retstack.service.reconstruct.Partitions;
+import dev.retstack.service.reconstruct.WorkShare;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
@@ -124,13 +125,16 @@ public final class PipelineService {
             config.topics(),
             topicSizes.events(),
             deaths -> watch.tell(new CoreWatch.Lost(deaths)));
+    WorkShare totals = WorkShare.twentieth();
     ActorRef<Partitions.Command> partitions =
         spawn(
             system,
             Partitions.create(
                 p ->
                     partition(
-                        config, p, new PartitionPeers(images, watch, meters.partition(p), nodes)),
+                        config,
+                        p,
+                        new PartitionPeers(images, watch, meters.partition(p), nodes, totals)),
                 p -> watch.tell(new CoreWatch.Left(p))),
             "partitions");
     Queries queries = new Queries(system, partitions, watch, topicSizes.events());

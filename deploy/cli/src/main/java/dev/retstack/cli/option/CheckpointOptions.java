@@ -21,6 +21,22 @@ public final class CheckpointOptions {
       description = "Chunks after which a checkpoint is taken earlier (default: ${DEFAULT-VALUE}).")
   private int chunks;
 
+  @Option(
+      names = "--totals-seconds",
+      defaultValue = "30",
+      paramLabel = "N",
+      description = {
+        "Publish totals that changed to the profiles topic so often while cores run, and whenever",
+        "a core ends (default: ${DEFAULT-VALUE}; 0: with each checkpoint). In all it takes at most",
+        "a twentieth of the processors' time."
+      })
+  private long totalsSeconds;
+
+  /** From one publication of totals to the next while cores run. */
+  public Duration totalsInterval() {
+    return Duration.ofSeconds(totalsSeconds);
+  }
+
   /** Longest time from one to the next. */
   public Duration interval() {
     return Duration.ofSeconds(seconds);

@@ -169,6 +169,7 @@ public final class PipelineVerb extends Verb {
               .limits(state.limits())
               .keepEnded(state.keepEnded())
               .checkpoints(checkpoints.interval(), checkpoints.chunks())
+              .totalsInterval(checkpoints.totalsInterval())
               .late(late.limits())
               .imageBytes(images.bytes())
               .roles(roles.isEmpty() ? EnumSet.allOf(Role.class) : roles)

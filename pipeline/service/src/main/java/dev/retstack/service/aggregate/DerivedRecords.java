@@ -63,15 +63,17 @@ public final class DerivedRecords implements GraphEvents {
 
   /**
    * What goes out with a checkpoint, in order: what was found in chunks that are held behind gaps,
-   * and the totals that changed. The state tells it once: write it down after this.
+   * totals that are there no more, and, where it is their turn, those that changed. The state tells
+   * it once: write it down after this.
    *
+   * @param totals whether it is their turn
    * @return makes the records, of copies, so that it may be asked on another thread
    */
   public Supplier<List<ProducerRecord<byte[], byte[]>>> checkpoint(
-      GraphState state, long nextOffset) {
+      GraphState state, long nextOffset, boolean totals) {
     state.tell();
     List<ProducerRecord<byte[], byte[]>> found = take();
-    List<ProfileRow> changed = profiles.changed(state, nextOffset);
+    List<ProfileRow> changed = totals ? profiles.changed(state, nextOffset) : profiles.gone(state);
     meter.published("profiles", changed.size());
     return () -> {
       List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>(found);
@@ -95,7 +97,7 @@ public final class DerivedRecords implements GraphEvents {
     return taken;
   }
 
-  /** Whether the last checkpoint left totals that changed to the next. */
+  /** Whether the last turn of the totals left some that changed to the next. */
   public boolean isLeft() {
     return profiles.isLeft();
   }

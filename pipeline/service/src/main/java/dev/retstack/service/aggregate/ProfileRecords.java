@@ -37,6 +37,7 @@ final class ProfileRecords {
   private long from;
 
   private boolean left;
+  private boolean heldBefore;
 
   ProfileRecords(Topics topics, int partition, int rowsMax) {
     this.topics = topics;
@@ -51,19 +52,36 @@ final class ProfileRecords {
 
   /** The next rows that changed, and all that are gone, as they are now. */
   List<ProfileRow> changed(GraphState state, long nextOffset) {
-    Pass pass = new Pass(nextOffset);
+    heldBefore = !state.holding().isEmpty();
+    Pass pass = walk(state, nextOffset, rowsMax);
+    from = Math.max(pass.resume, 0);
+    left = pass.left;
+    return pass.changed;
+  }
+
+  /**
+   * All rows that are gone and none that changed. They cannot wait as the others can: whoever opens
+   * the next checkpoint publishes every row that is there, and knows of none that was there once.
+   */
+  List<ProfileRow> gone(GraphState state) {
+    boolean holds = !state.holding().isEmpty();
+    boolean mayLack = holds || heldBefore; // nothing else of what was told is taken back
+    heldBefore = holds;
+    return mayLack ? walk(state, 0, 0).changed : List.of();
+  }
+
+  private Pass walk(GraphState state, long nextOffset, int most) {
+    Pass pass = new Pass(nextOffset, most);
     Map<ProfileKey, CallProfile> profiles = state.profiles();
     profiles.forEach(
         (key, profile) -> {
           pass.open(key, state.images().get(key.imageId()));
           rows(profile, pass);
         });
-    from = Math.max(pass.resume, 0);
-    left = pass.left;
     if (pass.present < published.values().stream().mapToLong(PublishedRows::size).sum()) {
       published.replaceAll((key, rows) -> pass.delete(key, rows, profiles.get(key)));
     }
-    return pass.changed;
+    return pass;
   }
 
   /** These sessions are no longer in the state; nothing of them is deleted. */
@@ -129,6 +147,7 @@ final class ProfileRecords {
   private final class Pass implements Rows {
     final List<ProfileRow> changed = new ArrayList<>();
     private final long nextOffset;
+    private final int most;
     private ProfileKey key;
     private ImageInfo image;
     private PublishedRows before;
@@ -137,8 +156,9 @@ final class ProfileRecords {
     long resume = -1;
     boolean left;
 
-    Pass(long nextOffset) {
+    Pass(long nextOffset, int most) {
       this.nextOffset = nextOffset;
+      this.most = most;
     }
 
     void open(ProfileKey of, ImageInfo with) {
@@ -156,7 +176,7 @@ final class ProfileRecords {
         present++;
         return;
       }
-      boolean full = changed.size() >= rowsMax;
+      boolean full = changed.size() >= most;
       if (index < from || full) {
         present += then == 0 ? 0 : 1;
         left = true;

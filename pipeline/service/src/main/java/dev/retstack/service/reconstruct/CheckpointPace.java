@@ -9,7 +9,7 @@ import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
  * together take a small share of the time whatever the size.
  */
 final class CheckpointPace<T> {
-  /** Writing down the state, and making the records that go with it, take one part in so many. */
+  /** Writing down the state takes one part of a partition's time in so many. */
   private static final int SHARE = 20;
 
   /** Longest wait for the checkpoint that holds the end of a core, where that is affordable. */
@@ -46,11 +46,6 @@ final class CheckpointPace<T> {
   /** The state was written down, which took so many nanoseconds of the actor's time. */
   void took(long nanos) {
     earliest = System.nanoTime() + (SHARE - 1) * nanos;
-  }
-
-  /** Its records took so many nanoseconds besides, of another thread, until now. */
-  void alsoTook(long nanos) {
-    earliest += (SHARE - 1) * nanos;
   }
 
   private void remind(Duration delay) {

@@ -86,11 +86,10 @@ final class CheckpointTurns {
   /**
    * The one on its way is written.
    *
-   * @param nextOffset of the partition by now
-   * @return true where another must follow
+   * @return true where another was asked for meanwhile
    */
-  boolean written(long offset, long nextOffset) {
-    boolean follows = again && nextOffset != offset;
+  boolean written(long offset) {
+    boolean follows = again;
     onItsWay = false;
     again = false;
     writtenOffset = offset;

@@ -45,6 +45,7 @@ final class ChunkIntake {
   private final PartitionPeers peers;
   private final PartitionMeter meter;
   private final DerivedRecords derived;
+  private final TotalsTurns totals;
   private ChunkApplier applier;
   private long nextOffset;
   private long skippedOffsets;
@@ -57,6 +58,7 @@ final class ChunkIntake {
     this.peers = peers;
     this.meter = peers.meter();
     this.derived = derived;
+    this.totals = new TotalsTurns(settings.totalsInterval(), peers.totals());
   }
 
   /**
@@ -69,6 +71,7 @@ final class ChunkIntake {
         new ChunkApplier(StateCopy.state(checkpoint.state(), settings.limits(), settings.rules()));
     nextOffset = checkpoint.nextOffset();
     derived.open(applier.state());
+    totals.opened(nextOffset);
     applier.state().cores().forEach(this::watch);
     peers.watch().tell(new CoreWatch.Reached(partition, nextOffset));
   }
@@ -77,16 +80,27 @@ final class ChunkIntake {
    * What goes out with a checkpoint of the state as it is now, which is to be written down after
    * this.
    *
+   * @param last whether it is the last one here, with which everything goes out
    * @return makes the records, on any thread
    */
-  Supplier<List<ProducerRecord<byte[], byte[]>>> tell() {
-    var told = derived.checkpoint(applier.state(), nextOffset);
+  Supplier<List<ProducerRecord<byte[], byte[]>>> tell(boolean last) {
+    boolean turn = last || totals.isTurn(nextOffset, System.nanoTime());
+    long start = System.nanoTime();
+    var told = derived.checkpoint(applier.state(), nextOffset, turn);
+    if (turn) {
+      totals.told(derived.isLeft(), nextOffset, start, System.nanoTime());
+    }
     // a core that holds chunks is told of here, others with each chunk
     applier.state().holding().forEach(this::watch);
-    if (!derived.isLeft()) {
+    if (!totals.areBehind(nextOffset)) {
       forget();
     }
     return told;
+  }
+
+  /** What {@link #tell} gave took so long to make and send, until now. */
+  void told(long nanos) {
+    totals.sent(nanos, System.nanoTime());
   }
 
   /** Sessions that are over leave the state once all of them is published; that stays as it is. */
@@ -103,9 +117,14 @@ final class ChunkIntake {
     }
   }
 
-  /** Whether the last checkpoint left something of the state untold. */
+  /** Whether there is something of the state that the last checkpoint did not tell. */
+  boolean hasUntold() {
+    return isOpen() && totals.areBehind(nextOffset);
+  }
+
+  /** The same, and it is time to tell it. */
   boolean hasMoreToTell() {
-    return derived.isLeft();
+    return isOpen() && totals.isTurn(nextOffset, System.nanoTime());
   }
 
   /** Tells how far a core came; true where it has ended. */
@@ -185,7 +204,11 @@ final class ChunkIntake {
     return switch (result) {
       case APPLIED -> {
         meter.applied(chunk.getRecordCount());
-        yield done(record, watch(applier.state().core(ChunkApplier.key(chunk)).orElseThrow()));
+        boolean ended = watch(applier.state().core(ChunkApplier.key(chunk)).orElseThrow());
+        if (ended) {
+          totals.coreEnded();
+        }
+        yield done(record, ended);
       }
       case HELD -> {
         meter.applied(chunk.getRecordCount());

@@ -43,9 +43,9 @@ final class LedgerThread {
    * A checkpoint is written.
    *
    * @param nextOffset first offset of events that is not in it
-   * @param makingNanos what it took to make its records
+   * @param tellingNanos what it took to make and send the records that go before it
    */
-  record Committed(long nextOffset, long makingNanos) {}
+  record Committed(long nextOffset, long tellingNanos) {}
 
   /**
    * Publishes the last records before a checkpoint, and commits it.
@@ -57,11 +57,10 @@ final class LedgerThread {
     return run(
         target -> {
           long start = System.nanoTime();
-          List<ProducerRecord<byte[], byte[]>> made = records.get();
-          long making = System.nanoTime() - start;
-          target.publish(made);
+          target.publish(records.get());
+          long telling = System.nanoTime() - start;
           target.commit(checkpoint);
-          return new Committed(checkpoint.nextOffset(), making);
+          return new Committed(checkpoint.nextOffset(), telling);
         });
   }
 

@@ -302,7 +302,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     checkpoints.began();
     long offset = intake.nextOffset();
     long start = System.nanoTime();
-    var told = intake.tell();
+    var told = intake.tell(feed.isHeld());
     byte[] state = StateCopy.bytes(intake.applier().state(), version.next(), checkpoints.bytes());
     checkpoints.made(state.length, version.last());
     pace.took(meter.stalledSince(start));
@@ -312,8 +312,8 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   }
 
   private Behavior<Command> onCheckpointWritten(LedgerThread.Committed done) {
-    pace.alsoTook(done.makingNanos());
-    if (checkpoints.written(done.nextOffset(), intake.nextOffset())) {
+    intake.told(done.tellingNanos());
+    if (checkpoints.written(done.nextOffset()) && (isAhead() || hasToTellAll())) {
       checkpoint();
       return this;
     }
@@ -348,11 +348,16 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     if (!intake.isOpen() || failed) {
       return false;
     }
-    if (checkpoints.isOnItsWay() || isAhead()) {
+    if (checkpoints.isOnItsWay() || isAhead() || hasToTellAll()) {
       checkpoint();
       return true;
     }
     return false;
+  }
+
+  /** True where it goes, and something waits for its turn. */
+  private boolean hasToTellAll() {
+    return feed.isHeld() && intake.hasUntold();
   }
 
   private Behavior<Command> stopped() {

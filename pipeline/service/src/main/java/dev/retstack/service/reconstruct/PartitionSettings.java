@@ -11,6 +11,7 @@ import java.util.OptionalLong;
  *
  * @param checkpointInterval longest time between a chunk and the checkpoint that holds it
  * @param checkpointChunks chunks after which a checkpoint is taken earlier than that
+ * @param totalsInterval how often totals that changed are published while cores run
  * @param imagePatience how long a chunk waits for its image
  * @param spanThreshold shortest call that is published to spans, in the core's unit; empty = none
  * @param limits what a stream can make grow at most
@@ -22,6 +23,7 @@ public record PartitionSettings(
     Topics topics,
     Duration checkpointInterval,
     int checkpointChunks,
+    Duration totalsInterval,
     Duration imagePatience,
     OptionalLong spanThreshold,
     GraphLimits limits,
