@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
@@ -56,7 +55,7 @@ final class FrozenMember {
         job.awaitOwned();
         Member victim = owner(i);
         List<Member> others = job.members().stream().filter(one -> one != victim).toList();
-        Map<Integer, Long> lost = ownedBy(victim);
+        Map<Integer, Long> lost = job.ownedBy(List.of(victim));
         long before = refusals(victim);
         Map<Member, Long> refused = new HashMap<>();
         for (Member other : others) {
@@ -100,18 +99,6 @@ final class FrozenMember {
   private Member owner(int turn) throws InterruptedException {
     List<Member> owners = job.owners().values().stream().map(Job.Owner::member).distinct().toList();
     return owners.get(turn % owners.size());
-  }
-
-  private Map<Integer, Long> ownedBy(Member member) throws InterruptedException {
-    Map<Integer, Long> owned = new TreeMap<>();
-    job.owners()
-        .forEach(
-            (partition, owner) -> {
-              if (owner.member() == member) {
-                owned.put(partition, owner.epoch());
-              }
-            });
-    return owned;
   }
 
   /**

@@ -177,6 +177,19 @@ record Job(
     return owners;
   }
 
+  /** Epochs of the partitions that these members own, by partition. */
+  Map<Integer, Long> ownedBy(List<Member> some) throws InterruptedException {
+    Map<Integer, Long> owned = new TreeMap<>();
+    owners()
+        .forEach(
+            (partition, owner) -> {
+              if (some.contains(owner.member())) {
+                owned.put(partition, owner.epoch());
+              }
+            });
+    return owned;
+  }
+
   /** Returns when each partition has an owner that has its state. */
   void awaitOwned() throws InterruptedException {
     long deadline = System.nanoTime() + OWNED.toNanos();

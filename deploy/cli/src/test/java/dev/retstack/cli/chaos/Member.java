@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.ExitCode;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;
@@ -49,6 +50,7 @@ final class Member {
   private final int number;
   private String more = "";
   private Process process;
+  private int timesPutOut;
   private CompletableFuture<Long> endNanos = new CompletableFuture<>();
 
   /**
@@ -147,6 +149,24 @@ final class Member {
   /** SIGCONT. */
   void thaw() throws Exception {
     Processes.signal(process, "CONT");
+  }
+
+  /** Does what a supervisor does: one that the others put out is started again. */
+  void supervise() throws IOException {
+    if (process.isAlive()) {
+      return;
+    }
+    if (process.exitValue() != ExitCode.PUT_OUT) {
+      throw new AssertionError(
+          "member %d ended by itself, exit %d: %s".formatted(number, process.exitValue(), said()));
+    }
+    timesPutOut++;
+    start();
+  }
+
+  /** How often that was so. */
+  int timesPutOut() {
+    return timesPutOut;
   }
 
   boolean isAlive() {

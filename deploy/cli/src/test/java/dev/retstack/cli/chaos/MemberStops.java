@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 
 /**
  * Members are stopped in order (SIGTERM) and started again, one after the other, while a fleet
@@ -42,14 +41,7 @@ final class MemberStops {
         job.awaitSettled();
         Member victim = job.members().get(i % Job.MEMBERS);
         List<Member> others = job.members().stream().filter(one -> one != victim).toList();
-        Map<Integer, Long> given = new TreeMap<>();
-        job.owners()
-            .forEach(
-                (partition, owner) -> {
-                  if (owner.member() == victim) {
-                    given.put(partition, owner.epoch());
-                  }
-                });
+        Map<Integer, Long> given = job.ownedBy(List.of(victim));
         fleet.run(500);
         long now = System.nanoTime();
         victim.askToEnd();

@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
@@ -56,9 +55,10 @@ final class NodeKills {
       fleet.end();
       Comparison same = Comparison.of(job, job.members().getFirst(), TestFleet.CORES);
       assertThat(committed.wrong()).as("one owner at a time").isEmpty();
-      return "%d kills; %s; %d of %d within %d s; right behind the death of one that owned nothing %d of %d within %d s; hit %s; %d checkpoints, %d takeovers, one owner at a time; %s"
+      return "%d kills, and %d members put out; %s; %d of %d within %d s; right behind the death of one that owned nothing %d of %d within %d s; hit %s; %d checkpoints, %d takeovers, one owner at a time; %s"
           .formatted(
               script.faults().size(),
+              job.members().stream().mapToInt(Member::timesPutOut).sum(),
               Recovery.figures(all()),
               Recovery.within(recoveries, bound),
               recoveries.size(),
@@ -82,14 +82,7 @@ final class NodeKills {
       throws Exception {
     List<Member> victims =
         fault.victims().stream().map(number -> job.members().get(number - 1)).toList();
-    Map<Integer, Long> lost = new TreeMap<>();
-    job.owners()
-        .forEach(
-            (partition, owner) -> {
-              if (victims.contains(owner.member())) {
-                lost.put(partition, owner.epoch());
-              }
-            });
+    Map<Integer, Long> lost = job.ownedBy(victims);
     List<Integer> partitions = List.copyOf(lost.keySet());
     if (fault.kind() == ChaosScript.Kind.KILL_IN_CHECKPOINT && !partitions.isEmpty()) {
       begun.awaitNext(partitions, AIM_PATIENCE);
