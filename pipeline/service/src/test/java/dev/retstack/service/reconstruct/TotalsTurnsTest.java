@@ -8,7 +8,8 @@ import org.junit.jupiter.api.Test;
 /** When totals go out, by a clock that the test moves. */
 class TotalsTurnsTest {
   private static final long SECOND = 1_000_000_000;
-  private static final long START = Long.MAX_VALUE - 5 * SECOND; // the clock may overflow
+  /** The clock may overflow. */
+  private static final long START = Math.subtractExact(Long.MAX_VALUE, 5 * SECOND);
 
   private final WorkShare share = new WorkShare(2, START);
   private final TotalsTurns turns = new TotalsTurns(Duration.ofSeconds(30), share);
