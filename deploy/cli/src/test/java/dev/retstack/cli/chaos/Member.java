@@ -206,6 +206,16 @@ final class Member {
     }
   }
 
+  /** Whether it is in its group, and had all of its partitions open. */
+  boolean isReady() throws InterruptedException {
+    try {
+      get("/health/ready", SCRAPE);
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
   /** What it answers as JSON. */
   JsonNode ask(String path, Duration patience) throws IOException, InterruptedException {
     return JSON.readTree(get(path, patience));

@@ -24,12 +24,10 @@ final class NodeKills {
   private final Duration bound;
   private final List<Recovery> recoveries = new ArrayList<>();
 
-  /** Those of them that had to wait for the session of one that died before as well. */
-  private final List<Recovery> doubles = new ArrayList<>();
+  /** Those where nobody was left who could take over: all waited for members to start. */
+  private final List<Recovery> starts = new ArrayList<>();
 
   private final Map<Transactions.Hit, Integer> hits = new EnumMap<>(Transactions.Hit.class);
-  private long idleDeathNanos;
-  private boolean idleDeath;
 
   /**
    * Kills to come.
@@ -55,17 +53,15 @@ final class NodeKills {
       fleet.end();
       Comparison same = Comparison.of(job, job.members().getFirst(), TestFleet.CORES);
       assertThat(committed.wrong()).as("one owner at a time").isEmpty();
-      return "%d kills, and %d members put out; %s; %d of %d within %d s; right behind the death of one that owned nothing %d of %d within %d s; hit %s; %d checkpoints, %d takeovers, one owner at a time; %s"
+      return "%d kills, and %d members put out; %s; %d of %d within %d s; where nobody was left to take over %s; hit %s; %d checkpoints, %d takeovers, one owner at a time; %s"
           .formatted(
               script.faults().size(),
               job.members().stream().mapToInt(Member::timesPutOut).sum(),
-              Recovery.figures(all()),
+              Recovery.figures(recoveries),
               Recovery.within(recoveries, bound),
               recoveries.size(),
               bound.toSeconds(),
-              Recovery.within(doubles, doubleBound()),
-              doubles.size(),
-              doubleBound().toSeconds(),
+              Recovery.figures(starts),
               hits(),
               committed.count(),
               committed.takeovers(),
@@ -83,6 +79,10 @@ final class NodeKills {
     List<Member> victims =
         fault.victims().stream().map(number -> job.members().get(number - 1)).toList();
     Map<Integer, Long> lost = job.ownedBy(victims);
+    boolean heir = false;
+    for (Member member : job.members()) {
+      heir |= !victims.contains(member) && member.isReady();
+    }
     List<Integer> partitions = List.copyOf(lost.keySet());
     if (fault.kind() == ChaosScript.Kind.KILL_IN_CHECKPOINT && !partitions.isEmpty()) {
       begun.awaitNext(partitions, AIM_PATIENCE);
@@ -95,12 +95,9 @@ final class NodeKills {
     for (Member victim : victims) {
       victim.start();
     }
-    boolean twice = idleDeath && now - idleDeathNanos < job.session().toNanos();
-    idleDeath = lost.isEmpty();
-    idleDeathNanos = now;
     if (!lost.isEmpty()) {
       Recovery recovery = Recovery.of(job.members(), lost, now, committed, fleet, PATIENCE);
-      (twice ? doubles : recoveries).add(recovery);
+      (heir ? recoveries : starts).add(recovery);
       System.out.println("  %s: %s".formatted(fault, recovery));
     }
     for (Member victim : victims) {
@@ -110,23 +107,7 @@ final class NodeKills {
 
   /** True where all partitions flowed again in time. */
   boolean inTime() {
-    return Recovery.within(recoveries, bound) == recoveries.size()
-        && Recovery.within(doubles, doubleBound()) == doubles.size();
-  }
-
-  /**
-   * Nobody waited for the end of a member that owned nothing. Where it was still joining, its
-   * session begins only when the group has made its next plan, and the plan after that waits for
-   * its end.
-   */
-  private Duration doubleBound() {
-    return bound.plus(job.session());
-  }
-
-  private List<Recovery> all() {
-    List<Recovery> all = new ArrayList<>(recoveries);
-    all.addAll(doubles);
-    return all;
+    return Recovery.within(recoveries, bound) == recoveries.size();
   }
 
   private String hits() {

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 /** When totals go out, by a clock that the test moves. */
 class TotalsTurnsTest {
   private static final long SECOND = 1_000_000_000;
+
   /** The clock may overflow. */
   private static final long START = Math.subtractExact(Long.MAX_VALUE, 5 * SECOND);
 
