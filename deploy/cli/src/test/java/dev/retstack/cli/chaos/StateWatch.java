@@ -21,7 +21,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
  * Reads the checkpoints of a group as they are committed, and holds them to the rule of one owner:
- * the epochs of a partition never decrease, and within an epoch the offsets only grow. A second
+ * the epochs of a partition never decrease, and within an epoch the offsets never do. A second
  * owner would break it with its first checkpoint.
  */
 final class StateWatch implements AutoCloseable {
