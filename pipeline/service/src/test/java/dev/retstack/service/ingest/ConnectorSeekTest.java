@@ -19,6 +19,7 @@ import dev.retstack.service.reconstruct.PartitionPeers;
 import dev.retstack.service.reconstruct.PartitionSettings;
 import dev.retstack.service.reconstruct.Partitions;
 import dev.retstack.service.reconstruct.VersionRule;
+import dev.retstack.service.reconstruct.WorkShare;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.Waits;
 import java.time.Duration;
@@ -130,6 +131,7 @@ class ConnectorSeekTest {
             bench.topics(),
             Duration.ofMillis(300),
             20,
+            Duration.ofSeconds(30),
             Duration.ofSeconds(60),
             OptionalLong.empty(),
             GraphLimits.DEFAULT,
@@ -142,7 +144,12 @@ class ConnectorSeekTest {
                     p,
                     settings,
                     () -> new LateLedger(p, p == nowhere),
-                    new PartitionPeers(registry, watch, meters.partition(p), VersionRule.ALONE)),
+                    new PartitionPeers(
+                        registry,
+                        watch,
+                        meters.partition(p),
+                        VersionRule.ALONE,
+                        WorkShare.twentieth())),
             p -> watch.tell(new CoreWatch.Left(p))));
   }
 
