@@ -36,7 +36,7 @@ class AmendedRecordsTest {
       new DerivedRecords(topics, 0, OptionalLong.of(0), new Meters().partition(0));
 
   /** There is room for two functions only: the one that was shown has none once both came. */
-  private final GraphState state = new GraphState(new GraphLimits(1000, 1000, 100, 2, 1000, 1000));
+  private final GraphState state = new GraphState(GraphLimits.DEFAULT.but().functions(2).build());
 
   @Test
   void aLateChunkWithdrawsWhatWasToldAndDeletesRows() throws Exception {

@@ -17,10 +17,7 @@ class CoreLimitTest {
 
   @Test
   void whatIsBeyondIsInDeadLettersAndCounted() throws Exception {
-    GraphLimits usual = GraphLimits.DEFAULT;
-    GraphLimits one =
-        new GraphLimits(
-            usual.maxDepth(), 100, usual.anomaliesPerKind(), usual.functions(), usual.edges(), 1);
+    GraphLimits one = GraphLimits.DEFAULT.but().treeCallsPerCore(100).cores(1).build();
     bench.produceAll();
     try (Pipeline pipeline = PipelineService.start(bench.config().but().limits(one).build())) {
       Scraped page =

@@ -100,10 +100,9 @@ class AnomalyCampaignTest {
   }
 
   private static CoreGraph read(ModelCore core, List<long[]> records, SplittableRandom random) {
-    GraphLimits d = GraphLimits.DEFAULT;
     GraphState state =
         new GraphState(
-            new GraphLimits(d.maxDepth(), 100, 1 << 20, d.functions(), d.edges(), d.cores()));
+            GraphLimits.DEFAULT.but().treeCallsPerCore(100).anomaliesPerKind(1 << 20).build());
     core.cut(records, random, 1000).forEach(Subject.of(state)::apply);
     return state.core(core.key()).orElseThrow();
   }

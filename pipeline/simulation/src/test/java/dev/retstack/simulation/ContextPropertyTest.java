@@ -85,17 +85,8 @@ class ContextPropertyTest {
         seed -> {
           SplittableRandom random = new SplittableRandom(seed);
           ModelCore core = cores(random).getFirst();
-          GraphLimits d = GraphLimits.DEFAULT;
           GraphState state =
-              new GraphState(
-                  new GraphLimits(
-                      d.maxDepth(),
-                      d.treeCallsPerCore(),
-                      d.anomaliesPerKind(),
-                      d.functions(),
-                      d.edges(),
-                      d.cores(),
-                      1 + random.nextInt(3)));
+              new GraphState(GraphLimits.DEFAULT.but().tasks(1 + random.nextInt(3)).build());
           Subject subject = Subject.of(state);
           for (ModelChunk chunk : core.chunks(random, 40)) {
             assertThat(subject.apply(chunk)).isEqualTo(ApplyResult.APPLIED);

@@ -60,13 +60,12 @@ class LinkedRunsTest {
   private static GraphLimits limits(SplittableRandom random) {
     GraphLimits d = GraphLimits.DEFAULT;
     boolean tight = random.nextInt(4) == 0;
-    return new GraphLimits(
-        tight ? 1 + random.nextInt(10) : d.maxDepth(),
-        random.nextInt(3) * 40,
-        d.anomaliesPerKind(),
-        tight ? random.nextInt(8) : d.functions(),
-        tight ? random.nextInt(12) : d.edges(),
-        d.cores());
+    return d.but()
+        .maxDepth(tight ? 1 + random.nextInt(10) : d.maxDepth())
+        .treeCallsPerCore(random.nextInt(3) * 40)
+        .functions(tight ? random.nextInt(8) : d.functions())
+        .edges(tight ? random.nextInt(12) : d.edges())
+        .build();
   }
 
   private static GraphState state(GraphLimits limits, Recorder events) {

@@ -49,13 +49,6 @@ public final class StateOptions {
           "--cores-per-partition %d, --tree-calls %d: at least 1 and 0"
               .formatted(cores, treeCalls));
     }
-    GraphLimits usual = GraphLimits.DEFAULT;
-    return new GraphLimits(
-        usual.maxDepth(),
-        treeCalls,
-        usual.anomaliesPerKind(),
-        usual.functions(),
-        usual.edges(),
-        cores);
+    return GraphLimits.DEFAULT.but().treeCallsPerCore(treeCalls).cores(cores).build();
   }
 }

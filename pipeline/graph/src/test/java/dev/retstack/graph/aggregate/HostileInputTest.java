@@ -20,7 +20,15 @@ import org.junit.jupiter.api.Test;
 
 /** Input that no tracer writes: nothing is thrown, nothing grows beyond its limit. */
 class HostileInputTest {
-  private static final GraphLimits TIGHT = new GraphLimits(500, 1000, 100, 50, 200, 3);
+  private static final GraphLimits TIGHT =
+      GraphLimits.DEFAULT
+          .but()
+          .maxDepth(500)
+          .treeCallsPerCore(1000)
+          .functions(50)
+          .edges(200)
+          .cores(3)
+          .build();
 
   @Test
   void garbageRecordsNeverThrowAndNothingIsNegative() {

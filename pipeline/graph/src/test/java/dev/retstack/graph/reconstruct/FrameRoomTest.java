@@ -22,7 +22,7 @@ class FrameRoomTest {
   private static final int OWN = 32;
 
   private static final long FROM = 0x900;
-  private static final GraphLimits LIMITS = new GraphLimits(DEPTH, 10_000, 100, 100, 100, 10);
+  private static final GraphLimits LIMITS = GraphLimits.DEFAULT.but().maxDepth(DEPTH).build();
 
   private final Stream stream = new Stream(new GraphState(LIMITS));
   private long time;

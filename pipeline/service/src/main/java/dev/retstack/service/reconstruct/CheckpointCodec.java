@@ -1,7 +1,7 @@
 package dev.retstack.service.reconstruct;
 
-import com.github.luben.zstd.Zstd;
-import com.github.luben.zstd.ZstdException;
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.codec.ZstdBytes;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +29,6 @@ final class CheckpointCodec {
   private static final int MAGIC = 0x52534350;
   private static final byte VERSION = 1;
   private static final int HEADER_BYTES = 4 + 1 + 4 + 8 + 8 + 4 + 4 + 8 + 8 + 4;
-  private static final int LEVEL = 1;
 
   private CheckpointCodec() {}
 
@@ -47,7 +46,7 @@ final class CheckpointCodec {
           checkpoint.epoch(),
           checkpoint.nextOffset(),
           checkpoint.state().length,
-          Zstd.compress(checkpoint.state(), LEVEL));
+          ZstdBytes.pack(checkpoint.state()));
     }
 
     /** The same state under another owner. */
@@ -66,17 +65,12 @@ final class CheckpointCodec {
      * @throws CorruptCheckpointException where that is not what it claims to be
      */
     Checkpoint unpack() throws CorruptCheckpointException {
-      byte[] state = new byte[Math.toIntExact(rawBytes)];
       try {
-        long length = Zstd.decompress(state, bytes);
-        if (length != state.length) {
-          throw new CorruptCheckpointException(
-              "checkpoint unpacks to %d bytes, its header says %d".formatted(length, state.length));
-        }
-      } catch (ZstdException e) {
+        byte[] state = ZstdBytes.unpack(bytes, Math.toIntExact(rawBytes));
+        return new Checkpoint(partition, epoch, nextOffset, state);
+      } catch (CorruptChunkException e) {
         throw new CorruptCheckpointException("checkpoint does not unpack: " + e.getMessage());
       }
-      return new Checkpoint(partition, epoch, nextOffset, state);
     }
   }
 
