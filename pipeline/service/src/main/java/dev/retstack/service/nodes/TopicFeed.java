@@ -4,6 +4,7 @@ import dev.retstack.service.ingest.KafkaSettings;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -24,12 +25,16 @@ abstract class TopicFeed implements AutoCloseable {
   /** Nobody waits longer than this for a broker that is away: the next word replaces this one. */
   private static final String MAX_BLOCK_MILLIS = "2000";
 
+  /** Kafka took the last word. */
+  private static final long HEARD = Long.MIN_VALUE;
+
   private final Logger log = LoggerFactory.getLogger(getClass());
   private final KafkaSettings kafka;
   private final String topic;
   private final Duration pause;
   private final Duration patience;
   private final Thread thread;
+  private final AtomicLong silentSince = new AtomicLong(HEARD);
   private volatile boolean closed;
 
   /**
@@ -72,16 +77,28 @@ abstract class TopicFeed implements AutoCloseable {
     return closed;
   }
 
-  /** Says this, and does not wait; a failure is logged, and the next word replaces this one. */
+  /** Says this, and does not wait; where that fails the next word replaces this one. */
   final void say(KafkaProducer<byte[], byte[]> producer, ProducerRecord<byte[], byte[]> record) {
-    var _ =
-        producer.send(
-            record,
-            (_, failure) -> {
-              if (failure != null && !closed) {
-                log.warn("cannot write to topic {}: {}", topic, failure.getMessage());
-              }
-            });
+    var _ = producer.send(record, (_, failure) -> said(failure));
+  }
+
+  /** One line when Kafka takes nothing any more, and one when it does. */
+  private void said(Exception failure) {
+    long now = System.nanoTime();
+    if (failure == null) {
+      long since = silentSince.getAndSet(HEARD);
+      if (since != HEARD) {
+        log.warn(
+            "topic {} takes records again, after {} s",
+            topic,
+            Duration.ofNanos(now - since).toSeconds());
+      }
+    } else if (!closed && silentSince.compareAndSet(HEARD, now)) {
+      log.warn(
+          "topic {} takes no records: {} (tried again all the time, and told when it does)",
+          topic,
+          failure.getMessage());
+    }
   }
 
   private void run() {
