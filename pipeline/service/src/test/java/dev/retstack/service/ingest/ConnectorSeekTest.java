@@ -31,6 +31,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.pekko.Done;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.AskPattern;
@@ -105,7 +106,8 @@ class ConnectorSeekTest {
   @AfterEach
   void end() {
     gate.countDown();
-    kit.shutdownTestKit();
+    // a consumer that closes hands its partitions over first, and waits for them
+    ActorTestKit.shutdown(kit.system(), WAITS.patience());
     if (images != null) {
       images.close();
     }
@@ -192,6 +194,7 @@ class ConnectorSeekTest {
           over.isDone() ? "the stream ends" : "the others are fed");
     } finally {
       running.drain(Runnable::run);
+      WAITS.await(running.completion().exceptionally(_ -> Done.done()));
     }
   }
 
