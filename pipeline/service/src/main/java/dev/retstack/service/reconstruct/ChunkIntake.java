@@ -84,6 +84,9 @@ final class ChunkIntake {
    * @return makes the records, on any thread
    */
   Supplier<List<ProducerRecord<byte[], byte[]>>> tell(boolean last) {
+    if (last) {
+      totals.end();
+    }
     boolean turn = last || totals.isTurn(nextOffset, System.nanoTime());
     long start = System.nanoTime();
     var told = derived.checkpoint(applier.state(), nextOffset, turn);
@@ -117,9 +120,9 @@ final class ChunkIntake {
     }
   }
 
-  /** Whether there is something of the state that the last checkpoint did not tell. */
+  /** Whether there is something of the state that a last checkpoint has to tell. */
   boolean hasUntold() {
-    return isOpen() && totals.areBehind(nextOffset);
+    return isOpen() && totals.areOwed(nextOffset);
   }
 
   /** The same, and it is time to tell it. */

@@ -17,6 +17,7 @@ final class TotalsTurns {
   private boolean left;
   private boolean lastTold;
   private boolean coreEnded;
+  private boolean over;
 
   /**
    * Turns of a partition that is not open yet.
@@ -43,6 +44,16 @@ final class TotalsTurns {
   /** True where totals may have changed that are not told. */
   boolean areBehind(long nextOffset) {
     return left || nextOffset != toldOffset;
+  }
+
+  /** The last checkpoint here is taken: what it leaves, the next owner tells. */
+  void end() {
+    over = true;
+  }
+
+  /** True where a last checkpoint is to go out for them. */
+  boolean areOwed(long nextOffset) {
+    return !over && areBehind(nextOffset);
   }
 
   /** True where they are to go out with a checkpoint that is taken now. */

@@ -46,6 +46,17 @@ class TotalsTurnsTest {
     assertThat(turns.isTurn(3, START + 1)).isFalse();
   }
 
+  /** A second last checkpoint would come when another member owns the partition. */
+  @Test
+  void thereIsOneLastTurn() {
+    turns.opened(0);
+    assertThat(turns.areOwed(1)).isTrue();
+    turns.end();
+    turns.told(true, 1, START, START);
+    assertThat(turns.areBehind(1)).isTrue();
+    assertThat(turns.areOwed(1)).isFalse();
+  }
+
   @Test
   void whatAnEarlierOwnerMayHaveOwedGoesOut() {
     turns.opened(7);
