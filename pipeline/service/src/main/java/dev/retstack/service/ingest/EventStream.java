@@ -14,7 +14,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -214,7 +213,7 @@ final class EventStream {
   }
 
   private void awaitFeeds(Set<TopicPartition> opened, SharedKillSwitch assignments) {
-    Map<Integer, Long> awaited = member.holdings(numbers(opened));
+    Map<Integer, Long> awaited = member.holdings(PartitionMoves.numbers(opened));
     system
         .scheduler()
         .scheduleOnce(
@@ -250,11 +249,7 @@ final class EventStream {
 
   private void revoked(Set<TopicPartition> gone) {
     gone.forEach(partition -> member.lookAgain(partition.partition()));
-    partitions.tell(new Partitions.Release(numbers(gone)));
-  }
-
-  private static Set<Integer> numbers(Set<TopicPartition> some) {
-    return some.stream().map(TopicPartition::partition).collect(Collectors.toSet());
+    partitions.tell(new Partitions.Release(PartitionMoves.numbers(gone)));
   }
 
   private CompletionStage<ActorRef<PartitionGraph.Command>> acquire(TopicPartition partition) {

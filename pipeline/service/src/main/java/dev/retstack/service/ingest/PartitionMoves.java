@@ -96,7 +96,8 @@ final class PartitionMoves implements PartitionAssignmentHandler {
     // the consumer was closed, and with it came onRevoke
   }
 
-  private static Set<Integer> numbers(Set<TopicPartition> some) {
+  /** Without their topic, which is the same for all. */
+  static Set<Integer> numbers(Set<TopicPartition> some) {
     return some.stream().map(TopicPartition::partition).collect(Collectors.toSet());
   }
 }
