@@ -33,6 +33,7 @@ import java.util.Set;
  * @param totalsInterval how often totals that changed are published while cores run
  * @param imagePatience how long a chunk waits for its image before it goes to dead letters
  * @param imageBytes of records of images that this member holds in memory; it reads others again
+ * @param imagePlaceBytes of memory for where other images stand; others yet are searched
  * @param spanThreshold shortest call published to spans, in the core's unit; empty = none
  * @param limits what a stream can make grow at most
  * @param keepEnded how long, by the log's time, sessions stay of which nothing comes; zero = for
@@ -53,6 +54,7 @@ public record PipelineConfig(
     Duration totalsInterval,
     Duration imagePatience,
     long imageBytes,
+    long imagePlaceBytes,
     OptionalLong spanThreshold,
     GraphLimits limits,
     Duration keepEnded,
@@ -68,6 +70,9 @@ public record PipelineConfig(
   /** MiB of images that a member holds. */
   public static final int IMAGES_MIB = 256;
 
+  /** MiB for where images stand that a member does not hold: some 240,000 of them. */
+  public static final int IMAGE_PLACES_MIB = 64;
+
   /** Totals of cores that run are published so often, unless one says otherwise. */
   public static final Duration TOTALS_INTERVAL = Duration.ofSeconds(30);
 
@@ -81,8 +86,9 @@ public record PipelineConfig(
     if (keepEnded.isNegative()) {
       throw new IllegalArgumentException("ended sessions kept for " + keepEnded);
     }
-    if (imageBytes < 0) {
-      throw new IllegalArgumentException("images of %d bytes held".formatted(imageBytes));
+    if (imageBytes < 0 || imagePlaceBytes < 0) {
+      throw new IllegalArgumentException(
+          "images of %d bytes held, %d bytes of places".formatted(imageBytes, imagePlaceBytes));
     }
     if (groupId.isBlank()) {
       throw new IllegalArgumentException("empty group id: give the members of one job one name");
@@ -116,6 +122,7 @@ public record PipelineConfig(
         TOTALS_INTERVAL,
         Duration.ofSeconds(60),
         (long) IMAGES_MIB << 20,
+        (long) IMAGE_PLACES_MIB << 20,
         OptionalLong.empty(),
         GraphLimits.DEFAULT.withTreeCallsPerCore(TREE_CALLS_PER_CORE),
         KEEP_ENDED,
@@ -142,6 +149,7 @@ public record PipelineConfig(
     private Duration totalsInterval;
     private Duration imagePatience;
     private long imageBytes;
+    private long imagePlaceBytes;
     private OptionalLong spanThreshold;
     private GraphLimits limits;
     private Duration keepEnded;
@@ -161,6 +169,7 @@ public record PipelineConfig(
       totalsInterval = from.totalsInterval;
       imagePatience = from.imagePatience;
       imageBytes = from.imageBytes;
+      imagePlaceBytes = from.imagePlaceBytes;
       spanThreshold = from.spanThreshold;
       limits = from.limits;
       keepEnded = from.keepEnded;
@@ -235,6 +244,12 @@ public record PipelineConfig(
       return this;
     }
 
+    /** More or less memory for where images stand. */
+    public Builder imagePlaceBytes(long bytes) {
+      imagePlaceBytes = bytes;
+      return this;
+    }
+
     /** Publishes calls of this length and longer as spans. */
     public Builder spanThreshold(long threshold) {
       spanThreshold = OptionalLong.of(threshold);
@@ -290,6 +305,7 @@ public record PipelineConfig(
           totalsInterval,
           imagePatience,
           imageBytes,
+          imagePlaceBytes,
           spanThreshold,
           limits,
           keepEnded,

@@ -109,7 +109,8 @@ public final class PipelineService {
     ActorRef<ImageRegistry.Command> images =
         spawn(
             system,
-            ImageRegistry.create(config.imageBytes(), imageReader, meters.images()),
+            ImageRegistry.create(
+                config.imageBytes(), config.imagePlaceBytes(), imageReader, meters.images()),
             "images");
     ActorRef<CoreWatch.Command> watch = spawn(system, CoreWatch.create(), "cores");
     NodeFeed nodes =

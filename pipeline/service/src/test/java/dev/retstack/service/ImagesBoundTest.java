@@ -1,5 +1,6 @@
 package dev.retstack.service;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.schema.Chunk;
@@ -24,15 +25,20 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Test;
 
 /** More images than a member may hold: those that went from memory are found again. */
 class ImagesBoundTest {
   private static final int IMAGES = 24;
   private static final int HELD = 3;
+  private static final int HOSTILE = 100_000;
+  private static final int PLACE_BYTES = 256 << 10;
   private static final Waits WAITS = new Waits(Duration.ofMinutes(2));
 
   private final LiveBench bench = LiveBench.fresh();
@@ -98,6 +104,63 @@ class ImagesBoundTest {
         WAITS.await("images", () -> bench.scrape(pipeline).sum("retstack_images") == 2);
         send(producer, List.of(later));
         awaitEnded(pipeline, List.of(later));
+      }
+    }
+  }
+
+  /** Hostile: so many images that there is no room for where they stand. */
+  @Test
+  void whatWasForgottenIsSearchedInTheTopic() throws Exception {
+    CoreScript before = core("before-all", "early");
+    CoreScript behind = core("behind-all", "late");
+    CoreScript never = core("never-came", "never");
+    try (TraceProducer producer = new TraceProducer(bench.kafka(), bench.topics())) {
+      producer.image(before.image());
+      announceMany();
+      producer.image(behind.image());
+      try (Pipeline pipeline =
+          PipelineService.start(
+              bench
+                  .config()
+                  .but()
+                  .imageBytes(0)
+                  .imagePlaceBytes(PLACE_BYTES)
+                  .imagePatience(Duration.ofMillis(100))
+                  .build())) {
+        Scraped page = bench.scrape(pipeline);
+        assertThat(page.sum("retstack_images")).isBetween(1.0, PLACE_BYTES / 200.0);
+        assertThat(page.sum("retstack_images") + page.sum("retstack_images_forgotten_total"))
+            .isEqualTo(HOSTILE + 2.0);
+        assertThat(page.sum("retstack_images_searches_total")).isZero();
+
+        send(producer, List.of(before, behind));
+        awaitEnded(pipeline, List.of(before, behind));
+        assertThat(WAITS.await(pipeline.view()).report(Optional.empty()))
+            .isEqualTo(States.of(List.of(before, behind)).report());
+        page = bench.scrape(pipeline);
+        assertThat(page.sum("retstack_images_searches_total")).isEqualTo(1);
+
+        send(producer, List.of(never));
+        WAITS.await("a refusal", () -> letters().size() == never.chunks().size());
+        assertThat(letters().getFirst().getReason()).contains("never-came", "did not come within");
+      }
+    }
+  }
+
+  /** As a producer does that waits for nothing. */
+  private void announceMany() {
+    Image.Builder image = Image.newBuilder(CoreScript.image("hostile"));
+    try (KafkaProducer<byte[], byte[]> producer =
+        new KafkaProducer<>(
+            bench.kafka().producer(), new ByteArraySerializer(), new ByteArraySerializer())) {
+      for (int i = 0; i < HOSTILE; i++) {
+        String buildId = "hostile-" + i;
+        var _ =
+            producer.send(
+                new ProducerRecord<>(
+                    bench.topics().images(),
+                    buildId.getBytes(UTF_8),
+                    ConfluentFrame.encode(image.setBuildId(buildId).build())));
       }
     }
   }

@@ -172,6 +172,7 @@ public final class PipelineVerb extends Verb {
               .totalsInterval(checkpoints.totalsInterval())
               .late(late.limits())
               .imageBytes(images.bytes())
+              .imagePlaceBytes(images.placeBytes())
               .roles(roles.isEmpty() ? EnumSet.allOf(Role.class) : roles)
               .http(http());
       builder.cluster(clusterSettings());

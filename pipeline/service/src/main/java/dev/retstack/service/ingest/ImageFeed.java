@@ -5,6 +5,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -22,11 +24,16 @@ public final class ImageFeed implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ImageFeed.class);
   private static final Duration POLL = Duration.ofMillis(500);
 
+  /** Images on their way to the registry at most: a topic full of them piles up nowhere. */
+  private static final int AHEAD = 256;
+
   private final KafkaConsumer<byte[], byte[]> consumer;
   private final Map<TopicPartition, Long> ends;
   private final ActorRef<ImageRegistry.Command> registry;
   private final Runnable onFailure;
   private final Thread thread;
+  private final Semaphore room = new Semaphore(AHEAD);
+  private volatile boolean closed;
 
   /**
    * @param ends where the topic ends now; the registry is told when this much was read
@@ -66,7 +73,7 @@ public final class ImageFeed implements AutoCloseable {
           store(record);
         }
       }
-    } catch (WakeupException closed) {
+    } catch (WakeupException | InterruptedException end) {
       log.debug("image feed closed");
     } catch (RuntimeException e) {
       log.error("cannot read the images topic any more", e);
@@ -74,12 +81,18 @@ public final class ImageFeed implements AutoCloseable {
     }
   }
 
-  private void store(ConsumerRecord<byte[], byte[]> record) {
+  private void store(ConsumerRecord<byte[], byte[]> record) throws InterruptedException {
     if (record.value() == null) {
       return; // an image that was deleted: what is in memory of it goes on serving
     }
     try {
-      registry.tell(new ImageRegistry.Store(ImageRecord.of(record)));
+      ImageRecord image = ImageRecord.of(record);
+      while (!room.tryAcquire(POLL.toMillis(), TimeUnit.MILLISECONDS)) {
+        if (closed) {
+          throw new WakeupException(); // the registry may have ended before
+        }
+      }
+      registry.tell(new ImageRegistry.Store(image, room::release));
     } catch (CorruptChunkException e) {
       log.warn(
           "image at {}-{} offset {} is not readable and is passed over: {}",
@@ -92,6 +105,7 @@ public final class ImageFeed implements AutoCloseable {
 
   @Override
   public void close() {
+    closed = true;
     consumer.wakeup();
     try {
       thread.join(Duration.ofSeconds(10));

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -21,7 +22,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads single records of the images topic, one after the other, on a thread and by a consumer of
- * its own; both begin with the first that is asked for.
+ * its own; both begin with the first that is asked for. Searches run beside that.
  */
 public final class ImageReader implements ImageSource, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ImageReader.class);
@@ -33,6 +34,9 @@ public final class ImageReader implements ImageSource, AutoCloseable {
   private final ExecutorService thread =
       Executors.newSingleThreadExecutor(
           Thread.ofPlatform().daemon().name("retstack-images-again").factory());
+  private final ExecutorService searchThread =
+      Executors.newSingleThreadExecutor(
+          Thread.ofPlatform().daemon().name("retstack-images-search").factory());
   private volatile KafkaConsumer<byte[], byte[]> consumer;
   private volatile boolean closed;
 
@@ -48,16 +52,27 @@ public final class ImageReader implements ImageSource, AutoCloseable {
   }
 
   @Override
-  public synchronized void read(ImagePlace place, Consumer<Optional<ImageRecord>> told) {
+  public void read(ImagePlace place, Consumer<Optional<ImageRecord>> told) {
+    begin(thread, () -> told.accept(at(place)));
+  }
+
+  @Override
+  public void search(Set<String> buildIds, Consumer<Map<String, ImageRecord>> told) {
+    begin(
+        searchThread,
+        () -> told.accept(new ImageSearch(kafka, topic, () -> closed).search(buildIds)));
+  }
+
+  private synchronized void begin(ExecutorService where, Runnable work) {
     if (closed) {
       return; // nobody is left who would hear of it
     }
-    thread.execute(
+    where.execute(
         () -> {
           try {
-            told.accept(at(place));
+            work.run();
           } catch (WakeupException _) {
-            log.debug("the image at {} is not read: closed", place);
+            log.debug("images are not read: closed");
           } catch (RuntimeException e) {
             log.error("cannot read the images topic again", e);
             onFailure.run();
@@ -124,12 +139,14 @@ public final class ImageReader implements ImageSource, AutoCloseable {
             }
           });
       thread.shutdown();
+      searchThread.shutdown();
     }
     if (consumer != null) {
       consumer.wakeup();
     }
     try {
-      if (!thread.awaitTermination(10, TimeUnit.SECONDS)) {
+      if (!thread.awaitTermination(10, TimeUnit.SECONDS)
+          || !searchThread.awaitTermination(10, TimeUnit.SECONDS)) {
         log.warn("the reader of images does not end");
       }
     } catch (InterruptedException e) {

@@ -18,18 +18,25 @@ import org.apache.pekko.actor.typed.javadsl.AbstractMatchingBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Every image this member has heard of, by build-id. Those used last are in memory, the others are
- * read again from where they stand in the topic. Who asks for one that has not come yet waits for
- * it, for a bounded time. What is where, {@link ImageTable} decides.
+ * The images, by build-id. Those used last are in memory, others are read again from where they
+ * stand in the topic, and where that was forgotten too the topic is searched: one search at a time,
+ * for all that are waited for. Who asks for one that has not come yet waits for it, for a bounded
+ * time. What is where, {@link ImageTable} decides.
  */
 public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.Command> {
   /** What the registry understands. */
   public sealed interface Command {}
 
-  /** An image was read. */
-  public record Store(ImageRecord image) implements Command {}
+  /**
+   * An image was read.
+   *
+   * @param taken run once it is in the table
+   */
+  public record Store(ImageRecord image, Runnable taken) implements Command {}
 
   /** The images topic was read up to the end it had at the start of this member. */
   public enum CaughtUp implements Command {
@@ -43,7 +50,10 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
   public record Find(String buildId, Duration patience, ActorRef<Found> replyTo)
       implements Command {}
 
-  /** Asks to be told when the registry has caught up. */
+  /**
+   * Asks to be told when the registry has caught up, or when it is clear that this takes long: then
+   * an image that it does not know is searched until it has.
+   */
   public record AwaitCaughtUp(ActorRef<CaughtUp> replyTo) implements Command {}
 
   /**
@@ -53,10 +63,22 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
    */
   public record Found(String buildId, Optional<Image> image, Optional<ImagePlace> goneFrom) {}
 
+  private enum CatchesUpSlowly implements Command {
+    INSTANCE
+  }
+
   private record Expired(Find request) implements Command {}
 
   private record ReadAgain(String buildId, ImagePlace place, Optional<ImageRecord> image)
       implements Command {}
+
+  private record Searched(Set<String> buildIds, Map<String, ImageRecord> found)
+      implements Command {}
+
+  private static final Logger log = LoggerFactory.getLogger(ImageRegistry.class);
+
+  /** The longest that a member waits with its start, if images come at all. */
+  private static final Duration CATCHES_UP = Duration.ofSeconds(20);
 
   private final TimerScheduler<Command> timers;
   private final ImageTable images;
@@ -64,6 +86,12 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
   private final ImageMeter meter;
   private final Map<String, List<Find>> waiting = new HashMap<>();
   private final Set<String> beingRead = new HashSet<>();
+
+  /** Of those that are waited for: what the next search is for, and what a search did not find. */
+  private final Set<String> toSearch = new HashSet<>();
+
+  private final Set<String> searched = new HashSet<>();
+  private boolean searching;
   private final List<ActorRef<CaughtUp>> toTell = new ArrayList<>();
   private boolean caughtUp;
 
@@ -71,24 +99,27 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
    * An empty registry.
    *
    * @param bytesMax of the topic's messages that it holds in memory
+   * @param placeBytesMax of memory for where others stand in the topic
    * @param source gives what went from memory
    */
-  public static Behavior<Command> create(long bytesMax, ImageSource source, ImageMeter meter) {
+  public static Behavior<Command> create(
+      long bytesMax, long placeBytesMax, ImageSource source, ImageMeter meter) {
+    ImageTable images = new ImageTable(bytesMax, placeBytesMax);
     return Behaviors.setup(
         context ->
             Behaviors.withTimers(
-                timers -> new ImageRegistry(context, timers, bytesMax, source, meter)));
+                timers -> new ImageRegistry(context, timers, images, source, meter)));
   }
 
   private ImageRegistry(
       ActorContext<Command> context,
       TimerScheduler<Command> timers,
-      long bytesMax,
+      ImageTable images,
       ImageSource source,
       ImageMeter meter) {
     super(context);
     this.timers = timers;
-    this.images = new ImageTable(bytesMax);
+    this.images = images;
     this.source = source;
     this.meter = meter;
   }
@@ -96,19 +127,29 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
   @Override
   public Behavior<Command> onMessage(Command command) {
     return switch (command) {
-      case Store m -> onStore(m.image());
+      case Store m -> onStore(m);
       case Find m -> onFind(m);
       case ReadAgain m -> onReadAgain(m);
+      case Searched m -> onSearched(m);
       case Expired m -> onExpired(m.request());
       case AwaitCaughtUp m -> onAwaitCaughtUp(m.replyTo());
       case CaughtUp _ -> onCaughtUp();
+      case CatchesUpSlowly _ -> onCatchesUpSlowly();
     };
   }
 
-  private Behavior<Command> onStore(ImageRecord record) {
-    Image image = record.image();
-    images.came(image.getBuildId(), record.place(), record.message());
+  private Behavior<Command> onStore(Store store) {
+    Image image = store.image().image();
+    boolean all = images.forgotten() == 0;
+    images.came(image.getBuildId(), store.image().place(), store.image().message());
+    if (all && images.forgotten() > 0) {
+      log.warn(
+          "there is room for where {} images stand and there are more: the whole images topic is"
+              + " searched when a chunk names one of the others; give more --image-places-mib",
+          images.known());
+    }
     answer(image);
+    store.taken().run();
     return measured();
   }
 
@@ -128,14 +169,61 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
           source.read(place, found -> self.tell(new ReadAgain(buildId, place, found)));
         }
       }
-      case ImageTable.Gone _, ImageTable.Unknown _ -> {
-        for (Find find : waiting.getOrDefault(buildId, List.of())) {
-          if (!timers.isTimerActive(find)) {
-            timers.startSingleTimer(find, new Expired(find), find.patience());
-          }
+      case ImageTable.Gone _ -> await(buildId);
+      case ImageTable.Forgotten _ -> searchOnce(buildId);
+      case ImageTable.Unknown _ -> {
+        if (caughtUp) {
+          await(buildId);
+        } else {
+          searchOnce(buildId);
         }
       }
     }
+  }
+
+  private void searchOnce(String buildId) {
+    if (searched.contains(buildId)) {
+      await(buildId);
+    } else {
+      toSearch.add(buildId);
+      search();
+    }
+  }
+
+  private void await(String buildId) {
+    for (Find find : waiting.getOrDefault(buildId, List.of())) {
+      if (!timers.isTimerActive(find)) {
+        timers.startSingleTimer(find, new Expired(find), find.patience());
+      }
+    }
+  }
+
+  /** What comes while the topic is searched is told by the feed. */
+  private void search() {
+    if (!searching && !toSearch.isEmpty()) {
+      searching = true;
+      Set<String> asked = Set.copyOf(toSearch);
+      toSearch.clear();
+      ActorRef<Command> self = getContext().getSelf();
+      source.search(asked, found -> self.tell(new Searched(asked, found)));
+    }
+  }
+
+  private Behavior<Command> onSearched(Searched m) {
+    searching = false;
+    meter.searched();
+    for (String buildId : m.buildIds()) {
+      ImageRecord found = m.found().get(buildId);
+      if (found != null) {
+        images.found(buildId, found.place(), found.message());
+        answer(found.image());
+      } else if (waiting.containsKey(buildId)) {
+        searched.add(buildId);
+        serve(buildId);
+      }
+    }
+    search();
+    return measured();
   }
 
   private Behavior<Command> onReadAgain(ReadAgain m) {
@@ -157,12 +245,19 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
 
   private void answer(Image image) {
     List<Find> answered = waiting.remove(image.getBuildId());
+    waitedEnough(image.getBuildId());
     if (answered != null) {
       for (Find find : answered) {
         timers.cancel(find);
         find.replyTo().tell(new Found(find.buildId(), Optional.of(image), Optional.empty()));
       }
     }
+  }
+
+  /** Nobody waits for it any more: who asks again has it searched again. */
+  private void waitedEnough(String buildId) {
+    toSearch.remove(buildId);
+    searched.remove(buildId);
   }
 
   private static Image decoded(byte[] message) {
@@ -178,6 +273,7 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
     if (finds != null && finds.remove(find)) {
       if (finds.isEmpty()) {
         waiting.remove(find.buildId());
+        waitedEnough(find.buildId());
       }
       Optional<ImagePlace> goneFrom =
           images.find(find.buildId()) instanceof ImageTable.Gone(ImagePlace place)
@@ -193,19 +289,41 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
       replyTo.tell(CaughtUp.INSTANCE);
     } else {
       toTell.add(replyTo);
+      timers.startSingleTimer(CatchesUpSlowly.INSTANCE, CATCHES_UP);
     }
     return this;
   }
 
   private Behavior<Command> onCaughtUp() {
     caughtUp = true;
-    toTell.forEach(waiter -> waiter.tell(CaughtUp.INSTANCE));
-    toTell.clear();
+    goOn();
     return this;
   }
 
+  private Behavior<Command> onCatchesUpSlowly() {
+    if (toTell.isEmpty()) {
+      return this;
+    }
+    if (images.known() == 0 && images.forgotten() == 0) {
+      timers.startSingleTimer(CatchesUpSlowly.INSTANCE, CATCHES_UP); // Kafka may be away
+      return this;
+    }
+    log.warn(
+        "the images topic is not read to its end after {} s and {} images: the start goes on, and"
+            + " until then the topic is searched for what chunks name; see who announces so many",
+        CATCHES_UP.toSeconds(),
+        images.known() + images.forgotten());
+    goOn();
+    return this;
+  }
+
+  private void goOn() {
+    toTell.forEach(waiter -> waiter.tell(CaughtUp.INSTANCE));
+    toTell.clear();
+  }
+
   private Behavior<Command> measured() {
-    meter.holds(images.known(), images.bytes());
+    meter.holds(images.known(), images.bytes(), images.forgotten());
     return this;
   }
 }

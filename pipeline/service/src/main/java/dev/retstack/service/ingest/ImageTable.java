@@ -1,15 +1,13 @@
 package dev.retstack.service.ingest;
 
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Set;
 
 /**
- * Which images there are, where each stands in the topic, and the messages of those that were asked
- * for last, as many as a bound allows. A pure table: who reads again what went decides nothing.
+ * Where images stand in the topic, and the messages of those that were asked for last: as many of
+ * each as bounds allow. A pure table: who reads again what went decides nothing.
  */
 final class ImageTable {
   /** What is known of an image. */
@@ -30,29 +28,60 @@ final class ImageTable {
     INSTANCE
   }
 
+  /** It never came, or where it stands was forgotten: only the whole topic tells. */
+  enum Forgotten implements Lookup {
+    INSTANCE
+  }
+
+  /** Bytes that a place takes beside the characters of its build-id, in both maps, about. */
+  static final int PLACE_BYTES = 200;
+
   private final long bytesMax;
-  private final Map<String, ImagePlace> places = new HashMap<>();
+  private final long placeBytesMax;
+
+  /** By when they were used, longest ago first. */
+  private final LinkedHashMap<String, ImagePlace> places = new LinkedHashMap<>(16, 0.75f, true);
+
   private final Set<String> gone = new HashSet<>();
 
   /** By when they were used, longest ago first. */
   private final LinkedHashMap<String, byte[]> held = new LinkedHashMap<>(16, 0.75f, true);
 
   private long bytes;
+  private long placeBytes;
+  private long forgotten;
 
   /**
    * Knows no image.
    *
    * @param bytesMax of messages held; one that is longer is never held
+   * @param placeBytesMax of places, by {@link #placeBytes(String)}; whoever fills the topic with
+   *     images that nobody uses costs no more than this
    */
-  ImageTable(long bytesMax) {
+  ImageTable(long bytesMax, long placeBytesMax) {
     this.bytesMax = bytesMax;
+    this.placeBytesMax = placeBytesMax;
   }
 
   /** An image came, or came anew: this is the place that counts from now on. */
   void came(String buildId, ImagePlace place, byte[] message) {
-    places.put(buildId, place);
+    if (placeBytes(buildId) > placeBytesMax) {
+      forgotten++; // would push out all others, and be too much even so
+      return;
+    }
+    if (places.put(buildId, place) == null) {
+      placeBytes += placeBytes(buildId);
+    }
     gone.remove(buildId);
     hold(buildId, message);
+    forgetBeyond();
+  }
+
+  /** An image was found by a search of the topic; does nothing where it came anew meanwhile. */
+  void found(String buildId, ImagePlace place, byte[] message) {
+    if (!places.containsKey(buildId)) {
+      came(buildId, place, message);
+    }
   }
 
   /** An image was read again; does nothing where it came anew meanwhile. */
@@ -71,25 +100,48 @@ final class ImageTable {
 
   /** What is known of an image; one that is in memory was used now. */
   Lookup find(String buildId) {
+    ImagePlace place = places.get(buildId); // used now, in memory or not
     byte[] message = held.get(buildId);
     if (message != null) {
       return new Held(message);
     }
-    ImagePlace place = places.get(buildId);
     if (place == null) {
-      return Unknown.INSTANCE;
+      return forgotten == 0 ? Unknown.INSTANCE : Forgotten.INSTANCE;
     }
     return gone.contains(buildId) ? new Gone(place) : new InTopic(place);
   }
 
-  /** Images that came so far. */
+  /** Images whose place is known. */
   int known() {
     return places.size();
+  }
+
+  /** How often a place was forgotten. */
+  long forgotten() {
+    return forgotten;
   }
 
   /** Bytes of the messages in memory. */
   long bytes() {
     return bytes;
+  }
+
+  /** What the place of this image takes of the bound. */
+  static long placeBytes(String buildId) {
+    return PLACE_BYTES + 2L * buildId.length();
+  }
+
+  private void forgetBeyond() {
+    Iterator<String> oldest = places.keySet().iterator();
+    while (placeBytes > placeBytesMax) {
+      String buildId = oldest.next();
+      oldest.remove();
+      placeBytes -= placeBytes(buildId);
+      gone.remove(buildId);
+      byte[] message = held.remove(buildId);
+      bytes -= message == null ? 0 : message.length;
+      forgotten++;
+    }
   }
 
   private void hold(String buildId, byte[] message) {

@@ -26,6 +26,9 @@ public enum Metric {
   IMAGES_BYTES(false, "images_bytes", "bytes of the images topic's records held in memory"),
   IMAGES_READ_AGAIN(
       true, "images_read_again", "images read from the topic again after they went from memory"),
+  IMAGES_FORGOTTEN(
+      true, "images_forgotten", "times that where an image stands in the topic was forgotten"),
+  IMAGES_SEARCHES(true, "images_searches", "times that the whole images topic was searched"),
 
   MEMBER_INFO(false, "member_info", "always 1; names the group and the events topic"),
   CLUSTER_MEMBERS(

@@ -120,7 +120,7 @@ class ConnectorSeekTest {
     Meters meters = new Meters();
     reader = new ImageReader(bench.kafka(), bench.topics().images(), () -> {});
     ActorRef<ImageRegistry.Command> registry =
-        kit.spawn(ImageRegistry.create(1 << 20, reader, meters.images()));
+        kit.spawn(ImageRegistry.create(1 << 20, 1 << 20, reader, meters.images()));
     try (TopicAdmin admin = new TopicAdmin(bench.kafka(), Duration.ofSeconds(60))) {
       images =
           new ImageFeed(

@@ -14,10 +14,11 @@ import org.junit.jupiter.api.Test;
 class ImageTableTest {
   private static final int STEPS = 20_000;
   private static final int BYTES_MAX = 100;
+  private static final long PLACES = 1 << 20;
 
   @Test
   void whatWasNotUsedForLongestGoesFirst() {
-    ImageTable table = new ImageTable(20);
+    ImageTable table = new ImageTable(20, PLACES);
     table.came("a", at(0), new byte[10]);
     table.came("b", at(1), new byte[10]);
     assertThat(table.find("a")).isInstanceOf(ImageTable.Held.class);
@@ -30,7 +31,7 @@ class ImageTableTest {
 
   @Test
   void oneThatIsLargerThanTheBoundPushesNobodyOut() {
-    ImageTable table = new ImageTable(20);
+    ImageTable table = new ImageTable(20, PLACES);
     table.came("a", at(0), new byte[10]);
     table.came("huge", at(1), new byte[21]);
     assertThat(table.find("huge")).isEqualTo(new ImageTable.InTopic(at(1)));
@@ -39,7 +40,7 @@ class ImageTableTest {
 
   @Test
   void oneThatCameAnewIsNotMissingWhereItStoodBefore() {
-    ImageTable table = new ImageTable(0);
+    ImageTable table = new ImageTable(0, PLACES);
     table.came("a", at(0), new byte[10]);
     table.came("a", at(7), new byte[10]);
     table.missing("a", at(0));
@@ -51,12 +52,60 @@ class ImageTableTest {
     assertThat(table.find("b")).isEqualTo(ImageTable.Unknown.INSTANCE);
   }
 
+  @Test
+  void placesThatWereNotUsedForLongestAreForgotten() {
+    ImageTable table = new ImageTable(100, 3 * ImageTable.placeBytes("a"));
+    assertThat(table.find("a")).isEqualTo(ImageTable.Unknown.INSTANCE);
+    table.came("a", at(0), new byte[10]);
+    table.came("b", at(1), new byte[10]);
+    table.came("c", at(2), new byte[10]);
+    assertThat(table.find("a")).isInstanceOf(ImageTable.Held.class);
+    assertThat(table.find("d")).isEqualTo(ImageTable.Unknown.INSTANCE);
+    table.came("d", at(3), new byte[10]);
+    assertThat(table.find("a")).isInstanceOf(ImageTable.Held.class);
+    assertThat(table.find("b")).isEqualTo(ImageTable.Forgotten.INSTANCE);
+    assertThat(table.find("never")).isEqualTo(ImageTable.Forgotten.INSTANCE);
+    assertThat(table.bytes()).isEqualTo(30);
+    assertThat(table.known()).isEqualTo(3);
+    assertThat(table.forgotten()).isEqualTo(1);
+
+    table.found("b", at(1), new byte[10]);
+    assertThat(table.find("b")).isInstanceOf(ImageTable.Held.class);
+    assertThat(table.find("c")).isEqualTo(ImageTable.Forgotten.INSTANCE);
+    table.came("b", at(9), new byte[11]);
+    table.found("b", at(1), new byte[10]); // a search that began before it came anew
+    assertThat(((ImageTable.Held) table.find("b")).message()).hasSize(11);
+  }
+
+  @Test
+  void aBuildIdThatIsLongerThanTheRoomPushesNobodyOut() {
+    ImageTable table = new ImageTable(100, 3 * ImageTable.placeBytes("a"));
+    table.came("a", at(0), new byte[10]);
+    table.came("a".repeat(1000), at(1), new byte[10]);
+    assertThat(table.find("a")).isInstanceOf(ImageTable.Held.class);
+    assertThat(table.find("a".repeat(1000))).isEqualTo(ImageTable.Forgotten.INSTANCE);
+    assertThat(table.bytes()).isEqualTo(10);
+    assertThat(table.known()).isEqualTo(1);
+  }
+
+  /** A producer that announces images without end takes no more room than the bound. */
+  @Test
+  void aMillionImagesTakeTheRoomOfThoseThatFit() {
+    ImageTable table = new ImageTable(1 << 10, PLACES);
+    for (int i = 0; i < 1_000_000; i++) {
+      table.came("image-" + i, at(i), new byte[10]);
+    }
+    assertThat(table.known()).isBetween(1, (int) (PLACES / ImageTable.PLACE_BYTES));
+    assertThat(table.bytes()).isLessThanOrEqualTo(1 << 10);
+    assertThat(table.forgotten() + table.known()).isEqualTo(1_000_000);
+  }
+
   /** Against a list in the order of use, whatever comes in whatever order. */
   @Test
   void itIsWhatAPlainListWouldBe() {
     long seed = System.nanoTime();
     Random random = new Random(seed);
-    ImageTable table = new ImageTable(BYTES_MAX);
+    ImageTable table = new ImageTable(BYTES_MAX, PLACES);
     List<String> used = new ArrayList<>(); // those in memory, longest ago first
     Map<String, byte[]> messages = new HashMap<>(); // the newest of each
     Map<String, ImagePlace> places = new HashMap<>();
