@@ -58,5 +58,7 @@ public final class Logs {
     for (String noise : List.of("cluster", "remote", "stream.Materializer")) {
       context.getLogger("org.apache.pekko." + noise).setLevel(Level.ERROR);
     }
+    // a port that is taken, with a stack trace: whoever wanted it says so in a sentence
+    context.getLogger("org.apache.pekko.io.TcpListener").setLevel(Level.OFF);
   }
 }

@@ -1,6 +1,7 @@
 package dev.retstack.service.cluster;
 
 import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.ingest.Reason;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -67,7 +68,7 @@ public final class Sides implements AutoCloseable {
       }
       log.warn("a side that was claimed for is neither renewed nor over");
     } catch (KafkaException e) {
-      log.warn("Kafka does not tell which side goes on: {}", e.getMessage());
+      log.warn("Kafka does not tell which side goes on: {}", Reason.of(e));
     }
     close();
     return Optional.empty();

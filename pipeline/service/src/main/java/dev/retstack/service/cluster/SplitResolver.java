@@ -31,6 +31,8 @@ final class SplitResolver implements AutoCloseable {
   private final Sides sides;
   private final SplitWatch watch;
   private final Strangers strangers = new Strangers();
+  private final Duration stableAfter;
+  private final Set<String> toldOut = new HashSet<>();
   private Set<String> silent = Set.of();
 
   /**
@@ -44,6 +46,7 @@ final class SplitResolver implements AutoCloseable {
     this.nodes = nodes;
     this.sides = sides;
     this.watch = new SplitWatch(stableAfter);
+    this.stableAfter = stableAfter;
   }
 
   /** Looks who is there, and does what is due; to be called again and again. */
@@ -74,6 +77,7 @@ final class SplitResolver implements AutoCloseable {
       for (String member : due) {
         if (!goingOn.contains(member)) {
           log.warn("member {} was silent for too long and is put out", member);
+          toldOut.add(member);
           cluster.down(MemberAddress.of(cluster, member));
         }
       }
@@ -137,12 +141,20 @@ final class SplitResolver implements AutoCloseable {
     SplitWatch.View view = view(); // the cluster keeps those that were put out for a while
     for (String one : view.silent()) {
       if (!silent.contains(one)) {
-        log.warn("member {} is silent", one);
+        log.warn(
+            "member {} is silent, and is put out if it stays so for {} s: see whether it runs and"
+                + " can be reached",
+            one,
+            stableAfter.toSeconds());
       }
     }
     for (String one : silent) {
       if (!view.silent().contains(one)) {
-        log.warn("member {} is {}", one, view.reached().contains(one) ? "back" : "out");
+        boolean isBack = view.reached().contains(one);
+        boolean isTold = toldOut.remove(one);
+        if (isBack || !isTold) {
+          log.warn("member {} is {}", one, isBack ? "back" : "out");
+        }
       }
     }
     silent = view.silent();

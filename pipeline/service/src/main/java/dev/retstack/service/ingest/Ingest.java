@@ -209,7 +209,12 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
     running = null;
     member.left();
     if (failure != null && stops.isEmpty()) {
-      getContext().getLog().warn("event stream failed, joining again: {}", failure.toString());
+      getContext()
+          .getLog()
+          .warn(
+              "this member joins its group again, with all its partitions from their last checkpoints:"
+                  + " {}",
+              Reason.of(failure));
     }
     releaseAll();
     return this;
@@ -228,7 +233,7 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
 
   private Behavior<Command> onReleased(Throwable failure) {
     if (failure != null) {
-      getContext().getLog().warn("partitions are not given up yet: {}", failure.toString());
+      getContext().getLog().warn("partitions are not given up yet: {}", Reason.of(failure));
     }
     if (!stops.isEmpty()) {
       stops.forEach(m -> m.replyTo().tell(Done.done()));

@@ -71,8 +71,12 @@ final class PartitionMoves implements PartitionAssignmentHandler {
     } catch (ExecutionException e) {
       // the member is ending, and released them already
       log.debug("partitions {} are not handed over: {}", numbers(gone), e.toString());
-    } catch (TimeoutException e) {
-      log.warn("partitions {} move without a last checkpoint: {}", numbers(gone), e.toString());
+    } catch (TimeoutException _) {
+      log.warn(
+          "partitions {} move without a last checkpoint: it was not written within {} s; their next"
+              + " owners do the work since the last one again",
+          numbers(gone),
+          LONGEST.toSeconds());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

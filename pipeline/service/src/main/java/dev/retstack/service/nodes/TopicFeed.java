@@ -1,6 +1,7 @@
 package dev.retstack.service.nodes;
 
 import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.ingest.Reason;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -10,6 +11,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -97,7 +99,9 @@ abstract class TopicFeed implements AutoCloseable {
       log.warn(
           "topic {} takes no records: {} (tried again all the time, and told when it does)",
           topic,
-          failure.getMessage());
+          failure instanceof TimeoutException
+              ? "no broker took one in time, see whether enough of them run and have room"
+              : Reason.of(failure));
     }
   }
 
@@ -110,7 +114,7 @@ abstract class TopicFeed implements AutoCloseable {
         follow(consumer, producer);
         leave(producer);
       } catch (KafkaException e) {
-        log.warn("cannot follow topic {}: {}; trying again", topic, e.getMessage());
+        log.warn("cannot follow topic {}: {}; trying again", topic, Reason.of(e));
         pause();
       }
     }

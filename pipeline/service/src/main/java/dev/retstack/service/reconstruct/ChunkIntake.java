@@ -46,6 +46,7 @@ final class ChunkIntake {
   private final PartitionMeter meter;
   private final DerivedRecords derived;
   private final TotalsTurns totals;
+  private final RefusalLog refusals;
   private ChunkApplier applier;
   private long nextOffset;
   private long skippedOffsets;
@@ -58,6 +59,7 @@ final class ChunkIntake {
     this.peers = peers;
     this.meter = peers.meter();
     this.derived = derived;
+    this.refusals = new RefusalLog(partition);
     this.totals = new TotalsTurns(settings.totalsInterval(), peers.totals());
   }
 
@@ -163,7 +165,9 @@ final class ChunkIntake {
       long gone = record.offset() - nextOffset;
       skippedOffsets += gone;
       log.warn(
-          "partition {}: {} records of the topic are gone before offset {}",
+          "partition {}: {} records of the topic are gone before offset {}: lost if they were"
+              + " deleted before this member read them, see retention of the topic; nothing is"
+              + " lost where a producer gave a transaction up",
           partition,
           gone,
           record.offset());
@@ -243,7 +247,7 @@ final class ChunkIntake {
   }
 
   private Taken refuse(ConsumerRecord<byte[], byte[]> record, String reason) {
-    log.warn("partition {} offset {} goes to dead letters: {}", partition, record.offset(), reason);
+    refusals.lines(record.offset(), reason, System.nanoTime()).forEach(log::warn);
     derived.deadLetter(record, reason);
     meter.refused();
     return done(record, false);

@@ -1,5 +1,6 @@
 package dev.retstack.service.reconstruct;
 
+import dev.retstack.service.ingest.Reason;
 import org.apache.kafka.common.errors.InvalidProducerEpochException;
 import org.apache.kafka.common.errors.ProducerFencedException;
 
@@ -15,9 +16,8 @@ final class Setback {
     }
     // a member that stood still, or was cut off, for longer than its session
     return isFence(root)
-        ? "another member owns it now, and the broker refused what this one had not committed (%s)"
-            .formatted(root.getClass().getSimpleName())
-        : cause.toString();
+        ? "another member owns it now, and the broker refused what this one had not committed"
+        : Reason.of(cause);
   }
 
   private static boolean isFence(Throwable cause) {

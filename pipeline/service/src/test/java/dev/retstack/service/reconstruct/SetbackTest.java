@@ -14,13 +14,13 @@ class SetbackTest {
     assertThat(Setback.why(new ProducerFencedException("old epoch")))
         .contains("another member owns it now")
         .contains("the broker refused")
-        .contains("ProducerFencedException");
+        .doesNotContain("Exception");
     assertThat(Setback.why(new KafkaException("x", new InvalidProducerEpochException("old epoch"))))
         .contains("another member owns it now");
   }
 
   @Test
   void anythingElseIsSaidAsItIs() {
-    assertThat(Setback.why(new IOException("disk"))).isEqualTo("java.io.IOException: disk");
+    assertThat(Setback.why(new IOException("disk"))).isEqualTo("disk");
   }
 }

@@ -1,0 +1,45 @@
+package dev.retstack.service.ingest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.pekko.stream.WatchedActorTerminatedException;
+import org.junit.jupiter.api.Test;
+
+class ReasonTest {
+  @Test
+  void whatIsExpectedIsSaidWithoutNamesOfClasses() {
+    assertThat(Reason.of(new IOException("disk"))).isEqualTo("disk");
+    assertThat(Reason.of(new CompletionException(new ExecutionException(new IOException("disk")))))
+        .isEqualTo("disk");
+    assertThat(Reason.of(new UncheckedIOException(new IOException("disk")))).isEqualTo("disk");
+    assertThat(Reason.of(new TimeoutException("60 s are over"))).isEqualTo("60 s are over");
+  }
+
+  @Test
+  void whatIsBehindItIsSaidOnce() {
+    assertThat(Reason.of(new KafkaException("not sent", new TimeoutException("60 s are over"))))
+        .isEqualTo("not sent: 60 s are over");
+    assertThat(Reason.of(new KafkaException("not sent: late", new TimeoutException("late"))))
+        .isEqualTo("not sent: late");
+    assertThat(Reason.of(new KafkaException(new TimeoutException("late")))).isEqualTo("late");
+  }
+
+  @Test
+  void aDefectIsNamed() {
+    assertThat(Reason.of(new IllegalStateException("no room")))
+        .isEqualTo("IllegalStateException: no room");
+    assertThat(Reason.of(new IllegalStateException())).isEqualTo("IllegalStateException");
+  }
+
+  @Test
+  void aPartitionThatStoppedIsNoAddressOfAnActor() {
+    assertThat(Reason.of(new WatchedActorTerminatedException("ask()", null)))
+        .isEqualTo("a partition stopped");
+  }
+}
