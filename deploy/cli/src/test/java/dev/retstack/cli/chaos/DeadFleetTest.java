@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.Pacer;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.LiveClient;
@@ -74,14 +75,17 @@ class DeadFleetTest {
 
   private void follow(Pipeline pipeline) throws Exception {
     Process killed = fleet("killed", BUSY);
+    processes.start(Pacer.of(killed));
     Process frozen = fleet("frozen", BUSY);
-    fleet("idle", IDLE);
+    Process pacer = processes.start(Pacer.of(frozen));
+    processes.start(Pacer.of(fleet("idle", IDLE)));
     Processes.awaitEnd(fleet("ended", SHORT), (int) WAIT.toSeconds());
     await(
         "/cores",
         Map.of("killed", "RUNNING", "frozen", "RUNNING", "idle", "RUNNING", "ended", "HALTED"));
     CompletableFuture<CoreWatch.Ended> waiting = pipeline.awaitCoresEnded(3).toCompletableFuture();
     Processes.kill(killed);
+    Pacer.end(pacer, frozen);
     Processes.signal(frozen, "STOP");
 
     await(
@@ -109,7 +113,8 @@ class DeadFleetTest {
     assertThat(openCalls("killed")).isPositive();
 
     Processes.signal(frozen, "CONT");
-    fleet("again", BUSY);
+    processes.start(Pacer.of(frozen));
+    processes.start(Pacer.of(fleet("again", BUSY)));
     await(
         "/cores",
         Map.of("killed", "DEAD", "frozen", "RUNNING", "idle", "RUNNING", "again", "RUNNING"));

@@ -3,6 +3,7 @@ package dev.retstack.cli.chaos;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.cli.Pacer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -43,10 +44,6 @@ final class TestFleet {
       }
       """;
 
-  /** Runs for one part in ten of the time. */
-  private static final String PACER =
-      "while kill -STOP $0 2>/dev/null; do sleep 0.27; kill -CONT $0; sleep 0.03; done";
-
   /** Cores of a fleet. */
   static final int CORES = 12;
 
@@ -75,11 +72,7 @@ final class TestFleet {
       keep(note, log);
     }
     reader = Thread.ofVirtual().start(() -> notes.lines().forEach(note -> keep(note, log)));
-    pacer =
-        processes.start(
-            new ProcessBuilder("sh", "-c", PACER, String.valueOf(process.pid()))
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD));
+    pacer = processes.start(Pacer.of(process));
   }
 
   private static boolean isSending(String note) {
@@ -111,8 +104,7 @@ final class TestFleet {
 
   /** Ends its cores in order and waits until all that they sent is kept. */
   void end() throws Exception {
-    Processes.kill(pacer);
-    Processes.signal(process, "CONT");
+    Pacer.end(pacer, process);
     Processes.signal(process, "INT");
     Processes.awaitEnd(process, ENDS_SECONDS);
     reader.join();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.Pacer;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.RetstackScript;
 import dev.retstack.cli.broker.EmbeddedBroker;
@@ -86,6 +87,7 @@ class SplitTest {
       cutOff = member(i);
     }
     Process fleet = fleet(bootstrap);
+    Process pacer = start(Pacer.of(fleet));
     try (LiveClient one =
         new LiveClient(URI.create("https://" + islands.address(1) + ":7070"), access)) {
       await(one, "three members", parts -> up(parts) == 3 && givers(parts, 3));
@@ -105,6 +107,7 @@ class SplitTest {
         assertEnds(cutOff, "cut off from members and broker");
         await(one, "whole answers of two", found -> up(found) == 2 && givers(found, 2));
       }
+      Pacer.end(pacer, fleet);
       new ProcessBuilder("kill", "-INT", String.valueOf(fleet.pid())).start().waitFor();
       assertThat(fleet.waitFor(60, TimeUnit.SECONDS)).isTrue();
       compare(bootstrap, one);
