@@ -25,10 +25,10 @@ import dev.retstack.service.query.Queries;
 import dev.retstack.service.query.Readiness;
 import dev.retstack.service.query.Scrape;
 import dev.retstack.service.reconstruct.KafkaLedger;
+import dev.retstack.service.reconstruct.MemberShares;
 import dev.retstack.service.reconstruct.PartitionGraph;
 import dev.retstack.service.reconstruct.PartitionPeers;
 import dev.retstack.service.reconstruct.Partitions;
-import dev.retstack.service.reconstruct.WorkShare;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
@@ -126,7 +126,7 @@ public final class PipelineService {
             config.topics(),
             topicSizes.events(),
             deaths -> watch.tell(new CoreWatch.Lost(deaths)));
-    WorkShare totals = WorkShare.twentieth();
+    MemberShares shares = MemberShares.ofThisMachine();
     ActorRef<Partitions.Command> partitions =
         spawn(
             system,
@@ -135,7 +135,7 @@ public final class PipelineService {
                     partition(
                         config,
                         p,
-                        new PartitionPeers(images, watch, meters.partition(p), nodes, totals)),
+                        new PartitionPeers(images, watch, meters.partition(p), nodes, shares)),
                 p -> watch.tell(new CoreWatch.Left(p))),
             "partitions");
     Queries queries = new Queries(system, partitions, watch, topicSizes.events());

@@ -42,6 +42,8 @@ public final class StateBench implements AutoCloseable {
   private static final Duration QUIET = Duration.ofSeconds(12);
 
   private static final double MIB = 1 << 20;
+  private static final String STALL = "retstack_checkpoint_stall_seconds_total";
+  private static final String CPU = "retstack_checkpoint_cpu_seconds_total";
 
   /** The least that a broker accepts: so long nobody has the partitions of a dead member. */
   private static final List<String> SESSION = List.of("--kafka", "session.timeout.ms=6000");
@@ -203,7 +205,8 @@ public final class StateBench implements AutoCloseable {
     measure("stateMib", page.sum("retstack_checkpoint_bytes") / MIB);
     measure("checkpointSecondsMean", page.sum("retstack_checkpoint_seconds_total") / count);
     measure("checkpointsPerPartition", count / size.partitions);
-    measure("stallSecondsMean", page.sum("retstack_checkpoint_stall_seconds_total") / count);
+    measure("stallSecondsMean", page.sum(STALL) / count);
+    measure("checkpointCpuSecondsMean", page.sum(CPU) / count);
     measure("stateTopicMib", topicMib(Topics.standard().state()));
     measure("profilesTopicMib", topicMib(Topics.standard().profiles()));
     measure("heapMib", page.get("jvm_memory_used_bytes", "area=\"heap\"") / MIB);
@@ -220,7 +223,7 @@ public final class StateBench implements AutoCloseable {
     int each = Math.ceilDiv(STEADY_CHUNKS, cores.size());
     Rounds cpu = new Rounds(STEADY_ROUNDS);
     Rounds stalled = new Rounds(STEADY_ROUNDS);
-    double checkpoints = -with.metrics().sum("retstack_checkpoints_total");
+    MetricsPage first = with.metrics();
     long began = System.nanoTime();
     for (int round = 0; round < STEADY_ROUNDS; round++) {
       note.accept("%s: %d more chunks for both members".formatted(subject, each * cores.size()));
@@ -233,13 +236,20 @@ public final class StateBench implements AutoCloseable {
       double spent = spent(with, withBefore);
       cpu.add(100 * (1 - spent(without, withoutBefore) / spent));
       double nanos = ((double) System.nanoTime() - start) * size.partitions;
-      stalled.add(100 * stall(with.metrics(), withBefore) * 1e9 / nanos);
+      stalled.add(100 * more(STALL, with.metrics(), withBefore) * 1e9 / nanos);
     }
-    checkpoints += with.metrics().sum("retstack_checkpoints_total");
+    MetricsPage last = with.metrics();
+    double seconds = (System.nanoTime() - began) / 1e9;
+    double checkpoints = more("retstack_checkpoints_total", last, first);
+    double writing = more(CPU, last, first);
     measure("steadyCheckpointCostPercentOfCpu", cpu.median());
     measure("steadyStallPercentOfTime", stalled.median());
     measure("steadyCheckpointsPerPartition", checkpoints / size.partitions);
-    measure("steadySeconds", (System.nanoTime() - began) / 1e9);
+    measure("steadyCheckpointCpuSecondsMean", writing / checkpoints);
+    measure(
+        "steadyWritingPercentOfProcessors",
+        100 * writing / seconds / Runtime.getRuntime().availableProcessors());
+    measure("steadySeconds", seconds);
   }
 
   /** CPU seconds until it has all chunks. */
@@ -254,8 +264,7 @@ public final class StateBench implements AutoCloseable {
     return page.sum("process_cpu_seconds_total") - before.sum("process_cpu_seconds_total");
   }
 
-  private static double stall(MetricsPage now, MetricsPage before) {
-    String name = "retstack_checkpoint_stall_seconds_total";
+  private static double more(String name, MetricsPage now, MetricsPage before) {
     return now.sum(name) - before.sum(name);
   }
 

@@ -20,6 +20,10 @@ public enum Metric {
       true,
       "checkpoint_stall_seconds",
       "time that the partition stood still while its state was written down"),
+  CHECKPOINT_CPU_SECONDS(
+      true,
+      "checkpoint_cpu_seconds",
+      "time of a processor that writing the state down, packing and sending it took"),
   HTTP_REQUESTS(true, "http_requests", "HTTP requests answered, by first part of the path"),
   HTTP_QUERIES(false, "http_queries", "queries being answered now"),
   IMAGES(false, "images", "images known, in memory or by where they stand in the topic"),

@@ -23,6 +23,7 @@ public final class PartitionMeter {
   private final LongAdder checkpoints = new LongAdder();
   private final LongAdder checkpointNanos = new LongAdder();
   private final LongAdder checkpointStallNanos = new LongAdder();
+  private final LongAdder checkpointCpuNanos = new LongAdder();
   private final Map<String, LongAdder> published = new ConcurrentHashMap<>();
   private final Map<String, LongAdder> anomalies = new ConcurrentHashMap<>();
   private volatile long lastCheckpointNanos;
@@ -84,6 +85,11 @@ public final class PartitionMeter {
     return nanos;
   }
 
+  /** A checkpoint took so many nanoseconds of a processor. */
+  public void checkpointCost(long nanos) {
+    checkpointCpuNanos.add(nanos);
+  }
+
   /** A checkpoint is committed. */
   public void checkpointWritten(long nanos) {
     checkpoints.increment();
@@ -115,6 +121,8 @@ public final class PartitionMeter {
         checkpointStallNanos.sum() / NANOS,
         "partition",
         partition);
+    samples.add(
+        Metric.CHECKPOINT_CPU_SECONDS, checkpointCpuNanos.sum() / NANOS, "partition", partition);
     samples.add(
         Metric.CHECKPOINT_LAST_SECONDS, lastCheckpointNanos / NANOS, "partition", partition);
     samples.add(Metric.CHECKPOINT_BYTES, lastCheckpointBytes, "partition", partition);

@@ -1,32 +1,28 @@
 package dev.retstack.service.reconstruct;
 
 import java.time.Duration;
+import java.util.function.LongSupplier;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 
-/**
- * When a partition may write its next checkpoint. It holds the whole state, so that its cost grows
- * with the cores that the partition has seen: a bigger one is written less often, and all of them
- * together take a small share of the time whatever the size.
- */
+/** Reminds a partition of its next checkpoint when {@link CheckpointSpacing} allows it. */
 final class CheckpointPace<T> {
-  /** Writing down the state takes one part of a partition's time in so many. */
-  private static final int SHARE = 20;
-
   /** Longest wait for the checkpoint that holds the end of a core, where that is affordable. */
   private static final Duration CORE_ENDED = Duration.ofMillis(100);
 
   private final TimerScheduler<T> timers;
   private final T due;
-  private long earliest = System.nanoTime();
+  private final LongSupplier wait;
 
   /**
    * A pace without a checkpoint so far.
    *
    * @param due is sent when it is time for one
+   * @param wait nanoseconds until the next may be taken
    */
-  CheckpointPace(TimerScheduler<T> timers, T due) {
+  CheckpointPace(TimerScheduler<T> timers, T due, LongSupplier wait) {
     this.timers = timers;
     this.due = due;
+    this.wait = wait;
   }
 
   /** Readers wait for what a core gave; cores that end together share a checkpoint. */
@@ -36,16 +32,11 @@ final class CheckpointPace<T> {
 
   /** True where the last checkpoint was so dear that the next has to wait; it is due then. */
   boolean tooEarly() {
-    long wait = earliest - System.nanoTime();
-    if (wait > 0) {
-      remind(Duration.ofNanos(wait));
+    long nanos = wait.getAsLong();
+    if (nanos > 0) {
+      remind(Duration.ofNanos(nanos));
     }
-    return wait > 0;
-  }
-
-  /** The state was written down, which took so many nanoseconds of the actor's time. */
-  void took(long nanos) {
-    earliest = System.nanoTime() + (SHARE - 1) * nanos;
+    return nanos > 0;
   }
 
   private void remind(Duration delay) {

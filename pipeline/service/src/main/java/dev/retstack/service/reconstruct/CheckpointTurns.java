@@ -4,12 +4,13 @@ import dev.retstack.service.metrics.PartitionMeter;
 import java.time.Duration;
 
 /**
- * The checkpoints of a partition: up to where the last one reaches, whether one is on its way, and
- * whether another must follow it. One at a time.
+ * The checkpoints of a partition: up to where the last one reaches, whether one is on its way,
+ * whether another must follow it, and what they cost. One at a time.
  */
 final class CheckpointTurns {
   private final int chunksMax;
   private final PartitionMeter meter;
+  private final CheckpointSpacing spacing;
   private long beganNanos;
   private long writtenNanos = System.nanoTime();
   private long writtenOffset;
@@ -23,9 +24,10 @@ final class CheckpointTurns {
    *
    * @param chunksMax chunks from one to the next
    */
-  CheckpointTurns(int chunksMax, PartitionMeter meter) {
+  CheckpointTurns(int chunksMax, PartitionPeers peers) {
     this.chunksMax = chunksMax;
-    this.meter = meter;
+    this.meter = peers.meter();
+    this.spacing = new CheckpointSpacing(peers.shares().checkpoints());
   }
 
   /** The partition begins with the checkpoint that reaches up to this offset. */
@@ -40,10 +42,26 @@ final class CheckpointTurns {
     return writtenOffset;
   }
 
-  /** A checkpoint was made, of so many bytes of state, in this version. */
-  void made(int stateBytes, int version) {
+  /**
+   * The state was written down; the partition goes on.
+   *
+   * @param version of the state's form
+   * @param cpuNanos of a processor that it took
+   */
+  void made(int stateBytes, int version, long cpuNanos) {
     bytes = stateBytes;
     meter.checkpointMade(stateBytes, version);
+    spacing.took(meter.stalledSince(beganNanos), cpuNanos, System.nanoTime());
+  }
+
+  /** Nanoseconds until the next may be taken; none where that is now. */
+  long waits() {
+    return spacing.waits(System.nanoTime());
+  }
+
+  /** None is taken here any more. */
+  void end() {
+    spacing.end();
   }
 
   /** Bytes of the last one's state. */
@@ -88,13 +106,14 @@ final class CheckpointTurns {
    *
    * @return true where another was asked for meanwhile
    */
-  boolean written(long offset) {
+  boolean written(LedgerThread.Committed done) {
     boolean follows = again;
     onItsWay = false;
     again = false;
-    writtenOffset = offset;
+    writtenOffset = done.nextOffset();
     writtenNanos = System.nanoTime();
     meter.checkpointWritten(writtenNanos - beganNanos);
+    meter.checkpointCost(spacing.wrote(done.writingNanos()));
     return follows;
   }
 }

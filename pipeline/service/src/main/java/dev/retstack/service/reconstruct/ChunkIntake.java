@@ -60,7 +60,7 @@ final class ChunkIntake {
     this.meter = peers.meter();
     this.derived = derived;
     this.refusals = new RefusalLog(partition);
-    this.totals = new TotalsTurns(settings.totalsInterval(), peers.totals());
+    this.totals = new TotalsTurns(settings.totalsInterval(), peers.shares().totals());
   }
 
   /**
@@ -90,10 +90,10 @@ final class ChunkIntake {
       totals.end();
     }
     boolean turn = last || totals.isTurn(nextOffset, System.nanoTime());
-    long start = System.nanoTime();
+    long start = CpuClock.nanos();
     var told = derived.checkpoint(applier.state(), nextOffset, turn);
     if (turn) {
-      totals.told(derived.isLeft(), nextOffset, start, System.nanoTime());
+      totals.told(derived.isLeft(), nextOffset, CpuClock.nanos() - start, System.nanoTime());
     }
     // a core that holds chunks is told of here, others with each chunk
     applier.state().holding().forEach(this::watch);
@@ -103,7 +103,7 @@ final class ChunkIntake {
     return told;
   }
 
-  /** What {@link #tell} gave took so long to make and send, until now. */
+  /** What {@link #tell} gave took so many nanoseconds of a processor to make and send. */
   void told(long nanos) {
     totals.sent(nanos, System.nanoTime());
   }

@@ -8,7 +8,10 @@ import java.util.concurrent.Executors;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
-/** Runs everything that blocks on a ledger, in the order in which it was asked for. */
+/**
+ * Runs everything that blocks on a ledger, in the order in which it was asked for. A platform
+ * thread: it packs whole states, and what that costs is measured.
+ */
 final class LedgerThread {
   private final Ledger ledger;
   private final ExecutorService thread;
@@ -17,7 +20,7 @@ final class LedgerThread {
     this.ledger = ledger;
     this.thread =
         Executors.newSingleThreadExecutor(
-            Thread.ofVirtual().name("retstack-ledger-" + partition).factory());
+            Thread.ofPlatform().daemon().name("retstack-ledger-" + partition).factory());
   }
 
   /** Something done to a ledger. */
@@ -43,9 +46,10 @@ final class LedgerThread {
    * A checkpoint is written.
    *
    * @param nextOffset first offset of events that is not in it
-   * @param tellingNanos what it took to make and send the records that go before it
+   * @param tellingNanos of a processor, to make and send the records that go before it
+   * @param writingNanos of a processor, to pack and send the state
    */
-  record Committed(long nextOffset, long tellingNanos) {}
+  record Committed(long nextOffset, long tellingNanos, long writingNanos) {}
 
   /**
    * Publishes the last records before a checkpoint, and commits it.
@@ -56,11 +60,12 @@ final class LedgerThread {
       Supplier<List<ProducerRecord<byte[], byte[]>>> records, Checkpoint checkpoint) {
     return run(
         target -> {
-          long start = System.nanoTime();
+          long start = CpuClock.nanos();
           target.publish(records.get());
-          long telling = System.nanoTime() - start;
+          long told = CpuClock.nanos();
           target.commit(checkpoint);
-          return new Committed(checkpoint.nextOffset(), telling);
+          long telling = told - start;
+          return new Committed(checkpoint.nextOffset(), telling, CpuClock.nanos() - told);
         });
   }
 

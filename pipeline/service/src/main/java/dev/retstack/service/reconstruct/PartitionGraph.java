@@ -120,8 +120,8 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       PartitionPeers peers) {
     super(context);
     context.setLoggerName(PartitionGraph.class);
-    this.pace = new CheckpointPace<>(timers, CheckpointDue.INSTANCE);
-    this.checkpoints = new CheckpointTurns(settings.checkpointChunks(), peers.meter());
+    this.checkpoints = new CheckpointTurns(settings.checkpointChunks(), peers);
+    this.pace = new CheckpointPace<>(timers, CheckpointDue.INSTANCE, checkpoints::waits);
     this.partition = partition;
     this.settings = settings;
     this.peers = peers;
@@ -188,6 +188,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     if (signal instanceof PostStop || signal instanceof PreRestart) {
       neverOpens(new IOException("it stopped before it was open"));
       ledger.close();
+      checkpoints.end();
     }
     return this;
   }
@@ -301,11 +302,10 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     }
     checkpoints.began();
     long offset = intake.nextOffset();
-    long start = System.nanoTime();
     var told = intake.tell(feed.isHeld());
+    long cpu = CpuClock.nanos();
     byte[] state = StateCopy.bytes(intake.applier().state(), version.next(), checkpoints.bytes());
-    checkpoints.made(state.length, version.last());
-    pace.took(meter.stalledSince(start));
+    checkpoints.made(state.length, version.last(), CpuClock.nanos() - cpu);
     then(
         ledger.commit(told, new Checkpoint(partition, epoch, offset, state)),
         CheckpointWritten::new);
@@ -313,7 +313,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private Behavior<Command> onCheckpointWritten(LedgerThread.Committed done) {
     intake.told(done.tellingNanos());
-    if (checkpoints.written(done.nextOffset()) && (isAhead() || hasToTellAll())) {
+    if (checkpoints.written(done) && (isAhead() || hasToTellAll())) {
       checkpoint();
       return this;
     }

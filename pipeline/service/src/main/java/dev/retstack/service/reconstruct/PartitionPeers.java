@@ -12,11 +12,11 @@ import org.apache.pekko.actor.typed.ActorRef;
  * @param watch hears how far each core came
  * @param meter counts what happens to the partition
  * @param versions in which version state is written
- * @param totals how much of the member's time publishing totals may take
+ * @param shares how much of the processors' time the member's partitions may take
  */
 public record PartitionPeers(
     ActorRef<ImageRegistry.Command> images,
     ActorRef<CoreWatch.Command> watch,
     PartitionMeter meter,
     VersionRule versions,
-    WorkShare totals) {}
+    MemberShares shares) {}

@@ -66,10 +66,10 @@ final class TotalsTurns {
    * They go out with this checkpoint.
    *
    * @param more whether some are left to the next
-   * @param began when their rows began to be looked for
+   * @param nanos of a processor that looking for their rows took
    */
-  void told(boolean more, long nextOffset, long began, long now) {
-    share.took(now - began, now);
+  void told(boolean more, long nextOffset, long nanos, long now) {
+    share.took(nanos, now);
     toldOffset = nextOffset;
     toldNanos = now;
     toldOnce = true;
@@ -78,7 +78,7 @@ final class TotalsTurns {
     lastTold = true;
   }
 
-  /** What went out with the last checkpoint took so long to make and send, until now. */
+  /** What went out with the last checkpoint took so much of a processor to make and send. */
   void sent(long nanos, long now) {
     if (lastTold) {
       share.took(nanos, now);

@@ -13,13 +13,13 @@ import dev.retstack.service.progress.CoreWatch;
 import dev.retstack.service.reconstruct.Checkpoint;
 import dev.retstack.service.reconstruct.KafkaLedger;
 import dev.retstack.service.reconstruct.Ledger;
+import dev.retstack.service.reconstruct.MemberShares;
 import dev.retstack.service.reconstruct.PartitionGraph;
 import dev.retstack.service.reconstruct.PartitionMeasure;
 import dev.retstack.service.reconstruct.PartitionPeers;
 import dev.retstack.service.reconstruct.PartitionSettings;
 import dev.retstack.service.reconstruct.Partitions;
 import dev.retstack.service.reconstruct.VersionRule;
-import dev.retstack.service.reconstruct.WorkShare;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.Waits;
 import java.time.Duration;
@@ -151,7 +151,7 @@ class ConnectorSeekTest {
                         watch,
                         meters.partition(p),
                         VersionRule.ALONE,
-                        WorkShare.twentieth())),
+                        MemberShares.ofThisMachine())),
             p -> watch.tell(new CoreWatch.Left(p))));
   }
 

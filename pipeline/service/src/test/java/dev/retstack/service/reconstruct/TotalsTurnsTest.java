@@ -26,7 +26,7 @@ class TotalsTurnsTest {
   void theFirstGoOutAtOnceAndTheNextAfterTheInterval() {
     turns.opened(0);
     assertThat(turns.isTurn(1, START)).isTrue();
-    turns.told(false, 1, START, START);
+    turns.told(false, 1, 0, START);
     assertThat(turns.isTurn(2, START + 29 * SECOND)).isFalse();
     assertThat(turns.areBehind(2)).isTrue();
     assertThat(turns.isTurn(2, START + 30 * SECOND)).isTrue();
@@ -36,13 +36,13 @@ class TotalsTurnsTest {
   @Test
   void whatIsLeftAndWhatACoreGaveGoesOutWithTheNext() {
     turns.opened(0);
-    turns.told(true, 1, START, START);
+    turns.told(true, 1, 0, START);
     assertThat(turns.isTurn(1, START + 1)).isTrue();
-    turns.told(false, 1, START, START);
+    turns.told(false, 1, 0, START);
     assertThat(turns.isTurn(2, START + 1)).isFalse();
     turns.coreEnded();
     assertThat(turns.isTurn(2, START + 1)).isTrue();
-    turns.told(false, 2, START, START);
+    turns.told(false, 2, 0, START);
     assertThat(turns.isTurn(3, START + 1)).isFalse();
   }
 
@@ -52,7 +52,7 @@ class TotalsTurnsTest {
     turns.opened(0);
     assertThat(turns.areOwed(1)).isTrue();
     turns.end();
-    turns.told(true, 1, START, START);
+    turns.told(true, 1, 0, START);
     assertThat(turns.areBehind(1)).isTrue();
     assertThat(turns.areOwed(1)).isFalse();
   }
@@ -70,7 +70,7 @@ class TotalsTurnsTest {
     TotalsTurns other = new TotalsTurns(Duration.ZERO, share);
     turns.opened(0);
     other.opened(0);
-    turns.told(false, 1, START, START + SECOND / 10);
+    turns.told(false, 1, SECOND / 10, START + SECOND / 10);
     assertThat(other.isTurn(1, START + SECOND)).isFalse();
     turns.sent(SECOND / 5, START + SECOND);
     turns.sent(SECOND / 5, START + SECOND); // a checkpoint without totals: not theirs
