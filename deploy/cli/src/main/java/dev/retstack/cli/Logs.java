@@ -58,6 +58,12 @@ public final class Logs {
     for (String noise : List.of("cluster", "remote", "stream.Materializer")) {
       context.getLogger("org.apache.pekko." + noise).setLevel(Level.ERROR);
     }
+    if (level == Level.ERROR) {
+      // as it leaves a group that has put it out already; what stops it is thrown, and told by us
+      context
+          .getLogger("org.apache.kafka.clients.consumer.internals.ConsumerCoordinator")
+          .setLevel(Level.OFF);
+    }
     // a port that is taken, with a stack trace: whoever wanted it says so in a sentence
     context.getLogger("org.apache.pekko.io.TcpListener").setLevel(Level.OFF);
   }

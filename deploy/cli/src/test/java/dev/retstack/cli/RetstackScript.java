@@ -1,13 +1,11 @@
 package dev.retstack.cli;
 
-import dev.retstack.cli.house.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 
 /** A {@code retstack} for a test's PATH that runs the classes under test, as the launcher would. */
 public final class RetstackScript {
@@ -20,16 +18,18 @@ public final class RetstackScript {
         script,
         """
         #!/bin/sh
-        exec %s -Xmx512m -Dretstack.root="%s" -Dlogback.configurationFile=logback.xml \
-          %s dev.retstack.cli.Main "$@"
+        exec "%s/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx512m \
+          --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
+          -Dorg.apache.avro.SERIALIZABLE_PACKAGES=dev.retstack -Dretstack.root="%s" \
+          -Dlogback.configurationFile=logback.xml \
+          -cp "%s" dev.retstack.cli.Main "$@"
         """
-            .formatted(quoted(QuickStart.JVM), Repository.root(), quoted(QuickStart.flags())));
+            .formatted(
+                System.getProperty("java.home"),
+                dev.retstack.cli.house.Repository.root(),
+                System.getProperty("java.class.path")));
     Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
     return script;
-  }
-
-  private static String quoted(List<String> words) {
-    return words.stream().map(word -> '"' + word + '"').collect(Collectors.joining(" "));
   }
 
   /** A bash line with the script in PATH; standard error goes where standard output goes. */

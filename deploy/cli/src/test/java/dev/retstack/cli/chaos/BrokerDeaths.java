@@ -12,7 +12,8 @@ import java.util.Map;
  * cannot be sent stands still meanwhile, and goes on.
  */
 final class BrokerDeaths {
-  private static final String LITTLE_ROOM = "--kafka buffer.memory=131072 --kafka batch.size=16384";
+  /** Of what cannot be sent; the fleet's cores stand still when it is full. */
+  static final String LITTLE_ROOM = "--kafka buffer.memory=131072 --kafka batch.size=16384";
 
   private final Job job;
   private final Duration patience;

@@ -2,6 +2,7 @@ package dev.retstack.cli.chaos;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
@@ -16,8 +17,11 @@ class BrokersChaosTest {
   private static final int CLOCK_SECONDS = Integer.getInteger("retstack.clock.seconds", 8);
   private static final int DISKS = Integer.getInteger("retstack.disks", 1);
 
-  /** The broker whose disk is filled. */
-  private static final int SMALL_DISK = 3;
+  private static final int DISK_PAIRS = Integer.getInteger("retstack.disk.pairs", 0);
+  private static final int DISK_SECONDS = Integer.getInteger("retstack.disk.seconds", 3);
+
+  /** The brokers whose disks are filled. */
+  private static final List<Integer> SMALL_DISKS = List.of(2, 3);
 
   @TempDir(cleanup = CleanupMode.ON_SUCCESS)
   private static Path dir;
@@ -26,7 +30,7 @@ class BrokersChaosTest {
 
   @BeforeAll
   static void start() throws Exception {
-    stage = Stage.open(dir, SMALL_DISK);
+    stage = Stage.open(dir, SMALL_DISKS);
   }
 
   @AfterAll
@@ -50,12 +54,29 @@ class BrokersChaosTest {
 
   @Test
   void theDiskOfABrokerIsFull() throws Exception {
-    Assumptions.assumeTrue(
-        stage.hasDisk(SMALL_DISK), "no file system may be mounted here: the disk cannot be filled");
+    assumeDisks();
     try (Job job = stage.job("disk")) {
-      FullDisk row = new FullDisk(job, SMALL_DISK, Duration.ofMinutes(2));
+      FullDisk row = new FullDisk(job, SMALL_DISKS.getLast(), Duration.ofMinutes(2));
       Stage.tell("theDiskOfABrokerIsFull", job, row.run(DISKS));
     }
+  }
+
+  /** Takes minutes on a small machine: in its long form only. */
+  @Test
+  void theDisksOfTwoBrokersAreFull() throws Exception {
+    Assumptions.assumeTrue(DISK_PAIRS > 0, "-Dretstack.disk.pairs=N fills both disks N times");
+    assumeDisks();
+    try (Job job = stage.job("disks")) {
+      FullDisks row = new FullDisks(job, SMALL_DISKS, Duration.ofMinutes(4));
+      String figures = row.run(DISK_PAIRS, Duration.ofSeconds(DISK_SECONDS));
+      Stage.tell("theDisksOfTwoBrokersAreFull", job, figures);
+    }
+  }
+
+  private static void assumeDisks() {
+    Assumptions.assumeTrue(
+        stage.haveDisks(SMALL_DISKS),
+        "no file system may be mounted here: the disks cannot be filled");
   }
 
   @Test

@@ -18,12 +18,16 @@ import java.util.stream.Stream;
 
 /**
  * A member whose clock is an hour ahead, one an hour behind, a fleet an hour ahead and a broker an
- * hour behind; then the second member's clock jumps by two hours. The library libfaketime gives
- * processes a clock of their own; time that only goes on (monotonic) it leaves alone, as a wrong
- * wall clock does.
+ * hour behind; then the second member's clock jumps ahead by two hours, and back again. The library
+ * libfaketime gives processes a clock of their own; time that only goes on (monotonic) it leaves
+ * alone, as a wrong wall clock does.
  */
 final class Clocks {
   private static final Duration ANSWER = Duration.ofSeconds(30);
+
+  /** For all partitions to flow after a clock was set back. */
+  private static final Duration PATIENCE = Duration.ofMinutes(3);
+
   private static final Pattern SAMPLE = Pattern.compile("(?m)^(retstack_\\S+) (\\S+)$");
   private static final int BROKER = 2;
 
@@ -106,6 +110,13 @@ final class Clocks {
       set("member-2", "+1h");
       fleet.run(1_000L * seconds);
       check(job);
+      Map<Integer, Long> before = job.positions();
+      long back = System.nanoTime();
+      set("member-2", "-1h");
+      fleet.run(1_000L * seconds);
+      long flows = job.awaitFlow(before, back, fleet, PATIENCE);
+      job.awaitSettled();
+      check(job);
       fleet.end();
       Comparison same = Comparison.of(job, job.members().getFirst(), TestFleet.CORES);
       List<Boolean> spans =
@@ -117,7 +128,8 @@ final class Clocks {
                 return span.getExit() >= span.getEnter() && span.getSelf() >= 0;
               });
       assertThat(spans).isNotEmpty().doesNotContain(false);
-      return "clocks from -1 h to +1 h; no number below 0, nobody taken for dead; " + same;
+      return "clocks from -1 h to +1 h; all partitions flow %.1f s after one was set back by two hours; no number below 0, nobody taken for dead; %s"
+          .formatted(flows / 1e3, same);
     } finally {
       brokers.kill(BROKER);
       brokers.start(BROKER);

@@ -68,13 +68,7 @@ final class FullDisk {
       Map<Integer, Long> before = job.positions();
       fill(filler);
       long full = System.nanoTime();
-      while (brokers.isAlive(broker)) {
-        if (System.nanoTime() - full > DIES.toNanos()) {
-          throw new AssertionError("the broker goes on with a full disk");
-        }
-        fleet.run(100);
-      }
-      assertThat(Files.readString(brokers.log(broker))).contains("No space left on device");
+      awaitDeath(brokers, broker, fleet);
       slowest = Math.max(slowest, job.awaitFlow(before, full, fleet, patience));
       Files.delete(filler);
       brokers.start(broker);
@@ -86,7 +80,20 @@ final class FullDisk {
         .formatted(times, slowest / 1e3, same);
   }
 
-  private static void fill(Path file) throws IOException {
+  /** Returns when a broker with a full disk is dead, and has said why. */
+  static void awaitDeath(BrokerCluster brokers, int broker, TestFleet fleet) throws Exception {
+    long full = System.nanoTime();
+    while (brokers.isAlive(broker)) {
+      if (System.nanoTime() - full > DIES.toNanos()) {
+        throw new AssertionError("broker %d goes on with a full disk".formatted(broker));
+      }
+      fleet.run(100);
+    }
+    assertThat(Files.readString(brokers.log(broker))).contains("No space left on device");
+  }
+
+  /** Writes until there is no room. */
+  static void fill(Path file) throws IOException {
     byte[] block = new byte[MIB];
     try (OutputStream out = Files.newOutputStream(file)) {
       while (true) {

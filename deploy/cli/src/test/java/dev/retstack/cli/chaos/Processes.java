@@ -2,7 +2,6 @@ package dev.retstack.cli.chaos;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.retstack.cli.QuickStart;
 import dev.retstack.cli.RetstackScript;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -104,10 +103,16 @@ final class Processes implements AutoCloseable {
 
   /** The Java that runs the tests, small and quick to start. */
   static List<String> java(int heapMib) {
-    List<String> command = new ArrayList<>(QuickStart.JVM);
-    command.add("-Xmx" + heapMib + "m");
-    command.addAll(QuickStart.flags());
-    return command;
+    return new ArrayList<>(
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx" + heapMib + "m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "--enable-native-access=ALL-UNNAMED",
+            "--sun-misc-unsafe-memory-access=allow",
+            "-cp",
+            System.getProperty("java.class.path")));
   }
 
   @Override

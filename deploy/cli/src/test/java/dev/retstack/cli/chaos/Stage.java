@@ -42,20 +42,25 @@ final class Stage {
   }
 
   /**
-   * The same, one of them with a small disk of its own where that may be had.
+   * The same, some of them with a small disk of their own each, where that may be had.
    *
-   * @param small that broker
+   * @param small those brokers
    */
-  static Stage open(Path dir, int small) throws Exception {
+  static Stage open(Path dir, List<Integer> small) throws Exception {
     Processes processes = new Processes(dir);
-    Path disk = dir.resolve("disk");
-    boolean mounted = FullDisk.mount(processes, disk);
-    return new Stage(dir, processes, mounted ? Map.of(small, disk) : Map.of());
+    Map<Integer, Path> disks = new HashMap<>();
+    for (int broker : small) {
+      Path disk = dir.resolve("disk-" + broker);
+      if (FullDisk.mount(processes, disk)) {
+        disks.put(broker, disk);
+      }
+    }
+    return new Stage(dir, processes, disks);
   }
 
-  /** Whether this broker has a disk that can be filled. */
-  boolean hasDisk(int broker) {
-    return disks.containsKey(broker);
+  /** Whether each of these brokers has a disk that can be filled. */
+  boolean haveDisks(List<Integer> some) {
+    return disks.keySet().containsAll(some);
   }
 
   /** Starts members under topics of this name; returns when each of them serves. */

@@ -42,6 +42,10 @@ public final class Reason {
     if (one instanceof WatchedActorTerminatedException) {
       return "a partition stopped";
     }
+    if (one instanceof org.apache.kafka.common.errors.TimeoutException) {
+      return "Kafka did not answer in time, see whether enough brokers run and have room (%s)"
+          .formatted(one.getMessage());
+    }
     boolean expected =
         one instanceof IOException
             || one instanceof UncheckedIOException

@@ -11,7 +11,6 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -99,9 +98,7 @@ abstract class TopicFeed implements AutoCloseable {
       log.warn(
           "topic {} takes no records: {} (tried again all the time, and told when it does)",
           topic,
-          failure instanceof TimeoutException
-              ? "no broker took one in time, see whether enough of them run and have room"
-              : Reason.of(failure));
+          Reason.of(failure));
     }
   }
 

@@ -18,16 +18,23 @@ class ReasonTest {
     assertThat(Reason.of(new CompletionException(new ExecutionException(new IOException("disk")))))
         .isEqualTo("disk");
     assertThat(Reason.of(new UncheckedIOException(new IOException("disk")))).isEqualTo("disk");
-    assertThat(Reason.of(new TimeoutException("60 s are over"))).isEqualTo("60 s are over");
   }
 
   @Test
   void whatIsBehindItIsSaidOnce() {
-    assertThat(Reason.of(new KafkaException("not sent", new TimeoutException("60 s are over"))))
-        .isEqualTo("not sent: 60 s are over");
-    assertThat(Reason.of(new KafkaException("not sent: late", new TimeoutException("late"))))
+    assertThat(Reason.of(new KafkaException("not sent", new IOException("closed"))))
+        .isEqualTo("not sent: closed");
+    assertThat(Reason.of(new KafkaException("not sent: late", new IOException("late"))))
         .isEqualTo("not sent: late");
-    assertThat(Reason.of(new KafkaException(new TimeoutException("late")))).isEqualTo("late");
+    assertThat(Reason.of(new KafkaException(new IOException("late")))).isEqualTo("late");
+  }
+
+  /** Kafka's own words for it name a batch and milliseconds. */
+  @Test
+  void whoWaitedForKafkaIsToldWhereToLook() {
+    assertThat(Reason.of(new CompletionException(new TimeoutException("Expiring 1 record(s)"))))
+        .isEqualTo(
+            "Kafka did not answer in time, see whether enough brokers run and have room (Expiring 1 record(s))");
   }
 
   @Test
