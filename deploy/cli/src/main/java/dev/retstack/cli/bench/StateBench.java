@@ -205,6 +205,8 @@ public final class StateBench implements AutoCloseable {
     measure("stateMib", page.sum("retstack_checkpoint_bytes") / MIB);
     measure("checkpointSecondsMean", page.sum("retstack_checkpoint_seconds_total") / count);
     measure("checkpointsPerPartition", count / size.partitions);
+    measure(
+        "checkpointSentMibMean", page.sum("retstack_checkpoint_sent_bytes_total") / MIB / count);
     measure("stallSecondsMean", page.sum(STALL) / count);
     measure("checkpointCpuSecondsMean", page.sum(CPU) / count);
     measure("stateTopicMib", topicMib(Topics.standard().state()));

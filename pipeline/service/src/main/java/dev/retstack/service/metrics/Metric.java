@@ -24,6 +24,8 @@ public enum Metric {
       true,
       "checkpoint_cpu_seconds",
       "time of a processor that writing the state down, packing and sending it took"),
+  CHECKPOINT_SENT_BYTES(
+      true, "checkpoint_sent_bytes", "bytes of checkpoints that were sent to Kafka, packed"),
   HTTP_REQUESTS(true, "http_requests", "HTTP requests answered, by first part of the path"),
   HTTP_QUERIES(false, "http_queries", "queries being answered now"),
   IMAGES(false, "images", "images known, in memory or by where they stand in the topic"),

@@ -24,6 +24,7 @@ public final class PartitionMeter {
   private final LongAdder checkpointNanos = new LongAdder();
   private final LongAdder checkpointStallNanos = new LongAdder();
   private final LongAdder checkpointCpuNanos = new LongAdder();
+  private final LongAdder checkpointSentBytes = new LongAdder();
   private final Map<String, LongAdder> published = new ConcurrentHashMap<>();
   private final Map<String, LongAdder> anomalies = new ConcurrentHashMap<>();
   private volatile long lastCheckpointNanos;
@@ -85,9 +86,10 @@ public final class PartitionMeter {
     return nanos;
   }
 
-  /** A checkpoint took so many nanoseconds of a processor. */
-  public void checkpointCost(long nanos) {
+  /** A checkpoint took so many nanoseconds of a processor, and so many bytes of Kafka. */
+  public void checkpointCost(long nanos, long sentBytes) {
     checkpointCpuNanos.add(nanos);
+    checkpointSentBytes.add(sentBytes);
   }
 
   /** A checkpoint is committed. */
@@ -123,6 +125,7 @@ public final class PartitionMeter {
         partition);
     samples.add(
         Metric.CHECKPOINT_CPU_SECONDS, checkpointCpuNanos.sum() / NANOS, "partition", partition);
+    samples.add(Metric.CHECKPOINT_SENT_BYTES, checkpointSentBytes.sum(), "partition", partition);
     samples.add(
         Metric.CHECKPOINT_LAST_SECONDS, lastCheckpointNanos / NANOS, "partition", partition);
     samples.add(Metric.CHECKPOINT_BYTES, lastCheckpointBytes, "partition", partition);

@@ -113,7 +113,7 @@ final class CheckpointTurns {
     writtenOffset = done.nextOffset();
     writtenNanos = System.nanoTime();
     meter.checkpointWritten(writtenNanos - beganNanos);
-    meter.checkpointCost(spacing.wrote(done.writingNanos()));
+    meter.checkpointCost(spacing.wrote(done.writingNanos()), done.sentBytes());
     return follows;
   }
 }

@@ -101,11 +101,11 @@ public final class KafkaLedger implements Ledger {
   }
 
   @Override
-  public void commit(Checkpoint checkpoint) throws Exception {
-    commit(CheckpointCodec.Packed.of(checkpoint));
+  public long commit(Checkpoint checkpoint) throws Exception {
+    return commit(CheckpointCodec.Packed.of(checkpoint));
   }
 
-  private void commit(CheckpointCodec.Packed checkpoint) throws Exception {
+  private long commit(CheckpointCodec.Packed checkpoint) throws Exception {
     begin();
     List<ProducerRecord<byte[], byte[]>> parts = store.records(checkpoint, storedParts);
     for (ProducerRecord<byte[], byte[]> part : parts) {
@@ -119,6 +119,9 @@ public final class KafkaLedger implements Ledger {
     producer.commitTransaction();
     inTransaction = false;
     storedParts = (int) parts.stream().filter(part -> part.value() != null).count();
+    return parts.stream()
+        .mapToLong(part -> part.key().length + (part.value() == null ? 0 : part.value().length))
+        .sum();
   }
 
   /**

@@ -20,8 +20,12 @@ public interface Ledger extends AutoCloseable {
   /** Writes derived records; readers see them after the next {@link #commit}. */
   void publish(List<ProducerRecord<byte[], byte[]>> records) throws Exception;
 
-  /** Makes the checkpoint and everything published before it visible as one unit. */
-  void commit(Checkpoint checkpoint) throws Exception;
+  /**
+   * Makes the checkpoint and everything published before it visible as one unit.
+   *
+   * @return bytes of the checkpoint as it was sent, keys and headers included
+   */
+  long commit(Checkpoint checkpoint) throws Exception;
 
   /** Gives up what was not committed. */
   @Override

@@ -48,8 +48,9 @@ final class LedgerThread {
    * @param nextOffset first offset of events that is not in it
    * @param tellingNanos of a processor, to make and send the records that go before it
    * @param writingNanos of a processor, to pack and send the state
+   * @param sentBytes of the state, packed
    */
-  record Committed(long nextOffset, long tellingNanos, long writingNanos) {}
+  record Committed(long nextOffset, long tellingNanos, long writingNanos, long sentBytes) {}
 
   /**
    * Publishes the last records before a checkpoint, and commits it.
@@ -63,9 +64,9 @@ final class LedgerThread {
           long start = CpuClock.nanos();
           target.publish(records.get());
           long told = CpuClock.nanos();
-          target.commit(checkpoint);
-          long telling = told - start;
-          return new Committed(checkpoint.nextOffset(), telling, CpuClock.nanos() - told);
+          long sent = target.commit(checkpoint);
+          long writing = CpuClock.nanos() - told;
+          return new Committed(checkpoint.nextOffset(), told - start, writing, sent);
         });
   }
 

@@ -88,8 +88,8 @@ class ConnectorSeekTest {
     }
 
     @Override
-    public void commit(Checkpoint checkpoint) throws Exception {
-      kafka.commit(checkpoint);
+    public long commit(Checkpoint checkpoint) throws Exception {
+      return kafka.commit(checkpoint);
     }
 
     @Override
