@@ -2,6 +2,10 @@ package dev.retstack.schema.codec;
 
 import com.github.luben.zstd.Zstd;
 import com.github.luben.zstd.ZstdException;
+import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
 
 /** Bytes compressed by zstd as one frame (RFC 8878), for those who keep its size themselves. */
 public final class ZstdBytes {
@@ -12,6 +16,18 @@ public final class ZstdBytes {
   /** Compresses them. */
   public static byte[] pack(byte[] bytes) {
     return Zstd.compress(bytes, LEVEL);
+  }
+
+  /**
+   * Compresses what stands in these pieces, each from its start to its limit, as one frame that
+   * does not tell its size.
+   */
+  public static void pack(Iterable<ByteBuffer> pieces, OutputStream to) throws IOException {
+    try (OutputStream zstd = new ZstdOutputStreamNoFinalizer(to, LEVEL)) {
+      for (ByteBuffer piece : pieces) {
+        zstd.write(piece.array(), piece.arrayOffset(), piece.limit());
+      }
+    }
   }
 
   /**

@@ -28,7 +28,7 @@ public final class CheckpointOptions {
       description = {
         "Publish totals that changed to the profiles topic so often while cores run, and whenever",
         "a core ends (default: ${DEFAULT-VALUE}; 0: with each checkpoint). In all it takes at most",
-        "a twentieth of the processors' time."
+        "a fiftieth of the processors' time."
       })
   private long totalsSeconds;
 

@@ -8,16 +8,15 @@ package dev.retstack.service.reconstruct;
  * @param nextOffset first offset of the events partition that is not part of {@code state}
  * @param state bytes of the GraphState; empty where nothing was applied yet
  */
-@SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
-public record Checkpoint(int partition, long epoch, long nextOffset, byte[] state) {
+public record Checkpoint(int partition, long epoch, long nextOffset, StateBytes state) {
   /** The state before the first chunk. */
   public static Checkpoint initial(int partition) {
-    return new Checkpoint(partition, 0, 0, new byte[0]);
+    return new Checkpoint(partition, 0, 0, StateBytes.NONE);
   }
 
   @Override
   public String toString() {
     return "Checkpoint[partition %d, epoch %d, next offset %d, %d bytes]"
-        .formatted(partition, epoch, nextOffset, state.length);
+        .formatted(partition, epoch, nextOffset, state.length());
   }
 }

@@ -1,7 +1,11 @@
 package dev.retstack.service.reconstruct;
 
+import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.ZstdBytes;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,8 +24,15 @@ import java.util.zip.CRC32C;
  * header but for {@code part}.
  */
 final class CheckpointCodec {
-  /** Payload of one part: with its header it stays below Kafka's default limit of 1 MiB. */
-  static final int PART_BYTES = 768 << 10;
+  /**
+   * Payload of one part: with its header and as a batch it stays below half of G1's smallest
+   * region, for which see {@link dev.retstack.graph.snapshot.ByteOutput}, and below Kafka's default
+   * limit.
+   */
+  static final int PART_BYTES = 384 << 10;
+
+  /** The largest payload that was ever written. */
+  private static final int MAX_PART_BYTES = 768 << 10;
 
   /** Largest state that is unpacked; a header that claims more is refused. */
   static final long MAX_STATE_BYTES = 2_000_000_000L;
@@ -38,15 +49,34 @@ final class CheckpointCodec {
    * @param rawBytes of the state unpacked
    * @param bytes the state packed by zstd
    */
-  @SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
-  record Packed(int partition, long epoch, long nextOffset, long rawBytes, byte[] bytes) {
+  record Packed(int partition, long epoch, long nextOffset, long rawBytes, StateBytes bytes) {
     static Packed of(Checkpoint checkpoint) {
+      ByteOutput packed = ByteOutput.inPieces();
+      try {
+        ZstdBytes.pack(checkpoint.state().pieces(), stream(packed));
+      } catch (IOException e) {
+        throw new UncheckedIOException("a state that does not fit one checkpoint", e);
+      }
       return new Packed(
           checkpoint.partition(),
           checkpoint.epoch(),
           checkpoint.nextOffset(),
-          checkpoint.state().length,
-          ZstdBytes.pack(checkpoint.state()));
+          checkpoint.state().length(),
+          new StateBytes(packed.takePieces()));
+    }
+
+    private static OutputStream stream(ByteOutput out) {
+      return new OutputStream() {
+        @Override
+        public void write(int b) throws IOException {
+          out.write(b);
+        }
+
+        @Override
+        public void write(byte[] from, int offset, int length) throws IOException {
+          out.write(from, offset, length);
+        }
+      };
     }
 
     /** The same state under another owner. */
@@ -56,7 +86,7 @@ final class CheckpointCodec {
 
     /** Number of its parts, at least one. */
     int parts() {
-      return Math.max(1, Math.ceilDiv(bytes.length, PART_BYTES));
+      return Math.toIntExact(Math.max(1, Math.ceilDiv(bytes.length(), (long) PART_BYTES)));
     }
 
     /**
@@ -66,8 +96,8 @@ final class CheckpointCodec {
      */
     Checkpoint unpack() throws CorruptCheckpointException {
       try {
-        byte[] state = ZstdBytes.unpack(bytes, Math.toIntExact(rawBytes));
-        return new Checkpoint(partition, epoch, nextOffset, state);
+        byte[] state = ZstdBytes.unpack(bytes.joined(), Math.toIntExact(rawBytes));
+        return new Checkpoint(partition, epoch, nextOffset, StateBytes.of(state));
       } catch (CorruptChunkException e) {
         throw new CorruptCheckpointException("checkpoint does not unpack: " + e.getMessage());
       }
@@ -81,7 +111,7 @@ final class CheckpointCodec {
 
   /** The parts, at least one. */
   static List<byte[]> encode(Packed checkpoint) {
-    byte[] packed = checkpoint.bytes();
+    StateBytes packed = checkpoint.bytes();
     int parts = checkpoint.parts();
     Header unsigned =
         new Header(
@@ -91,21 +121,19 @@ final class CheckpointCodec {
             0,
             parts,
             checkpoint.rawBytes(),
-            packed.length,
+            packed.length(),
             0);
-    int crc = unsigned.crcWith(packed);
+    Header signed = unsigned.withCrc(unsigned.crcWith(packed));
     List<byte[]> encoded = new ArrayList<>(parts);
-    for (int part = 0; part < parts; part++) {
-      int from = part * PART_BYTES;
-      int length = Math.min(PART_BYTES, packed.length - from);
-      encoded.add(
-          unsigned
-              .withPart(part)
-              .withCrc(crc)
-              .write(ByteBuffer.allocate(HEADER_BYTES + length))
-              .put(packed, from, length)
-              .array());
-    }
+    packed.cut(
+        PART_BYTES,
+        run ->
+            encoded.add(
+                signed
+                    .withPart(encoded.size())
+                    .write(ByteBuffer.allocate(HEADER_BYTES + run.length))
+                    .put(run)
+                    .array()));
     return encoded;
   }
 
@@ -135,7 +163,7 @@ final class CheckpointCodec {
           "checkpoint has %d parts, its header says %d".formatted(parts.size(), first.parts));
     }
     if (first.packedBytes < 0
-        || first.packedBytes > (long) first.parts * PART_BYTES
+        || first.packedBytes > (long) first.parts * MAX_PART_BYTES
         || first.rawBytes < 0
         || first.rawBytes > MAX_STATE_BYTES) {
       throw new CorruptCheckpointException(
@@ -153,13 +181,13 @@ final class CheckpointCodec {
       }
       packed.put(part);
     }
-    if (packed.hasRemaining() || first.crcWith(packed.array()) != first.crc) {
+    StateBytes all = StateBytes.of(packed.array());
+    if (packed.hasRemaining() || first.crcWith(all) != first.crc) {
       throw new CorruptCheckpointException(
           "checkpoint of partition %d at offset %d fails its checksum"
               .formatted(first.partition, first.nextOffset));
     }
-    return new Packed(
-        first.partition, first.epoch, first.nextOffset, first.rawBytes, packed.array());
+    return new Packed(first.partition, first.epoch, first.nextOffset, first.rawBytes, all);
   }
 
   private record Header(
@@ -213,10 +241,10 @@ final class CheckpointCodec {
           .putInt(crc);
     }
 
-    int crcWith(byte[] packed) {
+    int crcWith(StateBytes packed) {
       CRC32C sum = new CRC32C();
       sum.update(withPart(0).withCrc(0).write(ByteBuffer.allocate(HEADER_BYTES)).flip());
-      sum.update(packed);
+      packed.pieces().forEach(piece -> sum.update(piece.duplicate()));
       return (int) sum.getValue();
     }
 

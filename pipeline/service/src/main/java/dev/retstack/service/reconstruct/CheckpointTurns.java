@@ -14,7 +14,7 @@ final class CheckpointTurns {
   private long beganNanos;
   private long writtenNanos = System.nanoTime();
   private long writtenOffset;
-  private int bytes;
+  private long bytes;
   private int chunks;
   private boolean onItsWay;
   private boolean again;
@@ -31,7 +31,7 @@ final class CheckpointTurns {
   }
 
   /** The partition begins with the checkpoint that reaches up to this offset. */
-  void opened(long offset, int stateBytes) {
+  void opened(long offset, long stateBytes) {
     bytes = stateBytes;
     writtenOffset = offset;
     writtenNanos = System.nanoTime();
@@ -48,7 +48,7 @@ final class CheckpointTurns {
    * @param version of the state's form
    * @param cpuNanos of a processor that it took
    */
-  void made(int stateBytes, int version, long cpuNanos) {
+  void made(long stateBytes, int version, long cpuNanos) {
     bytes = stateBytes;
     meter.checkpointMade(stateBytes, version);
     spacing.took(meter.stalledSince(beganNanos), cpuNanos, System.nanoTime());
@@ -65,7 +65,7 @@ final class CheckpointTurns {
   }
 
   /** Bytes of the last one's state. */
-  int bytes() {
+  long bytes() {
     return bytes;
   }
 

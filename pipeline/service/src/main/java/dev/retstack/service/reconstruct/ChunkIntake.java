@@ -70,7 +70,8 @@ final class ChunkIntake {
    */
   void open(Checkpoint checkpoint) throws IOException {
     applier =
-        new ChunkApplier(StateCopy.state(checkpoint.state(), settings.limits(), settings.rules()));
+        new ChunkApplier(
+            StateCopy.state(checkpoint.state().joined(), settings.limits(), settings.rules()));
     nextOffset = checkpoint.nextOffset();
     derived.open(applier.state());
     totals.opened(nextOffset);

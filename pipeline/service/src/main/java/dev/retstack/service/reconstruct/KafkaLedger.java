@@ -38,7 +38,7 @@ public final class KafkaLedger implements Ledger {
     /** Those whose state is of one of these versions. */
     static Check of(StateVersions reads) {
       return last -> {
-        byte[] state = last.state();
+        byte[] state = last.state().joined();
         if (state.length > 0 && !reads.reads(SnapshotReader.versionOf(state))) {
           throw new UnreadableCheckpointException(last, SnapshotReader.versionOf(state), reads);
         }

@@ -11,6 +11,6 @@ public record MemberShares(WorkShare totals, CheckpointRhythm checkpoints) {
   /** Those of a member that has the processors of this machine. */
   public static MemberShares ofThisMachine() {
     return new MemberShares(
-        WorkShare.twentieth(), new CheckpointRhythm(Runtime.getRuntime().availableProcessors()));
+        WorkShare.fiftieth(), new CheckpointRhythm(Runtime.getRuntime().availableProcessors()));
   }
 }

@@ -195,7 +195,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private Behavior<Command> onOpened(Checkpoint checkpoint) {
     epoch = checkpoint.epoch();
-    checkpoints.opened(checkpoint.nextOffset(), checkpoint.state().length);
+    checkpoints.opened(checkpoint.nextOffset(), checkpoint.state().length());
     try {
       intake.open(checkpoint);
     } catch (IOException e) {
@@ -304,8 +304,8 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     long offset = intake.nextOffset();
     var told = intake.tell(feed.isHeld());
     long cpu = CpuClock.nanos();
-    byte[] state = StateCopy.bytes(intake.applier().state(), version.next(), checkpoints.bytes());
-    checkpoints.made(state.length, version.last(), CpuClock.nanos() - cpu);
+    StateBytes state = StateCopy.pieces(intake.applier().state(), version.next());
+    checkpoints.made(state.length(), version.last(), CpuClock.nanos() - cpu);
     then(
         ledger.commit(told, new Checkpoint(partition, epoch, offset, state)),
         CheckpointWritten::new);

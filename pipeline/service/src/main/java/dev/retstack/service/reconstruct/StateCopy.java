@@ -72,18 +72,24 @@ public record StateCopy(
 
   /** The state in the form that checkpoints and copies hold, in this version. */
   static byte[] bytes(GraphState state, int version) {
-    return bytes(state, version, 1 << 16);
+    ByteOutput out = new ByteOutput(1 << 16);
+    write(state, version, out);
+    return out.take();
   }
 
-  /** The same, for a state of which it is known how many bytes it had last. */
-  static byte[] bytes(GraphState state, int version, int expected) {
-    ByteOutput out = new ByteOutput(expected + (expected >> 3));
+  /** The same in pieces. */
+  static StateBytes pieces(GraphState state, int version) {
+    ByteOutput out = ByteOutput.inPieces();
+    write(state, version, out);
+    return new StateBytes(out.takePieces());
+  }
+
+  private static void write(GraphState state, int version, ByteOutput out) {
     try {
       state.writeTo(out, version);
     } catch (IOException e) {
       throw new UncheckedIOException("a state that does not fit one snapshot", e);
     }
-    return out.take();
   }
 
   @Override

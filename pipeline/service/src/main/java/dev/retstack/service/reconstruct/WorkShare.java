@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class WorkShare {
   /** One part in so many. */
-  private static final int SHARE = 20;
+  private static final int SHARE = 50;
 
   private final int processors;
   private final AtomicLong paidAt;
@@ -24,8 +24,8 @@ public final class WorkShare {
     this.paidAt = new AtomicLong(now);
   }
 
-  /** A twentieth of the processors of this machine. */
-  public static WorkShare twentieth() {
+  /** A fiftieth of the processors of this machine. */
+  public static WorkShare fiftieth() {
     return new WorkShare(Runtime.getRuntime().availableProcessors(), System.nanoTime());
   }
 

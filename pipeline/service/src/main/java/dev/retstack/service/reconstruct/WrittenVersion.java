@@ -21,8 +21,8 @@ final class WrittenVersion {
 
   /** The partition goes on from this checkpoint. */
   void opened(Checkpoint found) {
-    if (found.state().length > 0) {
-      version = SnapshotReader.versionOf(found.state());
+    if (found.state().length() > 0) {
+      version = SnapshotReader.versionOf(found.state().joined());
     }
   }
 

@@ -4,7 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -16,7 +18,7 @@ class CheckpointCodecTest {
   void aLargeStateComesBackFromItsParts() throws Exception {
     byte[] state = new byte[3 * CheckpointCodec.PART_BYTES + 17];
     new Random(SEED).nextBytes(state);
-    Checkpoint written = new Checkpoint(3, 7, 1234, state);
+    Checkpoint written = new Checkpoint(3, 7, 1234, StateBytes.of(state));
 
     List<byte[]> parts = CheckpointCodec.encode(written);
     Checkpoint read = CheckpointCodec.decode(parts);
@@ -24,7 +26,7 @@ class CheckpointCodecTest {
     assertThat(parts).hasSizeGreaterThan(3).allMatch(part -> part.length < 1_000_000);
     assertThat(CheckpointCodec.parts(parts.getFirst())).isEqualTo(parts.size());
     assertThat(read).hasToString(written.toString());
-    assertThat(read.state()).isEqualTo(state);
+    assertThat(read.state().joined()).isEqualTo(state);
   }
 
   @Test
@@ -32,13 +34,31 @@ class CheckpointCodecTest {
     List<byte[]> parts = CheckpointCodec.encode(Checkpoint.initial(5));
 
     assertThat(parts).hasSize(1);
-    assertThat(CheckpointCodec.decode(parts).state()).isEmpty();
+    assertThat(CheckpointCodec.decode(parts).state().length()).isZero();
+  }
+
+  @Test
+  void aStateInPiecesComesBackWhole() throws Exception {
+    byte[] state = new byte[1_000_003];
+    new Random(SEED).nextBytes(state);
+    List<ByteBuffer> pieces = new ArrayList<>();
+    for (int from = 0; from < state.length; from += 70_001) {
+      pieces.add(
+          ByteBuffer.wrap(Arrays.copyOfRange(state, from, Math.min(from + 70_001, state.length))));
+    }
+    Checkpoint written = new Checkpoint(0, 1, 9, new StateBytes(pieces));
+
+    List<byte[]> parts = CheckpointCodec.encode(written);
+
+    assertThat(parts).hasSize(3);
+    assertThat(CheckpointCodec.decode(parts).state().joined()).isEqualTo(state);
+    assertThat(written.state().joined()).isEqualTo(state);
   }
 
   @Test
   void everyChangedBitIsRefused() {
     byte[] state = "entries = exits + open".repeat(40).getBytes(UTF_8);
-    byte[] part = CheckpointCodec.encode(new Checkpoint(0, 1, 99, state)).getFirst();
+    byte[] part = CheckpointCodec.encode(new Checkpoint(0, 1, 99, StateBytes.of(state))).getFirst();
     for (int bit = 0; bit < part.length * 8; bit++) {
       byte[] changed = part.clone();
       changed[bit / 8] ^= (byte) (1 << (bit % 8));
@@ -52,8 +72,9 @@ class CheckpointCodecTest {
   void partsOfTwoCheckpointsDoNotJoin() {
     byte[] state = new byte[2 * CheckpointCodec.PART_BYTES];
     new Random(SEED).nextBytes(state);
-    List<byte[]> older = CheckpointCodec.encode(new Checkpoint(0, 1, 10, state));
-    List<byte[]> mixed = new ArrayList<>(CheckpointCodec.encode(new Checkpoint(0, 1, 20, state)));
+    List<byte[]> older = CheckpointCodec.encode(new Checkpoint(0, 1, 10, StateBytes.of(state)));
+    List<byte[]> mixed =
+        new ArrayList<>(CheckpointCodec.encode(new Checkpoint(0, 1, 20, StateBytes.of(state))));
     mixed.set(1, older.get(1));
 
     assertThatThrownBy(() -> CheckpointCodec.decode(mixed))

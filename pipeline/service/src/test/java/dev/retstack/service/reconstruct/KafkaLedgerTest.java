@@ -47,7 +47,7 @@ class KafkaLedgerTest {
       Checkpoint loaded = second.open();
       assertThat(loaded.epoch()).isEqualTo(2);
       assertThat(loaded.nextOffset()).isEqualTo(42);
-      assertThat(loaded.state()).asString(UTF_8).isEqualTo("small again");
+      assertThat(loaded.state().joined()).asString(UTF_8).isEqualTo("small again");
       assertThat(other.open().nextOffset()).isZero();
     }
   }
@@ -81,6 +81,6 @@ class KafkaLedgerTest {
   }
 
   private static Checkpoint checkpoint(int partition, long epoch, long next, byte[] state) {
-    return new Checkpoint(partition, epoch, next, state);
+    return new Checkpoint(partition, epoch, next, StateBytes.of(state));
   }
 }

@@ -162,7 +162,7 @@ class RollTest {
         new CheckpointStore(bench.kafka(), bench.topics().state(), today.groupId());
     Map<Integer, Integer> found = new TreeMap<>();
     for (int p = 0; p < PARTITIONS; p++) {
-      byte[] state = store.load(p).state();
+      byte[] state = store.load(p).state().joined();
       if (state.length > 0) {
         found.put(p, SnapshotReader.versionOf(state));
       }

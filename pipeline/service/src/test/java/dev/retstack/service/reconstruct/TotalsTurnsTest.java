@@ -64,7 +64,7 @@ class TotalsTurnsTest {
     assertThat(turns.isTurn(7, START)).isTrue();
   }
 
-  /** 0.3 s of one of two processors are a twentieth of 3 s of both. */
+  /** 0.3 s of one of two processors are a fiftieth of 7.5 s of both. */
   @Test
   void allPartitionsOfAMemberShare() {
     TotalsTurns other = new TotalsTurns(Duration.ZERO, share);
@@ -74,7 +74,7 @@ class TotalsTurnsTest {
     assertThat(other.isTurn(1, START + SECOND)).isFalse();
     turns.sent(SECOND / 5, START + SECOND);
     turns.sent(SECOND / 5, START + SECOND); // a checkpoint without totals: not theirs
-    long paid = START + SECOND / 10 + 3 * SECOND;
+    long paid = START + SECOND / 10 + 15 * SECOND / 2;
     assertThat(other.isTurn(1, paid - 1)).isFalse();
     assertThat(other.isTurn(1, paid)).isTrue();
   }
