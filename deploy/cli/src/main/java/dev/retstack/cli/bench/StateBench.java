@@ -42,6 +42,7 @@ public final class StateBench implements AutoCloseable {
   private static final Duration QUIET = Duration.ofSeconds(12);
 
   private static final double MIB = 1 << 20;
+  private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
   private static final String STALL = "retstack_checkpoint_stall_seconds_total";
   private static final String CPU = "retstack_checkpoint_cpu_seconds_total";
 
@@ -224,6 +225,7 @@ public final class StateBench implements AutoCloseable {
     awaitPublished(with);
     int each = Math.ceilDiv(STEADY_CHUNKS, cores.size());
     Rounds cpu = new Rounds(STEADY_ROUNDS);
+    Rounds processors = new Rounds(STEADY_ROUNDS);
     Rounds stalled = new Rounds(STEADY_ROUNDS);
     MetricsPage first = with.metrics();
     long began = System.nanoTime();
@@ -236,9 +238,11 @@ public final class StateBench implements AutoCloseable {
         send(producer, each);
       }
       double spent = spent(with, withBefore);
-      cpu.add(100 * (1 - spent(without, withoutBefore) / spent));
-      double nanos = ((double) System.nanoTime() - start) * size.partitions;
-      stalled.add(100 * more(STALL, with.metrics(), withBefore) * 1e9 / nanos);
+      double others = spent(without, withoutBefore);
+      double seconds = (System.nanoTime() - start) / 1e9;
+      cpu.add(100 * (1 - others / spent));
+      processors.add(100 * (spent - others) / seconds / PROCESSORS);
+      stalled.add(100 * more(STALL, with.metrics(), withBefore) / seconds / size.partitions);
     }
     MetricsPage last = with.metrics();
     double seconds = (System.nanoTime() - began) / 1e9;
@@ -248,9 +252,8 @@ public final class StateBench implements AutoCloseable {
     measure("steadyStallPercentOfTime", stalled.median());
     measure("steadyCheckpointsPerPartition", checkpoints / size.partitions);
     measure("steadyCheckpointCpuSecondsMean", writing / checkpoints);
-    measure(
-        "steadyWritingPercentOfProcessors",
-        100 * writing / seconds / Runtime.getRuntime().availableProcessors());
+    measure("steadyCheckpointCostPercentOfProcessors", processors.median());
+    measure("steadyWritingPercentOfProcessors", 100 * writing / seconds / PROCESSORS);
     measure("steadySeconds", seconds);
   }
 
