@@ -3,6 +3,7 @@ package dev.retstack.graph.aggregate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.graph.Seeds;
 import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** A packed log is the log that it was, whatever is told of its rows afterwards. */
 class PackedTreeTest {
   private static final int LIMIT = 300;
-  private final long seed = Long.getLong("retstack.seed", System.nanoTime());
+  private final long seed = Seeds.fresh();
 
   @Test
   void aPackedLogIsTheUnpackedOneRowByRow() throws IOException {

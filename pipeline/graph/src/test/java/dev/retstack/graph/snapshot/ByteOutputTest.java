@@ -3,6 +3,7 @@ package dev.retstack.graph.snapshot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.graph.Seeds;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutput;
 import java.io.DataOutputStream;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** One array, and pieces, against what {@link DataOutputStream} writes. */
 class ByteOutputTest {
-  private static final long SEED = Long.getLong("retstack.seed", System.nanoTime());
+  private static final long SEED = Seeds.fresh();
 
   @Test
   void piecesTogetherAreTheOneArray() throws Exception {
