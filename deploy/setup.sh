@@ -11,6 +11,7 @@ readonly UNICORN_VERSION=2.1.4
 readonly JDK_VERSION=25
 readonly CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/retstack
 readonly UNICORN_DIR=$CACHE/unicorn-$UNICORN_VERSION
+readonly PINS=$(dirname "${BASH_SOURCE[0]}")/../emulators/unicorn/src/main/resources/dev/retstack/unicorn/libunicorn.sha256
 
 say() { printf 'retstack: %s\n' "$*" >&2; }
 
@@ -40,6 +41,27 @@ print("%d.%d.%d" % (packed >> 24 & 255, packed >> 16 & 255, packed >> 8 & 255))
 PY
 }
 
+# Prints this machine as a JVM and the pins name it: linux-amd64.
+platform() {
+  local system machine
+  system=$(uname -s) machine=$(uname -m)
+  [[ $machine != arm64 ]] || machine=aarch64
+  [[ $system-$machine != Linux-x86_64 ]] || machine=amd64
+  printf '%s-%s\n' "$system" "$machine" | tr '[:upper:]' '[:lower:]'
+}
+
+# Prints a field of this machine's pins: 2 is the wheel's, 3 the library's; nothing where there are none.
+pin() { awk -v platform="$(platform)" -v field="$1" '$1 == platform { print $field }' "$PINS"; }
+
+# Ends the script where file $1 does not have the SHA-256 $2.
+require_sha256() {
+  local is
+  is=$(python3 -c 'import hashlib, sys; print(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest())' "$1")
+  [[ $is == "$2" ]] ||
+    fail "${1##*/} is not the pinned one: its SHA-256 is $is, pinned is $2: use an index that serves the original" \
+      "unicorn==$UNICORN_VERSION, or set RETSTACK_LIBUNICORN to a library that you trust"
+}
+
 # Runs whichever pip there is.
 pip_command() {
   if python3 -m pip --version >/dev/null 2>&1; then
@@ -55,7 +77,9 @@ fetch_unicorn() {
   lib=$(library_name)
   pip_command download --quiet --no-deps --only-binary=:all: --dest "$work/wheel" \
     "unicorn==$UNICORN_VERSION" >"$log" 2>&1 || return 1
+  require_sha256 "$work"/wheel/unicorn-*.whl "$(pin 2)"
   python3 -m zipfile -e "$work"/wheel/unicorn-*.whl "$work/unpacked" >>"$log" 2>&1 || return 1
+  require_sha256 "$work/unpacked/unicorn/lib/$lib" "$(pin 3)"
   mkdir "$work/ready"
   mv "$work/unpacked/unicorn/lib/$lib" "$work/unpacked/unicorn/include" "$work/ready/" \
     2>>"$log" || return 1
@@ -94,6 +118,10 @@ setup_libunicorn() {
   command -v python3 >/dev/null ||
     fail "no python3: install python3 and pip (Debian: apt-get install python3-pip)," \
       "or set RETSTACK_LIBUNICORN to a libunicorn $UNICORN_VERSION"
+  if [[ -z $(pin 2) ]]; then
+    accept_system_unicorn && return 0
+    fail "no pinned libunicorn for $(platform): set RETSTACK_LIBUNICORN to a libunicorn $UNICORN_VERSION that you trust"
+  fi
   mkdir -p "$CACHE"
   local work
   work=$(mktemp -d "$CACHE/setup.XXXXXX")

@@ -19,7 +19,8 @@
 #                            ZOO_LEVELS='O0 Os' in the environment: these levels only
 #   build.sh --sources DIR VARIANT-LEVEL[-nofp]...
 #                            build images of the programs in another folder, DIR/*.c, as DIR/zoo-VARIANT-LEVEL[-nofp].elf;
-#                            what cannot be built is listed as skipped. ZOO_FLAGS in the environment: more options
+#                            what cannot be built is listed as skipped. ZOO_FLAGS in the environment: more options of the
+#                            compiler; ZOO_LINK_FLAGS: of the linker
 #   build.sh --missing       list the absent compilers and the Debian packages that bring them; exit 1 if any is absent
 #   build.sh --list          name the variants, committed or prepared
 set -euo pipefail
@@ -45,7 +46,7 @@ readonly LINK_FLAGS=(
   -nostdlib -static -no-pie -Wl,--build-id=sha1 -Wl,-z,max-page-size=4096
   -Wl,--fatal-warnings)
 
-more_flags=()
+more_flags=() more_link_flags=()
 
 fail() {
   echo "build.sh: $*" >&2
@@ -67,16 +68,16 @@ hash_of() { sha256sum "$1" | cut -d' ' -f1; }
 # The linker script with the trap that fills gaps.
 linker_script() { sed "s/ZOO_FILL/$fill/" runtime/zoo.ld; }
 
-# compile SOURCE OBJECT FLAG...: through the variant's edit of the assembly text, where it has one
+# compile COMPILER SOURCE OBJECT FLAG...: through the variant's edit of the assembly text, where it has one
 compile() {
-  local source=$1 object=$2
-  shift 2
+  local with=$1 source=$2 object=$3
+  shift 3
   if [[ -n $edit && $source == *.c ]]; then
     "$compiler" "$@" -S "$source" -o "$object.s"
     sed -i -e "$edit" "$object.s"
     "$compiler" "${isa_flags[@]}" -c "$object.s" -o "$object"
   else
-    "$compiler" "$@" -c "$source" -o "$object"
+    "$with" "$@" -c "$source" -o "$object"
   fi
 }
 
@@ -85,7 +86,7 @@ build() {
   local folder=$1 variant=$2 out=$3 objects source object extra flags
   shift 2
   describe "$variant"
-  flags=("${COMMON_FLAGS[@]}" "-${2-O2}" "${isa_flags[@]}" "${more_flags[@]}")
+  flags=("${COMMON_FLAGS[@]}" "-${2-O2}" "${more_flags[@]}")
   objects=$(mktemp -d)
   linker_script > "$objects/zoo.ld"
   local linked=()
@@ -102,14 +103,19 @@ build() {
       */tail*.c) extra+=("${TAIL_FLAGS[@]}" "${instrument_flags[@]}") ;;
       *) extra+=("${CALL_FLAGS[@]}" "${instrument_flags[@]}") ;;
     esac
-    compile "$source" "$object" "${flags[@]}" "${extra[@]}"
+    if [[ $source == runtime/* ]]; then
+      compile "$linker" "$source" "$object" "${flags[@]}" "${linker_isa_flags[@]}" "${extra[@]}"
+    else
+      compile "$compiler" "$source" "$object" "${flags[@]}" "${isa_flags[@]}" "${extra[@]}"
+    fi
     linked+=("$object")
   done
   # -O2 needs no library; other levels call helpers of libgcc for division, wide shifts, saved registers (which raise()
   # on a division by zero). Debian has none for riscv32 and 32-bit sparc, which do without
   if [[ ${2-O2} != O2 && $isa != riscv32 && $isa != sparc ]]; then linked+=(-lgcc "-Wl,--defsym=raise=0"); fi
-  "$compiler" "${isa_flags[@]}" "${LINK_FLAGS[@]}" -Wl,-T,"$objects/zoo.ld" "${link_flags[@]}" "${linked[@]}" -o "$out"
-  "${compiler%gcc}strip" --strip-debug "$out"
+  "$linker" "${linker_isa_flags[@]}" "${LINK_FLAGS[@]}" -Wl,-T,"$objects/zoo.ld" "${link_flags[@]}" "${linked[@]}" \
+    "${more_link_flags[@]}" -o "$out"
+  "${linker%gcc}strip" --strip-debug "$out"
   rm -r "$objects"
 }
 
@@ -204,7 +210,7 @@ entry() {
   printf '      "fpCheck": %s,\n' "$fp_check"
   printf '      "without": %s,\n' "$(json_list "${without[@]}")"
   printf '      "compiler": "%s",\n' "$(version_of "$compiler")"
-  printf '      "linker": "%s",\n' "$(version_of "${compiler%gcc}ld")"
+  printf '      "linker": "%s",\n' "$(version_of "${linker%gcc}ld")"
   printf '      "flags": %s,\n' \
     "$(json_list "${COMMON_FLAGS[@]}" "-${3-O2}" "${isa_flags[@]}" "${frame_flags[@]}" "${instrument_flags[@]}")"
   printf '      "sha256": "%s"\n    }' "$(hash_of "$1")"
@@ -249,7 +255,7 @@ check_image() {
   [[ " ${*:4} " == *" $3 "* ]] || return 0
   buildable "$3" || return 0
   for tool in compiler linker; do
-    [[ $tool == compiler ]] && now=$(version_of "$compiler") || now=$(version_of "${compiler%gcc}ld")
+    [[ $tool == compiler ]] && now=$(version_of "$compiler") || now=$(version_of "${linker%gcc}ld")
     if [[ $now != "$(recorded "$name" $tool)" ]]; then
       echo "skipped: $tool is '$now', the image was made by '$(recorded "$name" $tool)': $name"
       return 0
@@ -277,7 +283,7 @@ buildable() {
 
 # Whether the described variant's compiler is there; gcc without its multilib cannot even begin with -m32.
 has_compiler() {
-  command -v "$compiler" > /dev/null &&
+  command -v "$compiler" > /dev/null && command -v "$linker" > /dev/null &&
     echo 'int x;' | "$compiler" "${isa_flags[@]}" -fno-pie -x c - -c -o /dev/null 2> /dev/null
 }
 
@@ -408,6 +414,7 @@ case ${1-} in
   --sources)
     [[ $# -ge 3 ]] || fail "--sources needs a directory and images to build"
     read -ra more_flags <<< "${ZOO_FLAGS-}"
+    read -ra more_link_flags <<< "${ZOO_LINK_FLAGS-}"
     sources_of "${@:2}"
     ;;
   --missing) missing ;;

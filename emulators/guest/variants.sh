@@ -5,7 +5,8 @@
 # Committed: the tracer has their ABI card, images/ has their image.
 readonly COMMITTED=(
   x86_64-fentry x86_64-fentry-pic x86_64-fentry-ibt x86_64-mcount x86_64-mcount-pic x86_64-mcount-got x86_64-patchable
-  i386-fentry i386-mcount i386-mcount-pic i386-mcount-got i386-patchable
+  x86_64-fentry-nop x86_64-mcount-nop
+  i386-fentry i386-mcount i386-mcount-pic i386-mcount-got i386-patchable i386-fentry-nop i386-mcount-nop
   aarch64-mcount aarch64-patchable
   riscv64-mcount riscv64-mcount-far riscv64-mcount-nofp riscv64-patchable
   riscv32-mcount riscv32-mcount-far riscv32-mcount-nofp riscv32-patchable
@@ -20,6 +21,7 @@ readonly COMMITTED=(
   m68k-mcount m68k-patchable
   s390x-mcount-nop
   sparc-mcount
+  aarch64-clang-mcount riscv64-clang-mcount riscv32-clang-mcount s390x-clang-mcount ppc32-clang-mcount
 )
 # Prepared: no card yet, so no committed image; build.sh --prepared makes them. Card, row of the table and image come
 # together: then the name moves up.
@@ -48,7 +50,9 @@ readonly TWINS=(
 #   isa convention      the two halves of the name
 #   compiler package    the compiler, and the Debian package that brings it
 #   runtime qemu        runtime/<runtime>.S; qemu-<qemu> runs it
-#   isa_flags           for every file
+#   isa_flags           for every file of programs/
+#   linker linker_isa_flags
+#                       gcc, which links and compiles runtime/: the compiler and its flags, unless that is clang
 #   instrument_flags    for programs/ only
 #   frame_flags         empty where the convention is meant without frame pointers
 #   frames              optional, required or none: may, must or cannot the programs keep frame pointers
@@ -128,6 +132,13 @@ describe() {
     *) fail "no such ISA: $isa" ;;
   esac
   case $isa-$convention in
+    aarch64-clang-mcount | riscv*-clang-mcount | s390x-clang-mcount | ppc32-clang-mcount)
+      frames=required without=(nested tail)
+      [[ $isa == ppc32 ]] && without+=(tail_pointer)
+      [[ $isa == s390x ]] && without+=(aggregates)
+      [[ $isa == s390x || $isa == ppc32 ]] && fp_check=false
+      [[ $isa == s390x ]] && counting=mcount
+      ;;
     # twins: the flags of a variant without those that instrument
     *-plain) instrument_flags=() counting= ;;
     x86_64-plain-pic | i386-plain-pic) instrument_flags=(-fPIE) counting= ;;
@@ -141,8 +152,9 @@ describe() {
       ;;
     riscv*-plain-nofp) instrument_flags=() counting= frame_flags=() ;;
     riscv*-plain-far) instrument_flags=(-mno-relax) counting= link_flags=("-Wl,--no-relax") ;;
-    x86_64-fentry | i386-fentry)
+    x86_64-fentry | i386-fentry | x86_64-fentry-nop | i386-fentry-nop)
       instrument_flags=(-pg -mfentry -mrecord-mcount) counting=__fentry__ sites=__mcount_loc
+      [[ $convention == *-nop ]] && instrument_flags+=(-mnop-mcount)
       ;;
     x86_64-fentry-ibt)
       instrument_flags=(-pg -mfentry -mrecord-mcount -fcf-protection=branch)
@@ -153,8 +165,9 @@ describe() {
       instrument_flags=(-pg -mrecord-mcount -maccumulate-outgoing-args)
       counting=mcount sites=__mcount_loc frames=required
       ;;
-    x86_64-mcount | i386-mcount)
+    x86_64-mcount | i386-mcount | x86_64-mcount-nop | i386-mcount-nop)
       instrument_flags=(-pg -mrecord-mcount) counting=mcount sites=__mcount_loc frames=required
+      [[ $convention == *-nop ]] && instrument_flags+=(-mnop-mcount)
       ;;
     x86_64-mcount-pic | i386-mcount-pic) instrument_flags=(-pg -fPIE) counting=mcount frames=required ;;
     x86_64-mcount-got) instrument_flags=(-pg -fPIE) counting=mcount frames=required link_flags=("-Wl,--no-relax") ;;
@@ -205,7 +218,23 @@ describe() {
     ppc32-mcount) ;;
     *) fail "no such variant: $1" ;;
   esac
+  linker=$compiler linker_isa_flags=("${isa_flags[@]}")
+  if [[ $convention == clang-* ]]; then use_clang; fi
   if [[ $counting == __fentry__ ]]; then runtime_flags+=(-DZOO_FENTRY); fi
+}
+
+# The programs by clang, with flags that make the same code for every distribution; it knows no nested functions,
+# and makes other calls than gcc the last of their function.
+use_clang() {
+  compiler=clang package="clang $package"
+  case $isa in
+    aarch64) isa_flags=(--target=aarch64-linux-gnu -march=armv8-a -mbranch-protection=none -mno-outline-atomics) ;;
+    riscv64) isa_flags=(--target=riscv64-linux-gnu -march=rv64gc -mabi=lp64d -mcmodel=medany) ;;
+    riscv32) isa_flags=(--target=riscv32-linux-gnu -march=rv32gc -mabi=ilp32d -mcmodel=medany) ;;
+    s390x) isa_flags=(--target=s390x-linux-gnu -march=z196) ;;
+    ppc32) isa_flags=(--target=powerpc-linux-gnu -mcpu=powerpc -mno-altivec) ;;
+  esac
+  isa_flags+=(-Wno-unknown-attributes)
 }
 
 # Sites of N nops at the start of each function.

@@ -4,7 +4,11 @@
 
 // A function that stands in the call tree. The compiler may neither inline, clone, fold nor look into it,
 // so the calls of the source are the calls of the machine code on every ISA.
+#ifdef __clang__  // which believes nothing of a function that another may replace
+#define TRACED __attribute__((noinline, weak))
+#else
 #define TRACED __attribute__((noinline, noclone, noipa))
+#endif
 
 // A helper that never stands in the call tree.
 #define HELPER static inline __attribute__((always_inline, no_instrument_function))

@@ -64,7 +64,7 @@ status=0
 for variant in "${variants[@]}"; do
   describe "$variant"
   image=$images/zoo-$variant.elf
-  tools=${compiler%gcc}
+  tools=${linker%gcc}
   if [[ ! -f $image && $images != images ]]; then
     echo "skipped: not built: $image"
     continue

@@ -12,11 +12,19 @@ declare -A FORM=(
   [x86_64-mcount-pic]='mov %rsp,%rbp;([^;]*;)*67e8[0-9a-f]+ [^;]*<mcount>;'
   [x86_64-mcount-got]='mov %rsp,%rbp;([^;]*;)*ff15[0-9a-f]+ call \*0x[0-9a-f]+\(%rip\)'
   [x86_64-patchable]='90 nop;90 nop;90 nop;90 nop;90 nop;'
+  [x86_64-fentry-nop]='(4152 push %r10;)?0f1f440000 nopl '
+  [x86_64-mcount-nop]='mov %rsp,%rbp;([^;]*;)*0f1f440000 nopl '
+  [i386-fentry-nop]='(51 push %ecx;)?0f1f440000 nopl '
+  [i386-mcount-nop]='mov %esp,%ebp;([^;]*;)*0f1f440000 nopl '
   [i386-fentry]='(51 push %ecx;)?e8[0-9a-f]+ call [^;]*<__fentry__>;'
   [i386-mcount]='mov %esp,%ebp;([^;]*;)*e8[0-9a-f]+ call [^;]*<mcount>;'
   [i386-mcount-pic]='mov %esp,%ebp;([^;]*;)*67e8[0-9a-f]+ [^;]*<mcount>;'
   [i386-mcount-got]='mov %esp,%ebp;([^;]*;)*ff93[0-9a-f]+ call \*-?0x[0-9a-f]+\(%ebx\)'
   [i386-patchable]='90 nop;90 nop;90 nop;90 nop;90 nop;'
+  [aarch64-clang-mcount]='(mov x29, sp|add x29, sp, #0x[0-9a-f]+);([^;]*;)*[0-9a-f]* bl '
+  [riscv64-clang-mcount]='s0,sp,[0-9]+;([^;]*;)*[0-9a-f]+097 auipc ra,[^;]*;[0-9a-f]+ jalr '
+  [s390x-clang-mcount]='stmg %r[0-9]+,%r15,[0-9]+\(%r15\);([^;]*;)*c0e5[0-9a-f]+ brasl %r14,'
+  [ppc32-clang-mcount]='90010004 stw r0,4\(r1\);([^;]*;)*[0-9a-f]* stwux? r1,[^;]*;([^;]*;)*4[0-9a-f]+ bl '
   # gcc schedules other instructions between the move of the return address and the call
   [aarch64-mcount]='(mov x29, sp|add x29, sp, #0x[0-9a-f]+);([^;]*;)*[0-9a-f]* xpaclri;([^;]*;)*[0-9a-f]* mov x0, x30;([^;]*;)*[0-9a-f]* bl '
   [aarch64-patchable]='d503201f nop;d503201f nop;'
@@ -52,7 +60,7 @@ declare -A FORM=(
   [m68k-patchable]='4e71 nop;4e71 nop;4e71 nop;'
   [sparc-mcount]='mov %o7, %i7;([^;]*;)*[0-9a-f]+ call '
 )
-for variant in mcount mcount-far mcount-nofp patchable; do FORM[riscv32-$variant]=${FORM[riscv64-$variant]}; done
+for variant in mcount mcount-far mcount-nofp patchable clang-mcount; do FORM[riscv32-$variant]=${FORM[riscv64-$variant]}; done
 for variant in mcount mcount-ra; do FORM[mipsel-$variant]=${FORM[mips-$variant]}; done
 
-readonly FIRST='-(fentry|patchable|profile-kernel|nop)|^(ppc32|s390x)-mcount'
+readonly FIRST='-(fentry|patchable|profile-kernel)|^(ppc32|s390x)-mcount'

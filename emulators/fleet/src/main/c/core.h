@@ -31,6 +31,7 @@ enum stop {
   ASK_ENTRY_TASK, /* whose ret_stack an entry is of: its slot is stop_value, the caller's frame pointer stop_fp */
   ASK_EXIT_TASK, /* the same of an exit, at the handler slot or trampoline in stop_value */
   ASK_UNWINDER, /* an unwinder is called, or the frame of one has been left */
+  ASK_GIVEN_UP, /* all frames from stop_value on are given up, and there is no room to note them */
   ASK_HANDLER_LEFT /* a function that handles interrupts has returned to stop_value, and all is done */
 };
 
@@ -69,10 +70,19 @@ enum special {
 /* What a frame is for, beside its exit. */
 enum frame_special { FRAME_HIDDEN = 1, FRAME_RETURN = 2, FRAME_FORMAT_SHIFT = 2 };
 
+/*
+ * The tracer's code takes no time, and the program comes by a few times per instruction at most. One that comes by more
+ * often goes round there: then each pass takes some time, or no limit would hold.
+ */
+enum { PASSES_EACH = 4, PASSES_FREE = 1 << 16 };
+
 #define UNWATCHED UINT64_MAX
 #define UNMET UINT64_MAX
-/* That the current context is right where its window does not show it; that an entry is to be left alone. */
-enum answer { ANSWER_NONE, ANSWER_CURRENT, ANSWER_REFUSED };
+/*
+ * That the current context is right where its window does not show it; that an entry is to be left alone; that an exit is
+ * of a frame that was given up.
+ */
+enum answer { ANSWER_NONE, ANSWER_CURRENT, ANSWER_REFUSED, ANSWER_GIVEN_UP };
 
 enum attention { ATTENTION_BEHIND = 1, ATTENTION_RARE = 2, ATTENTION_UNWINDER = 4 };
 
@@ -135,6 +145,7 @@ struct site {
   uint64_t self_pc;
   int64_t saved_at;
   int64_t frame_bytes;
+  uint64_t up; /* from retp to the stack pointer at exit, where the card does not foretell it; 0: not known */
   uint32_t behind; /* as in struct core, for a block that begins with this site */
   uint16_t used; /* 0: empty */
   uint8_t special; /* SPECIAL_.. */
@@ -153,12 +164,26 @@ struct frame {
   uint64_t from_pc;
   uint64_t ret_p;
   uint64_t watched; /* watch_of() the stack pointer above which the frame may have been left; UNWATCHED: the slot is a register */
+  uint64_t up; /* as in struct site */
   int16_t card;
   uint16_t trampoline; /* one more than the index of the one it returns through; 0: through its handler slot */
   int16_t special; /* FRAME_.., and above FRAME_FORMAT_SHIFT the format of the value returned */
   int8_t tail;
   int8_t framed;
 };
+
+/*
+ * Frames that were taken for dead may return all the same: a stack may lie inside of a frame of another. Java keeps them
+ * all; here are those that it has not been told of, and of the others what tells that one may be meant by a return.
+ */
+struct given_up {
+  uint64_t ret_p;
+  uint64_t from_pc;
+  uint64_t up; /* as in struct site */
+  uint64_t place; /* handler slot, or from their number on trampoline, by which it returns */
+};
+
+enum { FRESH = 16 };
 
 /* One of the return addresses that have a trampoline of their own: few, so that they stay in the processor's cache. */
 struct trampoline {
@@ -279,6 +304,8 @@ struct core {
   uint64_t record_count;
   uint64_t record_capacity;
 
+  uint64_t any_given_up; /* 1: there are such frames */
+
   uint64_t overruns;
   uint64_t unhijackable;
 
@@ -300,6 +327,7 @@ struct core {
   uint64_t nothing; /* 0 */
 
   /* Rarely used, hence here. */
+  uint64_t passes; /* blocks of the tracer that ran */
   int64_t graph_base; /* index of the frame that opened the graph; NONE */
   uint64_t max_depth;
   int64_t min_duration;
@@ -320,6 +348,12 @@ struct core {
   uint64_t result; /* the register of a returned value */
   struct walk walks[WALKS];
   uint64_t walk_count;
+  struct frame fresh[FRESH]; /* given up, and not yet told to Java */
+  uint64_t fresh_depth[FRESH];
+  uint64_t fresh_count;
+  struct given_up *given_up; /* those that Java knows, by ret_p */
+  uint64_t given_up_count;
+  uint64_t revived; /* with ANSWER_GIVEN_UP: where it goes on */
   uint64_t met; /* the block of which Java has said what there is to say of unwinders; UNMET */
 };
 

@@ -26,6 +26,27 @@ HOT int64_t leaving_by(const struct core *c, int64_t handler, uint64_t above) {
   return frame;
 }
 
+/* A return goes on; a trampoline knows the way. */
+HOT void go_on(struct core *c, uint64_t address, int64_t handler, uint64_t to) {
+  if (handler < (int64_t)c->handlers) {
+    uint64_t handler_start = c->landing_start + ((uint64_t)handler << c->landing_shift);
+    store(c, c->mailbox, (to + (address - handler_start)) & c->word_mask);
+  }
+}
+
+/* True where Java must say whether an open frame returns, or one that was given up. */
+static __attribute__((noinline)) int is_doubtful(const struct core *c, const struct frame *f, int64_t handler,
+                                                 uint64_t stack_pointer) {
+  if (c->answered != ANSWER_NONE) {
+    return 1;
+  }
+  if (f->up > 0) {
+    return f->ret_p + f->up != stack_pointer;
+  }
+  uint64_t above = stack_pointer + c->slot_reach;
+  return above - f->ret_p > c->word_bytes && is_given_up_between(c, (uint64_t)handler, f->ret_p, above);
+}
+
 /* A handler from the number of slots on is a trampoline. */
 static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handler) {
   int through = handler >= (int64_t)c->handlers;
@@ -33,14 +54,22 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handl
   int64_t frame = through ? leaving_through(c, (uint16_t)(handler - (int64_t)c->handlers + 1), above)
                           : leaving_by(c, handler, above);
   if (__builtin_expect(!in_window(c, stack_pointer) || (uint64_t)frame >= c->frame_count ||
-                           c->frames[frame].ret_p >= above, 0)) {
-    if (c->answered != ANSWER_CURRENT) {
+                           c->frames[frame].ret_p >= above ||
+                           (c->any_given_up && is_doubtful(c, &c->frames[frame], handler, stack_pointer)),
+                       0)) {
+    uint64_t answered = c->answered;
+    c->answered = ANSWER_NONE;
+    if (answered == ANSWER_GIVEN_UP) {
+      c->last = &c->nowhere;
+      go_on(c, address, handler, c->revived);
+      return;
+    }
+    if (answered != ANSWER_CURRENT) {
       c->stop_value = (uint64_t)handler;
       c->stop_time = time_now(c);
       stop_before(uc, c, address, ASK_EXIT_TASK);
       return;
     }
-    c->answered = ANSWER_NONE;
   }
   if (frame < 0) { /* Java knows how to say it */
     c->stop_value = (uint64_t)handler;
@@ -48,6 +77,11 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handl
     return;
   }
   const struct frame *f = &c->frames[frame];
+  if (__builtin_expect((uint64_t)frame + 1 < c->frame_count, 0) && !give_up(c, (uint64_t)frame + 1)) {
+    c->answered = ANSWER_CURRENT;
+    stop_before(uc, c, address, ASK_GIVEN_UP);
+    return;
+  }
   int over = 0;
   if (__builtin_expect(c->mode | (uint64_t)f->special, 0)) {
     if (!leave_by_rules(uc, c, (uint64_t)frame)) {
@@ -58,14 +92,12 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handl
   } else {
     record_exit(uc, c, (uint64_t)frame);
   }
+  c->last = &c->nowhere;
   if ((uint64_t)frame < c->frame_count) {
     c->frame_count = (uint64_t)frame;
     c->watched = frame > 0 ? c->frames[frame - 1].watched : UNWATCHED;
   }
-  if (!through) { /* a trampoline knows the way */
-    uint64_t handler_start = c->landing_start + ((uint64_t)handler << c->landing_shift);
-    store(c, c->mailbox, (f->from_pc + (address - handler_start)) & c->word_mask);
-  }
+  go_on(c, address, handler, f->from_pc);
   if (over) {
     c->stop_value = f->from_pc & c->code_mask;
     c->stop_time = time_now(c);

@@ -26,6 +26,22 @@ static inline void count(struct core *c, const struct block *b) {
   c->now += b->count;
 }
 
+/* A block of the tracer has done its work. */
+static inline void pass(struct core *c) {
+  if (c->stop == STOP_NONE && __builtin_expect(++c->passes > PASSES_EACH * c->now + PASSES_FREE, 0)) {
+    c->now++;
+  }
+}
+
+/*
+ * Not in the tracer's code: whether a return passes there depends on what is traced. But where the program goes round
+ * there, or the core is to end.
+ */
+static int may_stop_in(const struct core *c, uint32_t kind) {
+  return (kind != BLOCK_HANDLER && kind != BLOCK_LANDING) || c->deadline == 0 ||
+         c->passes + PASSES_EACH > PASSES_EACH * c->now + PASSES_FREE;
+}
+
 static __attribute__((noinline)) void unknown(uc_engine *uc, struct core *c, uint64_t address, uint32_t size, int may_stop) {
   struct tb tb = {0, 0, 0};
   c->ctl(uc, (int)c->request_cache, address, &tb);
@@ -94,6 +110,7 @@ static __attribute__((noinline)) int rare_kind(uc_engine *uc, struct core *c, co
       if (ready(uc, c, address)) {
         c->last = &c->nowhere;
         called(uc, c, b);
+        pass(c);
       }
       return 0;
     case BLOCK_STOP:
@@ -104,6 +121,7 @@ static __attribute__((noinline)) int rare_kind(uc_engine *uc, struct core *c, co
         stop_before(uc, c, address, STOP_ASTRAY);
       }
       c->last = b;
+      pass(c);
       return 0;
     default:
       return 1;
@@ -135,8 +153,7 @@ static __attribute__((noinline)) int rare_state(uc_engine *uc, struct core *c, c
   c->attention = (c->stops_at_jumps || c->registers == NULL ? ATTENTION_RARE : 0) | (c->behind ? ATTENTION_BEHIND : 0) |
                  (c->walk_count > 0 ? ATTENTION_UNWINDER : 0);
   uint32_t kind = b->what % KINDS;
-  /* not in the tracer's code: whether a return passes there depends on what is traced */
-  if (c->now >= c->deadline && may_stop && kind != BLOCK_HANDLER && kind != BLOCK_LANDING) {
+  if (c->now >= c->deadline && may_stop && may_stop_in(c, kind)) {
     stop_before(uc, c, address, STOP_DEADLINE);
     return 0;
   }
@@ -166,8 +183,8 @@ static __attribute__((noinline)) void special_block(uc_engine *uc, struct core *
   }
   if (kind == BLOCK_HANDLER) {
     if (ready(uc, c, address)) {
-      c->last = &c->nowhere;
       leave(uc, c, address, (int64_t)index);
+      pass(c);
     }
     return;
   }

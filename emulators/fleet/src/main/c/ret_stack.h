@@ -15,7 +15,8 @@ HOT int in_window(const struct core *c, uint64_t address) {
 }
 
 static int nearer(const struct core *c, int64_t frame, int64_t than, uint64_t above) {
-  return c->frames[frame].ret_p < above && c->frames[frame].ret_p > c->frames[than].ret_p;
+  uint64_t ret_p = c->frames[frame].ret_p, other = c->frames[than].ret_p;
+  return ret_p < above && (ret_p > other || other >= above);
 }
 
 /*
@@ -49,10 +50,11 @@ static __attribute__((noinline)) int64_t find(const struct core *c, int64_t hand
     if (gave_way(c, i)) {
       continue;
     }
-    if (!nearer(c, i, best, above)) {
+    if (nearer(c, i, best, above)) {
+      best = i;
+    } else if (c->frames[best].ret_p < above) {
       break;
     }
-    best = i;
   }
   return best;
 }
@@ -71,10 +73,11 @@ static __attribute__((noinline)) int64_t find_through(const struct core *c, uint
     if (!returns_through(c, i, number) || gave_way(c, i)) {
       continue;
     }
-    if (best >= 0 && !nearer(c, i, best, above)) {
+    if (best < 0 || nearer(c, i, best, above)) {
+      best = i;
+    } else if (c->frames[best].ret_p < above) {
       return best;
     }
-    best = i;
   }
   if (best >= 0) {
     return best;
@@ -87,12 +90,12 @@ static __attribute__((noinline)) int64_t find_through(const struct core *c, uint
   return best;
 }
 
-static int drop_above(struct core *c, uint64_t caller_slot) {
+/* The frames up to the one whose slot that is: they are the callers. 0 where there is none. */
+static uint64_t callers(const struct core *c, uint64_t caller_slot) {
   for (int64_t i = (int64_t)c->frame_count - 1; i >= 0; i--) {
     uint64_t ret_p = c->frames[i].ret_p;
     if (ret_p == caller_slot) {
-      c->frame_count = (uint64_t)i + 1;
-      return 1;
+      return (uint64_t)i + 1;
     }
     if (ret_p > caller_slot || !c->frames[i].framed) {
       return 0;
@@ -101,26 +104,109 @@ static int drop_above(struct core *c, uint64_t caller_slot) {
   return 0;
 }
 
-/* True where the caller that was tail-called away is known: the frames above it are gone. */
-static __attribute__((noinline)) int drop_above_tail_caller(struct core *c, int64_t handler, uint64_t ret_p) {
+/* The same where the caller was tail-called away. */
+static __attribute__((noinline)) uint64_t tail_callers(const struct core *c, int64_t handler, uint64_t ret_p) {
   int64_t frame = find(c, handler, ret_p + 1);
-  if (frame < 0 || frame >= (int64_t)c->frame_count) {
+  return frame < 0 || frame >= (int64_t)c->frame_count ? 0 : (uint64_t)frame + 1;
+}
+
+/* How many frames a new one stands on: a longjmp left the others. */
+HOT uint64_t living(const struct core *c, const struct card *card, int64_t tail_caller, uint64_t ret_p, uint64_t fp) {
+  uint64_t count = tail_caller < 0 ? 0 : tail_callers(c, tail_caller, ret_p);
+  if (count == 0 && card->has_slot_from_fp) {
+    count = callers(c, (fp + (uint64_t)card->slot_from_fp) & c->word_mask);
+  }
+  if (count == 0) {
+    count = c->frame_count;
+    while (count > 0 && c->frames[count - 1].ret_p <= ret_p) {
+      count--;
+    }
+  }
+  return count;
+}
+
+/* The frame that gave way to a frame at last. */
+static uint64_t first_of_chain(const struct core *c, uint64_t frame) {
+  while (frame > 0 && c->frames[frame].tail) {
+    frame--;
+  }
+  return frame;
+}
+
+/* All but so many frames are taken for dead, and remembered. False where Java must do it: then nothing was done. */
+static __attribute__((noinline)) int give_up(struct core *c, uint64_t keep) {
+  if (c->frame_count - keep > FRESH - c->fresh_count) {
+    c->stop_value = keep;
     return 0;
   }
-  c->frame_count = (uint64_t)frame + 1;
+  for (uint64_t i = keep; i < c->frame_count; i++) {
+    if (gave_way(c, (int64_t)i)) {
+      continue; /* its slot is that of the one above, which returns to where this one would */
+    }
+    struct frame *f = &c->fresh[c->fresh_count];
+    *f = c->frames[i];
+    f->from_pc = c->frames[first_of_chain(c, i)].from_pc;
+    c->fresh_depth[c->fresh_count++] = i;
+  }
+  c->frame_count = keep;
+  c->any_given_up = 1;
   return 1;
 }
 
-/* What a longjmp left must go before a new frame is put there. */
-HOT void drop_dead_frames(struct core *c, const struct card *card, int64_t tail_caller, uint64_t ret_p, uint64_t fp) {
-  if (tail_caller >= 0 && drop_above_tail_caller(c, tail_caller, ret_p)) {
-    return;
-  }
-  if (!card->has_slot_from_fp || !drop_above(c, (fp + (uint64_t)card->slot_from_fp) & c->word_mask)) {
-    while (c->frame_count > 0 && c->frames[c->frame_count - 1].ret_p <= ret_p) {
-      c->frame_count--;
+/* Where a frame returns, as Java numbers it. */
+static uint64_t place_of(const struct core *c, const struct frame *f, uint64_t depth) {
+  return f->trampoline > 0 ? c->handlers + f->trampoline - 1 : depth & (c->handlers - 1);
+}
+
+/* True where a frame that was given up returns through a place, and its slot lies between two addresses. */
+static __attribute__((noinline)) int is_given_up_between(const struct core *c, uint64_t place, uint64_t below,
+                                                         uint64_t above) {
+  uint64_t low = 0, high = c->given_up_count;
+  while (low < high) {
+    uint64_t middle = (low + high) / 2;
+    if (c->given_up[middle].ret_p < above) {
+      low = middle + 1;
+    } else {
+      high = middle;
     }
   }
+  int found = 0;
+  for (; !found && low > 0 && c->given_up[low - 1].ret_p > below; low--) {
+    found = c->given_up[low - 1].place == place;
+  }
+  for (uint64_t i = 0; !found && i < c->fresh_count; i++) {
+    const struct frame *f = &c->fresh[i];
+    found = f->ret_p > below && f->ret_p < above && place_of(c, f, c->fresh_depth[i]) == place;
+  }
+  return found;
+}
+
+/*
+ * Where a frame was entered by a tail call: the word in its slot is then the place that the caller would have returned
+ * through. This is the handler slot of that; where the caller had been given up, where that would have returned to. Both
+ * leave the stack pointer at the same `exit`. Rare.
+ */
+static __attribute__((noinline)) uint64_t tail_called_from(const struct core *c, uint64_t place, uint64_t from,
+                                                           uint64_t ret_p, uint64_t exit) {
+  int64_t frame = place < c->handlers ? find(c, (int64_t)place, ret_p + 1)
+                                      : find_through(c, (uint16_t)(place - c->handlers + 1), ret_p + 1);
+  int open = frame >= 0 && frame < (int64_t)c->frame_count;
+  if (c->any_given_up && !(open && c->frames[frame].ret_p + c->frames[frame].up == exit)) {
+    for (uint64_t i = c->fresh_count; i > 0; i--) { /* the latest counts */
+      const struct frame *f = &c->fresh[i - 1];
+      if (f->ret_p + f->up == exit && place_of(c, f, c->fresh_depth[i - 1]) == place) {
+        return f->from_pc;
+      }
+    }
+    for (uint64_t i = c->given_up_count; i > 0; i--) {
+      const struct given_up *g = &c->given_up[i - 1];
+      if (g->ret_p + g->up == exit && g->place == place) {
+        return g->from_pc;
+      }
+    }
+  }
+  int is_slot = place < c->handlers || frame < 0;
+  return is_slot ? from : c->landing_start + (((uint64_t)frame & (c->handlers - 1)) << c->landing_shift);
 }
 
 #endif

@@ -152,12 +152,15 @@ static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site
   if (ret_stack_is_small(c)) {
     return ASK_FRAMES;
   }
-  int64_t tail_caller = handler_at(c, t.from & c->code_mask);
+  int64_t tail_caller = tail_caller_of(c, site, &t);
   uint16_t trampoline = 0;
   if (tail_caller < 0 && !has_trampoline(c, t.from, &trampoline)) {
     return ASK_TRAMPOLINE;
   }
-  drop_dead_frames(c, card, tail_caller, t.ret_p, fp);
+  uint64_t keep = living(c, card, tail_caller, t.ret_p, fp);
+  if (keep != c->frame_count && !give_up(c, keep)) {
+    return ASK_GIVEN_UP;
+  }
   if (ignored(c, site)) {
     return STOP_NONE;
   }

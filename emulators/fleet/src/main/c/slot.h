@@ -49,16 +49,6 @@ HOT int holds_return_address(uc_engine *uc, struct core *c, const struct card *c
   return card->parent.reg == NONE || (value(uc, c, &card->parent, failed) == t->from && !*failed);
 }
 
-/*
- * A slot that holds a trampoline is that of a function that was tail-called away: from here on it is as if its handler
- * slot stood there. Rare.
- */
-static __attribute__((noinline)) uint64_t tail_called_from(const struct core *c, uint64_t from, uint64_t ret_p) {
-  uint16_t number = (uint16_t)(((from - c->trampoline_start) >> c->trampoline_shift) + 1);
-  int64_t frame = find_through(c, number, ret_p + 1);
-  return frame < 0 ? from : c->landing_start + (((uint64_t)frame & (c->handlers - 1)) << c->landing_shift);
-}
-
 /* False where none holds it: then the entry is counted. */
 HOT int take_slot(uc_engine *uc, struct core *c, const struct card *card, const struct site *site, struct taken *t,
                   uint64_t *fp) {
@@ -75,7 +65,8 @@ HOT int take_slot(uc_engine *uc, struct core *c, const struct card *card, const 
     return 0;
   }
   if (__builtin_expect(t->from - c->trampoline_start < c->trampoline_end - c->trampoline_start, 0)) {
-    t->from = tail_called_from(c, t->from, t->ret_p);
+    t->from = tail_called_from(c, c->handlers + ((t->from - c->trampoline_start) >> c->trampoline_shift), t->from, t->ret_p,
+                               t->ret_p + site->up);
   }
   return 1;
 }
@@ -115,6 +106,16 @@ static __attribute__((noinline)) int outside(struct core *c, uint64_t ret_p, uin
   return ASK_ENTRY_TASK;
 }
 
+/* The handler slot of the frame that gave way to a new one by a tail call; NONE where none did. */
+HOT int64_t tail_caller_of(const struct core *c, const struct site *site, struct taken *t) {
+  int64_t handler = handler_at(c, t->from & c->code_mask);
+  if (__builtin_expect(handler >= 0 && c->any_given_up, 0)) {
+    t->from = tail_called_from(c, (uint64_t)handler, t->from, t->ret_p, t->ret_p + site->up);
+    handler = handler_at(c, t->from & c->code_mask);
+  }
+  return handler;
+}
+
 HOT int ret_stack_is_small(const struct core *c) {
   return c->frame_count == c->frame_capacity && c->frame_capacity < c->frame_limit;
 }
@@ -129,6 +130,7 @@ HOT uint64_t hijack(uc_engine *uc, struct core *c, const struct site *site, cons
   f->ret_p = t->ret_p;
   f->watched = t->slot->place == PLACE_REGISTER ? UNWATCHED : watch_of(c, t->address - c->slot_reach);
   c->watched = f->watched;
+  f->up = site->up;
   f->card = site->card;
   f->trampoline = trampoline;
   f->special = (int16_t)special;

@@ -24,7 +24,7 @@ import org.openjdk.jmh.annotations.State;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @OperationsPerInvocation(Series.RECORDS)
 public class CodecBenchmark {
-  @Param({"packed2", "packed1", "records"})
+  @Param({"packed", "records"})
   public String codec;
 
   @Param({"w200", "fib"})

@@ -14,6 +14,7 @@ import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.reconstruct.GraphListener;
 import dev.retstack.graph.reconstruct.ImageTraits;
 import dev.retstack.graph.reconstruct.Loss;
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.codec.Chunks;
@@ -77,7 +78,9 @@ public class GraphBenchmark {
   public boolean reconstruct() {
     int at = turn();
     if (at == 0) {
-      reconstructor = new CoreReconstructor(traits(series.image()), DEPTH_MAX, 1, Deaf.LISTENER);
+      reconstructor =
+          new CoreReconstructor(
+              traits(series.image()), DEPTH_MAX, 1, Deaf.LISTENER, StateBudget.UNLIMITED.open(0));
     }
     return reconstructor.apply(metas.get(at), batches.get(at));
   }
@@ -175,7 +178,7 @@ public class GraphBenchmark {
     public void bounded(int slot, long now) {}
 
     @Override
-    public boolean wants(AnomalyKind kind, long selfPc) {
+    public boolean found(AnomalyKind kind, long selfPc, long place, long time, long count) {
       return false;
     }
 

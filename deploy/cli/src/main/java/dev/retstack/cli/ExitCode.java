@@ -20,5 +20,14 @@ public final class ExitCode {
   /** A member of the pipeline was put out of its cluster, since it could not reach the others. */
   public static final int PUT_OUT = 5;
 
+  /** A core faulted: the guest or the emulator failed, and so the run is not whole. */
+  public static final int FAULTED = 6;
+
+  /** Cores ran, and none of them recorded anything. */
+  public static final int NOTHING_RECORDED = 7;
+
+  /** A core waits for an interrupt that never comes. */
+  public static final int WAITS = 8;
+
   private ExitCode() {}
 }

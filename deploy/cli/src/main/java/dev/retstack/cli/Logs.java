@@ -1,13 +1,18 @@
 package dev.retstack.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.PatternLayout;
 import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
+import ch.qos.logback.classic.pattern.MessageConverter;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.FileAppender;
 import ch.qos.logback.core.OutputStreamAppender;
+import dev.retstack.schema.wire.Visible;
 import java.nio.file.Path;
 import java.util.List;
 import org.slf4j.LoggerFactory;
@@ -41,10 +46,32 @@ public final class Logs {
     install(appender, Level.WARN);
   }
 
+  /** Names in messages do nothing to a terminal; in messages of ours they begin no line either. */
+  private static final class VisibleEncoder extends PatternLayoutEncoder {
+    @Override
+    public byte[] encode(ILoggingEvent event) {
+      return Visible.lines(new String(super.encode(event), UTF_8)).getBytes(UTF_8);
+    }
+
+    @Override
+    public void start() {
+      PatternLayout.DEFAULT_CONVERTER_SUPPLIER_MAP.put("msg", VisibleMessage::new);
+      super.start();
+    }
+  }
+
+  private static final class VisibleMessage extends MessageConverter {
+    @Override
+    public String convert(ILoggingEvent event) {
+      String message = super.convert(event);
+      return event.getLoggerName().startsWith("dev.retstack") ? Visible.line(message) : message;
+    }
+  }
+
   private static void install(OutputStreamAppender<ILoggingEvent> appender, Level level) {
     LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
     context.reset();
-    PatternLayoutEncoder encoder = new PatternLayoutEncoder();
+    PatternLayoutEncoder encoder = new VisibleEncoder();
     encoder.setContext(context);
     encoder.setPattern(PATTERN);
     encoder.start();

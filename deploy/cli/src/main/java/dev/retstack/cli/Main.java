@@ -1,11 +1,14 @@
 package dev.retstack.cli;
 
+import dev.retstack.cli.option.Ranges;
+import dev.retstack.fleet.control.NearNames;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -30,12 +33,17 @@ public final class Main {
   /** The parser with all verbs. */
   public static CommandLine commandLine(Terminal terminal) {
     CommandLine line = new CommandLine(new Retstack(terminal));
-    line.setOut(new PrintWriter(terminal.out(), true, StandardCharsets.UTF_8));
-    line.setErr(new PrintWriter(terminal.err(), true, StandardCharsets.UTF_8));
+    line.setOut(new PrintWriter(terminal.rawOut(), true, StandardCharsets.UTF_8));
+    line.setErr(new PrintWriter(terminal.rawErr(), true, StandardCharsets.UTF_8));
     line.setUsageHelpAutoWidth(true);
     line.setAbbreviatedOptionsAllowed(false);
     line.setExpandAtFiles(false); // where @FILE means something, it means names
     line.setCaseInsensitiveEnumValuesAllowed(true);
+    line.setExecutionStrategy(
+        parsed -> {
+          Ranges.check(parsed);
+          return new CommandLine.RunLast().execute(parsed);
+        });
     line.setParameterExceptionHandler((thrown, _) -> misuse(terminal, thrown));
     line.setExecutionExceptionHandler(
         (thrown, command, parsed) ->
@@ -45,14 +53,32 @@ public final class Main {
 
   private static int misuse(Terminal terminal, ParameterException thrown) {
     CommandLine command = thrown.getCommandLine();
-    terminal.note(thrown.getMessage());
-    if (!UnmatchedArgumentException.printSuggestions(thrown, command.getErr())) {
-      command.getErr().print(command.getUsageMessage().lines().findFirst().orElse("") + "\n");
-    }
+    terminal.note(
+        thrown instanceof UnmatchedArgumentException odd ? odd(odd) : Ranges.sentence(thrown));
     command
         .getErr()
         .println("\"" + command.getCommandSpec().qualifiedName() + " --help\" explains it");
     return ExitCode.USAGE;
+  }
+
+  /** What is no option, or no verb, with what was perhaps meant. */
+  private static String odd(UnmatchedArgumentException thrown) {
+    CommandLine command = thrown.getCommandLine();
+    List<String> words = thrown.getUnmatched();
+    String first =
+        words.stream().filter(word -> word.startsWith("-")).findFirst().orElse(words.getFirst());
+    boolean option = first.startsWith("-");
+    String name = option ? first.replaceFirst("=.*", "") : first;
+    boolean verb = !option && !command.getSubcommands().isEmpty();
+    Set<String> names = new TreeSet<>(verb ? command.getSubcommands().keySet() : Set.of());
+    if (option) {
+      command.getCommandSpec().options().forEach(known -> names.addAll(List.of(known.names())));
+    }
+    List<String> near = NearNames.of(name, names, 3);
+    String what = option ? "no such option" : verb ? "no such verb" : "one word too many";
+    return near.isEmpty()
+        ? what + ": " + name
+        : "%s: %s; did you mean %s?".formatted(what, name, String.join(", ", near));
   }
 
   private static int report(Terminal terminal, boolean verbose, Exception thrown) {
@@ -78,10 +104,7 @@ public final class Main {
   private static String sentence(Exception thrown) {
     return switch (thrown) {
       case CommandException known -> known.getMessage();
-      case NoSuchFileException missing -> "no such file: " + missing.getFile();
-      case AccessDeniedException denied -> "no permission for " + denied.getFile();
-      case FileAlreadyExistsException present -> "in the way: " + present.getFile();
-      case IOException io -> io.getMessage() == null ? io.toString() : io.getMessage();
+      case IOException io -> FileTrouble.sentence(io);
       default -> "this is a defect of retstack, please report it: " + thrown;
     };
   }

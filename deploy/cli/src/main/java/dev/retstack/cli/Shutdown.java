@@ -1,5 +1,6 @@
 package dev.retstack.cli;
 
+import dev.retstack.schema.wire.Visible;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -106,7 +107,8 @@ public final class Shutdown implements AutoCloseable {
     try {
       part.close();
     } catch (Exception e) { // the others must be closed all the same
-      System.err.println("retstack: stopping " + part.getClass().getSimpleName() + ": " + e);
+      System.err.println(
+          Visible.lines("retstack: stopping " + part.getClass().getSimpleName() + ": " + e));
     }
   }
 }

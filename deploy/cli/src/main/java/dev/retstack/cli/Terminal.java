@@ -23,6 +23,12 @@ public record Terminal(
     PrintStream out, PrintStream err, boolean interactive, Map<String, String> environment) {
   private static final int BUFFER_BYTES = 1 << 16;
 
+  /** What names may do to a terminal is shown instead. */
+  public Terminal {
+    out = VisibleStream.of(out);
+    err = VisibleStream.of(err);
+  }
+
   /** Standard output and standard error of this process. */
   public static Terminal system() {
     // null where a JVM was told to keep its older console (jdk.console)
@@ -34,10 +40,20 @@ public record Terminal(
         System.getenv());
   }
 
-  /** A sentence for the human, on a line of its own. */
+  /** Standard output as it is: for colours of ours, a program's own output, and what is no text. */
+  public PrintStream rawOut() {
+    return ((VisibleStream) out).raw();
+  }
+
+  /** Standard error as it is. */
+  public PrintStream rawErr() {
+    return ((VisibleStream) err).raw();
+  }
+
+  /** A sentence for the human, on a line of its own; further lines of it are set in. */
   public void note(String message) {
     out.flush();
-    err.println("retstack: " + message);
+    err.print("retstack: " + message.replaceAll("\\R(?!  )", "\n  ") + "\n");
   }
 
   /** The value of an environment variable, or null where it is unset or empty. */

@@ -11,9 +11,14 @@ import dev.retstack.service.PipelineService;
 import dev.retstack.service.ingest.KafkaSettings;
 import dev.retstack.service.query.View;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.common.config.ConfigResource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -48,6 +53,25 @@ class EndToEndTest {
 
       ok(cluster, "replay", recorded.toString(), "--into-kafka", "--prefix", "again");
       assertThat(liveHash(broker, "again")).as("replay into kafka").isEqualTo(hash);
+
+      takesOnlySmallMessages(broker, "again");
+      Ran refused = Ran.with(cluster, args("emulate", FLEET, "--prefix", "again"));
+      assertThat(refused.code()).as(refused.err()).isEqualTo(ExitCode.ENVIRONMENT);
+      assertThat(refused.err())
+          .contains("are not delivered: kafka refused chunk", "are not in kafka", "take writes")
+          .doesNotContain("nothing is lost", "records in again");
+    }
+  }
+
+  private static void takesOnlySmallMessages(EmbeddedBroker broker, String prefix)
+      throws Exception {
+    Map<String, Object> settings = Map.of("bootstrap.servers", broker.bootstrap());
+    try (Admin admin = Admin.create(settings)) {
+      ConfigResource events =
+          new ConfigResource(ConfigResource.Type.TOPIC, new Topics(prefix).events());
+      AlterConfigOp small =
+          new AlterConfigOp(new ConfigEntry("max.message.bytes", "200"), AlterConfigOp.OpType.SET);
+      admin.incrementalAlterConfigs(Map.of(events, List.of(small))).all().get();
     }
   }
 

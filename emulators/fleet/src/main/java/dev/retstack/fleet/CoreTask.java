@@ -51,7 +51,12 @@ final class CoreTask {
   private final CoreOutput output;
   private final ReentrantLock stopped = new ReentrantLock();
   private final Queue<Pending> commands = new ConcurrentLinkedQueue<>();
+  private final ReentrantLock life = new ReentrantLock();
   private Core core;
+
+  /** True where the core shall give way as soon as it can; under {@link #life}. */
+  private volatile boolean hurried;
+
   private RecordBatch kept = NOTHING;
   private boolean changed = true;
 
@@ -231,7 +236,14 @@ final class CoreTask {
 
   private void open() {
     long start = System.nanoTime();
-    core = Core.open(spec.image(), spec.options().withTrace(settings.now()));
+    Core opened = Core.open(spec.image(), spec.options().withTrace(settings.now()));
+    locked(
+        () -> {
+          core = opened;
+          if (hurried) {
+            core.hurry();
+          }
+        });
     openingNanos = System.nanoTime() - start;
   }
 
@@ -288,7 +300,28 @@ final class CoreTask {
         case BATCH_FULL -> flush();
         case ENDED -> finish(core.ending().orElseThrow());
       }
-    } while (result == null && core.instructions() < end);
+    } while (result == null && core.instructions() < end && !hurried);
+  }
+
+  /** Has the slice that runs end at the next block, since the core is to be stopped. */
+  void hurry() {
+    locked(
+        () -> {
+          hurried = true;
+          if (core != null && result == null) {
+            core.hurry();
+          }
+        });
+  }
+
+  /** While the core is neither being opened nor closed. */
+  private void locked(Runnable what) {
+    life.lock();
+    try {
+      what.run();
+    } finally {
+      life.unlock();
+    }
   }
 
   /** Ends the core from outside, between two slices, with its last chunk. */
@@ -356,7 +389,7 @@ final class CoreTask {
     tell();
     SortedMap<String, Long> unsupported =
         core == null ? Collections.emptySortedMap() : core.process().unsupported();
-    result =
+    CoreResult end =
         new CoreResult(
             spec.name(),
             ending,
@@ -366,9 +399,13 @@ final class CoreTask {
             unhijackable,
             new TreeMap<>(unsupported),
             undelivered);
-    if (core != null) {
-      core.close();
-    }
+    locked(
+        () -> {
+          result = end;
+          if (core != null) {
+            core.close();
+          }
+        });
   }
 
   /** How long it took to open it, in nanoseconds; 0 before. */

@@ -146,6 +146,7 @@ public final class Fleet {
 
   private void stopInOrder(List<Thread> threads) throws InterruptedException {
     stopping = true;
+    tasks.forEach(CoreTask::hurry);
     if (!left.await(STOP_LIMIT.toMillis(), TimeUnit.MILLISECONDS)) {
       threads.forEach(Thread::interrupt); // the sink does not take the last chunks
       left.await(STOP_LIMIT.toMillis(), TimeUnit.MILLISECONDS);

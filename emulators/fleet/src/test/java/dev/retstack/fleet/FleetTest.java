@@ -147,7 +147,7 @@ class FleetTest {
   void aRecordedTraceHoldsImagesAndWholeStreams() throws Exception {
     Path file = folder.resolve("trace.avro");
     try (FileChunkSink sink = FileChunkSink.open(file)) {
-      Fleet.run(cores("fib", "tail"), FleetOptions.standard(), sink, FleetListener.NONE);
+      Fleet.run(cores("fib", "deep"), FleetOptions.standard(), sink, FleetListener.NONE);
     }
     Map<String, List<Chunk>> streams = new TreeMap<>();
     List<String> images = new ArrayList<>();

@@ -1,8 +1,17 @@
 package dev.retstack.unicorn;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -11,7 +20,8 @@ import java.util.function.UnaryOperator;
 /**
  * Finds libunicorn: where the user says, in the per-user cache that {@code deploy/setup.sh
  * libunicorn} fills, or on the system. What the user names must work; there is no silent fallback
- * from it.
+ * from it. What the user names is trusted; what lies in the cache must be the pinned library, each
+ * time.
  */
 public final class LibraryLocator {
   /** System property that names the library file. */
@@ -115,7 +125,55 @@ public final class LibraryLocator {
       misses.add(file + " does not exist");
       return Optional.empty();
     }
+    if (!isPinned(file)) {
+      throw new UnicornLoadException(
+          "%s is not the pinned libunicorn %s: its SHA-256 is %s, pinned is %s: delete %s and run deploy/setup.sh libunicorn, or set %s to a library that you trust"
+              .formatted(
+                  file,
+                  Version.TESTED,
+                  sha256(file),
+                  pin().orElse("none for " + platform()),
+                  cacheDirectory(),
+                  ENVIRONMENT));
+    }
     return attempt(file, Source.CACHE, misses);
+  }
+
+  /** True where a file is the library of {@link Version#TESTED} as it was published. */
+  public boolean isPinned(Path file) {
+    return pin().filter(sha256(file)::equals).isPresent();
+  }
+
+  /** This machine as the pins name it. */
+  private String platform() {
+    boolean mac = properties.apply("os.name").toLowerCase(Locale.ROOT).contains("mac");
+    return (mac ? "darwin-" : "linux-") + properties.apply("os.arch");
+  }
+
+  /** The SHA-256 of this machine's library. */
+  private Optional<String> pin() {
+    try (InputStream pins = LibraryLocator.class.getResourceAsStream("libunicorn.sha256")) {
+      return new String(pins.readAllBytes(), StandardCharsets.UTF_8)
+          .lines()
+          .filter(line -> line.startsWith(platform() + " "))
+          .map(line -> line.substring(line.lastIndexOf(' ') + 1))
+          .findFirst();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Read anew each time: 25 MB in 0.1 s, and no stamp beside the file that says it is right. */
+  private static String sha256(Path file) {
+    try (InputStream in =
+        new DigestInputStream(Files.newInputStream(file), MessageDigest.getInstance("SHA-256"))) {
+      in.transferTo(OutputStream.nullOutputStream());
+      return HexFormat.of().formatHex(((DigestInputStream) in).getMessageDigest().digest());
+    } catch (IOException e) {
+      throw new UnicornLoadException("cannot read %s: %s".formatted(file, e), e);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private Optional<Found> attempt(Path file, Source source, List<String> misses) {

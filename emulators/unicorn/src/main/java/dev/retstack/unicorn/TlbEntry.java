@@ -6,10 +6,11 @@ public final class TlbEntry {
 
   TlbEntry() {}
 
-  /** Points this view at a native entry; 0 takes it away again. */
-  TlbEntry at(long address) {
+  /** Points this view at a native entry; 0 takes it away again. Returns where it pointed. */
+  long pointTo(long address) {
+    long before = entry;
     entry = address;
-    return this;
+    return before;
   }
 
   /**

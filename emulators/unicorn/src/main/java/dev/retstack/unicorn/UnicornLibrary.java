@@ -1,5 +1,8 @@
 package dev.retstack.unicorn;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -7,6 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.nio.file.Path;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -18,6 +23,11 @@ final class UnicornLibrary {
   private static final System.Logger LOG = System.getLogger(UnicornLibrary.class.getName());
 
   private static final Linker LINKER = Linker.nativeLinker();
+
+  /** Of dlfcn.h, on Linux, where the build compiles libraries. */
+  private static final int RTLD_NOW = 2;
+
+  private static final int RTLD_GLOBAL = 0x100;
 
   private static volatile UnicornLibrary loaded;
 
@@ -43,7 +53,11 @@ final class UnicornLibrary {
     if (loaded == null) {
       LibraryLocator.Found found = LibraryLocator.ofThisProcess().locate();
       found.warning().ifPresent(warning -> LOG.log(System.Logger.Level.WARNING, warning));
-      loaded = new UnicornLibrary(lookup(found.path().toString(), Arena.global()), found);
+      Optional<BlockBound> bound =
+          BlockBound.load(why -> LOG.log(System.Logger.Level.WARNING, why)); // before it
+      SymbolLookup symbols = lookup(found.path().toString(), Arena.global());
+      bound.ifPresent(b -> b.standBefore(symbols));
+      loaded = new UnicornLibrary(symbols, found);
     }
     return loaded;
   }
@@ -63,7 +77,7 @@ final class UnicornLibrary {
     try (Arena arena = Arena.ofConfined()) {
       SymbolLookup symbols = lookup(name, arena);
       FunctionDescriptor shape =
-          FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
+          FunctionDescriptor.of(JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
       MethodHandle version = LINKER.downcallHandle(find(symbols, "uc_version", name), shape);
       return Version.ofPacked((int) version.invokeExact(0L, 0L));
     } catch (UnicornLoadException e) {
@@ -71,6 +85,23 @@ final class UnicornLibrary {
     } catch (Throwable t) {
       throw new UnicornLoadException("uc_version of " + name + " failed: " + t, t);
     }
+  }
+
+  /** Loads a library whose functions go before those of libraries that are loaded later. */
+  static SymbolLookup loadAhead(Path file) {
+    MethodHandle dlopen = standard("dlopen", FunctionDescriptor.of(ADDRESS, ADDRESS, JAVA_INT));
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment name = arena.allocateFrom(file.toString());
+      MemorySegment handle = (MemorySegment) dlopen.invokeExact(name, RTLD_NOW | RTLD_GLOBAL);
+      if (handle.address() == 0) {
+        throw new UnicornLoadException(file + " does not load");
+      }
+    } catch (UnicornLoadException e) {
+      throw e;
+    } catch (Throwable t) {
+      throw new UnicornLoadException("dlopen of " + file + " failed: " + t, t);
+    }
+    return lookup(file.toString(), Arena.global());
   }
 
   private static SymbolLookup lookup(String name, Arena arena) {

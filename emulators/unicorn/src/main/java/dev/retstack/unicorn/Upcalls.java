@@ -167,13 +167,15 @@ final class Upcalls {
     if (slot == null) {
       return false;
     }
+    // not 0 within itself: a hook that forgets translations is asked for their pages meanwhile
+    long outer = slot.tlbEntry.pointTo(entry);
     try {
-      return ((TlbFillHook) slot.callback).onFill(address, type, slot.tlbEntry.at(entry));
+      return ((TlbFillHook) slot.callback).onFill(address, type, slot.tlbEntry);
     } catch (Throwable t) {
       slot.engine.park(t);
       return false;
     } finally {
-      slot.tlbEntry.at(0);
+      slot.tlbEntry.pointTo(outer);
     }
   }
 }

@@ -3,6 +3,7 @@ package dev.retstack.unicorn;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,7 +18,11 @@ class LibraryLocatorTest {
 
   private static LibraryLocator locator(
       Map<String, String> properties, Map<String, String> environment) {
-    return new LibraryLocator(properties::get, environment::get, NO_SUCH_LIBRARY);
+    return new LibraryLocator(
+        name ->
+            properties.getOrDefault(name, name.startsWith("os.") ? System.getProperty(name) : null),
+        environment::get,
+        NO_SUCH_LIBRARY);
   }
 
   private Path install() throws Exception {
@@ -52,6 +57,32 @@ class LibraryLocatorTest {
         .isEqualTo(LibraryLocator.Source.ENVIRONMENT);
     assertThat(locator(Map.of("retstack.libunicorn", file.toString()), both).locate().source())
         .isEqualTo(LibraryLocator.Source.PROPERTY);
+  }
+
+  @Test
+  void aCachedLibraryThatIsNotThePinnedOneIsRefused() throws Exception {
+    Path file = install();
+    Map<String, String> cache = Map.of("XDG_CACHE_HOME", directory.toString());
+    assertThat(locator(Map.of(), cache).isPinned(file)).isTrue();
+    try (RandomAccessFile one = new RandomAccessFile(file.toFile(), "rw")) {
+      one.seek(one.length() - 1); // behind all that the loader reads: it would load
+      int last = one.read();
+      one.seek(one.length() - 1);
+      one.write(last ^ 1);
+    }
+    assertThat(locator(Map.of(), cache).isPinned(file)).isFalse();
+    assertThatThrownBy(() -> locator(Map.of(), cache).locate())
+        .isInstanceOf(UnicornLoadException.class)
+        .hasMessageContaining(file + " is not the pinned libunicorn 2.1.4")
+        .hasMessageContaining("delete " + file.getParent())
+        .hasMessageContaining("set RETSTACK_LIBUNICORN");
+    Map<String, String> named = Map.of("RETSTACK_LIBUNICORN", file.toString());
+    assertThat(locator(Map.of(), named).locate().version())
+        .as("trusted, since the user names it")
+        .isEqualTo(Version.TESTED);
+    Map<String, String> other = Map.of("os.name", "Linux", "os.arch", "riscv64");
+    assertThatThrownBy(() -> locator(other, cache).locate())
+        .hasMessageContaining("pinned is none for linux-riscv64");
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.retstack.unicorn;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -8,6 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
@@ -85,6 +88,48 @@ class SetupScriptTest {
     String named = Unicorn.library().path().toString();
     assertThat(run(Map.of(LibraryLocator.ENVIRONMENT, named), "libunicorn"))
         .isEqualTo(new Result(0, ""));
+  }
+
+  /** pip takes it from a folder: a wheel of the right name and version with other bytes. */
+  @Test
+  void aWheelThatIsNotThePinnedOneIsRefusedBeforeItIsUnpacked() throws Exception {
+    Path wheels = Files.createDirectories(directory.resolve("wheels"));
+    String about = "unicorn-2.1.4.dist-info/";
+    try (ZipOutputStream wheel =
+        new ZipOutputStream(
+            Files.newOutputStream(wheels.resolve("unicorn-2.1.4-py3-none-any.whl")))) {
+      entry(wheel, about + "METADATA", "Metadata-Version: 2.1\nName: unicorn\nVersion: 2.1.4\n");
+      entry(
+          wheel, about + "WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n");
+      entry(wheel, about + "RECORD", "");
+      entry(wheel, "unicorn/lib/libunicorn.so.2", "not it");
+      entry(wheel, "unicorn/include/unicorn.h", "");
+    }
+    Result result =
+        run(Map.of("PIP_NO_INDEX", "1", "PIP_FIND_LINKS", wheels.toString()), "libunicorn");
+    assumeFalse(result.said().contains("no libunicorn: pip"), result.said());
+    assertThat(result.exit()).isEqualTo(4);
+    assertThat(result.said())
+        .contains("unicorn-2.1.4-py3-none-any.whl is not the pinned one: its SHA-256 is ")
+        .contains("set RETSTACK_LIBUNICORN");
+    assertThat(cache.resolve("retstack")).isEmptyDirectory();
+  }
+
+  private static void entry(ZipOutputStream wheel, String name, String text) throws IOException {
+    wheel.putNextEntry(new ZipEntry(name));
+    wheel.write(text.getBytes(StandardCharsets.UTF_8));
+    wheel.closeEntry();
+  }
+
+  @Test
+  void onAPlatformWithoutAPinNothingIsFetched() throws Exception {
+    Map<String, String> other = failing("python3", "pip3");
+    Files.writeString(directory.resolve("bin/uname"), "#!/bin/sh\necho SunOS\n");
+    assertThat(directory.resolve("bin/uname").toFile().setExecutable(true)).isTrue();
+    Result result = run(other, "libunicorn");
+    assertThat(result.exit()).isEqualTo(4);
+    assertThat(result.said())
+        .contains("no pinned libunicorn for sunos-sunos: set RETSTACK_LIBUNICORN");
   }
 
   @Test

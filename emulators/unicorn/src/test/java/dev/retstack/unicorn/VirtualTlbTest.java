@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.HashMap;
 import java.util.Map;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -82,5 +83,29 @@ class VirtualTlbTest {
     assertThatThrownBy(() -> uc.emu_start(GuestProgram.CODE, GuestProgram.CODE + end))
         .isInstanceOfSatisfying(
             UnicornException.class, e -> assertThat(e.error()).isEqualTo(UcError.EXCEPTION));
+  }
+
+  /** To forget translations is to look their pages up: the hook is entered within itself. */
+  @Test
+  void aHookMayForgetTranslationsBeforeItAnswers() {
+    GuestProgram program = GuestProgram.X86_64; // it calls by its stack: a page beside that of code
+    int[] depth = {0, 0};
+    try (Unicorn uc = program.load()) {
+      uc.ctl_tlb_mode(UcConst.UC_TLB_VIRTUAL);
+      uc.hook_add_tlb_fill(
+          (address, type, result) -> {
+            depth[1] = Math.max(depth[1], ++depth[0]);
+            if (type != UcConst.UC_MEM_FETCH) {
+              uc.ctl_flush_tlb();
+              uc.ctl_remove_cache(GuestProgram.CODE, GuestProgram.CODE + PAGE);
+            }
+            depth[0]--;
+            result.set(address, pages.get(address & -PAGE));
+            return true;
+          });
+      uc.emu_start(GuestProgram.CODE, program.stop);
+      assertThat(uc.reg_read(program.result)).isEqualTo(GuestProgram.expected());
+    }
+    assertThat(depth[1]).isGreaterThan(1);
   }
 }

@@ -36,6 +36,7 @@ import java.util.Set;
  * @param imagePlaceBytes of memory for where other images stand; others yet are searched
  * @param spanThreshold shortest call published to spans, in the core's unit; empty = none
  * @param limits what a stream can make grow at most
+ * @param stateBytes that the states of this member's partitions may hold together
  * @param keepEnded how long, by the log's time, sessions stay of which nothing comes; zero = for
  *     ever
  * @param rules which time is in totals; a group keeps to those that its checkpoints were made with
@@ -57,6 +58,7 @@ public record PipelineConfig(
     long imagePlaceBytes,
     OptionalLong spanThreshold,
     GraphLimits limits,
+    long stateBytes,
     Duration keepEnded,
     TimeRules rules,
     StateVersions versions) {
@@ -66,6 +68,11 @@ public record PipelineConfig(
 
   /** Calls kept per core: they are held in memory and in every checkpoint. */
   public static final int TREE_CALLS_PER_CORE = 4_000;
+
+  /** What a member holds beside states, of which checkpoints and answers are copies. */
+  private static final long HEAP_BYTES_BESIDE = 96L << 20;
+
+  private static final long STATE_BYTES_MIN = 16L << 20;
 
   /** MiB of images that a member holds. */
   public static final int IMAGES_MIB = 256;
@@ -90,6 +97,10 @@ public record PipelineConfig(
       throw new IllegalArgumentException(
           "images of %d bytes held, %d bytes of places".formatted(imageBytes, imagePlaceBytes));
     }
+    if (stateBytes < 1) {
+      throw new IllegalArgumentException(
+          "states of %d bytes: give a number from 1 on".formatted(stateBytes));
+    }
     if (groupId.isBlank()) {
       throw new IllegalArgumentException("empty group id: give the members of one job one name");
     }
@@ -105,6 +116,11 @@ public record PipelineConfig(
     http.requireSafe();
     var _ = kafka.member(); // settings that do not go together are told before anything starts
     cluster.ifPresent(ClusterSettings::requireSafe);
+  }
+
+  /** Of a heap of so many bytes, what states may hold unless one says otherwise. */
+  static long stateBytesOf(long heap) {
+    return Math.max(STATE_BYTES_MIN, (heap - HEAP_BYTES_BESIDE) / 2);
   }
 
   /** The usual settings for this cluster. */
@@ -125,6 +141,7 @@ public record PipelineConfig(
         (long) IMAGE_PLACES_MIB << 20,
         OptionalLong.empty(),
         GraphLimits.DEFAULT.withTreeCallsPerCore(TREE_CALLS_PER_CORE),
+        stateBytesOf(Runtime.getRuntime().maxMemory()),
         KEEP_ENDED,
         TimeRules.DEFAULT,
         GraphState.VERSIONS);
@@ -152,6 +169,7 @@ public record PipelineConfig(
     private long imagePlaceBytes;
     private OptionalLong spanThreshold;
     private GraphLimits limits;
+    private long stateBytes;
     private Duration keepEnded;
     private TimeRules rules;
     private StateVersions versions;
@@ -172,6 +190,7 @@ public record PipelineConfig(
       imagePlaceBytes = from.imagePlaceBytes;
       spanThreshold = from.spanThreshold;
       limits = from.limits;
+      stateBytes = from.stateBytes;
       keepEnded = from.keepEnded;
       rules = from.rules;
       versions = from.versions;
@@ -262,6 +281,12 @@ public record PipelineConfig(
       return this;
     }
 
+    /** Other bytes that the states of all partitions may hold together. */
+    public Builder stateBytes(long other) {
+      stateBytes = other;
+      return this;
+    }
+
     /** Other limits of the state. */
     public Builder limits(GraphLimits other) {
       limits = other;
@@ -308,6 +333,7 @@ public record PipelineConfig(
           imagePlaceBytes,
           spanThreshold,
           limits,
+          stateBytes,
           keepEnded,
           rules,
           versions);

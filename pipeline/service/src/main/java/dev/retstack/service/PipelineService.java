@@ -1,6 +1,8 @@
 package dev.retstack.service;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.service.cluster.ClusterSettings;
 import dev.retstack.service.cluster.ClusterSystem;
 import dev.retstack.service.cluster.Membership;
@@ -30,6 +32,7 @@ import dev.retstack.service.reconstruct.PartitionGraph;
 import dev.retstack.service.reconstruct.PartitionPeers;
 import dev.retstack.service.reconstruct.Partitions;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -106,11 +109,15 @@ public final class PipelineService {
     Meters meters = new Meters();
     ImageReader imageReader =
         new ImageReader(config.kafka(), config.topics().images(), system::terminate);
+    long heap = Runtime.getRuntime().maxMemory();
     ActorRef<ImageRegistry.Command> images =
         spawn(
             system,
             ImageRegistry.create(
-                config.imageBytes(), config.imagePlaceBytes(), imageReader, meters.images()),
+                Math.min(config.imageBytes(), heap / 8),
+                Math.min(config.imagePlaceBytes(), heap / 16),
+                imageReader,
+                meters.images()),
             "images");
     ActorRef<CoreWatch.Command> watch = spawn(system, CoreWatch.create(), "cores");
     NodeFeed nodes =
@@ -126,7 +133,8 @@ public final class PipelineService {
             config.topics(),
             topicSizes.events(),
             deaths -> watch.tell(new CoreWatch.Lost(deaths)));
-    MemberShares shares = MemberShares.ofThisMachine();
+    MemberShares shares =
+        MemberShares.ofThisMachine(new StateBudget(config.stateBytes(), region()));
     ActorRef<Partitions.Command> partitions =
         spawn(
             system,
@@ -188,7 +196,8 @@ public final class PipelineService {
               ends,
               membership,
               config.groupId(),
-              config.topics().events());
+              config.topics().events(),
+              shares.state());
       AnomalyEvents followers =
           new AnomalyEvents(
               system,
@@ -258,6 +267,12 @@ public final class PipelineService {
     return othersAreNewer
         ? config.checkpointInterval().multipliedBy(2).plusSeconds(2)
         : Duration.ZERO;
+  }
+
+  /** Of G1's heap; 0 where another collector is used. */
+  private static long region() {
+    var options = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+    return Long.parseLong(options.getVMOption("G1HeapRegionSize").getValue());
   }
 
   private static Behavior<PartitionGraph.Command> partition(

@@ -61,7 +61,7 @@ class AmendedRecordsTest {
         .contains(tuple("SEQUENCE_GAP", 1L, 0));
     assertThat(of(held, topics.spans(), Span.class))
         .extracting(Span::getSelfpc, Span::getChunk, Span::getRevision)
-        .containsExactly(tuple(0x1200L, 1L, 0));
+        .containsExactly(tuple("0x1200", 1L, 0));
     assertThat(rows(held)).containsExactly("s/0/feed//1200 written");
 
     RecordBatch first = new RecordBatch(8);
@@ -76,10 +76,10 @@ class AmendedRecordsTest {
     assertThat(of(late, topics.spans(), Span.class))
         .extracting(Span::getEnding, Span::getSelfpc, Span::getChunk, Span::getRevision)
         .containsExactly(
-            tuple("AMENDED", 0L, 0L, 1),
-            tuple("RETURNED", 0x1100L, 0L, 1),
-            tuple("RETURNED", 0x1200L, 1L, 1),
-            tuple("RETURNED", 0x1000L, 1L, 1));
+            tuple("AMENDED", "0x0", 0L, 1),
+            tuple("RETURNED", "0x1100", 0L, 1),
+            tuple("RETURNED", "0x1200", 1L, 1),
+            tuple("RETURNED", "0x1000", 1L, 1));
     // what is there can wait for its turn, what is gone cannot: the next owner would not know of it
     assertThat(rows(derived.checkpoint(state, 2, false).get()))
         .containsExactly("s/0/feed//1200 deleted");

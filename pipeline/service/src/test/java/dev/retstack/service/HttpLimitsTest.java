@@ -17,6 +17,9 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -154,6 +157,38 @@ class HttpLimitsTest {
               throw new AssertionError(e);
             }
           });
+    }
+  }
+
+  /** All at the same time: none may slip past the others and be cut off later. */
+  @Test
+  void aRushOfFollowersIsAnsweredAndNeverCutOff() throws Exception {
+    HttpSettings four = HttpSettings.LOCAL.atOnce(1, 4);
+    try (Pipeline pipeline = PipelineService.start(bench.config().but().http(four).build());
+        HttpAsk ask = new HttpAsk(pipeline.httpUri());
+        ExecutorService rush = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<HttpResponse<InputStream>>> asked = new ArrayList<>();
+      for (int i = 0; i < 40; i++) {
+        asked.add(rush.submit(() -> ask.open("/anomalies/events")));
+      }
+      List<HttpResponse<InputStream>> answers = new ArrayList<>();
+      for (Future<HttpResponse<InputStream>> one : asked) {
+        answers.add(one.get());
+      }
+      int followers = 0;
+      for (HttpResponse<InputStream> answer : answers) {
+        if (answer.statusCode() == 200) {
+          followers++;
+          assertThat(answer.body().read()).as("the stream runs").isEqualTo(':');
+        } else {
+          assertThat(answer.statusCode()).isEqualTo(429);
+          assertThat(answer.headers().firstValue("Retry-After")).hasValue("1");
+        }
+      }
+      assertThat(followers).isEqualTo(4);
+      for (HttpResponse<InputStream> answer : answers) {
+        answer.body().close();
+      }
     }
   }
 

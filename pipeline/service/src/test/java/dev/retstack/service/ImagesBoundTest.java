@@ -3,9 +3,14 @@ package dev.retstack.service;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.graph.aggregate.LateLimits;
+import dev.retstack.graph.report.Report;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.codec.Chunks;
+import dev.retstack.schema.codec.Codecs;
+import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.service.reconstruct.ChunkApplier;
 import dev.retstack.service.replay.TraceProducer;
@@ -108,6 +113,84 @@ class ImagesBoundTest {
     }
   }
 
+  /** Only the core waits whose image is not there; what waits is in the checkpoint. */
+  @Test
+  void othersGoOnWhileOneWaits() throws Exception {
+    CoreScript late = core("comes-late", "late");
+    CoreScript never = core("never-came", "never");
+    List<CoreScript> others = cores("others").subList(0, 6);
+    try (TraceProducer producer = new TraceProducer(bench.kafka(), bench.topics())) {
+      for (CoreScript core : others) {
+        producer.image(core.image());
+      }
+      send(producer, List.of(late, never));
+      send(producer, others);
+      Pipeline first = PipelineService.start(bench.config());
+      awaitEnded(first, others);
+      bench.awaitScrape(
+          first,
+          page ->
+              page.sum("retstack_waiting_for_image") == 4
+                  && page.sum("retstack_lag_chunks") == 4
+                  && page.sum("retstack_checkpoint_behind_chunks") == 0);
+      try (LiveClient client = new LiveClient(first.httpUri())) {
+        assertThat(client.get("parts", Map.of("format", "text")))
+            .contains("comes-late", "never-came");
+      }
+      WAITS.await(first.stop());
+
+      producer.image(late.image());
+      try (Pipeline second =
+          PipelineService.start(
+              bench.config().but().imagePatience(Duration.ofSeconds(1)).build())) {
+        awaitEnded(second, List.of(late));
+        awaitEnded(second, others);
+        WAITS.await("refusals", () -> letters().size() == never.chunks().size());
+        List<CoreScript> all = new ArrayList<>(others);
+        all.add(late);
+        Report report = WAITS.await(second.view()).report(Optional.empty());
+        assertThat(report.functions()).isEqualTo(States.of(all).report().functions());
+        assertThat(letters())
+            .allSatisfy(
+                letter ->
+                    assertThat(letter.getReason()).contains("never-came", "did not come within"));
+        bench.awaitScrape(
+            second,
+            page ->
+                page.sum("retstack_waiting_for_image") == 0
+                    && page.sum("retstack_checkpoint_behind_chunks") == 0);
+      }
+    }
+  }
+
+  /** Hostile: cores that each name an image that is not there, more than there is room for. */
+  @Test
+  void manyMissingImagesNeitherStopNorFillAPartition() throws Exception {
+    int hostile = 3_000;
+    List<CoreScript> others = cores("others").subList(0, 3);
+    try (TraceProducer producer = new TraceProducer(bench.kafka(), bench.topics())) {
+      for (CoreScript core : others) {
+        producer.image(core.image());
+      }
+      sendMissing(hostile);
+      send(producer, others);
+      try (Pipeline pipeline =
+          PipelineService.start(bench.config().but().late(LateLimits.NONE).build())) {
+        awaitEnded(pipeline, others);
+        Scraped page =
+            bench.awaitScrape(
+                pipeline,
+                p ->
+                    p.sum("retstack_chunks_total", "outcome", "refused")
+                            + p.sum("retstack_waiting_for_image")
+                        == hostile);
+        assertThat(page.sum("retstack_waiting_for_image")).isBetween(100.0, 3 * 700.0);
+        WAITS.await("a letter", () -> !letters().isEmpty());
+        assertThat(letters().getFirst().getReason()).contains("no room to wait for it longer");
+      }
+    }
+  }
+
   /** Hostile: so many images that there is no room for where they stand. */
   @Test
   void whatWasForgottenIsSearchedInTheTopic() throws Exception {
@@ -143,6 +226,24 @@ class ImagesBoundTest {
         send(producer, List.of(never));
         WAITS.await("a refusal", () -> letters().size() == never.chunks().size());
         assertThat(letters().getFirst().getReason()).contains("never-came", "did not come within");
+      }
+    }
+  }
+
+  private void sendMissing(int count) throws Exception {
+    RecordBatch none = new RecordBatch(0);
+    Chunk.Builder like = Chunk.newBuilder(core("any", "any").chunks().getFirst());
+    try (KafkaProducer<byte[], byte[]> producer =
+        new KafkaProducer<>(
+            bench.kafka().producer(), new ByteArraySerializer(), new ByteArraySerializer())) {
+      for (int i = 0; i < count; i++) {
+        String name = "none-%0200d".formatted(i);
+        like.setSession(name).setCore(name).setImage(name);
+        Chunk chunk = Chunks.seal(like, Codecs.byId(like.getCodec()), none);
+        var _ =
+            producer.send(
+                new ProducerRecord<>(
+                    bench.topics().events(), name.getBytes(UTF_8), ConfluentFrame.encode(chunk)));
       }
     }
   }

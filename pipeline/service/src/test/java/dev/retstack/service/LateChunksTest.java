@@ -10,6 +10,7 @@ import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Profile;
 import dev.retstack.schema.wire.ConfluentFrame;
@@ -184,7 +185,7 @@ class LateChunksTest {
       spans.add(
           tuple(
               call.core().core(),
-              call.selfPc(),
+              SymbolTable.hex(call.selfPc()),
               call.enter(),
               call.exit(),
               call.self(),
@@ -213,7 +214,7 @@ class LateChunksTest {
     }
     assertThat(sums).hasSize(expected.functions().size());
     for (FunctionRow row : expected.functions()) {
-      assertThat(sums.get(List.of(row.imageId(), row.selfPc())))
+      assertThat(sums.get(List.of(row.imageId(), SymbolTable.hex(row.selfPc()))))
           .as(row.name())
           .containsExactly(row.calls(), row.finished(), row.total(), row.self());
     }

@@ -4,21 +4,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Makes a sequence of steps that fails shorter, as long as it still fails. */
-final class Shrinker {
+/** Makes a sequence of parts that fails shorter, as long as it still fails. */
+final class Shrinker<T> {
   /** Runs at most; then what is left is taken as it is. */
   private static final int RUNS_MAX = 5000;
 
-  private final Consumer<List<Step>> run;
+  private final Consumer<List<T>> run;
   private int runs;
 
-  Shrinker(Consumer<List<Step>> run) {
+  Shrinker(Consumer<List<T>> run) {
     this.run = run;
   }
 
-  /** A part of the steps that fails as well, of which no step can be left out. */
-  List<Step> shrink(List<Step> steps) {
-    List<Step> left = new ArrayList<>(steps);
+  /** A part of them that fails as well, of which none can be left out. */
+  List<T> shrink(List<T> parts) {
+    List<T> left = new ArrayList<>(parts);
     for (int length = Math.max(1, left.size() / 2); length > 0; length /= 2) {
       boolean shorter = true;
       while (shorter) {
@@ -30,10 +30,10 @@ final class Shrinker {
   }
 
   /** Leaves out as many stretches of this length as it can; whether it was any. */
-  private boolean without(List<Step> left, int length) {
+  private boolean without(List<T> left, int length) {
     boolean any = false;
     for (int from = Math.max(0, left.size() - length); from >= 0; from -= length) {
-      List<Step> fewer = new ArrayList<>(left.subList(0, from));
+      List<T> fewer = new ArrayList<>(left.subList(0, from));
       fewer.addAll(left.subList(Math.min(from + length, left.size()), left.size()));
       if (runs < RUNS_MAX && fewer.size() < left.size() && fails(fewer)) {
         left.clear();
@@ -44,10 +44,10 @@ final class Shrinker {
     return any;
   }
 
-  private boolean fails(List<Step> steps) {
+  private boolean fails(List<T> parts) {
     runs++;
     try {
-      run.accept(steps);
+      run.accept(parts);
       return false;
     } catch (RuntimeException | AssertionError e) {
       return true;

@@ -13,7 +13,8 @@ final class Simulation {
       new World(scenario, tampering).run(scenario.steps());
     } catch (RuntimeException | AssertionError e) {
       List<Step> fewer =
-          new Shrinker(steps -> new World(scenario, tampering).run(steps)).shrink(scenario.steps());
+          new Shrinker<Step>(steps -> new World(scenario, tampering).run(steps))
+              .shrink(scenario.steps());
       throw new AssertionError(told(scenario, fewer, tampering, e), e);
     }
   }

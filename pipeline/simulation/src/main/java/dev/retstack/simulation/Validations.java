@@ -1,5 +1,6 @@
 package dev.retstack.simulation;
 
+import dev.retstack.graph.aggregate.AnomalyLog;
 import dev.retstack.graph.aggregate.CallTreeLog;
 import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.GraphState;
@@ -8,6 +9,7 @@ import dev.retstack.graph.aggregate.TreeKind;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.reconstruct.Saturating;
 import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
@@ -108,6 +110,14 @@ final class Validations {
     for (CoreGraph core : state.cores()) {
       if (!core.progress().balanced()) {
         throw new AssertionError("entries and endings do not add up: " + core.progress());
+      }
+      for (AnomalyKind kind : AnomalyKind.values()) {
+        long found =
+            core.anomalies().groups().stream()
+                .filter(group -> group.where().kind() == kind)
+                .mapToLong(AnomalyLog.Group::count)
+                .reduce(0, Saturating::sum);
+        equal("anomalies of " + core.key() + ": " + kind, core.stats().get(kind.stat()), found);
       }
     }
   }

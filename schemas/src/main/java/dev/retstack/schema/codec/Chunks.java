@@ -2,18 +2,26 @@ package dev.retstack.schema.codec;
 
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.Image;
+import dev.retstack.schema.Symbol;
 import java.nio.ByteBuffer;
 
 /** Makes chunks of batches and batches of chunks: the only door that checks everything. */
 public final class Chunks {
-  /** Records in a chunk at most. */
-  public static final int RECORDS_MAX = 1 << 20;
+  /** Records in a chunk at most: unpacked they take some 60 bytes each of every reader. */
+  public static final int RECORDS_MAX = 1 << 17;
 
   /** Payload of a chunk at most, in bytes. */
   public static final int PAYLOAD_BYTES_MAX = 16 << 20;
 
   /** Depth of a record is below this. */
   public static final int DEPTH_MAX = 1 << 20;
+
+  /** Characters of the name of a session, core or image at most. */
+  public static final int NAME_MAX = 1024;
+
+  /** Characters of the name of a symbol, and of what a core says at its end, at most. */
+  public static final int TEXT_MAX = 1 << 18;
 
   private Chunks() {}
 
@@ -101,7 +109,8 @@ public final class Chunks {
    *
    * @throws CorruptChunkException for a wrong checksum, a recordCount outside 0 to {@link
    *     #RECORDS_MAX}, a payload beyond {@link #PAYLOAD_BYTES_MAX}, a negative sequence or counter,
-   *     firstTime after lastTime, or an end this version does not know
+   *     firstTime after lastTime, a name or text that is too long, or an end this version does not
+   *     know
    */
   public static void check(Chunk chunk) throws CorruptChunkException {
     ChunkChecksum.verify(chunk);
@@ -109,6 +118,10 @@ public final class Chunks {
   }
 
   private static void checkLimits(Chunk chunk) throws CorruptChunkException {
+    within(chunk, "characters in session", chunk.getSession().length(), NAME_MAX);
+    within(chunk, "characters in core", chunk.getCore().length(), NAME_MAX);
+    within(chunk, "characters in image", chunk.getImage().length(), NAME_MAX);
+    within(chunk, "characters in endDetail", chunk.getEndDetail().length(), TEXT_MAX);
     within(chunk, "recordCount", chunk.getRecordCount(), RECORDS_MAX);
     within(chunk, "payload bytes", chunk.getPayload().remaining(), PAYLOAD_BYTES_MAX);
     within(chunk, "sequence", chunk.getSequence(), Long.MAX_VALUE);
@@ -158,6 +171,39 @@ public final class Chunks {
 
   private static CorruptChunkException refused(Chunk chunk, String why) {
     return new CorruptChunkException(
-        "chunk " + chunk.getSequence() + " of core " + chunk.getCore() + ": " + why);
+        "chunk " + chunk.getSequence() + " of core " + cut(chunk.getCore()) + ": " + why);
+  }
+
+  private static String cut(String name) {
+    return name.length() <= NAME_MAX ? name : name.substring(0, NAME_MAX) + "...";
+  }
+
+  /**
+   * Checks an image: whoever keeps what it tells writes it down with each state.
+   *
+   * @throws CorruptChunkException where a name is too long, or its words have no size of a word
+   */
+  public static void check(Image image) throws CorruptChunkException {
+    checkName("buildId", image.getBuildId(), NAME_MAX);
+    checkName("name", image.getName(), NAME_MAX);
+    checkName("isa", image.getIsa(), NAME_MAX);
+    checkName("convention", image.getConvention(), NAME_MAX);
+    checkName("systemCalls", image.getSystemCalls(), NAME_MAX);
+    for (Symbol symbol : image.getSymbols()) {
+      checkName("a symbol", symbol.getName(), TEXT_MAX);
+    }
+    for (Symbol symbol : image.getObjects()) {
+      checkName("an object", symbol.getName(), TEXT_MAX);
+    }
+    if (image.getWordBytes() < 1 || image.getWordBytes() > Long.BYTES) {
+      throw new CorruptChunkException("image with words of " + image.getWordBytes() + " bytes");
+    }
+  }
+
+  private static void checkName(String what, String name, int max) throws CorruptChunkException {
+    if (name.length() > max) {
+      throw new CorruptChunkException(
+          "image with %d characters in %s: at most %d".formatted(name.length(), what, max));
+    }
   }
 }

@@ -7,14 +7,13 @@ import java.util.TreeMap;
 
 /** The chunk codecs this version knows, by {@link ChunkCodec#id()}. */
 public final class Codecs {
-  private static final Map<String, ChunkCodec> BY_ID =
-      table(new RecordsCodec(), new Packed1Codec(), new Packed2Codec());
+  private static final Map<String, ChunkCodec> BY_ID = table(new RecordsCodec(), new PackedCodec());
 
   private Codecs() {}
 
   /** The codec a producer uses unless told otherwise. */
   public static ChunkCodec standard() {
-    return BY_ID.get("packed2");
+    return BY_ID.get("packed");
   }
 
   /** Ids of all codecs, sorted. */

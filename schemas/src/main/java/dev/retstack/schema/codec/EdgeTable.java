@@ -2,9 +2,8 @@ package dev.retstack.schema.codec;
 
 /**
  * Call edges of one chunk, numbered in the order in which they were first seen: an edge is the pair
- * (selfpc, frompc), that is, which function was called from where. It also remembers how retp and
- * fp lay relative to the parent frame at the edge's last call, which is nearly always how they lie
- * at the next. Encoder and decoder keep equal tables; only the encoder looks up by address.
+ * (selfpc, frompc), that is, which function was called from where. Encoder and decoder keep equal
+ * tables; only the encoder looks up by address.
  */
 final class EdgeTable {
   /** Edges a table holds at most; later ones are coded in full each time. */
@@ -15,19 +14,10 @@ final class EdgeTable {
 
   private static final int FROM_PC = 1;
 
-  /** retp - parent's retp. */
-  private static final int RET_P_DELTA = 2;
-
-  /** fp - parent's retp; unused where {@link #fpInherited}. */
-  private static final int FP_DELTA = 3;
-
-  private static final int STRIDE = 4;
+  private static final int STRIDE = 2;
 
   private final int capacity;
   private final long[] words;
-
-  /** True where fp was the parent's own fp at the last call. */
-  private final boolean[] fpInherited;
 
   /** Open addressing; edge + 1, 0 = free. Null on the decoding side. */
   private final int[] slots;
@@ -38,7 +28,6 @@ final class EdgeTable {
   EdgeTable(int records, boolean searchable) {
     capacity = Math.min(EDGES_MAX, records);
     words = new long[capacity * STRIDE];
-    fpInherited = new boolean[capacity];
     slots = searchable ? new int[Integer.highestOneBit(Math.max(capacity, 1)) * 4] : null;
   }
 
@@ -83,21 +72,6 @@ final class EdgeTable {
 
   long fromPc(int edge) {
     return words[edge * STRIDE + FROM_PC];
-  }
-
-  long foretoldRetP(int edge, long parentRetP) {
-    return parentRetP + words[edge * STRIDE + RET_P_DELTA];
-  }
-
-  long foretoldFp(int edge, long parentRetP, long parentFp) {
-    return fpInherited[edge] ? parentFp : parentRetP + words[edge * STRIDE + FP_DELTA];
-  }
-
-  /** Notes how the edge's latest call lay. */
-  void learn(int edge, long parentRetP, long parentFp, long retP, long fp) {
-    words[edge * STRIDE + RET_P_DELTA] = retP - parentRetP;
-    words[edge * STRIDE + FP_DELTA] = fp - parentRetP;
-    fpInherited[edge] = fp == parentFp;
   }
 
   private static int hash(long selfPc, long fromPc) {

@@ -4,8 +4,8 @@ import java.util.Arrays;
 
 /**
  * Finds out {@linkplain RecordBatch#links how the records of a batch hang together}, for batches
- * whose codec does not tell. It follows the ret_stack as the model of {@code packed2} does ({@code
- * schemas/PACKED2.md}), so both link the same records. Not safe for use by several threads at once.
+ * whose codec does not tell. It follows the ret_stack as the model of {@code packed} does ({@code
+ * schemas/PACKED.md}), so both link the same records. Not safe for use by several threads at once.
  */
 public final class RecordLinks {
   private static final int NUMBERS = 1 << RecordBatch.LINK_SITE_BITS;

@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.avro.AvroRuntimeException;
-import org.apache.avro.Schema;
 import org.apache.avro.io.BinaryDecoder;
 import org.apache.avro.io.DecoderFactory;
 import org.apache.avro.specific.SpecificDatumReader;
@@ -39,7 +38,6 @@ public final class TraceFileReader implements Closeable {
   private final String file;
   private final TraceInput in;
   private byte[] sync;
-  private Schema writer;
   private SpecificDatumReader<TraceEntry> datums;
   private BinaryDecoder decoder;
   private byte[] unpacked = new byte[UNPACKED_BYTES_MIN];
@@ -114,31 +112,28 @@ public final class TraceFileReader implements Closeable {
   }
 
   private void readHeader() throws IOException, CutOffException {
-    List<TraceFormat.Header> candidates = new ArrayList<>(TraceFormat.HEADERS);
-    while (writer == null) {
+    List<byte[]> candidates = new ArrayList<>(TraceFormat.HEADERS);
+    while (candidates.getFirst().length > in.offset()) {
       int at = (int) in.offset();
       int b = in.read();
       if (b < 0) {
         throw new CutOffException("its header");
       }
-      int expected = candidates.getFirst().bytes[at] & 0xff;
-      candidates.removeIf(header -> (header.bytes[at] & 0xff) != b);
+      int expected = candidates.getFirst()[at] & 0xff;
+      candidates.removeIf(header -> (header[at] & 0xff) != b);
       if (candidates.isEmpty()) {
         throw corrupt(
             at,
-            "not a trace that this version knows: header byte expected 0x%02x, received 0x%02x"
-                .formatted(expected, b));
-      }
-      TraceFormat.Header header = candidates.getFirst();
-      if (header.bytes.length == in.offset()) {
-        writer = header.schema;
+            "not a trace that this version knows: header byte expected 0x%02x, received 0x%02x;"
+                    .formatted(expected, b)
+                + " where another version wrote it, record it again");
       }
     }
     if (in.take(TraceFormat.SYNC_BYTES) < TraceFormat.SYNC_BYTES) {
       throw new CutOffException("its header");
     }
     sync = Arrays.copyOf(in.bytes(), TraceFormat.SYNC_BYTES);
-    datums = new SpecificDatumReader<>(writer, TraceEntry.getClassSchema());
+    datums = new SpecificDatumReader<>(TraceEntry.getClassSchema());
   }
 
   private TraceEntry nextEntry() throws IOException, CutOffException {
@@ -239,7 +234,7 @@ public final class TraceFileReader implements Closeable {
 
   private TraceEntry decode(long start, int length) throws IOException {
     try {
-      AvroGuard.check(writer, unpacked, 0, length);
+      AvroGuard.check(TraceEntry.getClassSchema(), unpacked, 0, length);
       decoder = DecoderFactory.get().binaryDecoder(unpacked, 0, length, decoder);
       return datums.read(null, decoder);
     } catch (CorruptChunkException | AvroRuntimeException e) {

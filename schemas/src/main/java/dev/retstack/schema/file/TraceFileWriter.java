@@ -12,8 +12,11 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import org.apache.avro.file.CodecFactory;
 import org.apache.avro.file.DataFileWriter;
 import org.apache.avro.io.BinaryEncoder;
@@ -31,6 +34,7 @@ public final class TraceFileWriter implements Closeable {
     AvroGuard.trustOwnClasses();
   }
 
+  private final Closeable claim;
   private final ChecksumOutput out;
   private final DataFileWriter<TraceEntry> container;
   private final SpecificDatumWriter<TraceEntry> datums =
@@ -41,7 +45,8 @@ public final class TraceFileWriter implements Closeable {
   private boolean broken;
   private boolean closed;
 
-  private TraceFileWriter(OutputStream file, byte[] sync) throws IOException {
+  private TraceFileWriter(OutputStream file, byte[] sync, Closeable claim) throws IOException {
+    this.claim = claim;
     out = new ChecksumOutput(file);
     container = new DataFileWriter<>(datums);
     container.setCodec(CodecFactory.zstandardCodec(TraceFormat.ZSTD_LEVEL, true));
@@ -49,7 +54,11 @@ public final class TraceFileWriter implements Closeable {
     container.flush();
   }
 
-  /** Begins a trace in that file; what it held before is gone. */
+  /**
+   * Begins a trace in that file; what it held before is gone.
+   *
+   * @throws IOException also where another process, or this one, is writing a trace there
+   */
   public static TraceFileWriter open(Path file) throws IOException {
     // without a marker given, Avro makes one of time and a random number
     return open(file, null);
@@ -57,13 +66,37 @@ public final class TraceFileWriter implements Closeable {
 
   /** As {@link #open(Path)}; the same marker and entries give the same bytes. */
   static TraceFileWriter open(Path file, byte[] sync) throws IOException {
-    OutputStream out = Files.newOutputStream(file);
+    Closeable claim = claim(file);
+    OutputStream out = OutputStream.nullOutputStream();
     try {
-      return new TraceFileWriter(out, sync);
+      out = Files.newOutputStream(file);
+      return new TraceFileWriter(out, sync, claim);
     } catch (IOException | RuntimeException e) {
       out.close();
+      claim.close();
       throw e;
     }
+  }
+
+  /** Holds a file for one writer, until it is closed; a pipe or a device may have several. */
+  private static Closeable claim(Path file) throws IOException {
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      return () -> {};
+    }
+    FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    try {
+      if (channel.tryLock() != null) {
+        return channel;
+      }
+    } catch (OverlappingFileLockException e) {
+      // by this process: the same answer
+    } catch (IOException | RuntimeException e) {
+      channel.close();
+      throw e;
+    }
+    channel.close();
+    throw new IOException("another recording is being written there");
   }
 
   /** Writes an image; it must stand before the chunks that name it. */
@@ -96,7 +129,8 @@ public final class TraceFileWriter implements Closeable {
     }
     closed = true;
     // the stream is closed by Avro's writer, or here where that one fails before it
-    try (out) {
+    try (claim;
+        out) {
       if (!broken) {
         append(new TraceEntry(null, null, new TraceSeal(entries, out.count(), out.crc32c())));
         container.close();

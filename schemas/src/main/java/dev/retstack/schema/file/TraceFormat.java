@@ -2,15 +2,11 @@ package dev.retstack.schema.file;
 
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.wire.ConfluentFrame;
-import dev.retstack.schema.wire.FrozenSchemas;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
-import org.apache.avro.Schema;
 
 /** Numbers and headers of the recorded trace, which {@code schemas/README.md} draws. */
 final class TraceFormat {
@@ -37,47 +33,13 @@ final class TraceFormat {
    * per known version of {@code TraceEntry} and order of the two metadata entries. No header begins
    * another.
    */
-  static final List<Header> HEADERS = headers();
+  static final List<byte[]> HEADERS = List.of(headerBytes(true), headerBytes(false));
 
   private TraceFormat() {}
 
-  private static List<Header> headers() {
-    List<Header> headers = new ArrayList<>();
-    for (String json : knownSchemas()) {
-      Schema schema = new Schema.Parser().parse(json);
-      headers.add(new Header(headerBytes(json, true), schema));
-      headers.add(new Header(headerBytes(json, false), schema));
-    }
-    return Collections.unmodifiableList(headers);
-  }
-
-  /** The first bytes of a trace. */
-  static final class Header {
-    final byte[] bytes;
-    final Schema schema;
-
-    Header(byte[] bytes, Schema schema) {
-      this.bytes = bytes;
-      this.schema = schema;
-    }
-  }
-
-  /** Exact texts of the schemas that this version reads. */
-  static List<String> knownSchemas() {
-    List<String> known = new ArrayList<>();
-    known.add(TraceEntry.getClassSchema().toString());
-    for (String version : FrozenSchemas.VERSIONS) {
-      String json = FrozenSchemas.traceEntry(version);
-      if (!known.contains(json)) {
-        known.add(json);
-      }
-    }
-    return Collections.unmodifiableList(known);
-  }
-
-  private static byte[] headerBytes(String json, boolean schemaFirst) {
+  private static byte[] headerBytes(boolean schemaFirst) {
     SequencedMap<String, String> metadata = new LinkedHashMap<>();
-    metadata.put("avro.schema", json);
+    metadata.put("avro.schema", TraceEntry.getClassSchema().toString());
     metadata.put("avro.codec", CODEC);
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     out.writeBytes(MAGIC);

@@ -80,8 +80,8 @@ public final class ConfluentFrame {
     }
     Schema reader = SpecificData.get().getSchema(type);
     int id = ByteBuffer.wrap(message).getInt(1);
-    Schema writer = SchemaIds.schemaById(id).orElse(null);
-    if (writer == null || !writer.getFullName().equals(reader.getFullName())) {
+    if (id != SchemaIds.idOf(reader)) {
+      String received = SchemaIds.schemaById(id).map(Schema::getName).orElse("unknown");
       throw new CorruptChunkException(
           "schema id: expected "
               + SchemaIds.idOf(reader)
@@ -90,15 +90,15 @@ public final class ConfluentFrame {
               + "), received "
               + id
               + " ("
-              + (writer == null ? "unknown" : writer.getName())
-              + ")");
+              + received
+              + "); a topic that another version wrote is left alone with another --prefix");
     }
-    AvroGuard.check(writer, message, HEADER_BYTES, message.length);
+    AvroGuard.check(reader, message, HEADER_BYTES, message.length);
     try {
       BinaryDecoder decoder =
           DecoderFactory.get()
               .binaryDecoder(message, HEADER_BYTES, message.length - HEADER_BYTES, null);
-      return type.cast(new SpecificDatumReader<T>(writer, reader).read(null, decoder));
+      return type.cast(new SpecificDatumReader<T>(reader).read(null, decoder));
     } catch (IOException | AvroRuntimeException e) {
       throw new CorruptChunkException(reader.getName() + " does not decode: " + e.getMessage(), e);
     }

@@ -24,8 +24,8 @@ import org.apache.avro.Schema;
 import org.apache.avro.SchemaNormalization;
 
 /**
- * Ids of schemas without a registry: the id is made of the schema itself, so every process of every
- * version gives the same schema the same number.
+ * Ids of schemas without a registry: the id is made of the schema itself, so every process gives
+ * the same schema the same number.
  *
  * <p>id = first four bytes, big-endian, of the SHA-256 of the schema's parsing canonical form (Avro
  * specification), with the top bit cleared.
@@ -84,11 +84,6 @@ public final class SchemaIds {
     return CURRENT;
   }
 
-  /** All schemas this version knows, those of older versions included, by id. */
-  public static Map<Integer, Schema> all() {
-    return Map.copyOf(BY_ID);
-  }
-
   /** Registry subjects ({@code <topic>-value}) and the current schema of each. */
   public static Map<String, Schema> subjects(Topics topics) {
     Map<String, Schema> subjects = new LinkedHashMap<>();
@@ -113,10 +108,6 @@ public final class SchemaIds {
             other.getFullName() + " and " + schema.getFullName() + " have the same schema id");
       }
     }
-    for (String version : FrozenSchemas.VERSIONS) {
-      FrozenSchemas.records(version).forEach(s -> table.putIfAbsent(computeId(s), s));
-    }
-    FrozenSchemas.messages().forEach(s -> table.putIfAbsent(computeId(s), s));
     return table;
   }
 }

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 class ChunksTest {
   @Test
   void namesWhatIsOutOfLimits() {
-    refused(c -> c.setRecordCount(-1), "recordCount -1 is outside 0 to 1048576");
-    refused(c -> c.setRecordCount(Chunks.RECORDS_MAX + 1), "recordCount 1048577 is outside");
+    refused(c -> c.setRecordCount(-1), "recordCount -1 is outside 0 to 131072");
+    refused(c -> c.setRecordCount(Chunks.RECORDS_MAX + 1), "recordCount 131073 is outside");
     refused(c -> c.setRecordCount(3), "payload ends at byte 1 inside a record");
     refused(c -> c.setSequence(-1), "sequence -1 is outside");
     refused(c -> c.setRecordsBefore(-1), "recordsBefore -1 is outside");

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class LinksPropertyTest {
   private static final int ROUNDS = 2000;
-  private final Packed2Codec codec = new Packed2Codec();
+  private final PackedCodec codec = new PackedCodec();
   private final RecordLinks finder = new RecordLinks();
 
   @Test
@@ -52,7 +52,7 @@ class LinksPropertyTest {
   /** More functions and sites than a chunk numbers: the others are strangers each time. */
   @Test
   void strangersAreNotLinked() throws CorruptChunkException {
-    int calls = Packed2Layout.IDS_MAX + 100;
+    int calls = PackedLayout.IDS_MAX + 100;
     RecordBatch batch = new RecordBatch(2 * calls);
     for (long i = 0; i < calls; i++) {
       batch.add(RecordBatch.ENTRY, 2 * i, 0, 0x1000 + i, 0x900000 + i, 0x7000, 0x7010);

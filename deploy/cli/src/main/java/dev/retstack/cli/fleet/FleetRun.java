@@ -1,5 +1,6 @@
 package dev.retstack.cli.fleet;
 
+import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.Terminal;
 import dev.retstack.cli.option.IsolateOptions;
@@ -14,8 +15,13 @@ import dev.retstack.fleet.isolate.IsolatedFleet;
 import dev.retstack.fleet.isolate.ProcessDeath;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.publish.SinkWaits;
+import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.codec.EndDetail;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 
 /**
@@ -25,6 +31,9 @@ import java.util.concurrent.CountDownLatch;
 public final class FleetRun {
   /** Shorter waits are the usual course of things. */
   private static final double WORTH_TELLING_SECONDS = 1;
+
+  /** Cores that a line names at most. */
+  private static final int NAMED = 3;
 
   private final Terminal terminal;
   private final Shutdown shutdown;
@@ -114,26 +123,28 @@ public final class FleetRun {
     }
   }
 
-  /** Backpressure is no fault and loses nothing, but whoever waited wants to know why. */
+  /** Backpressure is no fault, but whoever waited wants to know why. */
   private void tell(SinkWaits waits) {
     double seconds = waits.nanos() / 1e9;
     if (seconds >= WORTH_TELLING_SECONDS) {
       terminal.note(
-          "cores stood still %,d times, %.1f s in all, until their chunks were taken; nothing is lost"
+          "cores stood still %,d times, %.1f s in all, since their chunks were not taken at once"
               .formatted(waits.times(), seconds));
     }
   }
 
-  /** Says what went wrong with cores, one line each. */
-  public void explain(List<CoreResult> results) {
+  /**
+   * Says what went wrong with cores, one line each.
+   *
+   * @return the gravest of it as one of {@link ExitCode}
+   */
+  public int explain(List<CoreResult> results) {
     for (CoreResult result : results) {
-      if (!result.ok()) {
-        String undelivered =
-            result.undelivered().isEmpty() ? "" : "; not delivered: " + result.undelivered();
+      boolean well = result.ending().end() == CoreEnd.HALTED && result.ending().exitCode() == 0;
+      if (result.undelivered().isEmpty() && (!well || EndDetail.waits(result.ending().detail()))) {
         terminal.note(
-            "core %s: %s: %s%s"
-                .formatted(
-                    result.name(), result.ending().end(), result.ending().detail(), undelivered));
+            "core %s: %s: %s"
+                .formatted(result.name(), result.ending().end(), result.ending().detail()));
       }
       if (result.overruns() > 0) {
         terminal.note(
@@ -153,6 +164,62 @@ public final class FleetRun {
                       "core %s: system call %s is not supported, ENOSYS %,d times"
                           .formatted(result.name(), call, count)));
     }
+    undelivered(results);
+    boolean nothing = results.stream().allMatch(result -> result.records() == 0);
+    if (nothing) {
+      terminal.note(
+          "nothing was recorded by %,d cores: no call site was reached that is traced;"
+                  .formatted(results.size())
+              + " \"%s sites IMAGE\" lists them, compile with -pg, and look at the filters"
+                  .formatted(System.getProperty("retstack.command", "retstack")));
+    }
+    if (results.stream().anyMatch(result -> !result.undelivered().isEmpty())) {
+      return ExitCode.ENVIRONMENT;
+    }
+    if (results.stream().anyMatch(result -> result.ending().end() == CoreEnd.FAULTED)) {
+      return ExitCode.FAULTED;
+    }
+    if (nothing) {
+      return ExitCode.NOTHING_RECORDED;
+    }
+    boolean waits = results.stream().anyMatch(result -> EndDetail.waits(result.ending().detail()));
+    return waits ? ExitCode.WAITS : ExitCode.OK;
+  }
+
+  /** One line for each reason, with the first of the cores that it hit. */
+  private void undelivered(List<CoreResult> results) {
+    Map<String, List<String>> cores = new LinkedHashMap<>();
+    for (CoreResult result : results) {
+      if (!result.undelivered().isEmpty()) {
+        cores.computeIfAbsent(result.undelivered(), _ -> new ArrayList<>()).add(result.name());
+      }
+    }
+    cores.forEach(
+        (why, names) ->
+            terminal.note(
+                "the last chunks of %s%s are not delivered: %s"
+                    .formatted(
+                        String.join(", ", names.subList(0, Math.min(NAMED, names.size()))),
+                        names.size() > NAMED ? " and %,d more".formatted(names.size() - NAMED) : "",
+                        why)));
+  }
+
+  /**
+   * The exit code of the first core whose program had one other than 0, for the caller who asked
+   * for it; what does not fit into 8 bits is 255.
+   *
+   * @param otherwise where all programs ended with 0, or what was sent did not arrive
+   */
+  public static int guestsCode(List<CoreResult> results, int otherwise) {
+    if (otherwise == ExitCode.ENVIRONMENT) {
+      return otherwise;
+    }
+    return results.stream()
+        .mapToInt(result -> result.ending().exitCode())
+        .filter(code -> code != 0)
+        .map(code -> code == (code & 0xff) ? code : 0xff)
+        .findFirst()
+        .orElse(otherwise);
   }
 
   /** Says at once that a process died: the restart may take long. */

@@ -1,6 +1,7 @@
 package dev.retstack.cli.fleet;
 
 import dev.retstack.cli.Terminal;
+import dev.retstack.schema.wire.Visible;
 
 /**
  * What goes on, for whom waits: one line written over on a terminal, and a plain line from time to
@@ -29,7 +30,8 @@ public final class ProgressLine implements AutoCloseable {
       return;
     }
     if (terminal.interactive()) {
-      terminal.err().print(ERASE + "retstack: " + text);
+      terminal.rawErr().print(ERASE);
+      terminal.err().print("retstack: " + Visible.line(text));
       terminal.err().flush();
       open = true;
     } else if (shown == 0 || now - shown >= PLAIN_INTERVAL_NANOS) {
@@ -56,7 +58,7 @@ public final class ProgressLine implements AutoCloseable {
   @Override
   public synchronized void close() {
     if (open) {
-      terminal.err().print(ERASE);
+      terminal.rawErr().print(ERASE);
       terminal.err().flush();
     }
   }

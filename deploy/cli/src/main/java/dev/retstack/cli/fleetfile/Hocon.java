@@ -6,7 +6,9 @@ import com.typesafe.config.ConfigObject;
 import com.typesafe.config.ConfigParseOptions;
 import com.typesafe.config.ConfigSyntax;
 import dev.retstack.cli.CommandException;
+import dev.retstack.cli.FileTrouble;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /** Reads HOCON. What is none is told by its first mistake: behind it nothing has a meaning. */
@@ -21,7 +23,7 @@ final class Hocon {
    */
   static ConfigObject read(Path file) {
     if (!Files.isReadable(file) || Files.isDirectory(file)) {
-      throw CommandException.badInput("cannot read the fleet file " + file);
+      throw FileTrouble.reading(file, new NoSuchFileException(file.toString()));
     }
     try {
       return ConfigFactory.parseFile(

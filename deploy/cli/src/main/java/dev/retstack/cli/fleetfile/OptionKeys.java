@@ -1,6 +1,7 @@
 package dev.retstack.cli.fleetfile;
 
 import dev.retstack.cli.CommandException;
+import dev.retstack.cli.option.Ranges;
 import dev.retstack.fleet.control.NearNames;
 import java.util.Arrays;
 import java.util.Collection;
@@ -15,6 +16,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
 
 /**
  * The options of a class as keys: {@code --max-depth} is {@code max-depth}.
@@ -71,12 +73,14 @@ final class OptionKeys<T> {
    */
   T parse(List<String> words) {
     T parsed = fresh.get();
-    new CommandLine(parsed)
-        .setCaseInsensitiveEnumValuesAllowed(true)
-        .setExpandAtFiles(false)
-        .setAbbreviatedOptionsAllowed(false)
-        .setOverwrittenOptionsAllowed(true)
-        .parseArgs(words.toArray(String[]::new));
+    ParseResult result =
+        new CommandLine(parsed)
+            .setCaseInsensitiveEnumValuesAllowed(true)
+            .setExpandAtFiles(false)
+            .setAbbreviatedOptionsAllowed(false)
+            .setOverwrittenOptionsAllowed(true)
+            .parseArgs(words.toArray(String[]::new));
+    Ranges.check(result);
     return parsed;
   }
 
@@ -87,7 +91,9 @@ final class OptionKeys<T> {
       return Optional.empty();
     } catch (ParameterException e) {
       return Optional.of(
-          e.getMessage().replaceFirst("^Invalid value for option '[^']*'( \\([^)]*\\))?: ", ""));
+          Ranges.sentence(e)
+              .replaceFirst("^Invalid value for option '[^']*'( \\([^)]*\\))?: ", "")
+              .replaceFirst("^--[a-z-]+ (?=.*: give a number)", ""));
     } catch (CommandException e) {
       return Optional.of(e.getMessage());
     }

@@ -85,7 +85,7 @@ public final class PlanTable {
     KafkaLink link = run.kafka().link(terminal);
     return "%d cores%s, codec %s; into kafka at %s, topics %s"
         .formatted(
-            plan.groups().stream().mapToInt(CoreGroup::size).sum(),
+            plan.groups().stream().mapToLong(CoreGroup::size).sum(),
             run.isolation().isolate() ? " in processes of their own" : "",
             run.intoKafka().codec().id(),
             link.settings().bootstrap(),
@@ -130,6 +130,7 @@ public final class PlanTable {
     row.put("retStackMax", options.retStackLimit());
     row.put("checkReturns", options.checkReturns());
     row.put("memoryBytesMax", options.linux().memoryBytesMax());
+    row.put("outputBytesMax", options.linux().outputBytesMax());
     row.put("stackBytes", options.linux().stackBytes());
     row.put("start", options.trace().on() ? "on" : "off");
     row.set("trace", Tables.JSON.valueToTree(Setting.allTexts(options.trace())));

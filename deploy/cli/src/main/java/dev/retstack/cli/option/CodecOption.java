@@ -14,8 +14,7 @@ public final class CodecOption {
       paramLabel = "CODEC",
       converter = Converter.class,
       description = {
-        "How records are packed: packed2 (default), packed1, or records, which any Avro client",
-        "reads."
+        "How records are packed: packed (default), or records, which any Avro client reads."
       })
   private ChunkCodec codec = Codecs.standard();
 

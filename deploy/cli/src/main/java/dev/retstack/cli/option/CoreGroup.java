@@ -28,6 +28,9 @@ public record CoreGroup(
     Optional<Path> stdin,
     Map<String, String> labels,
     CoreOptions options) {
+  /** Cores of one fleet at most, all groups together. */
+  public static final int CORES_MAX = 100_000;
+
   public CoreGroup {
     images = List.copyOf(images);
     arguments = List.copyOf(arguments);
@@ -35,7 +38,7 @@ public record CoreGroup(
   }
 
   /** How many cores it is. */
-  public int size() {
-    return images.size() * cores;
+  public long size() {
+    return (long) images.size() * cores;
   }
 }

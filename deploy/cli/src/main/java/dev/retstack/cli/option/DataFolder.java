@@ -2,6 +2,7 @@ package dev.retstack.cli.option;
 
 import dev.retstack.cli.CommandException;
 import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.ZoneId;
@@ -23,10 +24,23 @@ public final class DataFolder {
     String time = ZonedDateTime.now(ZoneId.systemDefault()).format(TIME);
     Path folder = named != null ? named : Path.of("retstack-data", verb + "-" + time);
     try {
-      return Files.createDirectories(folder);
+      return named != null ? Files.createDirectories(folder) : fresh(folder);
     } catch (IOException e) {
       throw CommandException.environment(
           "cannot make " + folder + " (" + e + "): change to a folder of yours", e);
+    }
+  }
+
+  /** That folder, or the next number of it: two may start in one second. */
+  private static Path fresh(Path folder) throws IOException {
+    Files.createDirectories(folder.toAbsolutePath().getParent());
+    Path next = folder;
+    for (int number = 2; ; number++) {
+      try {
+        return Files.createDirectory(next);
+      } catch (FileAlreadyExistsException e) {
+        next = folder.resolveSibling(folder.getFileName() + "-" + number);
+      }
     }
   }
 }

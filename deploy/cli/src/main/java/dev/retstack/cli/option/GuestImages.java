@@ -1,11 +1,13 @@
 package dev.retstack.cli.option;
 
 import dev.retstack.cli.CommandException;
+import dev.retstack.cli.FileTrouble;
 import dev.retstack.fleet.control.NearNames;
 import dev.retstack.fleet.loader.ElfFormatException;
 import dev.retstack.fleet.loader.LoadedImage;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,10 +44,14 @@ public final class GuestImages {
 
   private static CommandException none(String named, List<String> zoo) {
     List<String> near = NearNames.of(named, zoo, 3);
+    Path file = Path.of(named);
+    if (near.isEmpty() && (file.getNameCount() > 1 || Files.exists(file))) {
+      return FileTrouble.reading(file, new NoSuchFileException(named));
+    }
     return CommandException.badInput(
         near.isEmpty()
-            ? "no such image: %s is neither a file nor one of %s"
-                .formatted(named, String.join(", ", zoo))
+            ? "no such image: %s is neither a file nor one of the %d that come along, such as %s"
+                .formatted(named, zoo.size(), zoo.isEmpty() ? "none" : zoo.getLast())
             : "no such image: %s; did you mean %s?".formatted(named, String.join(", ", near)));
   }
 
@@ -107,7 +113,7 @@ public final class GuestImages {
     } catch (ElfFormatException e) {
       throw CommandException.badInput(e.getMessage(), e);
     } catch (IOException e) {
-      throw CommandException.badInput("cannot read " + file + ": " + e, e);
+      throw FileTrouble.reading(file, e);
     }
   }
 }

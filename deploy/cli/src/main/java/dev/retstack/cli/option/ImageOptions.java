@@ -10,7 +10,8 @@ public final class ImageOptions {
       defaultValue = "" + PipelineConfig.IMAGES_MIB,
       paramLabel = "N",
       description =
-          "MiB of images that this member holds in memory (default: ${DEFAULT-VALUE}); those that"
+          "MiB of images that this member holds in memory (default: ${DEFAULT-VALUE}), an eighth of"
+              + " the heap at most; those that"
               + " were not used for longest go first, and are read from Kafka again when a chunk"
               + " names them.")
   private int mebibytes;
@@ -21,33 +22,17 @@ public final class ImageOptions {
       paramLabel = "N",
       description =
           "MiB of memory for where images stand in Kafka that are not held, some 280 bytes each"
-              + " (default: ${DEFAULT-VALUE}); for others the whole topic is searched when a chunk"
+              + " (default: ${DEFAULT-VALUE}), a sixteenth of the heap at most; for others the whole topic is searched when a chunk"
               + " names them.")
   private int placesMebibytes;
 
-  /**
-   * Bytes of them.
-   *
-   * @throws IllegalArgumentException where the number is negative
-   */
+  /** Bytes of them. */
   public long bytes() {
-    return bytes("--images-mib", mebibytes);
-  }
-
-  /**
-   * Bytes for where others stand.
-   *
-   * @throws IllegalArgumentException where the number is negative
-   */
-  public long placeBytes() {
-    return bytes("--image-places-mib", placesMebibytes);
-  }
-
-  private static long bytes(String option, int mebibytes) {
-    if (mebibytes < 0) {
-      throw new IllegalArgumentException(
-          "%s %d: give a number from 0 on".formatted(option, mebibytes));
-    }
     return (long) mebibytes << 20;
+  }
+
+  /** Bytes for where others stand. */
+  public long placeBytes() {
+    return (long) placesMebibytes << 20;
   }
 }

@@ -1,6 +1,5 @@
 package dev.retstack.cli.option;
 
-import dev.retstack.cli.CommandException;
 import picocli.CommandLine.Option;
 
 /** {@code --isolate}: whether cores run in processes of their own. */
@@ -20,17 +19,6 @@ public final class IsolateOptions {
       paramLabel = "N",
       description = "How often the cores of an image start again (default: ${DEFAULT-VALUE}).")
   private int restarts;
-
-  /**
-   * Refuses a number that makes no sense.
-   *
-   * @throws CommandException where it is negative
-   */
-  void check() {
-    if (restarts < 0) {
-      throw CommandException.usage("--isolate-restarts %d: give 0 or more".formatted(restarts));
-    }
-  }
 
   /** True where the user asked for it. */
   public boolean isolate() {

@@ -1,6 +1,7 @@
 package dev.retstack.cli.option;
 
 import dev.retstack.cli.CommandException;
+import dev.retstack.cli.FileTrouble;
 import dev.retstack.cli.Terminal;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.schema.wire.Topics;
@@ -85,9 +86,6 @@ public final class KafkaOptions {
    */
   void check() {
     var _ = topics();
-    if (partitions < 1) {
-      throw CommandException.badInput("partitions %d: give 1 or more".formatted(partitions));
-    }
     if (file != null) {
       fromFile();
     }
@@ -135,7 +133,9 @@ public final class KafkaOptions {
     Properties properties = new Properties();
     try (Reader in = Files.newBufferedReader(file)) {
       properties.load(in);
-    } catch (IOException | IllegalArgumentException e) {
+    } catch (IOException e) {
+      throw CommandException.badInput("kafka settings: " + FileTrouble.whyNotRead(file, e), e);
+    } catch (IllegalArgumentException e) {
       throw CommandException.badInput("cannot read the kafka settings in " + file + ": " + e, e);
     }
     return properties;

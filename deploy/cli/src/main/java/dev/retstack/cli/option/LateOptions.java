@@ -23,16 +23,8 @@ public final class LateOptions {
               + " quarter (default: ${DEFAULT-VALUE}).")
   private int mebibytes;
 
-  /**
-   * What is held.
-   *
-   * @throws IllegalArgumentException where a number is negative
-   */
+  /** What is held. */
   public LateLimits limits() {
-    if (chunks < 0 || mebibytes < 0) {
-      throw new IllegalArgumentException(
-          "--late-chunks %d, --late-mib %d: give numbers from 0 on".formatted(chunks, mebibytes));
-    }
     return LateLimits.DEFAULT.withChunksPerCore(chunks).withBytes((long) mebibytes << 20);
   }
 }

@@ -39,6 +39,13 @@ public final class LimitOptions {
   private long memory = LinuxOptions.MEMORY_BYTES_MAX;
 
   @Option(
+      names = "--max-output",
+      paramLabel = "BYTES",
+      converter = Bytes.class,
+      description = "Stop the program when it has printed more than this, such as 1G (64M).")
+  private long output = LinuxOptions.OUTPUT_BYTES_MAX;
+
+  @Option(
       names = "--stack",
       paramLabel = "BYTES",
       converter = Bytes.class,
@@ -56,7 +63,7 @@ public final class LimitOptions {
           .withInstructionLimit(instructions)
           .withRetStackLimit(retStack)
           .withCheckReturns(checkReturns)
-          .withLinux(options.linux().withMemory(stack, memory));
+          .withLinux(options.linux().withLimits(stack, memory, output));
     } catch (IllegalArgumentException e) {
       throw CommandException.badInput(e.getMessage(), e);
     }

@@ -1,6 +1,7 @@
 package dev.retstack.cli.option;
 
 import dev.retstack.cli.CommandException;
+import dev.retstack.cli.FileTrouble;
 import java.io.IOException;
 import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
@@ -36,7 +37,7 @@ public final class NameFiles {
     } catch (MalformedInputException e) {
       throw CommandException.badInput("%s is no text in UTF-8".formatted(file), e);
     } catch (IOException e) {
-      throw CommandException.badInput("cannot read names from %s: %s".formatted(file, e), e);
+      throw CommandException.badInput("names: " + FileTrouble.whyNotRead(file, e), e);
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.retstack.cli.option;
 
 import dev.retstack.cli.CommandException;
+import dev.retstack.cli.FileTrouble;
 import dev.retstack.fleet.control.CoreIdentity;
 import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.core.CoreOptions;
@@ -12,6 +13,7 @@ import dev.retstack.fleet.loader.ElfFormatException;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.probe.TaskFunctions;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -139,11 +141,10 @@ public final class ProgramOptions {
       throw CommandException.badInput(
           "no such ISA: %s; --isa takes %s".formatted(isa, Isas.names()));
     }
-    if (cores < 1) {
-      throw CommandException.badInput("cores %d: give 1 or more".formatted(cores));
-    }
-    if (stdin != null && !Files.isReadable(stdin)) {
-      throw CommandException.badInput("cannot read %s as standard input".formatted(stdin));
+    if (stdin != null && (!Files.isReadable(stdin) || Files.isDirectory(stdin))) {
+      throw CommandException.badInput(
+          "as standard input: "
+              + FileTrouble.whyNotRead(stdin, new NoSuchFileException(stdin.toString())));
     }
     try {
       CoreIdentity.checkLabels(labels);

@@ -34,11 +34,7 @@ public final class RunOptions {
    * @throws CommandException in one sentence
    */
   public void check() {
-    isolation.check();
     kafka.check();
-    if (flushMs < 0) {
-      throw CommandException.badInput("flush-ms %d: give 0 or more".formatted(flushMs));
-    }
     if (session != null && session.isBlank()) {
       throw CommandException.badInput("session '%s': give a name".formatted(session));
     }

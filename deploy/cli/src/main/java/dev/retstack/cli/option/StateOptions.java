@@ -3,6 +3,7 @@ package dev.retstack.cli.option;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.service.PipelineConfig;
 import java.time.Duration;
+import java.util.OptionalLong;
 import picocli.CommandLine.Option;
 
 /** How much a partition may hold: what lies beyond is counted and told, never silently left out. */
@@ -37,6 +38,29 @@ public final class StateOptions {
       })
   private Duration keepEnded;
 
+  @Option(
+      names = "--state-mib",
+      paramLabel = "N",
+      description = {
+        "MiB of memory that the states of all partitions of this member may hold (default: half of"
+            + " the",
+        "heap beyond 96 MiB, at least 16). Beyond it chunks of new cores go to dead-letters, and what"
+            + " makes",
+        "a core larger than its share is left out and counted (STATE_FULL)."
+      })
+  private Integer stateMebibytes;
+
+  /** Bytes that states may hold; empty where nothing was said. */
+  public OptionalLong stateBytes() {
+    if (stateMebibytes != null && stateMebibytes < 1) {
+      throw new IllegalArgumentException(
+          "--state-mib %d: give a number from 1 on".formatted(stateMebibytes));
+    }
+    return stateMebibytes == null
+        ? OptionalLong.empty()
+        : OptionalLong.of((long) stateMebibytes << 20);
+  }
+
   /** How long silent sessions are kept; zero = for ever. */
   public Duration keepEnded() {
     return keepEnded;
@@ -44,11 +68,6 @@ public final class StateOptions {
 
   /** The limits of a state. */
   public GraphLimits limits() {
-    if (cores < 1 || treeCalls < 0) {
-      throw new IllegalArgumentException(
-          "--cores-per-partition %d, --tree-calls %d: at least 1 and 0"
-              .formatted(cores, treeCalls));
-    }
     return GraphLimits.DEFAULT.but().treeCallsPerCore(treeCalls).cores(cores).build();
   }
 }

@@ -1,14 +1,18 @@
 package dev.retstack.cli.source;
 
 import dev.retstack.cli.CommandException;
+import dev.retstack.cli.FileTrouble;
 import dev.retstack.cli.Terminal;
 import dev.retstack.cli.fleet.ProgressLine;
 import dev.retstack.cli.option.KafkaOptions;
+import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.schema.file.CorruptTraceException;
+import dev.retstack.service.replay.InvalidTraceException;
 import dev.retstack.service.replay.TraceReplay;
 import java.io.IOException;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 import picocli.CommandLine.Mixin;
@@ -17,6 +21,8 @@ import picocli.CommandLine.Parameters;
 
 /** A recorded trace or a running pipeline: {@code TRACE | --live}. */
 public final class SourceOptions {
+  private static final int BROKEN_NAMED = 10;
+
   @Parameters(
       index = "0",
       arity = "0..1",
@@ -70,15 +76,32 @@ public final class SourceOptions {
               state,
               (chunks, records) ->
                   line.show("%,d records in %,d chunks replayed".formatted(records, chunks)));
+      if (replayed.truncated() && replayed.state().images().isEmpty()) {
+        throw CommandException.badInput(replayed.truncation() + "; record it again");
+      }
       if (replayed.truncated()) {
         terminal.note(replayed.truncation());
       }
+      replayed.state().cores().stream()
+          .filter(core -> core.progress().end() == CoreEnd.BROKEN)
+          .limit(BROKEN_NAMED)
+          .forEach(core -> terminal.note(broken(core, file)));
       return replayed.state();
-    } catch (NoSuchFileException e) {
-      throw CommandException.badInput("no such trace: " + file, e);
     } catch (IOException e) {
-      throw CommandException.badInput(e.getMessage() == null ? e.toString() : e.getMessage(), e);
+      throw unreadable(file, e);
     }
+  }
+
+  private static String broken(CoreGraph core, Path file) {
+    return "core %s is shown up to where it broke, its later chunks are left out: %s; report it with %s"
+        .formatted(core.key().core(), core.progress().endDetail(), file);
+  }
+
+  /** Why a trace cannot be read: what stands in it, or what the system says of the file. */
+  public static CommandException unreadable(Path file, IOException e) {
+    return e instanceof CorruptTraceException || e instanceof InvalidTraceException
+        ? CommandException.badInput(e.getMessage(), e)
+        : FileTrouble.reading(file, e);
   }
 
   /**

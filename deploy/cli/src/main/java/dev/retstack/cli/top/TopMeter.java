@@ -2,9 +2,9 @@ package dev.retstack.cli.top;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.retstack.cli.Terminal;
 import dev.retstack.cli.option.Tables;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -51,13 +51,13 @@ public final class TopMeter {
   }
 
   /** Shows what changed since the last sample. */
-  public void text(PrintStream out, boolean clear) throws IOException, InterruptedException {
+  public void text(Terminal terminal, boolean clear) throws IOException, InterruptedException {
     TopView view = next();
     if (clear) {
-      out.print(CLEAR);
+      terminal.rawOut().print(CLEAR);
     }
-    view.text(out);
-    out.flush();
+    view.text(terminal.out());
+    terminal.out().flush();
   }
 
   /** The same for programs. */

@@ -9,14 +9,15 @@ import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Severity;
-import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.service.export.AnomalyCsv;
 import dev.retstack.service.export.AnomalyJson;
 import dev.retstack.service.export.AnomalyText;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -26,16 +27,17 @@ import picocli.CommandLine.Option;
 @Command(
     name = "anomalies",
     description = {
-      "Show every anomaly: corrupted frames, return addresses that changed, unwound and tail"
-          + " calls,",
-      "losses. With --fail-on the exit code is 1 where one is at least that grave. --explain tells",
+      "Show what is wrong, odd or missing: faults, corrupted frames, return addresses that changed,",
+      "unwound and tail calls, losses; by kind, function and place, with exact counts, gravest first.",
+      "With --fail-on the exit code is 1 where one is at least that grave. --explain tells",
       "what each kind is, what is likely to have made it, and what to do."
     },
     footer = {
       "  retstack anomalies --explain",
       "  retstack record --image zoo-x86_64-mcount -o trace.avro -- sort",
       "  retstack anomalies trace.avro --fail-on error",
-      "  retstack anomalies trace.avro --task 0 --format csv"
+      "  retstack anomalies trace.avro --task 0 --format csv",
+      "  retstack anomalies trace.avro --all --each"
     })
 public final class AnomaliesVerb extends ResultVerb {
   @Option(
@@ -51,8 +53,24 @@ public final class AnomaliesVerb extends ResultVerb {
 
   @Mixin private TaskOption task;
 
-  @Option(names = "--by-task", description = "Task by task, those of one together.")
+  @Option(names = "--by-task", description = "Add up task by task, not over all of all cores.")
   private boolean byTask;
+
+  @Option(
+      names = "--each",
+      description =
+          "Each that was kept by itself, with its time and stack; the others are counted.")
+  private boolean each;
+
+  @Option(
+      names = "--severity",
+      paramLabel = "SEVERITY",
+      defaultValue = "warning",
+      description = "What is less grave is one line per kind (default: ${DEFAULT-VALUE}).")
+  private Severity least;
+
+  @Option(names = "--all", description = "Everything in full: --severity info.")
+  private boolean all;
 
   @Override
   boolean explains() {
@@ -67,10 +85,9 @@ public final class AnomaliesVerb extends ResultVerb {
 
   @Override
   int show(GraphState state, Format shape) throws IOException {
-    List<AnomalyRow> chosen =
-        state.anomalies().stream().filter(r -> task.choice().has(r.task(), r.taskName())).toList();
-    task.require(!chosen.isEmpty(), state);
-    List<AnomalyRow> rows = byTask ? byTask(chosen) : chosen;
+    AnomalySum.Query query = new AnomalySum.Query("", "", task.choice(), severity(), each, byTask);
+    List<AnomalySum> rows = state.anomalies(query);
+    task.require(!rows.isEmpty(), state);
     Output.write(
         out(),
         out -> {
@@ -80,28 +97,23 @@ public final class AnomaliesVerb extends ResultVerb {
             case CSV -> AnomalyCsv.write(rows, out);
           }
         });
-    return gate(rows.stream().map(AnomalyRow::kind).toList());
+    return gate(rows.stream().map(AnomalySum::kind).toList());
   }
 
-  private static List<AnomalyRow> byTask(List<AnomalyRow> rows) {
-    Map<List<Object>, List<AnomalyRow>> tasks = new LinkedHashMap<>();
-    for (AnomalyRow row : rows) {
-      List<Object> of = List.of(row.session(), row.core(), row.task(), row.instance());
-      tasks.computeIfAbsent(of, _ -> new ArrayList<>()).add(row);
-    }
-    return tasks.values().stream().flatMap(List::stream).toList();
+  private Severity severity() {
+    return all ? Severity.INFO : least;
   }
 
   @Override
   Map<String, String> parameters() {
-    return task.parameters();
+    Map<String, String> parameters = new HashMap<>(task.parameters());
+    parameters.put("severity", severity().name().toLowerCase(Locale.ROOT));
+    parameters.put("rows", each ? "each" : byTask ? "by-task" : "groups");
+    return parameters;
   }
 
   @Override
   int live() throws IOException, InterruptedException {
-    if (byTask) {
-      throw usage("--by-task: a pipeline answers in the order of time; sort its CSV");
-    }
     super.live();
     if (failOn == null) {
       return ExitCode.OK;

@@ -23,6 +23,7 @@ import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.Report;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
@@ -111,19 +112,22 @@ public final class DemoVerb extends Verb {
               ? LiveDemo.options()
               : FleetOptions.standard().withFlushInterval(Duration.ofMillis(200));
       DemoText text = new DemoText(out());
+      int ended = ExitCode.OK;
       if (live) {
         runLive(specs, options, link, shutdown);
       } else {
-        text.fleet(specs, runFleet(specs, options, link, shutdown));
+        List<CoreResult> results = runFleet(specs, options, link, shutdown);
+        ended = new FleetRun(terminal(), shutdown).explain(results);
+        text.fleet(specs, results);
       }
       Set<CoreKey> keys =
           specs.stream()
               .map(s -> new CoreKey(options.session(), s.name()))
               .collect(Collectors.toSet());
-      CoreWatch.Ended ended =
+      CoreWatch.Ended watched =
           await(pipeline.awaitCoresEnded(keys), "the pipeline to read every core to its end");
-      if (!ended.dead().isEmpty()) {
-        note("%d cores are dead: their last chunks never came".formatted(ended.dead().size()));
+      if (!watched.dead().isEmpty()) {
+        note("%d cores are dead: their last chunks never came".formatted(watched.dead().size()));
       }
       View view = await(pipeline.view(), "the pipeline's result");
       int code = show(text, view, link, folder.resolve("trace.avro"));
@@ -132,7 +136,7 @@ public final class DemoVerb extends Verb {
         note("broker and pipeline stay up; Ctrl-C ends them");
         shutdown.await();
       }
-      return code;
+      return code == ExitCode.OK ? ended : code;
     }
   }
 
@@ -179,7 +183,6 @@ public final class DemoVerb extends Verb {
     ChunkSink sink = shutdown.add(link.openSink());
     List<CoreResult> results = fleet.run(specs, options, sink, FleetListener.NONE);
     sink.close();
-    fleet.explain(results);
     note(
         "%d cores ended, %,d records sent in %.1f s"
             .formatted(
@@ -218,8 +221,9 @@ public final class DemoVerb extends Verb {
       text.trees(view.trees(), view.anomalies());
     }
     text.report(report);
-    if (!live || !view.anomalies().isEmpty()) {
-      text.anomalies(view.anomalies());
+    List<AnomalySum> anomalies = view.anomalies(AnomalySum.Query.BY_TASK);
+    if (!live || !anomalies.isEmpty()) {
+      text.anomalies(anomalies);
     }
     KafkaToTrace.copy(link.settings(), link.topics(), trace, TraceReplay.Progress.SILENT);
     String replayed =

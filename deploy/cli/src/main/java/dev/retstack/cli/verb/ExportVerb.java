@@ -1,6 +1,7 @@
 package dev.retstack.cli.verb;
 
 import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.FileTrouble;
 import dev.retstack.cli.option.TaskOption;
 import dev.retstack.cli.source.SourceOptions;
 import dev.retstack.graph.aggregate.GraphLimits;
@@ -78,22 +79,37 @@ public final class ExportVerb extends Verb {
       description = "Leave interrupts out, and the calls in them.")
   private boolean noInterrupts;
 
+  private long shortened;
+
   @Override
   int run() throws IOException {
     GraphLimits limits = GraphLimits.DEFAULT.withTreeCallsPerCore(maxCalls);
     TimeRules rules = new TimeRules(true, true, !noInterrupts);
     GraphState state = SourceOptions.replay(trace, new GraphState(limits, rules), terminal());
     if (output.toString().equals("-")) {
-      OutputStream out = new BufferedOutputStream(out());
+      OutputStream out = new BufferedOutputStream(terminal().rawOut());
       write(state, out);
       out.flush();
+      tellShortened();
       return ExitCode.OK;
     }
     try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(output))) {
       write(state, out);
+    } catch (IOException e) {
+      throw FileTrouble.writing(output, e);
     }
     note("%,d bytes in %s".formatted(Files.size(output), output));
+    tellShortened();
     return ExitCode.OK;
+  }
+
+  private void tellShortened() {
+    if (shortened > 0) {
+      note(
+          "%,d stacks have more than %d frames: only their outermost and innermost %d are shown, with %s between"
+              .formatted(
+                  shortened, 2 * FoldedExport.ENDS, FoldedExport.ENDS, FoldedExport.LEFT_OUT));
+    }
   }
 
   private void write(GraphState state, OutputStream out) throws IOException {
@@ -101,7 +117,8 @@ public final class ExportVerb extends Verb {
         state.trees().stream().filter(t -> task.choice().has(t.task(), t.taskName())).toList();
     task.require(!trees.isEmpty(), state);
     switch (target) {
-      case FOLDED -> Output.write(out, writer -> FoldedExport.write(trees, byTask, writer));
+      case FOLDED ->
+          Output.write(out, writer -> shortened = FoldedExport.write(trees, byTask, writer));
       case PERFETTO -> PerfettoExport.write(trees, state.anomalies(), out);
     }
   }

@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
     description = {
       "Check a fleet file and show the cores that it describes; nothing runs. What is wrong is told",
       "at once, each with file and line (exit code 2). The file is HOCON:",
-      "  prefix = lab, codec = packed2        options of \"retstack emulate\" for the fleet as a whole",
+      "  prefix = lab, codec = packed        options of \"retstack emulate\" for the fleet as a whole",
       "  defaults { clock = virtual }         options of cores: image, cores, isa, label, arg, env,",
       "                                       stdin, filter, tracer, max-instructions, start, ...",
       "  groups { edge { image = a.elf        cores edge-0 to edge-9; their keys win over defaults",

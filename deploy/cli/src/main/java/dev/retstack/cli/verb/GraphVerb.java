@@ -147,10 +147,6 @@ public final class GraphVerb extends ResultVerb {
     if (at == null && window != 0) {
       throw usage("--window %d: give the time that it is around with --at".formatted(window));
     }
-    if (at != null && (at < 0 || window < 0)) {
-      throw usage(
-          "--at %s --window %d: give a time from 0 up, and a window with it".formatted(at, window));
-    }
     if (open && at != null) {
       throw usage("--open is of the end, --at of a time: give one");
     }

@@ -22,7 +22,6 @@ import dev.retstack.service.export.HotText;
 import dev.retstack.service.replay.HotReplay;
 import dev.retstack.service.replay.HotTopics;
 import java.io.IOException;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -154,13 +153,14 @@ public final class HotVerb extends Verb {
   private void count(Path trace, HotCores cores) {
     try {
       String truncation = HotReplay.read(trace, cores);
+      if (!truncation.isEmpty() && cores.cores().isEmpty()) {
+        throw CommandException.badInput(truncation + "; record it again");
+      }
       if (!truncation.isEmpty()) {
         note(truncation);
       }
-    } catch (NoSuchFileException e) {
-      throw CommandException.badInput("no such trace: " + trace, e);
     } catch (IOException e) {
-      throw CommandException.badInput(e.getMessage() == null ? e.toString() : e.getMessage(), e);
+      throw SourceOptions.unreadable(trace, e);
     }
   }
 

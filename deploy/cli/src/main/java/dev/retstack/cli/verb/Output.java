@@ -1,5 +1,6 @@
 package dev.retstack.cli.verb;
 
+import dev.retstack.cli.FileTrouble;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -26,6 +27,8 @@ final class Output {
     }
     try (OutputStream out = Files.newOutputStream(file)) {
       write(out, body);
+    } catch (IOException e) {
+      throw FileTrouble.writing(file, e);
     }
   }
 

@@ -175,6 +175,7 @@ public final class PipelineVerb extends Verb {
               .imagePlaceBytes(images.placeBytes())
               .roles(roles.isEmpty() ? EnumSet.allOf(Role.class) : roles)
               .http(http());
+      state.stateBytes().ifPresent(builder::stateBytes);
       builder.cluster(clusterSettings());
       if (spanThreshold != null) {
         builder.spanThreshold(spanThreshold);

@@ -1,7 +1,7 @@
 package dev.retstack.cli.verb;
 
-import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.FileTrouble;
 import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.fleet.FleetRun;
 import dev.retstack.cli.fleet.ProgressLine;
@@ -11,6 +11,8 @@ import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.control.ControlChannel;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.publish.FileChunkSink;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.Image;
 import dev.retstack.service.replay.KafkaToTrace;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,7 +27,10 @@ import picocli.CommandLine.Option;
     name = "record",
     description = {
       "Run instrumented programs on emulated cores and write a recorded trace; needs no broker.",
-      "Or copy the events topic of a cluster into one."
+      "Or copy the events topic of a cluster into one.",
+      "The exit code is 4 where the trace is not whole, 6 where a core faulted, 7 where nothing was",
+      "recorded, 8 where a core waits for an interrupt that never comes; else 0, or, with",
+      "--exit-code, that of the program."
     },
     footer = {
       "  retstack record --image zoo-x86_64-fentry -o trace.avro -- sort",
@@ -48,6 +53,11 @@ public final class RecordVerb extends Verb {
 
   @Mixin private CoreChoice choice;
 
+  @Option(
+      names = "--exit-code",
+      description = "End with the exit code of the first program that has one other than 0.")
+  private boolean exitCode;
+
   @Override
   int run() throws IOException, InterruptedException {
     if (fromKafka == choice.isMade()) {
@@ -60,6 +70,7 @@ public final class RecordVerb extends Verb {
     CoreChoice.Chosen chosen = choice.choose(spec(), terminal());
     long start = System.nanoTime();
     List<CoreResult> results;
+    int code;
     try (Shutdown shutdown = Shutdown.install()) {
       ChunkSink sink = shutdown.add(open());
       FleetRun fleet = new FleetRun(terminal(), shutdown);
@@ -70,7 +81,7 @@ public final class RecordVerb extends Verb {
               sink,
               chosen.run().isolation(),
               ControlChannel.NONE);
-      fleet.explain(results);
+      code = fleet.explain(results);
     }
     long records = results.stream().mapToLong(CoreResult::records).sum();
     note(
@@ -78,21 +89,57 @@ public final class RecordVerb extends Verb {
             .formatted(
                 results.size(), records, Files.size(output), (System.nanoTime() - start) / 1e9));
     note("next: " + command() + " report " + output);
-    boolean delivered = results.stream().allMatch(result -> result.undelivered().isEmpty());
-    return delivered ? ExitCode.OK : ExitCode.ENVIRONMENT;
+    return exitCode ? FleetRun.guestsCode(results, code) : code;
   }
 
   private ChunkSink open() {
     try {
-      return FileChunkSink.open(output);
+      return new Sink(FileChunkSink.open(output));
     } catch (IOException e) {
-      throw cannotWrite(e);
+      throw FileTrouble.writing(output, e);
     }
   }
 
-  private CommandException cannotWrite(IOException e) {
-    return CommandException.environment(
-        "cannot write " + output + " (" + e + "): choose another file with -o", e);
+  /** Says which file it is that takes no more, and why. */
+  private final class Sink implements ChunkSink {
+    private final ChunkSink file;
+    private String first; // what comes later only follows from it
+
+    Sink(ChunkSink file) {
+      this.file = file;
+    }
+
+    @Override
+    public void image(Image image) throws IOException, InterruptedException {
+      try {
+        file.image(image);
+      } catch (IOException e) {
+        throw inWords(e);
+      }
+    }
+
+    @Override
+    public void chunk(Chunk chunk) throws IOException, InterruptedException {
+      try {
+        file.chunk(chunk);
+      } catch (IOException e) {
+        throw inWords(e);
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      try {
+        file.close();
+      } catch (IOException e) {
+        throw inWords(e);
+      }
+    }
+
+    private synchronized IOException inWords(IOException e) {
+      first = first == null ? FileTrouble.whyNotWritten(output, e) : first;
+      return new IOException(first, e);
+    }
   }
 
   private int copy() throws IOException, InterruptedException {

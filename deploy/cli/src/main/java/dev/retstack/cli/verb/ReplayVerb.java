@@ -11,6 +11,7 @@ import dev.retstack.cli.option.Tables;
 import dev.retstack.cli.source.SourceOptions;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.Report;
 import dev.retstack.schema.file.CorruptTraceException;
 import dev.retstack.service.replay.TraceToKafka;
@@ -64,7 +65,9 @@ public final class ReplayVerb extends Verb {
         .put("lost", report.lost())
         .put("completeness", report.completeness())
         .put("functions", report.functions().size())
-        .put("anomalies", state.anomalies().size())
+        .put(
+            "anomalies",
+            state.anomalies(AnomalySum.Query.ALL).stream().mapToLong(AnomalySum::times).sum())
         .put("resultHash", report.resultHash());
     List<List<String>> rows =
         summary.properties().stream().map(e -> List.of(e.getKey(), e.getValue().asText())).toList();

@@ -93,7 +93,7 @@ public final class TopVerb extends Verb {
           Tables.json(out(), meter.json());
           out().flush();
         } else {
-          meter.text(out(), !single);
+          meter.text(terminal(), !single);
         }
       } while (!single);
     }

@@ -3,6 +3,7 @@ package dev.retstack.cli.broker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.cli.ExitCode;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -26,20 +27,34 @@ class BrokerTest {
   @TempDir private Path dir;
 
   @Test
-  void keepsItsDataAcrossAKillAndAStartOnAnotherPort() throws Exception {
+  void keepsItsDataAcrossASecondBrokerAKillAndAStartOnAnotherPort() throws Exception {
     try (BrokerProcess broker = BrokerProcess.start(dir, 0)) {
       try (Admin admin = Admin.create(Map.of("bootstrap.servers", broker.bootstrap()))) {
         admin.createTopics(List.of(new NewTopic("kept", 1, (short) 1))).all().get();
       }
+      leavesTheFirstAlone(broker);
       send(broker.bootstrap(), "kept", "one");
       ProcessHandle child = ProcessHandle.of(broker.pid()).orElseThrow();
       assertThat(child.destroyForcibly()).isTrue();
       child.onExit().get();
     }
     try (EmbeddedBroker again = EmbeddedBroker.start(dir, 0)) {
+      assertThatThrownBy(() -> EmbeddedBroker.start(dir, 0)).hasMessageContaining("this process");
       send(again.bootstrap(), "kept", "two");
       assertThat(read(again.bootstrap(), "kept", 2)).containsExactly("one", "two");
     }
+  }
+
+  /** A second broker in the folder used to write into the logs of the first, which died of it. */
+  private void leavesTheFirstAlone(BrokerProcess first) throws Exception {
+    assertThatThrownBy(() -> BrokerProcess.start(dir, 0))
+        .isInstanceOf(BrokerException.class)
+        .hasMessageContaining("exit " + ExitCode.ENVIRONMENT)
+        .hasMessageContaining("in use by another broker")
+        .hasMessageContaining("pid " + first.pid() + ", " + first.bootstrap() + ", since 20")
+        .hasMessageContaining("--dir");
+    Path link = Files.createSymbolicLink(dir.resolve("link"), dir);
+    assertThatThrownBy(() -> EmbeddedBroker.start(link, 0)).hasMessageContaining("in use");
   }
 
   @Test

@@ -120,6 +120,11 @@ final class Member {
 
   /** Stops in order; returns when it is gone. */
   void terminate() throws Exception {
+    Path maps = Path.of("/proc/%d/maps".formatted(process.pid()));
+    if (Files.exists(maps) && Files.readString(maps).contains("libunicorn")) {
+      throw new AssertionError(
+          "member %d has loaded libunicorn: no pipeline may".formatted(number));
+    }
     Processes.signal(process, "TERM");
     Processes.awaitEnd(process, STOPS_SECONDS);
   }

@@ -138,7 +138,7 @@ class FleetFileTest {
     List<String> lines = ran.err().lines().map(line -> line.replace(file + ":", "")).toList();
     String[][] expected = {
       {"1", "no such key: 'prefx'; did you mean prefix?"},
-      {"2", "flush-ms: 'soon' is not a long"},
+      {"2", "flush-ms: soon: give a number from 0 to 3,600,000"},
       {"3", "'filter' is said of cores: put it into defaults or a group"},
       {"4", "bootstrap takes one value, this is a list"},
       {"5", "isolate is true or false, this is 'maybe'"},
@@ -149,7 +149,7 @@ class FleetFileTest {
       {"12", "notrace: no function of zoo-riscv64-mcount.elf is 'nofunction'"},
       {"15", "no name of a group: 'bad name'"},
       {"17", "image: no such image: zoo-riscv64-mcont; did you mean zoo-riscv64-mcount"},
-      {"18", "cores 0: give 1 or more"},
+      {"18", "cores: 0: give a number from 1 to 100,000"},
       {"19", "env takes { KEY = VALUE }, this is 'KEY'"},
       {"20", "'bootstrap' is said of the whole fleet: put it at the top"},
       {"21", "max-depth takes one value, this is an object"},
@@ -159,10 +159,10 @@ class FleetFileTest {
       {"29", "label: no label: 'rack=7 8'"},
       {"30", "entry: zoo-riscv64-mcount.elf: the entry 'mian' is no symbol"},
       {"31", "tracer: no such tracer: 'graph'; there are nop, function, function_graph"},
-      {"32", "stdin: cannot read " + folder.resolve("nothere")},
+      {"32", "stdin: as standard input: no such file: " + folder.resolve("nothere")},
       {"33", "trigger: no trigger: 'run_sort:traceof'; say FUNCTION:ACTION"},
       {"34", "arguments: "},
-      {"35", "ret-stack: ret_stack limit 0"},
+      {"35", "ret-stack: 0: give a number from 1 to 65,536"},
       {"36", "memory: 'much' is no number of bytes"},
       {"37", "ram 0x1:0x2 is not whole pages"},
       {"38", "flight-recorder: no number: '99999999'; say 0 for none, or up to 1048576"},
@@ -183,7 +183,7 @@ class FleetFileTest {
   @Test
   void whatIsNoHoconIsToldWithItsLine() throws Exception {
     Ran ran =
-        Ran.retstack("fleet", file("codec = packed2", "groups { a { filter = w* } }").toString());
+        Ran.retstack("fleet", file("codec = packed", "groups { a { filter = w* } }").toString());
     assertThat(ran.code()).isEqualTo(ExitCode.USAGE);
     assertThat(ran.err()).contains("my.conf:2: no HOCON: ").contains("stands in double quotes");
     assertThat(Ran.retstack("fleet", file("a = ${NO_SUCH}").toString()).err())

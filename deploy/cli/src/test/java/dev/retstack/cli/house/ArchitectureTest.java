@@ -44,7 +44,11 @@ class ArchitectureTest {
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(
-              "java.time..", "java.util.concurrent..", "java.net..", "java.nio.file..")
+              "java.time..",
+              "java.util.concurrent",
+              "java.util.concurrent.locks",
+              "java.net..",
+              "java.nio.file..")
           .orShould()
           .dependOnClassesThat()
           .haveNameMatching("java\\.util\\.(Random|SplittableRandom|UUID|Date|Timer)")

@@ -7,18 +7,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Rules that class files do not show: what may stand in a source file. */
 class SourceRulesTest {
-  private static final int LINES_MAX = 400;
-
-  /** Reviewed exceptions: Unicorn.java is the library's whole flat API, a few lines a function. */
-  private static final Map<String, Integer> LINES_MAX_OF = Map.of("Unicorn.java", 500);
-
   private static final Path ROOT = Repository.root();
 
   /** Names of the ISAs as a {@code switch} or a comparison would spell them. */
@@ -45,20 +39,6 @@ class SourceRulesTest {
       }
     }
     assertThat(offenders).as("an ISA is data: ask the ABI card").isEmpty();
-  }
-
-  @Test
-  void filesStaySmall() throws IOException {
-    List<String> offenders = new ArrayList<>();
-    for (Path file : mainSources()) {
-      String text = Files.readString(file);
-      long lines = text.lines().count();
-      if (lines > LINES_MAX_OF.getOrDefault(file.getFileName().toString(), LINES_MAX)
-          && !text.startsWith("// Generated from")) {
-        offenders.add(ROOT.relativize(file) + ": " + lines + " lines");
-      }
-    }
-    assertThat(offenders).as("a class has one idea").isEmpty();
   }
 
   @Test

@@ -59,7 +59,7 @@ class TraceOptionsTest {
         "--tracer|graph|tracer: no such tracer: 'graph'; there are nop, function, function_graph",
         "--event|syscalls:opneat|no system call of riscv64 is 'opneat': did you mean openat",
         "--filter|/(/|filter: no regular expression: '/(/'",
-        "--filter|@/no/such|cannot read names from /no/such",
+        "--filter|@/no/such|no such file: /no/such",
       })
   void whatMakesNoSenseIsRefused(String option, String value, String sentence) {
     Ran ran = record(option, value);

@@ -75,7 +75,7 @@ class TaskViewsTest {
             "# core c0, task 0\n", "# core c0, task blocks+0x40\n", "# core c0, interrupts\n");
     JsonNode rows = json("report", trace, "--by-task").get("byTask");
     assertThat(rows).hasSize(3);
-    assertThat(rows.get(1).get("task").bigIntegerValue()).hasToString(ID);
+    assertThat(rows.get(1).get("task").asText()).isEqualTo("0x" + Long.toHexString(TwoTasks.TASK));
     assertThat(rows.get(2).get("interrupts").asBoolean()).isTrue();
     assertThat(
             json("report", trace, "--task", "interrupts").get("functions").findValuesAsText("name"))
@@ -87,7 +87,7 @@ class TaskViewsTest {
   void graphNamesTaskAndInterruptOfEachLine() throws IOException {
     JsonNode trees = json("graph", trace);
     assertThat(trees.findValuesAsText("taskName")).containsExactly("task 0", "blocks+0x40");
-    assertThat(trees.get(1).get("task").bigIntegerValue()).hasToString(ID);
+    assertThat(trees.get(1).get("task").asText()).isEqualTo("0x" + Long.toHexString(TwoTasks.TASK));
     List<String> lines = new ArrayList<>();
     ok("graph", trace, "--format", "csv").out().lines().forEach(line -> lines.add(ends(line)));
     assertThat(lines)
@@ -120,10 +120,13 @@ class TaskViewsTest {
 
   @Test
   void anomaliesComeTaskByTask() throws IOException {
-    JsonNode rows = json("anomalies", trace, "--by-task");
-    assertThat(rows.findValuesAsText("taskName")).containsExactly("task 0", "blocks+0x40");
-    assertThat(ok("anomalies", trace).out()).contains("task blocks+0x40, time 50");
-    assertThat(ok("anomalies", trace, "--format", "csv").out()).contains("," + ID + ",");
+    JsonNode rows = json("anomalies", trace, "--by-task", "--all");
+    assertThat(rows.findValuesAsText("taskName"))
+        .containsExactlyInAnyOrder("task 0", "blocks+0x40");
+    assertThat(ok("anomalies", trace, "--all", "--by-task").out())
+        .contains("task blocks+0x40, time 50");
+    assertThat(ok("anomalies", trace, "--by-task", "--all", "--format", "csv").out())
+        .contains("," + ID + ",");
   }
 
   @Test

@@ -188,12 +188,10 @@ class LiveGraphTest {
           .contains("no core nobody")
           .doesNotContain("start one with \"retstack pipeline\"");
     }
-    Ran deep = live("text", "--at", time, "--depth", "0");
-    assertThat(deep.code()).as(deep.err()).isEqualTo(ExitCode.BAD_INPUT);
-    assertThat(deep.err()).contains("depth 0").contains("use a whole number from 1");
-    usage("'noon' is not a long", "--at", "noon");
-    usage("--at -1 --window 0: give a time from 0 up", "--at", "-1");
-    usage("--at 5 --window -1", "--at", "5", "--window", "-1");
+    usage("--depth 0: give a number from 1", "--at", time, "--depth", "0");
+    usage("--at noon: give a number from 0", "--at", "noon");
+    usage("--at -1: give a number from 0", "--at", "-1");
+    usage("--window -1: give a number from 0", "--at", "5", "--window", "-1");
     usage("--window 5: give the time that it is around", "--window", "5");
     usage("--open is of the end, --at of a time: give one", "--open", "--at", "5");
   }

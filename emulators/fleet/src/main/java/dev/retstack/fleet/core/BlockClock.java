@@ -15,6 +15,11 @@ import java.util.function.Function;
 final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
   private static final long UNKNOWN = -1;
 
+  /** As in the probe in C: passes through the tracer's code that take no time. */
+  private static final int PASSES_EACH = 4;
+
+  private static final int PASSES_FREE = 1 << 16;
+
   private final Unicorn engine;
   private final GuestMemory memory;
   private final LandingPage landing;
@@ -28,7 +33,8 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
   /** Block address to {@code size << 32 | instructions}. */
   private final Long2LongOpenHashMap blocks = new Long2LongOpenHashMap();
 
-  private long deadline;
+  private long passes;
+  private volatile long deadline;
   private long previous;
   private long stopAddress;
   private int stopSize;
@@ -80,6 +86,11 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
   public void arm(long untilTime, Deadline kind) {
     deadline = untilTime;
     stop = Stop.NONE;
+  }
+
+  @Override
+  public void hurry() {
+    deadline = 0;
   }
 
   @Override
@@ -158,8 +169,7 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
     }
     boolean mayStop = !stopsAtJumps || address != lastEnd;
     lastEnd = address + size;
-    // not in the tracer's code: whether a return passes there depends on what is traced
-    if (instructions.now() >= deadline && mayStop && !landing.holds(address)) {
+    if (instructions.now() >= deadline && mayStop && mayStopAt(address)) {
       stopBefore(address, size, Stop.DEADLINE);
       return;
     }
@@ -170,7 +180,10 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
     }
     switch (probe.onBlock(address, size)) {
       case PROGRAM -> program(address, size);
-      case TRACER -> previous = UNKNOWN;
+      case TRACER -> {
+        previous = UNKNOWN;
+        pass();
+      }
       case FULL -> stopBefore(address, size, Stop.BATCH_FULL);
       case ELSEWHERE -> {
         moving = true;
@@ -189,6 +202,7 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
         stopBefore(address, size, Stop.ASTRAY);
       }
       previous = address;
+      pass();
       return;
     }
     int count = count(address, size);
@@ -199,6 +213,23 @@ final class BlockClock implements BlockHook, Pacer, BlockSplitter.Passage {
     previous = address;
     lastCount = count;
     instructions.advance(count);
+  }
+
+  /** A block of the tracer has done its work. */
+  private void pass() {
+    if (++passes > PASSES_EACH * instructions.now() + PASSES_FREE) {
+      instructions.advance(1);
+    }
+  }
+
+  /**
+   * Not in the tracer's code: whether a return passes there depends on what is traced. But where
+   * the program goes round there, or the core is to end.
+   */
+  private boolean mayStopAt(long address) {
+    return !landing.holds(address)
+        || deadline == 0
+        || passes + PASSES_EACH > PASSES_EACH * instructions.now() + PASSES_FREE;
   }
 
   private int count(long address, int size) {

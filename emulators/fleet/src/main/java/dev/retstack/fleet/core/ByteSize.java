@@ -23,6 +23,10 @@ public final class ByteSize {
   static long decode(String text) {
     int last = text.length() - 1;
     int shift = last < 0 ? 0 : 10 * (1 + "KMG".indexOf(Character.toUpperCase(text.charAt(last))));
-    return Long.decode(shift == 0 ? text : text.substring(0, last)) << shift;
+    long number = Long.decode(shift == 0 ? text : text.substring(0, last));
+    if (number << shift >> shift != number) {
+      throw new NumberFormatException(text + " is beyond 2^63");
+    }
+    return number << shift;
   }
 }

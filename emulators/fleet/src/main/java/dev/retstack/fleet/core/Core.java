@@ -10,6 +10,7 @@ import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.probe.RecordBuffer;
+import dev.retstack.schema.codec.EndDetail;
 import dev.retstack.schema.codec.Mark;
 import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.Unicorn;
@@ -50,6 +51,7 @@ public final class Core implements AutoCloseable {
   private final long firstStackPointer;
   private long pc;
   private boolean recording;
+  private volatile boolean hurried;
   private CoreEnding pending;
   private CoreEnding ending;
 
@@ -63,7 +65,7 @@ public final class Core implements AutoCloseable {
     tlb = new VirtualTlb(engine, isa, this::instructions, this::forgetBlocks, this::forgetMappings);
     memory = new GuestMemory(isa.wordBytes(), isa.order(), tlb);
     tlb.serve(memory);
-    ImageLayout.load(elf, memory);
+    ImageLayout.load(elf, memory, isa.syscalls().readImpliesExecute(elf.executableStack()));
     landing = LandingPage.write(memory, isa, ImageLayout.landingPage(elf));
     options.ram().forEach(ram -> ImageLayout.addRam(ram, elf, landing, memory));
     Optional<HostClock> host =
@@ -153,7 +155,7 @@ public final class Core implements AutoCloseable {
   private Slice runOn(long instructionCount) {
     requireBuffer();
     long start = instructions();
-    while (!tracing.goOn(isa.addresses().instruction(pc))) {
+    while (!hurried && !tracing.goOn(isa.addresses().instruction(pc))) {
       Slice step = advance(1);
       if (step != Slice.DEADLINE) {
         return step;
@@ -167,7 +169,7 @@ public final class Core implements AutoCloseable {
   private Slice interrupted(long instructionCount) {
     long end = instructions() + instructionCount;
     Slice step = Slice.DEADLINE;
-    while (step == Slice.DEADLINE && instructions() < end) {
+    while (step == Slice.DEADLINE && instructions() < end && !hurried) {
       long before = instructions();
       pc = interrupts.orElseThrow().interrupt(pc);
       if (probe().isWaiting()) {
@@ -190,6 +192,9 @@ public final class Core implements AutoCloseable {
     pacer.arm(
         last ? instructionLimit : instructions() + instructionCount,
         last ? Pacer.Deadline.END : exactly);
+    if (hurried) {
+      pacer.hurry();
+    }
     UnicornException error;
     try {
       do {
@@ -213,7 +218,7 @@ public final class Core implements AutoCloseable {
     pc = isa.addresses().target(pacer.stopAddress(), engine::reg_read);
     return switch (pacer.stop()) {
       case DEADLINE ->
-          last
+          last && !hurried
               ? end(CoreEnding.stopped("limit of %d instructions".formatted(instructionLimit)))
               : Slice.DEADLINE;
       case BATCH_FULL -> Slice.BATCH_FULL;
@@ -224,7 +229,9 @@ public final class Core implements AutoCloseable {
           end(
               CoreEnding.halted(
                   0,
-                  "processor halted at " + faults.symbol(engine.reg_read(isa.registers().pc()))));
+                  EndDetail.waiting(
+                      faults.symbol(engine.reg_read(isa.registers().pc())),
+                      interrupts.isPresent())));
     };
   }
 
@@ -297,6 +304,15 @@ public final class Core implements AutoCloseable {
     pacer.resume();
     pc = isa.addresses().target(pc, engine::reg_read);
     start();
+  }
+
+  /**
+   * Has each run end at its next block, wherever that is: the core is to be stopped. From any
+   * thread, while it is not closed.
+   */
+  public void hurry() {
+    hurried = true;
+    pacer.hurry();
   }
 
   /** Ends a core from outside, between two runs; one that has ended stays as it is. */

@@ -1,12 +1,13 @@
 package dev.retstack.fleet.core;
 
 import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.codec.EndDetail;
 
 /**
  * How a core ended.
  *
  * @param end HALTED by itself, FAULTED, or STOPPED from outside
- * @param exitCode of a program that halted: 0 where it has none
+ * @param exitCode of a program that ended by itself or by a signal: 0 where it has none
  * @param detail one line for a human reader
  */
 public record CoreEnding(CoreEnd end, int exitCode, String detail) {
@@ -16,7 +17,7 @@ public record CoreEnding(CoreEnd end, int exitCode, String detail) {
   }
 
   static CoreEnding returned(long result) {
-    return halted((int) result, "entry point returned " + (int) result);
+    return halted((int) result, EndDetail.returned((int) result));
   }
 
   static CoreEnding faulted(String detail) {

@@ -1,6 +1,7 @@
 package dev.retstack.fleet.core;
 
 import dev.retstack.fleet.loader.ElfFile;
+import dev.retstack.schema.codec.EndDetail;
 import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.UcError;
 import dev.retstack.unicorn.UnicornException;
@@ -33,7 +34,7 @@ final class Faults {
 
   /** The sentence for an error of the engine. */
   String describe(UnicornException error, long pc) {
-    String by = " by pc " + symbol(pc);
+    String by = EndDetail.byPc(symbol(pc));
     if (error.error() == UcError.INSN_INVALID) {
       return "instruction that does not exist" + by;
     }

@@ -171,6 +171,14 @@ public final class GuestMemory implements AutoCloseable {
     return left == 0;
   }
 
+  /** How many bytes of a range are mapped. */
+  public long mappedBytes(long address, long size) {
+    return regions.stream()
+        .filter(region -> region.intersects(address, size))
+        .mapToLong(region -> region.to(address + size) - region.from(address))
+        .sum();
+  }
+
   /** True when some byte of the range is mapped. */
   public boolean overlaps(long address, long size) {
     return regions.stream().anyMatch(region -> region.intersects(address, size));

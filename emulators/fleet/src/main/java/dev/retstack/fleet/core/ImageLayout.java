@@ -48,8 +48,10 @@ public final class ImageLayout {
 
   /**
    * Maps the segments and fills them. A page that two segments share gets the permissions of both.
+   *
+   * @param readImpliesExecute true where what may be read may be executed
    */
-  static void load(ElfFile image, GuestMemory memory) {
+  static void load(ElfFile image, GuestMemory memory, boolean readImpliesExecute) {
     for (Segment segment : image.segments()) {
       mapMissing(
           memory, GuestMemory.pageDown(segment.address()), GuestMemory.pageUp(segment.end()));
@@ -60,7 +62,9 @@ public final class ImageLayout {
       for (long page = GuestMemory.pageDown(segment.address());
           page != end;
           page += GuestMemory.PAGE) {
-        memory.protect(page, GuestMemory.PAGE, permissions(image, page));
+        int perms = permissions(image, page);
+        boolean more = readImpliesExecute && (perms & GuestMemory.READ) != 0;
+        memory.protect(page, GuestMemory.PAGE, more ? perms | GuestMemory.EXECUTE : perms);
       }
     }
   }

@@ -5,6 +5,7 @@ import dev.retstack.fleet.isa.SyscallAbi;
 import dev.retstack.fleet.linux.LinuxEnd;
 import dev.retstack.fleet.linux.LinuxProcess;
 import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.codec.EndDetail;
 import dev.retstack.unicorn.Unicorn;
 import java.util.function.Consumer;
 
@@ -47,8 +48,7 @@ final class Traps {
     stop.accept(
         CoreEnding.faulted(
             isa.stops().exception(number)
-                + " by pc "
-                + faults.symbol(engine.reg_read(isa.registers().pc()))));
+                + EndDetail.byPc(faults.symbol(engine.reg_read(isa.registers().pc())))));
   }
 
   private void systemCall() {
@@ -57,6 +57,7 @@ final class Traps {
       stop.accept(
           switch (end) {
             case LinuxEnd.Exited exited -> CoreEnding.halted(exited.code(), end.describe());
+            case LinuxEnd.Stopped stopped -> CoreEnding.stopped(stopped.describe());
             case LinuxEnd.Killed killed ->
                 new CoreEnding(CoreEnd.FAULTED, killed.shellCode(), end.describe());
           });

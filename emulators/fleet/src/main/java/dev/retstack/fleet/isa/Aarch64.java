@@ -8,6 +8,7 @@ import dev.retstack.unicorn.UcConst;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
@@ -31,7 +32,7 @@ import java.util.OptionalInt;
  *   x30        return address: selfpc + 4         x30   frompc
  *   [x29]      caller's frame pointer             sp    retp: what stands for the slot
  *   [x29, #8]  frompc; retp = x29 + 8             x29   caller's frame pointer
- *   x0         frompc once more
+ *   x0         frompc once more; clang does not load it
  *
  * in return_to_handler, both: x29 is the caller's again; sp is what it was at the call, which tells
  * retp of a patchable function, but not where a frame record was
@@ -41,29 +42,13 @@ import java.util.OptionalInt;
  * leaves to anyone.
  */
 final class Aarch64 {
+  private static final Prologue FRAME = Aarch64::frame;
+
   private static final AbiCard MCOUNT =
-      AbiCard.named("mcount")
-          .flags("-pg")
-          .moment(Moment.AFTER_PROLOGUE)
-          .symbols("_mcount", "\u0001_mcount", "mcount")
-          .callForms(
-              CallForm.bits(
-                      "bl",
-                      4,
-                      0x9400_0000L,
-                      0xfc00_0000L,
-                      (at, code) -> at + (((int) code << 6) >> 4))
-                  .skippedBy("01 00 00 14"))
-          .callRelocations(0, 283) // R_AARCH64_CALL26
-          .nop("1f 20 03 d5")
-          .entryStub("c0 03 5f d6")
-          .returnAddress(Operand.register(UC_ARM64_REG_X30))
-          .slot(Operand.sum(UC_ARM64_REG_X29, 8))
-          .parent(Operand.register(UC_ARM64_REG_X0))
-          .fpMustAgree(Operand.word(UC_ARM64_REG_X29, 0), Operand.register(UC_ARM64_REG_X29))
-          .slotFromFp(8)
-          .remark("retp cannot be foretold at exit")
-          .build();
+      counting("mcount", "-pg", true).parent(Operand.register(UC_ARM64_REG_X0)).build();
+
+  private static final AbiCard CLANG_MCOUNT =
+      counting("clang-mcount", "-pg, by clang", false).build();
 
   private static final AbiCard PATCHABLE =
       AbiCard.named("patchable")
@@ -128,9 +113,61 @@ final class Aarch64 {
                   3, "prefetch abort",
                   4, "data abort",
                   7, "breakpoint")),
-          List.of(MCOUNT, PATCHABLE));
+          List.of(MCOUNT, CLANG_MCOUNT, PATCHABLE));
 
   private Aarch64() {}
+
+  /** What gcc's and clang's way to call {@code _mcount} have in common. */
+  private static AbiCardBuilder counting(String name, String flags, boolean passesParent) {
+    return AbiCard.named(name)
+        .flags(flags)
+        .moment(Moment.AFTER_PROLOGUE)
+        .symbols("_mcount", "\u0001_mcount", "mcount")
+        .callForms(
+            CallForm.bits(
+                    "bl",
+                    4,
+                    0x9400_0000L,
+                    0xfc00_0000L,
+                    (at, code) -> at + (((int) code << 6) >> 4))
+                .skippedBy("01 00 00 14"))
+        .callRelocations(0, 283) // R_AARCH64_CALL26
+        .nop("1f 20 03 d5")
+        .entryStub("c0 03 5f d6")
+        .prologue(FRAME.passingParent(code -> 4, Aarch64::loadsX0, passesParent))
+        .returnAddress(Operand.register(UC_ARM64_REG_X30))
+        .slot(Operand.sum(UC_ARM64_REG_X29, 8))
+        .fpMustAgree(Operand.word(UC_ARM64_REG_X29, 0), Operand.register(UC_ARM64_REG_X29))
+        .slotFromFp(8)
+        .remark("retp cannot be foretold at exit");
+  }
+
+  /** {@code mov x0, xn}, {@code ldr x0, [xn, #k]}, {@code ldur x0, [xn, #k]}. */
+  private static boolean loadsX0(long code) {
+    return (code & 0xffe0_ffffL) == 0xaa00_03e0L
+        || (code & 0xffc0_001fL) == 0xf940_0000L
+        || (code & 0xffe0_0c1fL) == 0xf840_0000L;
+  }
+
+  /** How far the frame record lies below the stack pointer of the call. */
+  private static Optional<SiteFacts> frame(Code code, long function, long site, long after) {
+    long down = 0;
+    for (long at = function; at < site; at += 4) {
+      int word = (int) code.at(at);
+      if ((word & 0xffc0_7fff) == 0xa980_7bfd) { // stp x29, x30, [sp, #-n]!
+        return Optional.of(SiteFacts.NONE.withFrame(8, down - 8L * (word << 10 >> 25)));
+      }
+      if ((word & 0xffc0_7fff) == 0xa900_7bfd) { // stp x29, x30, [sp, #n]
+        return Optional.of(SiteFacts.NONE.withFrame(8 + 8L * (word << 10 >> 25), down));
+      }
+      if ((word & 0xff80_03ff) == 0xd100_03ff) { // sub sp, sp, #n
+        down += (long) (word >>> 10 & 0xfff) << ((word & 0x40_0000) != 0 ? 12 : 0);
+      } else if ((word & 0xbfc0_03e0) == 0xad80_03e0 || (word & 0xffc0_03e0) == 0xa980_03e0) {
+        return Optional.of(SiteFacts.NONE); // other registers, pushed first
+      }
+    }
+    return Optional.of(SiteFacts.NONE);
+  }
 
   /** {@code b target}, 128 MiB either way. */
   private static byte[] jump(long at, long target) {

@@ -67,6 +67,7 @@ public final class AbiCard {
   private final List<Operand> arguments;
   private final OptionalLong slotFromFp;
   private final boolean framesEverywhere;
+  private final Optional<AbiCard> atSite;
   private final String remark;
 
   AbiCard(AbiCardBuilder b) {
@@ -92,6 +93,7 @@ public final class AbiCard {
     arguments = List.copyOf(b.arguments);
     slotFromFp = b.slotFromFp;
     framesEverywhere = b.framesEverywhere;
+    atSite = Optional.ofNullable(b.atSite);
     remark = b.remark;
     if (slots.isEmpty() || (siteTable == SiteTable.NONE) != returnAddress.isPresent()) {
       throw new IllegalStateException(
@@ -313,6 +315,14 @@ public final class AbiCard {
    */
   public boolean framesEverywhere() {
     return framesEverywhere && slotFromFp.isPresent();
+  }
+
+  /**
+   * The card that holds where a function is entered at its nops and not at its first instruction,
+   * since a block ends between the two; empty where this one does.
+   */
+  public Optional<AbiCard> atSite() {
+    return atSite;
   }
 
   /** One sentence for a human reader of the capability table. */

@@ -34,6 +34,7 @@ final class AbiCardBuilder {
   List<Operand> arguments = List.of();
   OptionalLong slotFromFp = OptionalLong.empty();
   boolean framesEverywhere = true;
+  AbiCard atSite;
   String remark = "";
 
   AbiCardBuilder(String name) {
@@ -162,6 +163,12 @@ final class AbiCardBuilder {
   AbiCardBuilder slotFromFpBySite(long value) {
     framesEverywhere = false;
     return slotFromFp(value);
+  }
+
+  /** Another card counts where a function is entered at its nops. */
+  AbiCardBuilder atSite(AbiCard value) {
+    atSite = value;
+    return this;
   }
 
   AbiCardBuilder remark(String value) {

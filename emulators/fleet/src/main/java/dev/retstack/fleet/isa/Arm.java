@@ -193,6 +193,7 @@ final class Arm {
               .pairsAligned()
               .result(UC_ARM_REG_R0)
               .platform("armv7l")
+              .readImpliesExecute()
               .build(),
           new LandingCode(
               4,

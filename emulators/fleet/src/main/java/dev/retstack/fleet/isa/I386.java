@@ -34,6 +34,8 @@ import java.util.OptionalInt;
  *   0(%esp)  frompc; retp = esp
  *   %ebp     caller's frame pointer
  *
+ * -mrecord-mcount -mnop-mcount: a nop of five bytes in place of the call, entered likewise
+ *
  * in return_to_handler, all: the ret has popped the slot, retp = esp - 4; behind ret $4, which pops
  * the address of a struct result as well, retp = esp - 8; %ebp is the caller's again
  * </pre>
@@ -107,15 +109,10 @@ final class I386 {
           .build();
 
   private static final AbiCard PATCHABLE =
-      AbiCard.named("patchable")
+      entered("patchable")
           .flags("-fpatchable-function-entry=5")
-          .moment(Moment.BEFORE_PROLOGUE)
-          .arguments(Operand.sum(UC_X86_REG_ESP, 4), 6, 4)
           .sites(SiteTable.PATCHABLE, X86.NOPS)
           .prologue(X86.beforeFrame(4))
-          .slot(Operand.sum(UC_X86_REG_ESP, 0))
-          .fpMustAgree(Operand.register(UC_X86_REG_EBP), Operand.register(UC_X86_REG_EBP))
-          .retpAtExit(RETURNED, RETURNED_POPPING_4)
           .slotFromFpBySite(4)
           .remark(
               "the nops stay: the site is seen, not patched; without frame pointers a frame that a"
@@ -129,6 +126,35 @@ final class I386 {
 
   /** Linux's selector of flat data for the privilege that the engine runs at. */
   private static final int KERNEL_DATA = 13 * 8;
+
+  private static final AbiCard FENTRY_NOP =
+      entered("fentry-nop")
+          .flags("-pg -mfentry -mrecord-mcount -mnop-mcount")
+          .sites(SiteTable.MCOUNT_LOC, X86.NOPS)
+          .prologue(X86.firstNop(4, 0x51, 1))
+          .slotFromFpBySite(4)
+          .remark("one nop of five bytes: the site is seen, not patched")
+          .build();
+
+  private static final AbiCard MCOUNT_NOP =
+      entered("mcount-nop")
+          .flags("-pg -mrecord-mcount -mnop-mcount")
+          .sites(SiteTable.MCOUNT_LOC, X86.NOPS)
+          .prologue(X86.nopBehindFrame(4))
+          .slotFromFp(4)
+          .atSite(
+              AbiCard.named("mcount-nop")
+                  .flags("-pg -mrecord-mcount -mnop-mcount")
+                  .moment(Moment.AFTER_PROLOGUE)
+                  .arguments(Operand.sum(UC_X86_REG_EBP, 8), 6, 4)
+                  .sites(SiteTable.MCOUNT_LOC, X86.NOPS)
+                  .slot(Operand.sum(UC_X86_REG_EBP, 4))
+                  .fpMustAgree(Operand.word(UC_X86_REG_EBP, 0), Operand.register(UC_X86_REG_EBP))
+                  .retpAtExit(RETURNED, RETURNED_POPPING_4)
+                  .slotFromFp(4)
+                  .build())
+          .remark("one nop behind the prologue: the function is entered at its beginning")
+          .build();
 
   static final Isa ISA =
       new Isa(
@@ -168,13 +194,24 @@ final class I386 {
                   UC_X86_REG_EBP)
               .result(UC_X86_REG_EAX)
               .platform("i686")
+              .readImpliesExecute()
               .descriptorTable(DESCRIPTORS)
               .build(),
           LandingCode.oneBlock(32, I386::wayOut, X86::jump),
           X86.STOPS,
-          List.of(FENTRY, MCOUNT, PATCHABLE));
+          List.of(FENTRY, MCOUNT, FENTRY_NOP, MCOUNT_NOP, PATCHABLE));
 
   private I386() {}
+
+  /** What all functions share that are entered at their first instruction. */
+  private static AbiCardBuilder entered(String name) {
+    return AbiCard.named(name)
+        .moment(Moment.BEFORE_PROLOGUE)
+        .arguments(Operand.sum(UC_X86_REG_ESP, 4), 6, 4)
+        .slot(Operand.sum(UC_X86_REG_ESP, 0))
+        .fpMustAgree(Operand.register(UC_X86_REG_EBP), Operand.register(UC_X86_REG_EBP))
+        .retpAtExit(RETURNED, RETURNED_POPPING_4);
+  }
 
   /**
    * Points the processor at the table of descriptors and loads the stack's: the engine starts with

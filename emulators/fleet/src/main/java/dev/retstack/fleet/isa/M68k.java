@@ -40,9 +40,12 @@ import java.util.OptionalInt;
  * jump through memory keeps them and all else. The engine has no name for fp0.
  */
 final class M68k {
+  /** Bytes of a prologue in front of its call of the counting function, at most. */
+  private static final long PROLOGUE_MOST = 64;
+
   private static final AbiCard MCOUNT =
       AbiCard.named("mcount")
-          .flags("-pg")
+          .flags("-pg -fno-omit-frame-pointer")
           .moment(Moment.AFTER_PROLOGUE)
           .arguments(Operand.sum(UC_M68K_REG_A6, 8), 6, 4)
           .symbols("_mcount", "mcount")
@@ -60,11 +63,14 @@ final class M68k {
           // call
           .entryStub("4e 75") // rts
           .returnAddress(Operand.word(UC_M68K_REG_A7, 0))
-          .slot(Operand.sum(UC_M68K_REG_A6, 4))
+          .prologue(M68k::linkInFront)
+          .slots(Slot.saved(Operand.sum(UC_M68K_REG_A6, 4)))
           .fpMustAgree(Operand.word(UC_M68K_REG_A6, 0), Operand.register(UC_M68K_REG_A6))
           .retpAtExit(Operand.sum(UC_M68K_REG_A7, -4))
           .slotFromFp(4)
-          .remark("fp0 is kept, but cannot be read from outside")
+          .remark(
+              "fp0 is kept, but cannot be read from outside; a function without a frame pointer is"
+                  + " left alone and counted")
           .build();
 
   private static final AbiCard PATCHABLE =
@@ -120,6 +126,7 @@ final class M68k {
                   UC_M68K_REG_A0)
               .result(UC_M68K_REG_D0)
               .platform("m68k")
+              .readImpliesExecute()
               .build(),
           new LandingCode(
               8,
@@ -143,6 +150,25 @@ final class M68k {
   /** {@code bra.l target}, counted from behind the opcode. */
   private static byte[] jump(long at, long target) {
     return ByteBuffer.allocate(6).putShort((short) 0x60ff).putInt((int) (target - at) - 2).array();
+  }
+
+  /**
+   * Where a function has not made a frame a6 is another's, and so is the return address above it:
+   * it is left alone. Where no symbol tells the function's beginning it is looked for up to what
+   * ends the one in front, as for a function that begins with the call.
+   */
+  private static Optional<SiteFacts> linkInFront(Code code, long function, long site, long after) {
+    long first = function < site ? function : site - PROLOGUE_MOST;
+    for (long at = site - 2; at >= first; at -= 2) {
+      int word = code.bigEndianWord(at) >>> 16;
+      if (word == 0x4e56 || word == 0x480e) { // link.w, link.l
+        return Optional.of(SiteFacts.savedAt(0));
+      }
+      if (word == 0x4e75 && function == site) { // rts
+        break;
+      }
+    }
+    return Optional.of(SiteFacts.IN_REGISTER);
   }
 
   /** A function keeps a frame where {@code link %a6} follows the nops. */

@@ -246,6 +246,7 @@ final class MipsCode {
         .result(UC_MIPS_REG_2)
         .errorRegister(UC_MIPS_REG_7)
         .platform(platform)
+        .readImpliesExecute()
         .build();
   }
 
@@ -262,6 +263,7 @@ final class MipsCode {
         .result(UC_MIPS_REG_2)
         .errorRegister(UC_MIPS_REG_7)
         .platform("mips64")
+        .readImpliesExecute()
         .build();
   }
 }

@@ -64,6 +64,16 @@ record Power(ByteOrder order, int wordBytes) {
         .build();
   }
 
+  /** Reads how far the stack pointer goes down ({@code stwu r1,-n(r1)}), and where lr is saved. */
+  StackWalk prologue() {
+    return StackWalk.of(
+        code -> STEP,
+        StackWalk.Form.word(
+            order, "stwu r1,d(r1)", 0x9421_0000, 0xffff_0000, (word, f) -> f.grow(-(short) word)),
+        StackWalk.Form.word(
+            order, "stw r0,d(r1)", 0x9001_0000, 0xffff_0000, (word, f) -> f.save((short) word)));
+  }
+
   /** {@code bl}: a 26-bit distance, its two lowest bits being those of the instruction. */
   CallForm call() {
     CallForm.Target target = (at, code) -> at + (((int) code << 6) >> 6 & -4);
@@ -134,7 +144,7 @@ record Power(ByteOrder order, int wordBytes) {
   }
 
   /** {@code sc}; the engine stops behind it. CR0.SO tells that the result is an error number. */
-  SyscallAbi systemCalls(String platform) {
+  SyscallAbi.Builder systemCalls(String platform) {
     return SyscallAbi.onInterrupt(8)
         .number(SyscallAbi.Numbers.POWERPC, UC_PPC_REG_0)
         .arguments(
@@ -142,8 +152,7 @@ record Power(ByteOrder order, int wordBytes) {
         .result(UC_PPC_REG_3)
         .errorBit(UC_PPC_REG_CR0, 1)
         .pairsAligned()
-        .platform(platform)
-        .build();
+        .platform(platform);
   }
 
   /** True where these instructions stand directly before a site. */

@@ -39,7 +39,7 @@ final class Ppc64 {
             POWER.start(engine);
             symbols.apply(BringUp.ENTRY_TOC).ifPresent(toc -> engine.reg_write(UC_PPC_REG_2, toc));
           },
-          POWER.power().systemCalls("ppc64"),
+          POWER.power().systemCalls("ppc64").build(),
           POWER.power().landing(),
           POWER.power().stops(),
           POWER.cards());

@@ -52,7 +52,7 @@ final class Ppc64le {
             POWER.start(engine);
             symbols.apply(BringUp.ENTRY).ifPresent(entry -> engine.reg_write(UC_PPC_REG_12, entry));
           },
-          POWER.power().systemCalls("ppc64le"),
+          POWER.power().systemCalls("ppc64le").build(),
           POWER.power().landing(),
           POWER.power().stops(),
           POWER.cards());

@@ -58,7 +58,7 @@ final class Riscv {
   static StackWalk prologue(int word) {
     boolean wide = word == 8;
     return StackWalk.of(
-        code -> (code & 3) == 3 ? 4 : 2,
+        Riscv::length,
         form("addi sp,sp", 4, 0x0001_0113, 0x000f_ffff, (c, f) -> f.grow(-immediateI(c))),
         form("c.addi sp", 2, 0x0101, 0xef83, (c, f) -> f.grow(-immediateCi(c))),
         form("c.addi16sp", 2, 0x6101, 0xef83, (c, f) -> f.grow(-immediate16sp(c))),
@@ -81,6 +81,30 @@ final class Riscv {
             : form("c.swsp ra", 2, 0xc006, 0xe07f, (c, f) -> f.save(immediateSwsp(c))),
         form("addi s0,sp", 4, 0x0001_0413, 0x000f_ffff, (c, f) -> f.point(immediateI(c), word)),
         form("c.addi4spn s0", 2, 0x0000, 0xe01f, (c, f) -> f.point(immediate4spn(c), word)));
+  }
+
+  /** Sites that pass the return address in a0. */
+  static Prologue calledByGcc(Prologue prologue) {
+    return prologue.passingParent(Riscv::length, Riscv::loadsA0, true);
+  }
+
+  /** Sites that pass nothing. */
+  static Prologue calledByClang(Prologue prologue) {
+    return prologue.passingParent(Riscv::length, Riscv::loadsA0, false);
+  }
+
+  /** Bytes of an instruction. */
+  private static int length(long code) {
+    return (code & 3) == 3 ? 4 : 2;
+  }
+
+  /** {@code mv a0,rs}, {@code ld a0,k(rs)}, lw on riscv32, and their compressed forms. */
+  private static boolean loadsA0(long code) {
+    return (code & 0xfff0_7fffL) == 0x0513 // addi a0,rs,0
+        || (code & 0x6fffL) == 0x2503 // ld, lw
+        || ((code & 0xff83) == 0x8502 && (code & 0x7c) != 0) // c.mv
+        || (code & 0xcf83) == 0x4502 // c.ldsp, c.lwsp
+        || (code & 0xc01f) == 0x4008; // c.ld, c.lw
   }
 
   private static Form form(

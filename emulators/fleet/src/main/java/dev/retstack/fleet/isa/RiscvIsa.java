@@ -33,7 +33,7 @@ import java.util.OptionalInt;
  *   ra       selfpc + the call           ra       selfpc + the call       ra  frompc
  *   -8(s0)   frompc; retp = s0 - 8       k(sp)    frompc                  sp  retp
  *   -16(s0)  caller's frame pointer      a0       frompc once more        s0  caller's frame pointer
- *   a0       frompc once more
+ *   a0       frompc once more; clang does not load it
  *
  * in return_to_handler: s0 is the caller's again, or what it keeps there; sp is what it was at the
  * call
@@ -85,21 +85,41 @@ final class RiscvIsa {
             .build(),
         Riscv.landing(word),
         Riscv.stops(),
-        List.of(mcount(word, calls), mcountWithoutFrame(word, calls), patchable()));
+        List.of(
+            mcount(word, calls),
+            mcountWithoutFrame(word, calls),
+            clangMcount(word, calls),
+            patchable()));
   }
 
   private static AbiCard mcount(int word, CallForm[] calls) {
-    return counting("mcount", "-pg -fno-omit-frame-pointer", calls)
-        .prologue(Riscv.prologue(word).accepting(f -> f.keepsFrame() || f.where() != Where.SAVED))
+    return framed("mcount", "-pg -fno-omit-frame-pointer", word, calls)
+        .prologue(
+            Riscv.calledByGcc(
+                Riscv.prologue(word).accepting(f -> f.keepsFrame() || f.where() != Where.SAVED)))
+        .parent(Operand.register(UC_RISCV_REG_A0))
+        .build();
+  }
+
+  private static AbiCard clangMcount(int word, CallForm[] calls) {
+    return framed("clang-mcount", "-pg, by clang", word, calls)
+        .prologue(Riscv.calledByClang(Riscv.prologue(word).accepting(SiteFacts::keepsFrame)))
+        .build();
+  }
+
+  private static AbiCardBuilder framed(String name, String flags, int word, CallForm[] calls) {
+    return counting(name, flags, calls)
         .slot(Operand.sum(UC_RISCV_REG_S0, -word))
         .fpMustAgree(Operand.word(UC_RISCV_REG_S0, -2L * word), Operand.register(UC_RISCV_REG_S0))
-        .slotFromFp(-word)
-        .build();
+        .slotFromFp(-word);
   }
 
   private static AbiCard mcountWithoutFrame(int word, CallForm[] calls) {
     return counting("mcount-nofp", "-pg", calls)
-        .prologue(Riscv.prologue(word).accepting(f -> !f.keepsFrame() && f.where() == Where.SAVED))
+        .prologue(
+            Riscv.calledByGcc(
+                Riscv.prologue(word).accepting(f -> !f.keepsFrame() && f.where() == Where.SAVED)))
+        .parent(Operand.register(UC_RISCV_REG_A0))
         .slots(
             Slot.saved(Operand.register(UC_RISCV_REG_SP))
                 .retpByFrame(Operand.register(UC_RISCV_REG_SP)))
@@ -108,7 +128,7 @@ final class RiscvIsa {
         .build();
   }
 
-  /** What both ways to call {@code _mcount} have in common. */
+  /** What all ways to call {@code _mcount} have in common. */
   private static AbiCardBuilder counting(String name, String flags, CallForm[] calls) {
     return AbiCard.named(name)
         .flags(flags)
@@ -118,8 +138,7 @@ final class RiscvIsa {
         .callRelocations(0, Riscv.CALL_RELOCATIONS)
         .nop("13 00 00 00", "01 00")
         .entryStub("67 80 00 00")
-        .returnAddress(Operand.register(UC_RISCV_REG_RA))
-        .parent(Operand.register(UC_RISCV_REG_A0));
+        .returnAddress(Operand.register(UC_RISCV_REG_RA));
   }
 
   private static AbiCard patchable() {

@@ -35,6 +35,12 @@ import java.util.OptionalInt;
  *   8(r15)   frompc; retp = r15 + 8                r14      frompc; retp = r15 + 112, where the
  *                                                           prologue will save it
  *
+ * -pg of clang: behind the prologue, as any other function
+ *   f: stmg  %r11,%r15,88(%r15)
+ *      aghi  %r15,-n
+ *      lgr   %r11,%r15
+ *      brasl %r14,mcount         selfpc; frompc at n+112(%r15): retp
+ *
  * -pg -mnop-mcount                               -pg -mfentry -mnop-mcount
  *   f: jgnop f                selfpc               f: jgnop f                  selfpc
  *      jgnop .; jgnop .                               stmg  ...
@@ -102,6 +108,24 @@ final class S390x {
           .remark("gcc has no nested functions with it")
           .build();
 
+  private static final AbiCard CLANG_MCOUNT =
+      AbiCard.named("clang-mcount")
+          .flags("-pg, by clang")
+          .moment(Moment.AFTER_PROLOGUE)
+          .symbols("mcount")
+          .callForms(
+              CallForm.big("brasl %r14", 6, 0xc0e5_0000_0000L, 0xffff_0000_0000L, S390x::far)
+                  .skippedBy(SKIP))
+          .callRelocations(2, 19, 20) // R_390_PC32DBL, PLT32DBL
+          .nop(JGNOP)
+          .entryStub("07 fe") // br %r14
+          .prologue(frame())
+          .returnAddress(Operand.register(UC_S390X_REG_R14))
+          .slots(Slot.saved(Operand.register(UC_S390X_REG_R15)))
+          .retpAtExit(SAVE_AREA)
+          .remark("the caller's frame pointer has no fixed place")
+          .build();
+
   private static final AbiCard MCOUNT_NOP =
       nops("mcount-nop", "-pg -mrecord-mcount -mnop-mcount")
           .sites(SiteTable.MCOUNT_LOC, JGNOP)
@@ -166,7 +190,7 @@ final class S390x {
           new Isa.Stops(
               List.of(bytes("a7 f4 00 00"), bytes("c0 f4 00 00 00 00")), // j, jg
               Map.of(3, "program interruption")),
-          List.of(MCOUNT, FENTRY, MCOUNT_NOP, FENTRY_NOP, PATCHABLE));
+          List.of(MCOUNT, FENTRY, CLANG_MCOUNT, MCOUNT_NOP, FENTRY_NOP, PATCHABLE));
 
   private S390x() {}
 
@@ -180,6 +204,42 @@ final class S390x {
         .slots(Slot.register(UC_S390X_REG_R14, SAVE_AREA))
         .fpMustAgree(Operand.register(UC_S390X_REG_R11), Operand.register(UC_S390X_REG_R11))
         .retpAtExit(SAVE_AREA);
+  }
+
+  /**
+   * Reads where r14 is saved ({@code stmg %rx,%r15,d(%r15)}) and how far r15 goes down ({@code
+   * aghi}, {@code agfi}).
+   */
+  private static Prologue frame() {
+    return StackWalk.of(
+            S390x::length,
+            new StackWalk.Form(
+                "stmg %rx,%r15,d(%r15)",
+                6,
+                0x2400_00f0_0febL,
+                0xffff_00f0_0fffL,
+                (code, f) -> f.save(saved((int) (code >>> 12) & 0xf, code))),
+            new StackWalk.Form(
+                "aghi %r15,i", 4, 0xfba7L, 0xffffL, (code, f) -> f.grow(-(short) big(code, 4))),
+            new StackWalk.Form(
+                "agfi %r15,i", 6, 0xf8c2L, 0xffffL, (code, f) -> f.grow(-(int) big(code, 6))))
+        .accepting(facts -> facts.where() == SiteFacts.Where.SAVED);
+  }
+
+  /** Where {@code stmg} puts r14, when it begins with another register. */
+  private static long saved(int first, long code) {
+    return (big(code, 4) & 0xfff) + (14 - first) * 8L;
+  }
+
+  /** So many bytes of code as a number. */
+  private static long big(long code, int bytes) {
+    return CallForm.swap(code, bytes);
+  }
+
+  /** Bytes of an instruction, by its first two bits. */
+  private static int length(long code) {
+    int kind = (int) (code >>> 6) & 3;
+    return kind == 0 ? 2 : kind == 3 ? 6 : 4;
   }
 
   /** Takes the sites of so many {@code jgnop}, no more and no less. */

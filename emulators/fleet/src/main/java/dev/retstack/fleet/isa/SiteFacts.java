@@ -35,6 +35,11 @@ public record SiteFacts(
     return new SiteFacts(Where.SAVED, offset, 0, false, false);
   }
 
+  /** The return address was saved so far, and the frame reaches so far, above the stack pointer. */
+  SiteFacts withFrame(long saved, long bytes) {
+    return new SiteFacts(where, saved, bytes, keepsFrame, copied);
+  }
+
   SiteFacts withKeepsFrame(boolean value) {
     return new SiteFacts(where, savedAt, frameBytes, value, copied);
   }

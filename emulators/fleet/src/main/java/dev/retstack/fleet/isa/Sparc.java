@@ -106,6 +106,7 @@ final class Sparc {
                   UC_SPARC_REG_O5)
               .result(UC_SPARC_REG_O0)
               .platform("sparc")
+              .readImpliesExecute()
               .stackGap(64)
               .build(),
           new LandingCode(8, Sparc::slot, Sparc::tail, LandingCode.Trampoline.NONE),

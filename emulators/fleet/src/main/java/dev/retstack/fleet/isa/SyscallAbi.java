@@ -101,6 +101,7 @@ public final class SyscallAbi {
   private final int stackGap;
   private final OptionalLong descriptorTable;
   private final boolean linkIsExitHandler;
+  private final boolean readImpliesExecute;
 
   private SyscallAbi(Builder b) {
     trap = b.trap;
@@ -118,6 +119,7 @@ public final class SyscallAbi {
     stackGap = b.stackGap;
     descriptorTable = b.descriptorTable;
     linkIsExitHandler = b.linkIsExitHandler;
+    readImpliesExecute = b.readImpliesExecute;
     if (argumentRegisters.size() < ARGUMENTS && furtherArgumentsAt.isEmpty()) {
       throw new IllegalArgumentException(
           "%d argument registers of a system call of %s: six, or say where the further ones are"
@@ -216,6 +218,16 @@ public final class SyscallAbi {
     return linkIsExitHandler;
   }
 
+  /**
+   * True where a program may execute all that it may read. Linux takes a program without
+   * PT_GNU_STACK for one of the time before that header, on the ISAs that are older than it.
+   *
+   * @param executableStack what PT_GNU_STACK asks for; empty without it
+   */
+  public boolean readImpliesExecute(Optional<Boolean> executableStack) {
+    return readImpliesExecute && executableStack.isEmpty();
+  }
+
   /** System calls are a hook on an instruction. */
   static Builder onInstruction(int id) {
     return new Builder(Trap.INSTRUCTION, id);
@@ -243,6 +255,7 @@ public final class SyscallAbi {
     private int stackGap;
     private OptionalLong descriptorTable = OptionalLong.empty();
     private boolean linkIsExitHandler;
+    private boolean readImpliesExecute;
 
     private Builder(Trap trap, int trapNumber) {
       this.trap = trap;
@@ -315,6 +328,12 @@ public final class SyscallAbi {
 
     Builder linkIsExitHandler() {
       linkIsExitHandler = true;
+      return this;
+    }
+
+    /** Linux runs programs without PT_GNU_STACK with everything executable. */
+    Builder readImpliesExecute() {
+      readImpliesExecute = true;
       return this;
     }
 

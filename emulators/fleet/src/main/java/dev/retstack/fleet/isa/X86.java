@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * What i386 and x86_64 share: how a counting function is called, and what stands in front of the
@@ -39,8 +40,9 @@ final class X86 {
   private static final int RET = 0xc3;
 
   /**
-   * What compilers and the kernel put at a site that may become a call, one byte to nine (Intel SDM
-   * volume 2, NOP); the one of six bytes is as long as a call of position-independent code.
+   * What compilers and the kernel put at a site that may become a call, one byte to ten (Intel SDM
+   * volume 2, NOP); the one of six bytes is as long as a call of position-independent code. Behind
+   * them those that clang writes with a displacement.
    */
   static final String[] NOPS = {
     "90",
@@ -51,7 +53,15 @@ final class X86 {
     "66 0f 1f 44 00 00",
     "0f 1f 80 00 00 00 00",
     "0f 1f 84 00 00 00 00 00",
-    "66 0f 1f 84 00 00 00 00 00"
+    "66 0f 1f 84 00 00 00 00 00",
+    "66 2e 0f 1f 84 00 00 00 00 00",
+    "0f 1f 40 08",
+    "0f 1f 44 00 08",
+    "66 0f 1f 44 00 08",
+    "0f 1f 80 00 02 00 00",
+    "0f 1f 84 00 00 02 00 00",
+    "66 0f 1f 84 00 00 02 00 00",
+    "2e 66 0f 1f 84 00 00 02 00 00"
   };
 
   /** {@code jmp rel32}. */
@@ -118,6 +128,32 @@ final class X86 {
   /** Reads what stands in front of a call that is made behind the prologue. */
   static Prologue behindFrame(int wordBytes) {
     return walk(wordBytes);
+  }
+
+  /**
+   * Takes the nops that a function begins with, by gcc -mfentry: behind endbr, and behind the push
+   * of a nested function's static chain.
+   *
+   * @param chain the push, the first byte lowest, in as many bytes
+   */
+  static Prologue firstNop(int wordBytes, long chain, int chainBytes) {
+    Prologue frame = beforeFrame(wordBytes);
+    long endbr = wordBytes == 8 ? 0xfa1e_0ff3L : 0xfb1e_0ff3L;
+    return (code, function, site, after) -> {
+      long at = function;
+      at += (code.at(at) & 0xffff_ffffL) == endbr ? Integer.BYTES : 0;
+      boolean nested = at != site && (code.at(at) & ((1L << (8 * chainBytes)) - 1)) == chain;
+      return at + (nested ? chainBytes : 0) == site
+          ? frame.scan(code, function, site, after)
+          : Optional.empty();
+    };
+  }
+
+  /** Takes the nops of gcc -pg, behind the prologue, whatever it does with the return address. */
+  static Prologue nopBehindFrame(int wordBytes) {
+    Prologue frame = behindFrame(wordBytes);
+    return (code, function, site, after) ->
+        frame.scan(code, function, site, after).map(facts -> facts.withCopied(false));
   }
 
   private static boolean sets(Code code, long from, long pattern, long mask) {

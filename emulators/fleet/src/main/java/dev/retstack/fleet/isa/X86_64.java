@@ -32,6 +32,8 @@ import java.util.OptionalInt;
  *   0(%rsp)  frompc; retp = rsp
  *   %rbp     caller's frame pointer
  *
+ * -mrecord-mcount -mnop-mcount: a nop of five bytes in place of the call, entered likewise
+ *
  * in return_to_handler, all: the ret has popped the slot, retp = rsp - 8; %rbp is the caller's again
  * </pre>
  *
@@ -105,23 +107,47 @@ final class X86_64 {
           .build();
 
   private static final AbiCard PATCHABLE =
-      AbiCard.named("patchable")
+      entered("patchable")
           .flags("-fpatchable-function-entry=5")
-          .moment(Moment.BEFORE_PROLOGUE)
-          .arguments(
-              UC_X86_REG_RDI,
-              UC_X86_REG_RSI,
-              UC_X86_REG_RDX,
-              UC_X86_REG_RCX,
-              UC_X86_REG_R8,
-              UC_X86_REG_R9)
           .sites(SiteTable.PATCHABLE, X86.NOPS)
           .prologue(X86.beforeFrame(8))
-          .slot(Operand.sum(UC_X86_REG_RSP, 0))
-          .fpMustAgree(Operand.register(UC_X86_REG_RBP), Operand.register(UC_X86_REG_RBP))
-          .retpAtExit(Operand.sum(UC_X86_REG_RSP, -8))
           .slotFromFpBySite(8)
           .remark("the nops stay: the site is seen, not patched")
+          .build();
+
+  private static final AbiCard FENTRY_NOP =
+      entered("fentry-nop")
+          .flags("-pg -mfentry -mrecord-mcount -mnop-mcount")
+          .sites(SiteTable.MCOUNT_LOC, X86.NOPS)
+          .prologue(X86.firstNop(8, 0x5241, 2))
+          .slotFromFpBySite(8)
+          .remark("one nop of five bytes: the site is seen, not patched")
+          .build();
+
+  private static final AbiCard MCOUNT_NOP =
+      entered("mcount-nop")
+          .flags("-pg -mrecord-mcount -mnop-mcount")
+          .sites(SiteTable.MCOUNT_LOC, X86.NOPS)
+          .prologue(X86.nopBehindFrame(8))
+          .slotFromFp(8)
+          .atSite(
+              AbiCard.named("mcount-nop")
+                  .flags("-pg -mrecord-mcount -mnop-mcount")
+                  .moment(Moment.AFTER_PROLOGUE)
+                  .arguments(
+                      UC_X86_REG_RDI,
+                      UC_X86_REG_RSI,
+                      UC_X86_REG_RDX,
+                      UC_X86_REG_RCX,
+                      UC_X86_REG_R8,
+                      UC_X86_REG_R9)
+                  .sites(SiteTable.MCOUNT_LOC, X86.NOPS)
+                  .slot(Operand.sum(UC_X86_REG_RBP, 8))
+                  .fpMustAgree(Operand.word(UC_X86_REG_RBP, 0), Operand.register(UC_X86_REG_RBP))
+                  .retpAtExit(Operand.sum(UC_X86_REG_RSP, -8))
+                  .slotFromFp(8)
+                  .build())
+          .remark("one nop behind the prologue: the function is entered at its beginning")
           .build();
 
   static final Isa ISA =
@@ -166,9 +192,25 @@ final class X86_64 {
               .build(),
           LandingCode.oneBlock(32, X86_64::wayOut, X86::jump),
           X86.STOPS,
-          List.of(FENTRY, MCOUNT, PATCHABLE));
+          List.of(FENTRY, MCOUNT, FENTRY_NOP, MCOUNT_NOP, PATCHABLE));
 
   private X86_64() {}
+
+  /** What all functions share that are entered at their first instruction. */
+  private static AbiCardBuilder entered(String name) {
+    return AbiCard.named(name)
+        .moment(Moment.BEFORE_PROLOGUE)
+        .arguments(
+            UC_X86_REG_RDI,
+            UC_X86_REG_RSI,
+            UC_X86_REG_RDX,
+            UC_X86_REG_RCX,
+            UC_X86_REG_R8,
+            UC_X86_REG_R9)
+        .slot(Operand.sum(UC_X86_REG_RSP, 0))
+        .fpMustAgree(Operand.register(UC_X86_REG_RBP), Operand.register(UC_X86_REG_RBP))
+        .retpAtExit(Operand.sum(UC_X86_REG_RSP, -8));
+  }
 
   /** {@code jmp *mailbox(%rip)}. */
   private static byte[] wayOut(long at, long mailbox) {

@@ -11,6 +11,7 @@ import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.Visible;
 import java.io.BufferedInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -95,7 +96,7 @@ public final class CoreHost {
         }
       }
     } catch (IOException e) {
-      System.err.println("retstack: " + e);
+      System.err.println(Visible.lines("retstack: " + e));
     }
     Runtime.getRuntime().halt(ORPHANED);
   }

@@ -11,6 +11,7 @@ import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.codec.Chunks;
 import dev.retstack.schema.codec.Codecs;
 import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.codec.EndDetail;
 import dev.retstack.schema.codec.RecordBatch;
 import java.io.StreamCorruptedException;
 import java.util.Collections;
@@ -150,7 +151,11 @@ final class CoreStream {
     unhijackable += chunk.getUnhijackable();
     time = chunk.getLastTime();
     if (chunk.getEnd() != CoreEnd.RUNNING) {
-      ending = new CoreEnding(chunk.getEnd(), 0, LastWords.printable(chunk.getEndDetail()));
+      ending =
+          new CoreEnding(
+              chunk.getEnd(),
+              EndDetail.exitCode(chunk.getEndDetail()).orElse(0),
+              LastWords.printable(chunk.getEndDetail()));
     }
   }
 

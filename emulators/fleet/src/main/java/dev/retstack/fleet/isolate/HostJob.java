@@ -90,6 +90,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
       long seed,
       long stackBytes,
       long memoryBytesMax,
+      long outputBytesMax,
       List<String> readable) {
 
     static CorePart of(CoreSpec spec) {
@@ -115,6 +116,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
           linux.seed(),
           linux.stackBytes(),
           linux.memoryBytesMax(),
+          linux.outputBytesMax(),
           linux.readable().stream().map(Path::toString).toList());
     }
 
@@ -129,6 +131,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
               seed,
               stackBytes,
               memoryBytesMax,
+              outputBytesMax,
               readable.stream().map(Path::of).toList());
       return new CoreSpec(
           name,

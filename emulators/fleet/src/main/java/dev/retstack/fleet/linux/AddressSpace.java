@@ -24,6 +24,7 @@ final class AddressSpace {
   private final long mappingsFrom;
   private final long mappingsTo;
   private final long stackTop;
+  private final boolean readImpliesExecute;
   private final List<Range> reserved = new ArrayList<>();
 
   private long mappedBytes;
@@ -36,9 +37,14 @@ final class AddressSpace {
 
   private record Range(long start, long size) {}
 
-  AddressSpace(GuestMemory memory, long imageEnd, long bytesMax) {
+  /**
+   * @param readImpliesExecute true where what may be read may be executed, whatever the program
+   *     asks for
+   */
+  AddressSpace(GuestMemory memory, long imageEnd, long bytesMax, boolean readImpliesExecute) {
     this.memory = memory;
     this.bytesMax = bytesMax;
+    this.readImpliesExecute = readImpliesExecute;
     boolean wide = memory.wordBytes() == 8;
     this.mappingsFrom = wide ? 0x20_0000_0000L : 0x4000_0000L;
     this.mappingsTo = wide ? 0x30_0000_0000L : 0x7000_0000L;
@@ -54,9 +60,16 @@ final class AddressSpace {
   }
 
   /** Maps the stack; returns its lowest address. */
-  long mapStack(long size) {
-    memory.map(stackTop - size, size, GuestMemory.READ | GuestMemory.WRITE);
+  long mapStack(long size, boolean executable) {
+    int permissions = granted(GuestMemory.READ | GuestMemory.WRITE);
+    memory.map(stackTop - size, size, permissions | (executable ? GuestMemory.EXECUTE : 0));
     return stackTop - size;
+  }
+
+  /** The permissions that a program gets for those that it asks for. */
+  private int granted(int permissions) {
+    boolean more = readImpliesExecute && (permissions & GuestMemory.READ) != 0;
+    return more ? permissions | GuestMemory.EXECUTE : permissions;
   }
 
   /** Keeps the program from changing a range: the tracer's own pages. */
@@ -75,7 +88,8 @@ final class AddressSpace {
     long oldEnd = GuestMemory.pageUp(breakNow);
     long newEnd = GuestMemory.pageUp(wanted);
     if (newEnd > oldEnd) {
-      memory.protect(oldEnd, newEnd - oldEnd, GuestMemory.READ | GuestMemory.WRITE);
+      int permissions = granted(GuestMemory.READ | GuestMemory.WRITE);
+      memory.protect(oldEnd, newEnd - oldEnd, permissions);
     } else if (newEnd < oldEnd) {
       // Memory that comes back must be zero again.
       clear(newEnd, oldEnd - newEnd);
@@ -143,20 +157,18 @@ final class AddressSpace {
   void unmap(long address, long length) {
     long size = pages(length);
     requireOwn(address, size);
-    long freed = 0;
-    for (long page = address; page != address + size; page += GuestMemory.PAGE) {
-      if (memory.isMapped(page, GuestMemory.PAGE)) {
-        freed += GuestMemory.PAGE;
-      }
-    }
+    long freed = memory.mappedBytes(address, size);
     if (freed == 0) {
       return;
     }
-    memory.unmap(address, size);
-    mappedBytes = Math.max(0, mappedBytes - freed);
     // A hole in the middle leaves two mappings where one was.
     boolean before = memory.isMapped(address - GuestMemory.PAGE, GuestMemory.PAGE);
     boolean after = memory.isMapped(address + size, GuestMemory.PAGE);
+    if (before && after && mappings >= MAPPINGS_MAX) {
+      throw new SystemCallException(Errno.ENOMEM);
+    }
+    memory.unmap(address, size);
+    mappedBytes = Math.max(0, mappedBytes - freed);
     mappings = Math.max(0, mappings + (before && after ? 1 : before || after ? 0 : -1));
   }
 
@@ -170,7 +182,7 @@ final class AddressSpace {
     if (!memory.isMapped(address, size)) {
       throw new SystemCallException(Errno.ENOMEM);
     }
-    memory.protect(address, size, permissions);
+    memory.protect(address, size, granted(permissions));
   }
 
   /** Makes a mapping shorter or longer, elsewhere where it must and {@code mayMove}. */
@@ -218,7 +230,7 @@ final class AddressSpace {
   }
 
   private void mapAt(long address, long size, int permissions) {
-    memory.map(address, size, permissions);
+    memory.map(address, size, granted(permissions));
     mappings++;
     mappedBytes += size;
   }

@@ -20,8 +20,9 @@ final class FileTable {
   FileTable(LinuxOptions options) {
     this.options = options;
     files[0] = new OpenFile.Input(options.stdin());
-    files[1] = new OpenFile.Output(options.stdout());
-    files[2] = new OpenFile.Output(options.stderr());
+    OpenFile.Quota quota = new OpenFile.Quota(options.outputBytesMax());
+    files[1] = new OpenFile.Output(options.stdout(), quota);
+    files[2] = new OpenFile.Output(options.stderr(), quota);
   }
 
   OpenFile get(long descriptor) {

@@ -1,5 +1,7 @@
 package dev.retstack.fleet.linux;
 
+import dev.retstack.schema.codec.EndDetail;
+
 /** How a program ended. */
 public sealed interface LinuxEnd {
 
@@ -22,7 +24,24 @@ public sealed interface LinuxEnd {
 
     @Override
     public String describe() {
-      return "exited with code " + code;
+      return EndDetail.exited(code);
+    }
+  }
+
+  /**
+   * By us, since it was at a limit.
+   *
+   * @param why which
+   */
+  record Stopped(String why) implements LinuxEnd {
+    @Override
+    public int shellCode() {
+      return 0;
+    }
+
+    @Override
+    public String describe() {
+      return why;
     }
   }
 
@@ -40,7 +59,7 @@ public sealed interface LinuxEnd {
 
     @Override
     public String describe() {
-      return "killed by signal " + signal + ": " + why;
+      return EndDetail.killed(signal, why);
     }
   }
 }

@@ -19,6 +19,7 @@ import java.util.Map;
  * @param seed of AT_RANDOM and getrandom
  * @param stackBytes size of the stack, a multiple of 64 KiB
  * @param memoryBytesMax most memory for heap and mappings together
+ * @param outputBytesMax most output, on stdout and stderr together: more ends the program
  * @param readable files and folders of the host that the program may open for reading
  */
 public record LinuxOptions(
@@ -30,6 +31,7 @@ public record LinuxOptions(
     long seed,
     long stackBytes,
     long memoryBytesMax,
+    long outputBytesMax,
     List<Path> readable) {
 
   /** Default size of the stack: that of most Linux systems. */
@@ -37,6 +39,9 @@ public record LinuxOptions(
 
   /** Default limit of heap and mappings. */
   public static final long MEMORY_BYTES_MAX = 256L << 20;
+
+  /** Default limit of output. */
+  public static final long OUTPUT_BYTES_MAX = 64L << 20;
 
   /** Checks what the type cannot. */
   public LinuxOptions {
@@ -53,6 +58,9 @@ public record LinuxOptions(
     if (memoryBytesMax < 0) {
       throw new IllegalArgumentException("memory limit " + memoryBytesMax + " is negative");
     }
+    if (outputBytesMax < 0) {
+      throw new IllegalArgumentException("output limit " + outputBytesMax + " is negative");
+    }
   }
 
   /** A program with a name, no input, an empty environment, and its output thrown away. */
@@ -66,42 +74,68 @@ public record LinuxOptions(
         1,
         STACK_BYTES,
         MEMORY_BYTES_MAX,
+        OUTPUT_BYTES_MAX,
         List.of());
   }
 
   /** The same with other arguments, the program's name first. */
   public LinuxOptions withArguments(List<String> value) {
-    return new LinuxOptions(
-        value, environment, stdin, stdout, stderr, seed, stackBytes, memoryBytesMax, readable);
+    return with(value, environment, seed, readable);
   }
 
   /** The same with another environment. */
   public LinuxOptions withEnvironment(Map<String, String> value) {
-    return new LinuxOptions(
-        arguments, value, stdin, stdout, stderr, seed, stackBytes, memoryBytesMax, readable);
+    return with(arguments, value, seed, readable);
   }
 
   /** The same with other streams. */
   public LinuxOptions withStreams(InputStream in, OutputStream out, OutputStream err) {
     return new LinuxOptions(
-        arguments, environment, in, out, err, seed, stackBytes, memoryBytesMax, readable);
+        arguments,
+        environment,
+        in,
+        out,
+        err,
+        seed,
+        stackBytes,
+        memoryBytesMax,
+        outputBytesMax,
+        readable);
   }
 
   /** The same with another seed of AT_RANDOM and getrandom. */
   public LinuxOptions withSeed(long value) {
-    return new LinuxOptions(
-        arguments, environment, stdin, stdout, stderr, value, stackBytes, memoryBytesMax, readable);
+    return with(arguments, environment, value, readable);
   }
 
-  /** The same with other limits of memory. */
+  /** The same with another stack and another limit of memory. */
   public LinuxOptions withMemory(long stack, long most) {
+    return withLimits(stack, most, outputBytesMax);
+  }
+
+  /** The same with another stack, and other limits of memory and output. */
+  public LinuxOptions withLimits(long stack, long memory, long output) {
     return new LinuxOptions(
-        arguments, environment, stdin, stdout, stderr, seed, stack, most, readable);
+        arguments, environment, stdin, stdout, stderr, seed, stack, memory, output, readable);
   }
 
   /** The same with files and folders of the host that the program may read. */
   public LinuxOptions withReadable(List<Path> value) {
+    return with(arguments, environment, seed, value);
+  }
+
+  private LinuxOptions with(
+      List<String> argv, Map<String, String> envp, long otherSeed, List<Path> files) {
     return new LinuxOptions(
-        arguments, environment, stdin, stdout, stderr, seed, stackBytes, memoryBytesMax, value);
+        argv,
+        envp,
+        stdin,
+        stdout,
+        stderr,
+        otherSeed,
+        stackBytes,
+        memoryBytesMax,
+        outputBytesMax,
+        files);
   }
 }

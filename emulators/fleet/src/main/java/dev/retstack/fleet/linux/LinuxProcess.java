@@ -67,7 +67,11 @@ public final class LinuxProcess implements AutoCloseable {
     this.memory = memory;
     this.options = options;
     this.space =
-        new AddressSpace(memory, image.segments().getLast().end(), options.memoryBytesMax());
+        new AddressSpace(
+            memory,
+            image.segments().getLast().end(),
+            options.memoryBytesMax(),
+            abi.readImpliesExecute(image.executableStack()));
     this.files = new FileTable(options);
     this.random = new SplittableRandom(options.seed());
     this.names = SystemCallNames.of(abi.numbers().table());
@@ -93,7 +97,7 @@ public final class LinuxProcess implements AutoCloseable {
 
   /** Maps and writes the stack; returns the stack pointer for the first instruction. */
   public long start() {
-    long bottom = space.mapStack(options.stackBytes());
+    long bottom = space.mapStack(options.stackBytes(), image.executableStack().orElse(false));
     byte[] bytes = new byte[AT_RANDOM_BYTES];
     random.nextBytes(bytes);
     return new InitialStack(memory, bottom, space.stackTop(), abi.stackGap())
@@ -174,6 +178,11 @@ public final class LinuxProcess implements AutoCloseable {
       registers.fail(e.errno());
     } catch (GuestAccessException e) {
       registers.fail(Errno.EFAULT);
+    } catch (OpenFile.OutputLimitException e) {
+      endWith(
+          new LinuxEnd.Stopped(
+              "limit of %d bytes of output: if it is meant to print more, raise --max-output"
+                  .formatted(options.outputBytesMax())));
     } catch (IOException e) {
       registers.fail(Errno.EIO);
     }

@@ -40,6 +40,7 @@ final class MemoryCalls {
     calls.put("mremap", this::remap);
     calls.put("madvise", a -> 0);
     calls.put("cacheflush", a -> 0);
+    calls.put("riscv_flush_icache", a -> 0);
   }
 
   /** The arguments of {@code old_mmap}: it passes one pointer to all of them. */

@@ -64,8 +64,31 @@ interface OpenFile extends Closeable {
     }
   }
 
+  /** How much a program may yet print; more is an {@link OutputLimitException}. */
+  final class Quota {
+    private long left;
+
+    Quota(long bytes) {
+      left = bytes;
+    }
+
+    /** Takes as much as there is of what is wanted. */
+    int take(int wanted) {
+      int taken = (int) Math.min(left, wanted);
+      left -= taken;
+      return taken;
+    }
+  }
+
+  /** A program printed more than it may. */
+  final class OutputLimitException extends IOException {
+    OutputLimitException() {
+      super("no more output");
+    }
+  }
+
   /** Output to the host; not closed with the descriptor. */
-  record Output(OutputStream stream) implements OpenFile {
+  record Output(OutputStream stream, Quota quota) implements OpenFile {
     @Override
     public int mode() {
       return PIPE;
@@ -73,7 +96,11 @@ interface OpenFile extends Closeable {
 
     @Override
     public void write(byte[] bytes) throws IOException {
-      stream.write(bytes);
+      int taken = quota.take(bytes.length);
+      stream.write(bytes, 0, taken);
+      if (taken < bytes.length) {
+        throw new OutputLimitException();
+      }
     }
   }
 

@@ -27,9 +27,25 @@ public record ActiveConvention(AbiCard card, List<Symbol> countingFunctions, Lis
 
   /** The site that is a call which returns to an address. */
   public Optional<CallSite> returningTo(long address) {
+    int found = firstFrom(address); // the call is the one before it
+    return found > 0 && sites.get(found - 1).after() == address
+        ? Optional.of(sites.get(found - 1))
+        : Optional.empty();
+  }
+
+  /** The site at an address. */
+  public Optional<CallSite> at(long address) {
+    int found = firstFrom(address);
+    return found < sites.size() && sites.get(found).address() == address
+        ? Optional.of(sites.get(found))
+        : Optional.empty();
+  }
+
+  /** Index of the first site at or above an address. */
+  private int firstFrom(long address) {
     int low = 0;
     int high = sites.size();
-    while (low < high) { // the first site at or above the address: the call is the one before it
+    while (low < high) {
       int middle = (low + high) >>> 1;
       if (Long.compareUnsigned(sites.get(middle).address(), address) < 0) {
         low = middle + 1;
@@ -37,8 +53,6 @@ public record ActiveConvention(AbiCard card, List<Symbol> countingFunctions, Lis
         high = middle;
       }
     }
-    return low > 0 && sites.get(low - 1).after() == address
-        ? Optional.of(sites.get(low - 1))
-        : Optional.empty();
+    return low;
   }
 }

@@ -225,6 +225,11 @@ public final class ElfFile {
     return segments.tls();
   }
 
+  /** True where PT_GNU_STACK asks for an executable stack; empty without that header. */
+  public Optional<Boolean> executableStack() {
+    return segments.executableStack();
+  }
+
   /** Address of the program headers in memory (AT_PHDR), where a segment holds them. */
   public Optional<Long> programHeadersAddress() {
     return segments.addressOf(header.programHeaderOffset());

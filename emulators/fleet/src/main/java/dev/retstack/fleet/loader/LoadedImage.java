@@ -148,9 +148,10 @@ public final class LoadedImage {
       throw new ElfFormatException(
           elf.name(),
           "every call site",
-          "switched off (" + elf.mcountLoc().size() + " nops)",
-          "calls of " + symbolNames(),
-          "compile without -mnop-mcount");
+          "neither a call nor a known nop (%d entries of __mcount_loc)"
+              .formatted(elf.mcountLoc().size()),
+          "calls of " + symbolNames() + ", or nops in their place",
+          "compile with " + flags());
     }
     if (elf.functions().isEmpty()) {
       throw new ElfFormatException(

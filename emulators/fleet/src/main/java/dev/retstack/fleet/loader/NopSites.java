@@ -41,6 +41,20 @@ final class NopSites {
   }
 
   private Optional<CallSite> site(AbiCard card, long address) {
+    return card.siteTable() == AbiCard.SiteTable.MCOUNT_LOC
+        ? inFunction(card, address)
+        : atBeginning(card, address);
+  }
+
+  /** In place of a call, which may stand behind the prologue. */
+  private Optional<CallSite> inFunction(AbiCard card, long site) {
+    long function = SiteFinder.holder(image, site).map(Symbol::address).orElse(site);
+    return card.prologue()
+        .scan(code, function, site, site)
+        .map(facts -> new CallSite(site, function, site, facts));
+  }
+
+  private Optional<CallSite> atBeginning(AbiCard card, long address) {
     long function = image.functionAt(address).map(Symbol::address).orElse(address - LEAD_IN - 1);
     long site = address;
     boolean far = address - function > LEAD_IN;

@@ -10,6 +10,7 @@ import java.util.Optional;
  *
  * @param loads PT_LOAD segments, sorted by address, without overlaps, not empty
  * @param tls template of thread-local data, where there is one
+ * @param executableStack what PT_GNU_STACK asks for; empty without that header
  * @param notes ranges of the file that hold notes
  * @param files which bytes of the file each PT_LOAD takes, in the order of the file
  * @param bias what was added to every address of the file
@@ -17,6 +18,7 @@ import java.util.Optional;
 record SegmentTable(
     List<Segment> loads,
     Optional<Segment> tls,
+    Optional<Boolean> executableStack,
     List<FileRange> notes,
     List<Load> files,
     long bias) {
@@ -34,6 +36,7 @@ record SegmentTable(
     List<FileRange> notes = new ArrayList<>();
     List<Load> files = new ArrayList<>();
     Segment tls = null;
+    Optional<Boolean> executableStack = Optional.empty();
     long memory = 0;
     for (int i = 0; i < header.programHeaderCount(); i++) {
       ProgramHeader p = ProgramHeader.read(bytes, header, i);
@@ -58,6 +61,7 @@ record SegmentTable(
           files.add(new Load(new FileRange(p.offset(), p.fileSize()), load.address()));
         }
         case Elf.PT_TLS -> tls = p.toSegment(bytes, bias);
+        case Elf.PT_GNU_STACK -> executableStack = Optional.of((p.flags() & Elf.PF_X) != 0);
         case Elf.PT_NOTE -> {
           bytes.requireRange(p.offset(), p.fileSize(), p.field("p_offset"));
           notes.add(new FileRange(p.offset(), p.fileSize()));
@@ -68,7 +72,12 @@ record SegmentTable(
     loads.sort((a, b) -> Long.compareUnsigned(a.address(), b.address()));
     requireApart(bytes, loads);
     return new SegmentTable(
-        List.copyOf(loads), Optional.ofNullable(tls), List.copyOf(notes), List.copyOf(files), bias);
+        List.copyOf(loads),
+        Optional.ofNullable(tls),
+        executableStack,
+        List.copyOf(notes),
+        List.copyOf(files),
+        bias);
   }
 
   /** The segment that holds all {@code length} bytes from {@code address} on. */

@@ -49,6 +49,7 @@ final class Contexts<S extends FrameStack> {
   private final Supplier<S> stacks;
   private final Windows<S> windows;
   private final Listener<S> listener;
+  private final GivenUp givenUp;
   private final GuestTasks<S> tasks;
   private Context<S> current;
 
@@ -69,8 +70,15 @@ final class Contexts<S extends FrameStack> {
    *
    * @param stacks makes the frames of a new context
    * @param declared the task that runs, where the image tells
+   * @param givenUp what was taken for dead, of all contexts
    */
-  Contexts(Supplier<S> stacks, StackRegions regions, TaskSource declared, Listener<S> listener) {
+  Contexts(
+      Supplier<S> stacks,
+      StackRegions regions,
+      TaskSource declared,
+      Listener<S> listener,
+      GivenUp givenUp) {
+    this.givenUp = givenUp;
     this.stacks = stacks;
     this.windows = new Windows<>(regions);
     this.listener = listener;
@@ -113,6 +121,27 @@ final class Contexts<S extends FrameStack> {
       all.add(context.frames);
     }
     return all;
+  }
+
+  /** What was taken for dead. */
+  GivenUp givenUp() {
+    return givenUp;
+  }
+
+  /** The frames of the current context but so many are taken for dead. */
+  void giveUp(int keep) {
+    giveUp(current, keep);
+  }
+
+  private void giveUp(Context<S> context, int keep) {
+    S frames = context.frames;
+    for (int i = keep; i < frames.size(); i++) {
+      boolean gaveWay = i + 1 < frames.size() && frames.isTail(i + 1);
+      if (!gaveWay) { // else its slot is that of the one above, which returns to where it would
+        givenUp.add(frames.givenUp(i).of(context.task.id));
+      }
+    }
+    frames.truncate(keep);
   }
 
   /** {@link GuestTasks#mayShareStack}. */
@@ -166,17 +195,41 @@ final class Contexts<S extends FrameStack> {
 
   /**
    * A hijacked return arrived for which the current context has no open frame, or with the stack
-   * pointer outside of its window: makes the context current that has the frame.
+   * pointer outside of its window, or where a frame that was given up may be meant: makes the
+   * context current that has the frame.
    *
    * @param place where it arrived
    * @param stackPointer after the return
    * @param above where the frame's slot lies below
+   * @return the frame, where it had been given up; null: the probe has it
    */
-  void exit(int place, long stackPointer, long above) {
+  GivenUp.Frame exit(int place, long stackPointer, long above, GivenUp.Arrival arrival) {
     Context<S> found = holder(place, stackPointer, above);
-    if (found == null) {
-      return; // the probe knows what to say
+    GivenUp.Frame dead = givenUp.isEmpty() ? null : givenUp.find(place, above, arrival);
+    if (dead != null && !isOther(dead, found, place, above, arrival)) {
+      givenUp.remove(dead);
+      GuestTask<S> task = outside() ? tasks.find(dead.task()) : null;
+      if (task != null) {
+        switchTo(task, stackPointer);
+      }
+      return dead;
     }
+    if (found != null) { // else the probe knows what to say
+      goOnIn(found, stackPointer);
+    }
+    return null;
+  }
+
+  private boolean isOther(
+      GivenUp.Frame dead, Context<S> found, int place, long above, GivenUp.Arrival arrival) {
+    if (found == null || !found.fits(place, above)) {
+      return false;
+    }
+    GivenUp.Frame open = found.frames.givenUp(found.open(place, above));
+    return givenUp.isOther(dead, open.selfPc(), open.retP(), open.convention(), arrival);
+  }
+
+  private void goOnIn(Context<S> found, long stackPointer) {
     suspended = false;
     switchTo(found.task, stackPointer);
     while (current != found) {
@@ -249,8 +302,14 @@ final class Contexts<S extends FrameStack> {
   private void forget(GuestTask<S> task) {
     left.removeIf(interrupt -> interrupt.task == task);
     for (Context<S> over = task.top; over != null; over = over.below) {
-      listener.over(over.frames);
+      over(over);
     }
+  }
+
+  /** Nothing is known of a context from now on. */
+  private void over(Context<S> context) {
+    giveUp(context, 0);
+    listener.over(context.frames);
   }
 
   private void tell(TaskEvent event, GuestTask<S> task, long stackPointer) {
@@ -388,7 +447,7 @@ final class Contexts<S extends FrameStack> {
     } else {
       left.addLast(current);
       if (left.size() > LEFT_MOST) {
-        listener.over(left.removeFirst().frames);
+        over(left.removeFirst());
       }
     }
     current.task.top = current.below;

@@ -13,6 +13,7 @@ import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.Symbol;
 import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -56,16 +57,18 @@ public final class EntryPoints {
     TaskFunctions none = TaskFunctions.require(image, TaskOptions.NONE);
     rules = new SiteRules(image, TraceSettings.standard(), none);
     unwinders = conventions.isEmpty() ? List.of() : image.unwinders();
-    cards = conventions.stream().map(ActiveConvention::card).toArray(AbiCard[]::new);
-    for (int i = 0; i < cards.length; i++) {
+    List<AbiCard> all = new ArrayList<>(conventions.stream().map(ActiveConvention::card).toList());
+    for (int i = 0; i < conventions.size(); i++) {
       for (Symbol function : conventions.get(i).countingFunctions()) {
         countingFunctions.merge(function.address(), new int[] {i}, EntryPoints::join);
       }
-      if (cards[i].siteTable() != AbiCard.SiteTable.NONE) {
+      if (all.get(i).siteTable() != AbiCard.SiteTable.NONE) {
+        int atSite = all.get(i).atSite().isPresent() ? all.size() : i;
+        all.get(i).atSite().ifPresent(all::add);
         for (CallSite site : conventions.get(i).sites()) {
           Site entry = new Site(site.address(), i, site.facts());
           blocks.put(site.function(), entry);
-          blocks.put(site.address(), entry);
+          blocks.put(site.address(), new Site(site.address(), atSite, site.facts()));
           // calls that skip a site in front of the local entry
           image
               .elf()
@@ -75,6 +78,7 @@ public final class EntryPoints {
         }
       }
     }
+    cards = all.toArray(AbiCard[]::new);
     switchedOff.forEach(site -> blocks.put(site.selfPc(), site));
     sites = blocks.values().stream().mapToLong(Site::selfPc).sorted().distinct().toArray();
   }
@@ -131,6 +135,23 @@ public final class EntryPoints {
       }
     }
     return null;
+  }
+
+  /**
+   * Bytes from the slot of a function up to the stack pointer at its exit, where the code tells and
+   * the card does not foretell the slot; else 0.
+   */
+  long up(int convention, long site) {
+    if (cards[convention].retpCheck()) {
+      return 0;
+    }
+    return image
+        .conventions()
+        .get(convention)
+        .at(site)
+        .map(found -> found.facts().frameBytes() - found.facts().savedAt())
+        .filter(bytes -> bytes > 0)
+        .orElse(0L);
   }
 
   /** True where two addresses are of one function. */

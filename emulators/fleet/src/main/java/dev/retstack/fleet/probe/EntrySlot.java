@@ -10,18 +10,21 @@ import dev.retstack.fleet.probe.EntryPoints.Site;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.unicorn.Unicorn;
 import java.util.List;
+import java.util.stream.LongStream;
 
 /** The slot that holds the return address of a function, and what else an ABI card says of now. */
 final class EntrySlot {
   private final Unicorn engine;
   private final GuestMemory memory;
   private final long wordMask;
+  private final int stackPointer;
   private Slot slot;
   private long address;
   private long retP;
   private long from;
 
-  EntrySlot(Unicorn engine, GuestMemory memory, long wordMask) {
+  EntrySlot(Unicorn engine, GuestMemory memory, long wordMask, int stackPointer) {
+    this.stackPointer = stackPointer;
     this.engine = engine;
     this.memory = memory;
     this.wordMask = wordMask;
@@ -79,6 +82,11 @@ final class EntrySlot {
     return from;
   }
 
+  /** It holds a handler of a frame that gave way; that would have returned there. */
+  void returnsTo(long address) {
+    from = address;
+  }
+
   /** Puts the address of a handler slot there. */
   void hijack(long handler) {
     if (slot.place() == Slot.Place.REGISTER) {
@@ -122,15 +130,34 @@ final class EntrySlot {
     }
   }
 
+  /** True where the stack pointer foretells this slot. */
+  boolean foretells(AbiCard card, long retP) {
+    List<Operand> foretold = card.retpAtExit();
+    for (int i = 0; i < foretold.size(); i++) {
+      if (value(foretold.get(i)) == retP) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** {@link GivenUp.Arrival#exits}, of functions of these cards. */
+  long[] exits(List<AbiCard> cards) {
+    LongStream foretold =
+        cards.stream().flatMap(card -> card.retpAtExit().stream()).mapToLong(this::value);
+    long now = engine.reg_read(stackPointer) & wordMask;
+    return LongStream.concat(LongStream.of(now), foretold).toArray();
+  }
+
+  /** True where the stack pointer is so many bytes above a slot; not for 0. */
+  boolean isUp(long bytes, long retP) {
+    return bytes > 0 && ((engine.reg_read(stackPointer) - retP) & wordMask) == bytes;
+  }
+
   /** The slot as the stack pointer foretells it; that of the entry where it cannot. */
   private long retpAtExit(AbiCard card, long atEntry) {
     List<Operand> foretold = card.retpAtExit();
-    for (int i = 0; i < foretold.size(); i++) {
-      if (value(foretold.get(i)) == atEntry) {
-        return atEntry;
-      }
-    }
-    return foretold.isEmpty() ? atEntry : value(foretold.getFirst());
+    return foretold.isEmpty() || foretells(card, atEntry) ? atEntry : value(foretold.getFirst());
   }
 
   /** The values of some operands now; 0 for those that cannot be read. */

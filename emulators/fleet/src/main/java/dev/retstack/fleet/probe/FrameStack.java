@@ -20,6 +20,18 @@ interface FrameStack {
   /** Leaves so many frames. */
   void truncate(int frames);
 
+  /** What is to be known of an open frame that is taken for dead; its task is 0. */
+  GivenUp.Frame givenUp(int frame);
+
+  /** Index of the frame that gave way to a frame at last. */
+  default int first(int frame) {
+    int first = frame;
+    while (first > 0 && isTail(first)) {
+      first--;
+    }
+    return first;
+  }
+
   /**
    * The frame that returns through a place.
    *

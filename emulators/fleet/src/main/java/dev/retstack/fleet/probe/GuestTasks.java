@@ -100,7 +100,8 @@ final class GuestTasks<S extends FrameStack> {
     return task == null ? add(id) : task;
   }
 
-  private GuestTask<S> find(long id) {
+  /** The task of an id; null where none has it. */
+  GuestTask<S> find(long id) {
     for (GuestTask<S> task : tasks) {
       if (task.id == id && !task.over) {
         return task;

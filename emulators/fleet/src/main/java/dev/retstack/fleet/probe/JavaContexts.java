@@ -33,16 +33,22 @@ final class JavaContexts implements Contexts.Listener<JavaFrames>, Unwinding.Sta
       long codeMask,
       StackRegions regions,
       TaskRules tasks,
-      Supplier<SiteRules> rules,
-      int limit) {
+      EntryPoints points,
+      int limit,
+      GivenUp givenUp) {
     this.events = events;
     this.batch = batch;
     this.clock = clock;
     this.codeMask = codeMask;
-    this.rules = rules;
+    rules = points::rules;
     this.tasks = tasks;
     contexts =
-        new Contexts<>(() -> new JavaFrames(limit, rules.get().settings()), regions, tasks, this);
+        new Contexts<>(
+            () -> new JavaFrames(limit, points.rules().settings(), points),
+            regions,
+            tasks,
+            this,
+            givenUp);
     goOn();
   }
 
@@ -110,9 +116,17 @@ final class JavaContexts implements Contexts.Listener<JavaFrames>, Unwinding.Sta
   }
 
   /** {@link Contexts#exit}. */
-  void exit(int handler, long stackPointer, long above) {
-    contexts.exit(handler, stackPointer, above);
+  GivenUp.Frame exit(int handler, long stackPointer, long above, GivenUp.Arrival arrival) {
+    GivenUp.Frame dead = contexts.exit(handler, stackPointer, above, arrival);
     goOn();
+    return dead;
+  }
+
+  /** {@link Contexts#giveUp(int)}. */
+  void giveUp(int keep) {
+    if (keep < current.frames.size()) {
+      contexts.giveUp(keep);
+    }
   }
 
   /** {@link Probe#interruptEnter}. */

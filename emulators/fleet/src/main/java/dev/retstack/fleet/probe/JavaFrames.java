@@ -15,8 +15,11 @@ final class JavaFrames implements FrameStack {
   /** Index of the frame of a graph function below which all is recorded. */
   private int graphBase = NONE;
 
+  private final EntryPoints points;
+
   /** No frames. */
-  JavaFrames(int limit, TraceSettings settings) {
+  JavaFrames(int limit, TraceSettings settings, EntryPoints points) {
+    this.points = points;
     stack = new RetStack(limit, LandingPage.SLOTS);
     late = new LateEntries(stack);
     late.follow(settings.minDuration());
@@ -70,6 +73,19 @@ final class JavaFrames implements FrameStack {
   @Override
   public void truncate(int count) {
     stack.truncate(count);
+  }
+
+  @Override
+  public GivenUp.Frame givenUp(int frame) {
+    return new GivenUp.Frame(
+        stack.selfPc(frame),
+        stack.fromPc(first(frame)),
+        stack.retP(frame),
+        points.up(stack.convention(frame), stack.selfPc(frame)),
+        stack.slot(frame),
+        stack.handlerOf(frame),
+        stack.convention(frame),
+        0);
   }
 
   @Override
@@ -147,24 +163,36 @@ final class JavaFrames implements FrameStack {
     return to;
   }
 
-  /** What a longjmp left on ret_stack must go before a new frame is put there. */
-  void dropDead(AbiCard card, int tailCaller, long newSlot, long fp, long wordMask) {
-    if (dropAboveTailCaller(tailCaller, newSlot)) {
-      return;
+  /** How many frames a new one stands on: a longjmp left the others. */
+  int living(AbiCard card, int tailCaller, long newSlot, long fp, long wordMask) {
+    int count = tailCaller < 0 ? 0 : tailCallers(tailCaller, newSlot);
+    if (count == 0 && card.slotFromFp().isPresent()) {
+      count = stack.callers((fp + card.slotFromFp().getAsLong()) & wordMask);
     }
-    if (card.slotFromFp().isEmpty()
-        || !stack.dropAbove((fp + card.slotFromFp().getAsLong()) & wordMask)) {
-      stack.dropDead(newSlot);
-    }
+    return count == 0 ? stack.below(newSlot) : count;
   }
 
-  /** True where the caller that was tail-called away is known: the frames above it are gone. */
-  private boolean dropAboveTailCaller(int handler, long retP) {
-    int frame = handler < 0 ? NONE : stack.find(handler, retP + 1);
-    if (frame < 0 || frame >= stack.size()) {
-      return false;
+  /**
+   * Where a function that was entered by a tail call would return to without its hijack: to the
+   * handler of the frame that gave way; where that had been given up, to its caller.
+   *
+   * @param slot its own
+   */
+  long tailCalledFrom(int handler, EntryPoints.Site site, EntrySlot slot, GivenUp givenUp) {
+    long exit = slot.retP() + points.up(site.convention(), site.selfPc());
+    int frame = stack.find(handler, slot.retP() + 1);
+    boolean isOpen = frame >= 0 && frame < stack.size();
+    if (isOpen
+        && stack.retP(frame) + points.up(stack.convention(frame), stack.selfPc(frame)) == exit) {
+      return slot.from();
     }
-    stack.truncate(frame + 1);
-    return true;
+    GivenUp.Frame dead = givenUp.leaving(handler, exit);
+    return dead == null ? slot.from() : dead.fromPc();
+  }
+
+  /** The frames up to the caller that was tail-called away, where it is known; else 0. */
+  private int tailCallers(int handler, long retP) {
+    int frame = stack.find(handler, retP + 1);
+    return frame < 0 || frame >= stack.size() ? 0 : frame + 1;
   }
 }

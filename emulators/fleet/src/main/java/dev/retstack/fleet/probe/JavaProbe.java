@@ -23,7 +23,7 @@ import dev.retstack.unicorn.Unicorn;
  * handler slot where the function's return address was; the return then arrives there, and the
  * landing code goes on at the saved address through the mailbox.
  */
-public final class JavaProbe implements BlockProbe {
+public final class JavaProbe implements BlockProbe, GivenUp.Arrival {
   private final Unicorn engine;
   private final LandingPage landing;
   private final TraceClock clock;
@@ -55,6 +55,11 @@ public final class JavaProbe implements BlockProbe {
 
   /** True where the next entry is in its context already. */
   private boolean placed;
+
+  private final GivenUp givenUp;
+
+  /** What exits when there is room for records, where it had been given up. */
+  private GivenUp.Frame revived;
 
   /** True where returns are hijacked. */
   private boolean graphCaller = true;
@@ -97,14 +102,15 @@ public final class JavaProbe implements BlockProbe {
     this.cards = points.cards().toArray(AbiCard[]::new);
     this.slotReach = points.slotReach(isa);
     this.calls = new CountingCalls(points, memory, addresses);
-    this.slot = new EntrySlot(engine, memory, wordMask);
+    this.slot = new EntrySlot(engine, memory, wordMask, stackPointer);
     this.triggers = new Triggers(points.rules());
     long mask = addresses.instruction(-1);
+    this.givenUp = new GivenUp(new GivenUp.GuestSlots(memory, landing::slot));
     this.contexts =
         new JavaContexts(
-            events, () -> batch, clock, mask, regions, tasks, points::rules, retStackLimit);
+            events, () -> batch, clock, mask, regions, tasks, points, retStackLimit, givenUp);
     var smashed = new SmashedReturns(engine, memory, isa, points, to -> landing.slotAt(to) >= 0);
-    this.watch = new ReturnWatch(smashed, events, clock, addresses, checkReturns);
+    this.watch = new ReturnWatch(smashed, events, clock, addresses, checkReturns, contexts::giveUp);
     this.unwinding =
         new Unwinding(
             engine, memory, landing, word -> Unwinding.NOWHERE, isa, points, regions, contexts);
@@ -208,7 +214,11 @@ public final class JavaProbe implements BlockProbe {
       return muted || function(site, 0);
     }
     int tailCaller = landing.slotAt(addresses.instruction(slot.from()));
-    frames.dropDead(card, tailCaller, slot.retP(), fp, wordMask);
+    if (tailCaller >= 0 && !givenUp.isEmpty()) {
+      slot.returnsTo(frames.tailCalledFrom(tailCaller, site, slot, givenUp));
+      tailCaller = landing.slotAt(addresses.instruction(slot.from()));
+    }
+    contexts.giveUp(frames.living(card, tailCaller, slot.retP(), fp, wordMask));
     if (muted || frames.ignores(flags, settings())) {
       return true;
     }
@@ -244,18 +254,30 @@ public final class JavaProbe implements BlockProbe {
   /** False where the batch is full: it comes again. */
   private boolean exit(int handler, long address) {
     long sp = engine.reg_read(stackPointer);
-    int frame = stack.find(handler, sp + slotReach);
-    if (!contexts.holds(sp) || !frames.fits(frame, sp + slotReach)) {
-      contexts.exit(handler, sp, sp + slotReach);
+    long above = sp + slotReach;
+    int frame = stack.find(handler, above);
+    GivenUp.Frame back = null;
+    if (revived != null
+        || !contexts.holds(sp)
+        || !frames.fits(frame, above)
+        || isDoubtful(handler, frame, above)) {
+      back = revived == null ? contexts.exit(handler, sp, above, this) : revived;
       goOn();
       if (events.isWaiting()) {
+        revived = back;
         return false;
       }
-      frame = stack.find(handler, sp + slotReach);
+      frame = stack.find(handler, above);
+    }
+    if (back != null) { // its call ended for the records when it was taken for dead
+      revived = null;
+      landing.goOnAt((back.fromPc() + (address - landing.slot(handler))) & wordMask);
+      return true;
     }
     if (frame < 0) {
       throw new AstrayException(address);
     }
+    contexts.giveUp(frame + 1);
     long to = stack.fromPc(frame);
     if (!stack.isHidden(frame)) {
       int records = stack.isReturnWanted(frame) ? 2 : 1;
@@ -275,6 +297,33 @@ public final class JavaProbe implements BlockProbe {
     // a function may return some bytes further on (SPARC, struct results)
     landing.goOnAt((to + (address - landing.slot(handler))) & wordMask);
     return true;
+  }
+
+  @Override
+  public long[] exits() {
+    return slot.exits(points.cards());
+  }
+
+  @Override
+  public boolean foretells(int convention, long selfPc, long retP) {
+    return slot.foretells(cards[convention], retP)
+        || slot.isUp(points.up(convention, selfPc), retP);
+  }
+
+  /** True where an open frame may not be what returns, but one that was given up. */
+  private boolean isDoubtful(int handler, int frame, long above) {
+    if (givenUp.isEmpty()) {
+      return false;
+    }
+    long up = points.up(stack.convention(frame), stack.selfPc(frame));
+    return up > 0
+        ? !slot.isUp(up, stack.retP(frame))
+        : givenUp.isBetween(handler, stack.retP(frame), above);
+  }
+
+  @Override
+  public boolean isFrom(long selfPc) {
+    return points.sameFunction(selfPc, watch.last());
   }
 
   @Override

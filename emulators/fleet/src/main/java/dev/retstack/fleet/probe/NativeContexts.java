@@ -1,7 +1,10 @@
 package dev.retstack.fleet.probe;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import dev.retstack.schema.codec.RecordBatch;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.Supplier;
@@ -13,6 +16,17 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
   private final EventRecords events;
   private final Supplier<RecordBatch> batch;
   private final Contexts<NativeFrames> contexts;
+  private final GivenUp givenUp;
+  private final Arena arena;
+
+  /** {@code struct given_up}s: those frames, for the probe in C to look at. */
+  private MemorySegment dead = MemorySegment.NULL;
+
+  private final long givenUpBytes;
+  private final long retpAt;
+  private final long fromAt;
+  private final long upAt;
+  private final long placeAt;
   private final TaskRules declared;
 
   /** Frames of contexts that are over. */
@@ -38,7 +52,8 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
       Supplier<RecordBatch> batch,
       StackRegions regions,
       TaskRules declared,
-      int limit) {
+      int limit,
+      GivenUp givenUp) {
     this.layout = layout;
     this.core = core;
     this.events = events;
@@ -48,13 +63,23 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
         new Contexts<>(
             () -> {
               NativeFrames frames =
-                  idle.isEmpty() ? new NativeFrames(layout, arena, finder, limit) : idle.pop();
+                  idle.isEmpty()
+                      ? new NativeFrames(layout, core, arena, finder, limit)
+                      : idle.pop();
               frames.clear(core.get("min_duration"));
               return frames;
             },
             regions,
             declared,
-            this);
+            this,
+            givenUp);
+    this.givenUp = givenUp;
+    this.arena = arena;
+    givenUpBytes = layout.at("given_up");
+    retpAt = layout.at("given_up.ret_p");
+    fromAt = layout.at("given_up.from_pc");
+    upAt = layout.at("given_up.up");
+    placeAt = layout.at("given_up.place");
     this.declared = declared;
     core.set("task_bytes", declared.functions().bytes());
     core.set("task_argument", declared.functions().argument());
@@ -65,7 +90,38 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
   NativeFrames frames() {
     NativeFrames frames = contexts.current().frames;
     frames.save(core);
+    long task = contexts.current().task.id;
+    NativeFrames.takeFresh(layout, core, frame -> givenUp.add(frame.of(task)));
+    showGivenUp();
     return frames;
+  }
+
+  /** All frames but so many are taken for dead, where the probe in C had no room to note them. */
+  void giveUp(int keep) {
+    frames();
+    contexts.giveUp(keep);
+    goOn();
+  }
+
+  /** The probe in C must know which frames were given up, to ask whether one returns. */
+  private void showGivenUp() {
+    if (!givenUp.takeChange()) {
+      return;
+    }
+    if (dead.byteSize() < givenUp.size() * givenUpBytes) {
+      dead = arena.allocate(2L * givenUp.size() * givenUpBytes, Long.BYTES);
+    }
+    long at = 0;
+    for (GivenUp.Frame frame : givenUp.all()) {
+      dead.set(JAVA_LONG, at + retpAt, frame.retP());
+      dead.set(JAVA_LONG, at + fromAt, frame.fromPc());
+      dead.set(JAVA_LONG, at + upAt, frame.up());
+      dead.set(JAVA_LONG, at + placeAt, frame.place());
+      at += givenUpBytes;
+    }
+    core.set("given_up", dead);
+    core.set("given_up_count", givenUp.size());
+    core.set("any_given_up", givenUp.isEmpty() ? 0 : 1);
   }
 
   /** All there are, those of the current context as they are now. */
@@ -99,6 +155,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
     mode |= declared.areDeclared() && contexts.outside() ? layout.at("MODE_DECLARED") : 0;
     mode |= current.isFunction ? layout.at("MODE_HANDLER") : 0;
     core.set("mode", mode);
+    showGivenUp();
   }
 
   /** The guest's mappings have changed: the variable that names the task may lie elsewhere. */
@@ -145,17 +202,23 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
   }
 
   /** {@link Contexts#exit}, where the probe in C asked. */
-  void exit(long stackPointer) {
+  void exit(long stackPointer, GivenUp.Arrival arrival) {
     frames();
     long slotReach = core.get("slot_reach");
     time = core.get("stop_time");
     int place = (int) core.get("stop_value");
-    contexts.exit(place, stackPointer, stackPointer + slotReach);
+    GivenUp.Frame back = contexts.exit(place, stackPointer, stackPointer + slotReach, arrival);
     boolean fits = contexts.current().fits(place, stackPointer + slotReach);
     goOn();
     boolean holds =
         Long.compareUnsigned(stackPointer - core.get("stack_low"), core.get("stack_size")) < 0;
-    core.set("answered", layout.at(fits && holds ? "ANSWER_NONE" : "ANSWER_CURRENT"));
+    boolean isPlain = fits && holds && core.get("any_given_up") == 0;
+    core.set("answered", layout.at(isPlain ? "ANSWER_NONE" : "ANSWER_CURRENT"));
+    if (back != null) {
+      core.set("answered", layout.at("ANSWER_GIVEN_UP"));
+      core.set("revived", back.fromPc());
+      core.set("any_given_up", 1); // though it may have been the last: the answer is to be seen
+    }
   }
 
   /** {@link Contexts#leaveEmptyHandler}, where the probe in C says that it returned. */

@@ -4,9 +4,11 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
+import dev.retstack.fleet.core.LandingPage;
 import dev.retstack.schema.codec.RecordBatch;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
 
 /**
  * What the probe in C keeps of one context. While the context is current the numbers are those of
@@ -17,6 +19,7 @@ final class NativeFrames implements FrameStack {
   private static final long NONE = -1;
 
   private final NativeLibrary layout;
+  private final NativeCore core;
   private final Arena arena;
   private final NativeFinder finder;
   private final int limit;
@@ -33,8 +36,9 @@ final class NativeFrames implements FrameStack {
   private boolean isLate;
 
   /** No frames. */
-  NativeFrames(NativeLibrary layout, Arena arena, NativeFinder finder, int limit) {
+  NativeFrames(NativeLibrary layout, NativeCore core, Arena arena, NativeFinder finder, int limit) {
     this.layout = layout;
+    this.core = core;
     this.arena = arena;
     this.finder = finder;
     this.limit = limit;
@@ -147,6 +151,46 @@ final class NativeFrames implements FrameStack {
           of(frame, "ret_p"),
           late.get(JAVA_LONG, at + layout.at("late.fp")));
     }
+  }
+
+  @Override
+  public GivenUp.Frame givenUp(int frame) {
+    MemorySegment one = frames.asSlice(frame * frameBytes, frameBytes);
+    return givenUp(layout, core, one, frame, fromPc(first(frame)));
+  }
+
+  /**
+   * The frames that the probe in C has given up since it was asked last.
+   *
+   * @param to is told of each
+   */
+  static void takeFresh(NativeLibrary layout, NativeCore core, Consumer<GivenUp.Frame> to) {
+    long bytes = layout.at("frame");
+    for (long i = 0; i < core.get("fresh_count"); i++) {
+      MemorySegment one = core.struct().asSlice(layout.at("core.fresh") + i * bytes, bytes);
+      long depthAt = layout.at("core.fresh_depth") + i * Long.BYTES;
+      int depth = (int) core.struct().get(JAVA_LONG, depthAt);
+      long from = one.get(JAVA_LONG, layout.at("frame.from_pc"));
+      to.accept(givenUp(layout, core, one, depth, from));
+    }
+    core.set("fresh_count", 0);
+  }
+
+  private static GivenUp.Frame givenUp(
+      NativeLibrary layout, NativeCore core, MemorySegment frame, int depth, long from) {
+    long watched = frame.get(JAVA_LONG, layout.at("frame.watched"));
+    int through = Short.toUnsignedInt(frame.get(JAVA_SHORT, layout.at("frame.trampoline")));
+    return new GivenUp.Frame(
+        frame.get(JAVA_LONG, layout.at("frame.self_pc")),
+        from,
+        frame.get(JAVA_LONG, layout.at("frame.ret_p")),
+        frame.get(JAVA_LONG, layout.at("frame.up")),
+        watched == SmashedReturns.UNWATCHED
+            ? 0
+            : (watched >>> core.get("watch_shift")) + core.get("slot_reach"),
+        through > 0 ? LandingPage.SLOTS + through - 1 : depth % LandingPage.SLOTS,
+        frame.get(JAVA_SHORT, layout.at("frame.card")),
+        0);
   }
 
   private long of(int frame, String field) {

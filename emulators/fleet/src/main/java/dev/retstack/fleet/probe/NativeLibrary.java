@@ -3,15 +3,11 @@ package dev.retstack.fleet.probe;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.retstack.unicorn.BundledLibrary;
 import dev.retstack.unicorn.NativeFunction;
 import java.io.IOException;
-import java.io.InputStream;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -33,7 +29,7 @@ public final class NativeLibrary {
       NativeLibrary library = null;
       String why = "";
       try {
-        library = load();
+        library = new NativeLibrary(BundledLibrary.load(NativeLibrary.class, FILE));
       } catch (IOException | RuntimeException e) {
         why = e.getMessage();
       }
@@ -102,21 +98,6 @@ public final class NativeLibrary {
       throw new IllegalStateException("probe in C: no " + name + " in its layout: build it anew");
     }
     return offset;
-  }
-
-  private static NativeLibrary load() throws IOException {
-    try (InputStream in = NativeLibrary.class.getResourceAsStream(FILE)) {
-      if (in == null) {
-        throw new IOException("no probe in C: none was compiled when this was built");
-      }
-      Path copy = Files.createTempFile("retstack-probe", ".so");
-      try {
-        Files.copy(in, copy, StandardCopyOption.REPLACE_EXISTING);
-        return new NativeLibrary(SymbolLookup.libraryLookup(copy, Arena.global()));
-      } finally {
-        Files.delete(copy); // the loader has it
-      }
-    }
   }
 
   /** An array of {const char *name; uint64_t offset;}, ended by a null name. */

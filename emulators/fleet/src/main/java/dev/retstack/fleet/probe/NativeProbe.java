@@ -99,7 +99,24 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     core.describe(isa, memory, landing, points, retStackLimit);
     contexts =
         new NativeContexts(
-            library, core, arena, events, this::batch, regionsOfStacks, tasks, retStackLimit);
+            library,
+            core,
+            arena,
+            events,
+            this::batch,
+            regionsOfStacks,
+            tasks,
+            retStackLimit,
+            new GivenUp(
+                new GivenUp.GuestSlots(
+                    memory,
+                    place ->
+                        place < LandingPage.SLOTS
+                            ? landing.slot(place)
+                            : trampolines.start()
+                                + ((place - LandingPage.SLOTS) << trampolines.shift()))));
+    GivenUp.Arrival arrival =
+        returns.arrival(new EntrySlot(engine, memory, core.get("word_mask"), stackPointer), points);
     NativeUnwinding unwinding =
         new NativeUnwinding(
             library,
@@ -122,7 +139,8 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
         .on("TRIGGER", this::fireTriggers)
         .on("TRAMPOLINE", () -> ways.add(core.get("stop_value")))
         .on("ENTRY_TASK", contexts::enter)
-        .on("EXIT_TASK", () -> contexts.exit(engine.reg_read(stackPointer)))
+        .on("EXIT_TASK", () -> contexts.exit(engine.reg_read(stackPointer), arrival))
+        .on("GIVEN_UP", () -> contexts.giveUp((int) core.get("stop_value")))
         .on("HANDLER_LEFT", contexts::leaveHandler);
     List<AbiCard> cards = points.cards();
     NativeRegisters registers = NativeRegisters.of(engine, isa, cards);
@@ -160,6 +178,11 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   @Override
   public void arm(long untilTime, Deadline kind) {
     core.arm(untilTime, library.at("DEADLINE_" + kind));
+  }
+
+  @Override
+  public void hurry() {
+    core.set("deadline", 0);
   }
 
   @Override
@@ -212,6 +235,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
         returns.record(frames.segment(), frame, to, clock.now(), events, batch());
         core.recordInto(buffer);
       }
+      contexts.giveUp(frame + 1);
       returns.drop(frames.segment(), frame);
     }
   }

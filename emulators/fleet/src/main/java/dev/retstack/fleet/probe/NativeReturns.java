@@ -6,11 +6,13 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import dev.retstack.fleet.core.GuestMemory;
 import dev.retstack.fleet.core.LandingPage;
 import dev.retstack.fleet.core.Trampolines;
+import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.CodeAddresses;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.unicorn.Unicorn;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 /** Returns that never arrive, of which the probe in C asks ({@code watch.h}). */
 final class NativeReturns {
@@ -100,6 +102,33 @@ final class NativeReturns {
     return known
         ? core.struct().get(JAVA_LONG, layout.at("core.unlisted") + layout.at("block.address"))
         : -1;
+  }
+
+  /**
+   * What is to be known of a return that has just arrived.
+   *
+   * @param registers reads those of the core
+   */
+  GivenUp.Arrival arrival(EntrySlot registers, EntryPoints points) {
+    List<AbiCard> cards = points.cards();
+    return new GivenUp.Arrival() {
+      @Override
+      public long[] exits() {
+        return registers.exits(cards);
+      }
+
+      @Override
+      public boolean foretells(int convention, long selfPc, long retP) {
+        int card = convention % cards.size(); // those of calls that are skipped stand behind them
+        return registers.foretells(cards.get(card), retP)
+            || registers.isUp(points.up(card, selfPc), retP);
+      }
+
+      @Override
+      public boolean isFrom(long selfPc) {
+        return points.sameFunction(selfPc, lastBlock());
+      }
+    };
   }
 
   /** Records that a frame returned by an overwritten slot. */

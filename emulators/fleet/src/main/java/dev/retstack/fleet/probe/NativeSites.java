@@ -132,6 +132,7 @@ final class NativeSites {
     entry.set(JAVA_LONG, layout.at("site.frame_bytes"), site.facts().frameBytes());
     int card = site.convention() + (site.switchedOff() ? cards : 0);
     entry.set(JAVA_SHORT, layout.at("site.card"), (short) card);
+    entry.set(JAVA_LONG, layout.at("site.up"), points.up(site.convention(), site.selfPc()));
     entry.set(JAVA_BYTE, layout.at("site.ahead"), (byte) (site.switchedOff() ? 1 : 0));
     byte special = (byte) points.rules().of(site.selfPc());
     entry.set(JAVA_BYTE, layout.at("site.special"), special);

@@ -43,6 +43,12 @@ public interface Pacer extends AutoCloseable {
    */
   void arm(long untilTime, Deadline kind);
 
+  /**
+   * The core shall stop at the next block, wherever that is, for it is to end. From any thread,
+   * while the core is not closed.
+   */
+  void hurry();
+
   /** Most instructions of a jump to itself: it may have a delay slot. */
   int IDLE_LOOP = 2;
 

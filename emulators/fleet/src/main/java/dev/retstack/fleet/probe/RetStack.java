@@ -175,31 +175,32 @@ public final class RetStack implements SmashedReturns.Frames {
     size = frames;
   }
 
-  /** Forgets the frames that a new frame with this slot stands on: a longjmp left them. */
-  public void dropDead(long newSlot) {
-    while (size > 0 && Long.compareUnsigned(retP[size - 1], newSlot) <= 0) {
-      size--;
+  /** How many frames a new one with this slot stands on: a longjmp left the others. */
+  public int below(long newSlot) {
+    int count = size;
+    while (count > 0 && Long.compareUnsigned(retP[count - 1], newSlot) <= 0) {
+      count--;
     }
+    return count;
   }
 
   /**
-   * Forgets the frames above the one that has a slot, if there is one: it is the caller. A frame
-   * that its callees do not see might lie between them: then nothing is known.
+   * The frames up to the one that has a slot, if there is one: it is the caller. A frame that its
+   * callees do not see might lie between them: then nothing is known.
    *
-   * @return false when no frame has it; then nothing changed
+   * @return how many; 0 when no frame has it
    */
-  public boolean dropAbove(long callerSlot) {
+  public int callers(long callerSlot) {
     for (int i = size - 1; i >= 0; i--) {
       int order = Long.compareUnsigned(retP[i], callerSlot);
       if (order == 0) {
-        size = i + 1;
-        return true;
+        return i + 1;
       }
       if (order > 0 || !framed[i]) {
-        return false;
+        return 0;
       }
     }
-    return false;
+    return 0;
   }
 
   /**
@@ -221,10 +222,11 @@ public final class RetStack implements SmashedReturns.Frames {
       if (gaveWay(i)) {
         continue;
       }
-      if (!nearer(i, best, above)) {
+      if (nearer(i, best, above)) {
+        best = i;
+      } else if (Long.compareUnsigned(retP[best], above) < 0) {
         break;
       }
-      best = i;
     }
     return best;
   }
@@ -241,7 +243,8 @@ public final class RetStack implements SmashedReturns.Frames {
 
   private boolean nearer(int frame, int than, long above) {
     return Long.compareUnsigned(retP[frame], above) < 0
-        && Long.compareUnsigned(retP[frame], retP[than]) > 0;
+        && (Long.compareUnsigned(retP[frame], retP[than]) > 0
+            || Long.compareUnsigned(retP[than], above) >= 0);
   }
 
   /**

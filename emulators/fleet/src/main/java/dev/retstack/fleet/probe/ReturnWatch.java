@@ -4,6 +4,7 @@ import dev.retstack.fleet.core.TraceClock;
 import dev.retstack.fleet.isa.CodeAddresses;
 import dev.retstack.fleet.probe.BlockProbe.Block;
 import dev.retstack.schema.codec.RecordBatch;
+import java.util.function.IntConsumer;
 
 /** Returns that never arrive, as {@link JavaProbe} finds them: at each block of the program. */
 final class ReturnWatch {
@@ -16,6 +17,7 @@ final class ReturnWatch {
   private final TraceClock clock;
   private final CodeAddresses addresses;
   private final boolean everywhere;
+  private final IntConsumer giveUp;
 
   /** The block of the program that ran last. */
   private long last = NOWHERE;
@@ -25,12 +27,19 @@ final class ReturnWatch {
       EventRecords events,
       TraceClock clock,
       CodeAddresses addresses,
-      boolean everywhere) {
+      boolean everywhere,
+      IntConsumer giveUp) {
     this.everywhere = everywhere;
+    this.giveUp = giveUp;
     this.returns = returns;
     this.events = events;
     this.clock = clock;
     this.addresses = addresses;
+  }
+
+  /** The block of the program that ran last; none is at -1. */
+  long last() {
+    return last;
   }
 
   /** The frame on top came or went. */
@@ -77,6 +86,7 @@ final class ReturnWatch {
       long self = stack.selfPc(frame);
       events.smashed(batch, clock.now(), frame, self, address, stack.retP(frame), expected);
     }
+    giveUp.accept(frame + 1);
     stack.truncate(first);
     returns.watch(stack);
     return true;

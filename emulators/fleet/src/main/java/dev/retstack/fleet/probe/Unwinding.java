@@ -199,7 +199,7 @@ final class Unwinding {
       int frame = owner(stack, handler, place);
       if (frame >= 0 && Long.compareUnsigned(stack.retP(frame), nearest) < 0) {
         nearest = stack.retP(frame);
-        original = stack.fromPc(first(stack, frame));
+        original = stack.fromPc(stack.first(frame));
       }
     }
     return word == landing.slot(handler) ? original : NOWHERE;
@@ -219,15 +219,6 @@ final class Unwinding {
       }
     }
     return low - 1 - Math.floorMod(low - 1 - handler, LandingPage.SLOTS);
-  }
-
-  /** The frame that gave way to a frame at last. */
-  private static int first(FrameStack stack, int frame) {
-    int first = frame;
-    while (first > 0 && stack.isTail(first)) {
-      first--;
-    }
-    return first;
   }
 
   /** The unwinder has been left; this is where the program goes on. */
@@ -264,7 +255,7 @@ final class Unwinding {
       isHere |= Long.compareUnsigned(stack.retP(dead), low) >= 0;
     }
     if (isHere) {
-      stack.truncate(first(stack, dead));
+      stack.truncate(stack.first(dead));
     }
   }
 }

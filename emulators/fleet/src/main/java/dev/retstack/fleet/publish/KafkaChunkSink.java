@@ -308,7 +308,7 @@ public final class KafkaChunkSink implements ChunkSink {
     }
     if (!refused.isEmpty()) {
       throw new IOException(
-          "chunks of %d cores are not in kafka: %s"
+          "chunks of %d cores are not in kafka: %s; see that its brokers take writes, and run again"
               .formatted(refused.size(), new TreeMap<>(refused).firstEntry().getValue()));
     }
   }

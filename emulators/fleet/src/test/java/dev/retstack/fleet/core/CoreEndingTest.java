@@ -3,10 +3,12 @@ package dev.retstack.fleet.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.unicorn.Unicorn;
+import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -77,7 +79,7 @@ class CoreEndingTest {
   void waitingForAnInterruptEndsTheCore(Snippets snippets) {
     CoreEnding ending = snippets.run(snippets.halt(), Run.options());
     assertThat(ending.end()).isEqualTo(CoreEnd.HALTED);
-    assertThat(ending.detail()).startsWith("processor halted at _start");
+    assertThat(ending.detail()).startsWith("waits for an interrupt that never comes by pc _start");
   }
 
   @ParameterizedTest
@@ -93,6 +95,23 @@ class CoreEndingTest {
     CoreOptions options = Run.options().withRam(List.of(Ram.parse("0x20000000:0x1000")));
     CoreEnding ending = snippets.run(snippets.selfModifying(), options);
     assertThat(ending).isEqualTo(CoreEnding.halted(12, "entry point returned 12"));
+  }
+
+  /** Slices end where the page is code again and the TLB, found crowded, is emptied. */
+  @Test
+  void aProgramMayWriteItsCodeAnewForEver() {
+    LoadedImage image = Zoo.images().getFirst();
+    byte[] code =
+        HexFormat.of()
+            .parseHex(
+                "b9a00f0000 bb00000020 31c0" // mov $4000,%ecx; mov $0x20000000,%ebx; xor %eax,%eax
+                    .concat("c703ffc0c300 ffd3") // 1: movl $(inc %eax; ret),(%rbx); call *%rbx
+                    .concat("ffc9 75f4 c3") // dec %ecx; jnz 1b; ret
+                    .replace(" ", ""));
+    CoreOptions options = Run.options().withRam(List.of(Ram.parse("0x20000000:0x1000")));
+    Run run =
+        Run.of(image, options, 3001, core -> core.engine().mem_write(image.elf().entry(), code));
+    assertThat(run.ending()).isEqualTo(CoreEnding.halted(4000, "entry point returned 4000"));
   }
 
   @ParameterizedTest

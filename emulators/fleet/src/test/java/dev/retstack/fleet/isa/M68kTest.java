@@ -2,11 +2,21 @@ package dev.retstack.fleet.isa;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.loader.GuestCompiler;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HexFormat;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** m68k as an assembler writes it. */
 final class M68kTest {
@@ -62,5 +72,34 @@ final class M68kTest {
     // jmp ([0x7ffdd000])
     assertThat(Listing.hex(M68k.ISA.landing().slot().code(AT, 0, 0x7ffd_d000L)))
         .isEqualTo("4e f0 01 f1 7f fd d0 00");
+  }
+
+  /** -pg alone leaves frames away: 4(a6) is then the return address of another function. */
+  @ParameterizedTest
+  @CsvSource({"-pg, 50", "-pg -fno-omit-frame-pointer, 440"})
+  void aFunctionWithoutAFrameIsLeftAloneAndCounted(String flags, int traced, @TempDir Path folder)
+      throws IOException, InterruptedException {
+    String compiler = "m68k-linux-gnu-gcc";
+    Assumptions.assumeTrue(GuestCompiler.installed(compiler), "skipped: no " + compiler);
+    Path source = folder.resolve("frames.c");
+    try (InputStream in =
+        M68kTest.class.getResourceAsStream("/dev/retstack/fleet/contexts/frames.c")) {
+      Files.copy(in, source);
+    }
+    String[] words = (flags + " -O2 -c " + source).split(" ");
+    Path object = GuestCompiler.compileWith(compiler, folder.resolve("frames.o"), words);
+    LoadedImage image =
+        LoadedImage.load(
+            GuestCompiler.compileWith(
+                compiler, folder.resolve("frames"), "-static", object.toString()));
+    Run untraced = Run.of(image, Run.options().withTraced(false), 1_000_000, core -> {});
+    for (ProbeKind probe : ProbeKind.values()) {
+      Run run = Run.of(image, Run.options().withProbe(probe), 1_000_000, core -> {});
+      assertThat(run.ending()).isEqualTo(untraced.ending());
+      assertThat(run.output()).isEqualTo(untraced.output());
+      assertThat(run.records().size()).isEqualTo(2 * traced);
+      assertThat(run.unhijackable()).isEqualTo(440 - traced);
+      assertThat(run.counts()).containsEntry("sized", 50L);
+    }
   }
 }

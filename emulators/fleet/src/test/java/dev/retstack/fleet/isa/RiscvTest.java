@@ -82,10 +82,16 @@ class RiscvTest {
   void sitesAreOfTheCardThatFits() {
     AbiCard framed = Riscv64.ISA.convention("mcount").orElseThrow();
     AbiCard frameless = Riscv64.ISA.convention("mcount-nofp").orElseThrow();
-    assertThat(new Prologues(framed.prologue()).scan("1101 e822 ec06 1000")).isPresent();
-    assertThat(new Prologues(frameless.prologue()).scan("1101 e822 ec06 1000")).isEmpty();
-    assertThat(new Prologues(framed.prologue()).scan("1101 e822 ec06")).isEmpty();
-    assertThat(new Prologues(frameless.prologue()).scan("1101 e822 ec06")).isPresent();
+    AbiCard clang = Riscv64.ISA.convention("clang-mcount").orElseThrow();
+    assertThat(new Prologues(framed.prologue()).scan("1101 e822 ec06 1000 8506")).isPresent();
+    assertThat(new Prologues(frameless.prologue()).scan("1101 e822 ec06 1000 8506")).isEmpty();
+    assertThat(new Prologues(framed.prologue()).scan("1101 e822 ec06 8506")).isEmpty();
+    assertThat(new Prologues(frameless.prologue()).scan("1101 e822 ec06 8506")).isPresent();
+    assertThat(new Prologues(clang.prologue()).scan("1101 e822 ec06 1000 8506")).isEmpty();
+    // without c.mv a0,ra; the store of an argument loads nothing
+    assertThat(new Prologues(clang.prologue()).scan("1101 e822 ec06 1000 fea43023")).isPresent();
+    assertThat(new Prologues(framed.prologue()).scan("1101 e822 ec06 1000 fea43023")).isEmpty();
+    assertThat(new Prologues(clang.prologue()).scan("1101 e822 ec06")).isEmpty();
   }
 
   @Test

@@ -73,6 +73,7 @@ class HostJobTest {
             -5,
             1 << 20,
             3 << 20,
+            5 << 20,
             List.of(Path.of("/etc"), Path.of("relative/x")));
     CoreOptions core =
         new CoreOptions(

@@ -202,6 +202,29 @@ final class FileCallsTest {
     }
   }
 
+  /** Two streams, a second descriptor and a vector: one limit, and what fits is printed. */
+  @Test
+  void aProgramThatPrintsTooMuchIsStopped() {
+    try (Guest guest = new Guest("x86_64", "", o -> o.withLimits(1 << 20, 1 << 20, 100))) {
+      assertThat(guest.call("write", 1, SCRATCH, 60)).isEqualTo(60);
+      assertThat(guest.call("dup", 2)).isEqualTo(3);
+      assertThat(guest.call("write", 3, SCRATCH, 40)).isEqualTo(40);
+      assertThat(guest.process.end()).isEmpty();
+      vector(guest, SCRATCH, SCRATCH, 0, SCRATCH, 1);
+      guest.call("writev", 1, SCRATCH, 2);
+      assertThat(guest.process.end().orElseThrow().describe())
+          .isEqualTo(
+              "limit of 100 bytes of output: if it is meant to print more, raise --max-output");
+      assertThat(guest.stdout.size()).isEqualTo(60);
+      assertThat(guest.stderr.size()).isEqualTo(40);
+    }
+    try (Guest guest = new Guest("x86_64", "", o -> o.withLimits(1 << 20, 1 << 20, 100))) {
+      guest.call("write", 1, SCRATCH, 1_000);
+      assertThat(guest.stdout.size()).isEqualTo(100);
+      assertThat(guest.process.end()).get().isInstanceOf(LinuxEnd.Stopped.class);
+    }
+  }
+
   @Test
   void hostThatFailsIsAnInputOutputError() {
     OutputStream full =

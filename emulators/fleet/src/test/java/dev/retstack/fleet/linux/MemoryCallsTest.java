@@ -65,6 +65,21 @@ final class MemoryCallsTest {
     }
   }
 
+  /** Each hole makes two mappings of one: they are as limited as those that are asked for. */
+  @Test
+  void holesHaveALimit() {
+    try (Guest guest = new Guest("x86_64")) {
+      long a = map(guest, 10_000 * PAGE);
+      int holes = 0;
+      while (holes < 5_000 && guest.call("munmap", a + (2L * holes + 1) * PAGE, PAGE) == 0) {
+        holes++;
+      }
+      assertThat(holes).isBetween(4_000, 4_096);
+      assertThat(guest.call("munmap", a + 9_001 * PAGE, PAGE)).isEqualTo(Errno.ENOMEM.result());
+      assertThat(guest.call("munmap", a, 10_000 * PAGE)).isZero();
+    }
+  }
+
   @Test
   void fixedMappingsReplaceOrRefuse() {
     try (Guest guest = new Guest("aarch64")) {

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.loader;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -129,7 +130,7 @@ final class LoadedImageTest {
   }
 
   @Test
-  void switchedOffSitesAreNotCallSites() throws Exception {
+  void sitesThatAreSwitchedOffAreCallSites() throws Exception {
     GuestCompiler gcc = GuestCompiler.X86_64.assumeInstalled();
     Path program =
         gcc.compile(
@@ -143,13 +144,17 @@ final class LoadedImageTest {
             "-mnop-mcount",
             source());
 
-    LoadedImage image = LoadedImage.load(program);
+    LoadedImage image = LoadedImage.load(program).requireCallSites();
 
-    assertThat(functionsOf(image, image.elf().mcountLoc()))
+    assertThat(functionsOf(image, image.callSites()))
         .containsExactlyInAnyOrder("first", "second", "main");
-    assertThatThrownBy(image::requireCallSites)
-        .hasMessageContaining("3 nops")
-        .hasMessageContaining("-mnop-mcount");
+    assertThat(image.conventions()).extracting(c -> c.card().name()).containsExactly("fentry-nop");
+
+    String bytes = new String(Files.readAllBytes(program), ISO_8859_1);
+    String spoiled = bytes.replace("\17\37D\0\0", "\17\13\17\13\17");
+    LoadedImage other = LoadedImage.of(ElfFile.parse(spoiled.getBytes(ISO_8859_1), "other"));
+    assertThatThrownBy(other::requireCallSites)
+        .hasMessageContaining("neither a call nor a known nop (3 entries of __mcount_loc)");
   }
 
   @Test

@@ -154,6 +154,7 @@ class SiteFinderTest {
   void everyFormOfNopIsKnownWhereATableNamesIt() throws Exception {
     String x86 = "zoo-x86_64-fentry.elf";
     nop(x86, "0f 1f 44 00 00", "nop");
+    nop(x86, "0f 1f 44 00 08", "nop");
     nop(x86, "90 90 90 90 90", "5 x nop");
     nop(x86, "66 90 0f 1f 00", "2 x nop");
     nop(x86, "0f 1f 40 00 90", "2 x nop");

@@ -24,7 +24,11 @@ class ContextsTest {
   private final List<String> told = new ArrayList<>();
   private final Contexts<Frames> contexts =
       new Contexts<>(
-          Frames::new, at -> MAIN.holds(at) ? MAIN : ARRAY, () -> declared, new Listener());
+          Frames::new,
+          at -> MAIN.holds(at) ? MAIN : ARRAY,
+          () -> declared,
+          new Listener(),
+          new GivenUp(new GivenUpTest.Words()));
 
   private static final class Frames implements FrameStack {
     final RetStack stack = new RetStack(1_000, HANDLERS);
@@ -60,6 +64,11 @@ class ContextsTest {
     }
 
     @Override
+    public GivenUp.Frame givenUp(int frame) {
+      return new GivenUp.Frame(0, 0, retP(frame), 0, 0, frame % HANDLERS, 0, 0);
+    }
+
+    @Override
     public int find(int place, long above) {
       return stack.find(place, above);
     }
@@ -88,7 +97,7 @@ class ContextsTest {
       assertThat(contexts.enter(retP, 0)).isTrue();
     }
     RetStack stack = contexts.current().frames.stack;
-    stack.dropDead(retP);
+    contexts.giveUp(stack.below(retP));
     stack.push(0, 0, retP, false, 0, true);
   }
 
@@ -97,7 +106,8 @@ class ContextsTest {
     Context<Frames> now = contexts.current();
     int frame = now.frames.find(handler, stackPointer);
     if (!now.holds(stackPointer) || frame < 0 || frame >= now.frames.size()) {
-      contexts.exit(handler, stackPointer, stackPointer);
+      assertThat(contexts.exit(handler, stackPointer, stackPointer, new GivenUpTest.Nothing()))
+          .isNull();
     }
     RetStack stack = contexts.current().frames.stack;
     frame = stack.find(handler, stackPointer);

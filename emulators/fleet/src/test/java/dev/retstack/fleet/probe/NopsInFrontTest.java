@@ -19,10 +19,12 @@ import java.util.Arrays;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Sites that begin in front of their function (gcc -fpatchable-function-entry=N,M): they have the
@@ -90,6 +92,39 @@ class NopsInFrontTest {
           .containsOnly("leaf");
       assertThat(entered(image, probe, all.withNotraces(FunctionPattern.parseAll("leaf"))))
           .containsOnly("_start", "middle");
+    }
+  }
+
+  /** clang writes one nop of the whole length, not that of gcc and the kernel. */
+  @ParameterizedTest
+  @ValueSource(strings = {"1", "4", "5", "6", "7", "8", "9", "12", "5,2"})
+  void clangsNopsAreKnown(String nops) throws Exception {
+    Assumptions.assumeTrue(GuestCompiler.installed("clang"), "skipped: no clang");
+    Path source = Files.writeString(dir.resolve("front.c"), SOURCE);
+    Path object =
+        GuestCompiler.compileWith(
+            "clang",
+            dir.resolve("front.o"),
+            "--target=x86_64-linux-gnu",
+            "-c",
+            "-O2",
+            "-ffreestanding",
+            "-fno-pie",
+            "-fpatchable-function-entry=" + nops,
+            source.toString());
+    LoadedImage image =
+        LoadedImage.load(
+            GuestCompiler.X86_64
+                .assumeInstalled()
+                .compile(
+                    dir.resolve("front.elf"),
+                    "-static",
+                    "-nostdlib",
+                    "-no-pie",
+                    object.toString()));
+    for (ProbeKind probe : new ProbeKind[] {ProbeKind.JAVA, ProbeKind.NATIVE}) {
+      assertThat(entered(image, probe, TraceSettings.standard()))
+          .containsOnly("_start", "leaf", "middle");
     }
   }
 

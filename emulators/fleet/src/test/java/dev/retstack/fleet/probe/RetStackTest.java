@@ -78,21 +78,16 @@ class RetStackTest {
   @Test
   void framesUnderANewSlotAreDead() {
     RetStack stack = stack(90, 80, 70);
-    stack.dropDead(60);
-    assertThat(stack.size()).isEqualTo(3);
-    stack.dropDead(70);
-    assertThat(stack.size()).isEqualTo(2);
-    stack.dropDead(-1); // the highest address: slots are unsigned
-    assertThat(stack.size()).isZero();
+    assertThat(stack.below(60)).isEqualTo(3);
+    assertThat(stack.below(70)).isEqualTo(2);
+    assertThat(stack.below(-1)).isZero(); // the highest address: slots are unsigned
   }
 
   @Test
   void theCallersSlotTellsWhichFramesAreDead() {
     RetStack stack = stack(90, 80, 70);
-    assertThat(stack.dropAbove(75)).isFalse();
-    assertThat(stack.size()).isEqualTo(3);
-    assertThat(stack.dropAbove(80)).isTrue();
-    assertThat(stack.size()).isEqualTo(2);
+    assertThat(stack.callers(75)).isZero();
+    assertThat(stack.callers(80)).isEqualTo(2);
   }
 
   @Test
@@ -100,11 +95,9 @@ class RetStackTest {
     RetStack stack = new RetStack(10, 4);
     stack.push(1, 1, 100, false, 0, true);
     stack.push(1, 1, 90, false, 0, false);
-    assertThat(stack.dropAbove(100)).isFalse();
-    assertThat(stack.size()).isEqualTo(2);
+    assertThat(stack.callers(100)).isZero();
     stack.truncate(1);
     stack.push(1, 1, 90, false, 0, true);
-    assertThat(stack.dropAbove(100)).isTrue();
-    assertThat(stack.size()).isEqualTo(1);
+    assertThat(stack.callers(100)).isEqualTo(1);
   }
 }

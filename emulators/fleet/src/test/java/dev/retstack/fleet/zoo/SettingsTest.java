@@ -34,6 +34,7 @@ class SettingsTest {
             "x86_64 fentry",
             "x86_64 mcount",
             "i386 patchable",
+            "i386 mcount-nop",
             "aarch64 mcount",
             "riscv64 mcount",
             "arm thumb-mcount",

@@ -2,90 +2,177 @@ package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.AnomalyKind;
+import dev.retstack.graph.reconstruct.Saturating;
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.snapshot.Fields;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
-import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * The first anomalies of each kind of one core, in the order in which they were found. The limits
- * hold per kind, and a fifth of it per kind and function: a program with a million tail calls still
- * shows its one mismatch, and a function that goes wrong a million times does not hide another.
- * Those without a row are counted, exactly, for each function of which there is a row.
+ * What is wrong in one core: all of it as exact counts, by kind, function, place and task; and the
+ * first of it as rows with time and stack.
+ *
+ * <p>Groups are bounded per kind: what lies beyond is counted in {@linkplain Where#others one
+ * group} of the kind, so that the counts of a kind always add up to its stat. Rows are bounded per
+ * kind, and a fifth of it per kind and function: a program with a million tail calls still shows
+ * its one mismatch, and a function that goes wrong a million times does not hide another.
  */
 public final class AnomalyLog {
-  private static final int KINDS = AnomalyKind.values().length;
+  /** Groups of one kind at most, without the one of all others. */
+  static final int GROUPS_PER_KIND = 256;
 
-  private final int limitPerKind;
+  private static final int KINDS = AnomalyKind.values().length;
   private static final int FUNCTIONS_PER_KIND = 5;
 
+  /** A row without its stack, and what is noted of its function. */
+  private static final int ROW_BYTES = 250;
+
+  /** A group, and what it is found by. */
+  private static final int GROUP_BYTES = 200;
+
+  private final int limitPerKind;
+  private final StateBudget.Account account;
+  private final Map<Where, Group> groups = new LinkedHashMap<>();
   private final Map<AnomalyKind, Kept> kept = new EnumMap<>(AnomalyKind.class);
   private final List<Anomaly> rows = new ArrayList<>(0);
+  private Group last; // most that is found is like what was found before
 
-  AnomalyLog(int limitPerKind) {
+  AnomalyLog(int limitPerKind, StateBudget.Account account) {
     this.limitPerKind = limitPerKind;
+    this.account = account;
   }
 
-  /** What there is of one kind: rows in all, and by function rows and how many there were. */
+  /**
+   * What anomalies of one group have in common.
+   *
+   * @param place see {@link Anomaly#place}
+   * @param instance of the task; 0 = all groups of the kind beyond the limit
+   */
+  public record Where(AnomalyKind kind, long selfPc, long place, long task, int instance) {
+    static Where of(Anomaly anomaly) {
+      return new Where(
+          anomaly.kind(), anomaly.selfPc(), anomaly.place(), anomaly.task(), anomaly.instance());
+    }
+
+    static Where others(AnomalyKind kind) {
+      return new Where(kind, 0, 0, 0, 0);
+    }
+
+    /** Whether it stands for all groups of its kind beyond the limit. */
+    public boolean isOthers() {
+      return instance == 0;
+    }
+  }
+
+  /** How many anomalies there were of one group. */
+  public static final class Group {
+    private final Where where;
+    private long times;
+    private long count;
+    private long first;
+    private long last;
+
+    private Group(Where where) {
+      this.where = where;
+    }
+
+    private void add(long time, long of) {
+      first = times == 0 ? time : first;
+      last = time;
+      times++;
+      count = Saturating.sum(count, of);
+    }
+
+    public Where where() {
+      return where;
+    }
+
+    /** How often it was found. */
+    public long times() {
+      return times;
+    }
+
+    /** Frames, calls or records concerned, of all of them. */
+    public long count() {
+      return count;
+    }
+
+    /** Time of the first. */
+    public long first() {
+      return first;
+    }
+
+    /** Time of the last. */
+    public long last() {
+      return last;
+    }
+  }
+
+  /** Rows and groups of one kind. */
   private static final class Kept {
-    private final Long2IntOpenHashMap rows = new Long2IntOpenHashMap();
-    private final Long2LongOpenHashMap left = new Long2LongOpenHashMap();
-    private final Long2IntOpenHashMap last = new Long2IntOpenHashMap();
+    private final Long2IntOpenHashMap rows = new Long2IntOpenHashMap(0);
     private int all;
+    private int groups;
+  }
 
-    boolean accepts(long selfPc, int limit) {
-      int each = Math.max(1, limit / FUNCTIONS_PER_KIND);
-      return all < limit && (selfPc == 0 || rows.get(selfPc) < each);
+  /** Counts one; returns whether there is room for its row. */
+  boolean found(Where where, long time, long count) {
+    group(where).add(time, count);
+    Kept of = of(where.kind);
+    int each = Math.max(1, limitPerKind / FUNCTIONS_PER_KIND);
+    return of.all < limitPerKind
+        && (where.selfPc == 0 || of.rows.get(where.selfPc) < each)
+        && account.fits(bytes(Anomaly.MAX_STACK));
+  }
+
+  private Group group(Where where) {
+    if (last != null && last.where.equals(where)) {
+      return last;
     }
-
-    void add(Anomaly anomaly, int row) {
-      all++;
-      rows.addTo(anomaly.selfPc(), 1);
-      last.put(anomaly.selfPc(), row);
-    }
-
-    void leave(long selfPc) {
-      if (rows.containsKey(selfPc)) { // so that there are no more of them than rows
-        left.addTo(selfPc, 1);
+    Group group = groups.get(where);
+    if (group == null) {
+      Kept of = of(where.kind);
+      Where at = where;
+      if (of.groups < GROUPS_PER_KIND && !where.isOthers() && account.fits(GROUP_BYTES)) {
+        of.groups++;
+      } else {
+        at = Where.others(where.kind);
+      }
+      group = groups.get(at);
+      if (group == null) {
+        account.charge(GROUP_BYTES);
+        group = new Group(at);
+        groups.put(at, group);
       }
     }
+    last = group;
+    return group;
   }
 
-  /** Whether there is room for a row; where there is none it is counted as left out. */
-  boolean accepts(AnomalyKind kind, long selfPc) {
-    Kept of = kept.computeIfAbsent(kind, _ -> new Kept());
-    boolean room = of.accepts(selfPc, limitPerKind);
-    if (!room) {
-      of.leave(selfPc);
-    }
-    return room;
+  private Kept of(AnomalyKind kind) {
+    return kept.computeIfAbsent(kind, _ -> new Kept());
+  }
+
+  private static int bytes(int stack) {
+    return ROW_BYTES + Long.BYTES * stack;
   }
 
   void add(Anomaly anomaly) {
-    kept.computeIfAbsent(anomaly.kind(), _ -> new Kept()).add(anomaly, rows.size());
+    account.charge(bytes(anomaly.stack().size()));
+    Kept of = of(anomaly.kind());
+    of.all++;
+    of.rows.addTo(anomaly.selfPc(), 1);
     rows.add(anomaly);
-  }
-
-  /** How many of a kind in a function were left out; exact where there is a row of them. */
-  public long leftOut(AnomalyKind kind, long selfPc) {
-    Kept of = kept.get(kind);
-    return of == null ? 0 : of.left.get(selfPc);
-  }
-
-  /** Of the last row of its kind and function: how many more there were without a row; else 0. */
-  public long leftOutAfter(int row) {
-    Anomaly anomaly = rows.get(row);
-    boolean last = kept.get(anomaly.kind()).last.get(anomaly.selfPc()) == row;
-    return last ? leftOut(anomaly.kind(), anomaly.selfPc()) : 0;
   }
 
   /** The rows kept, in order. */
@@ -93,36 +180,53 @@ public final class AnomalyLog {
     return Collections.unmodifiableList(rows);
   }
 
+  /** All that was found, in the order in which each group was met first. */
+  public Collection<Group> groups() {
+    return Collections.unmodifiableCollection(groups.values());
+  }
+
+  /** The group that counts this row. */
+  public Group groupOf(Anomaly row) {
+    Group group = groups.get(Where.of(row));
+    return group == null ? groups.get(Where.others(row.kind())) : group;
+  }
+
   void writeTo(DataOutput out) throws IOException {
     writeRows(out);
-    out.writeInt((int) kept.values().stream().filter(of -> !of.left.isEmpty()).count());
-    for (Map.Entry<AnomalyKind, Kept> of : kept.entrySet()) {
-      if (!of.getValue().left.isEmpty()) {
-        Fields.writeText(out, of.getKey().name());
-        long[] functions = of.getValue().left.keySet().toLongArray();
-        Arrays.sort(functions);
-        out.writeInt(functions.length);
-        for (long function : functions) {
-          out.writeLong(function);
-          out.writeLong(of.getValue().left.get(function));
-        }
-      }
+    out.writeInt(groups.size());
+    for (Group group : groups.values()) {
+      Where where = group.where;
+      Fields.writeText(out, where.kind.name());
+      out.writeLong(where.selfPc);
+      out.writeLong(where.place);
+      out.writeLong(where.task);
+      out.writeInt(where.instance);
+      out.writeLong(group.times);
+      out.writeLong(group.count);
+      out.writeLong(group.first);
+      out.writeLong(group.last);
     }
   }
 
-  private void readLeftOut(DataInput in) throws IOException {
-    int kinds = Fields.readCount(in, KINDS, "kinds of anomalies");
-    for (int i = 0; i < kinds; i++) {
+  private void readGroups(DataInput in) throws IOException {
+    int count = Fields.readCount(in, KINDS * (GROUPS_PER_KIND + 1), "groups of anomalies");
+    for (int i = 0; i < count; i++) {
       AnomalyKind kind = Fields.readEnum(in, AnomalyKind.class);
-      int functions = Fields.readCount(in, limitPerKind, "functions with anomalies");
-      for (int j = 0; j < functions; j++) {
-        Kept of = kept.get(kind);
-        long function = in.readLong();
-        long count = in.readLong();
-        if (of == null || !of.rows.containsKey(function) || count < 1) {
-          throw new IOException("corrupt snapshot: anomalies left out of a function without rows");
-        }
-        of.left.put(function, count);
+      Where where = new Where(kind, in.readLong(), in.readLong(), in.readLong(), in.readInt());
+      account.charge(GROUP_BYTES);
+      Group group = new Group(where);
+      group.times = in.readLong();
+      group.count = in.readLong();
+      group.first = in.readLong();
+      group.last = in.readLong();
+      boolean full = !where.isOthers() && ++of(kind).groups > GROUPS_PER_KIND;
+      if (full || group.times < 1 || group.count < 0 || groups.put(where, group) != null) {
+        throw new IOException("corrupt snapshot: a group of anomalies that cannot be: " + where);
+      }
+    }
+    for (Anomaly row : rows) {
+      if (groupOf(row) == null) {
+        throw new IOException("corrupt snapshot: an anomaly that nobody counted: " + row.kind());
       }
     }
   }
@@ -149,7 +253,7 @@ public final class AnomalyLog {
 
   void readFrom(DataInput in) throws IOException {
     readRows(in);
-    readLeftOut(in);
+    readGroups(in);
   }
 
   private void readRows(DataInput in) throws IOException {
@@ -167,7 +271,7 @@ public final class AnomalyLog {
       for (int j = 0; j < stack.length; j++) {
         stack[j] = in.readLong();
       }
-      if (!accepts(kind, v[1])) {
+      if (of(kind).all == limitPerKind) {
         throw new IOException("corrupt snapshot: too many anomalies of kind " + kind);
       }
       add(

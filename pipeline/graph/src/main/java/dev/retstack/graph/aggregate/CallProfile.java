@@ -1,6 +1,7 @@
 package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.reconstruct.Saturating;
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.snapshot.Fields;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
@@ -27,39 +28,53 @@ public final class CallProfile {
   /** Caller of an arc that has none. */
   static final int NO_CALLER = -1;
 
+  private static final int FIRST = 16;
+
   private final int maxFunctions;
   private final int maxEdges;
   private final ProfileRoom room;
+  private final StateBudget.Account account;
+
+  /** Functions and arcs for which there is room. */
+  private int functionCapacity;
+
+  private int arcCapacity;
 
   /** What it will be merged into: what is there already needs no room. Null for none. */
   private final CallProfile base;
 
   private final Long2IntOpenHashMap functionIds = new Long2IntOpenHashMap();
-  private final LongArrayList selfPcs = new LongArrayList();
+  private final LongArrayList selfPcs = new LongArrayList(0);
 
   /** Total time by function. */
-  private long[] totals = new long[16];
+  private long[] totals = {};
 
   private final ArcIds arcIds = new ArcIds();
   private final CallTotals arcs = new CallTotals();
   private final OpenCounts open = new OpenCounts();
 
   /** Caller by arc. */
-  private final IntArrayList callers = new IntArrayList();
+  private final IntArrayList callers = new IntArrayList(0);
 
   /** Arc by edge. */
-  private final IntArrayList edges = new IntArrayList();
+  private final IntArrayList edges = new IntArrayList(0);
 
-  CallProfile(int maxFunctions, int maxEdges) {
-    this(maxFunctions, maxEdges, new ProfileRoom(maxFunctions, maxEdges), null);
+  CallProfile(int maxFunctions, int maxEdges, StateBudget.Account account) {
+    this(maxFunctions, maxEdges, new ProfileRoom(maxFunctions, maxEdges), null, account);
   }
 
   /** A profile that shares its room with others. */
   CallProfile(ProfileRoom room) {
-    this(Integer.MAX_VALUE, Integer.MAX_VALUE, room, null);
+    this(Integer.MAX_VALUE, Integer.MAX_VALUE, room, null, StateBudget.UNLIMITED.open(0));
   }
 
-  private CallProfile(int maxFunctions, int maxEdges, ProfileRoom room, CallProfile base) {
+  private CallProfile(
+      int maxFunctions,
+      int maxEdges,
+      ProfileRoom room,
+      CallProfile base,
+      StateBudget.Account account) {
+    this.account = account;
     this.maxFunctions = maxFunctions;
     this.maxEdges = maxEdges;
     this.room = room;
@@ -68,35 +83,77 @@ public final class CallProfile {
   }
 
   /** An empty profile of what may be merged into this one, with the room that is left here. */
-  CallProfile beside() {
-    return new CallProfile(maxFunctions, maxEdges, room.copy(), this);
+  CallProfile beside(StateBudget.Account of) {
+    return new CallProfile(maxFunctions, maxEdges, room.copy(), this, of);
   }
 
   /** A profile with the same contents and limits. */
   CallProfile copy() {
-    CallProfile copy = new CallProfile(maxFunctions, maxEdges);
+    CallProfile copy = new CallProfile(maxFunctions, maxEdges, StateBudget.UNLIMITED.open(0));
     copy.merge(this);
     return copy;
   }
 
   /** A profile that merges others without a limit of its own. */
   public static CallProfile unlimited() {
-    return new CallProfile(Integer.MAX_VALUE, Integer.MAX_VALUE);
+    return new CallProfile(Integer.MAX_VALUE, Integer.MAX_VALUE, StateBudget.UNLIMITED.open(0));
   }
 
   /** Id of the function, new where it was not seen before, {@link #NOT_KEPT} beyond the limit. */
   int function(long selfPc) {
     int id = functionIds.get(selfPc);
-    if (id >= 0 || !(hasRoom(selfPc) || room.takeFunction())) {
+    if (id >= 0 || !growFunctions() || !(hasRoom(selfPc) || room.takeFunction())) {
       return id;
     }
     id = selfPcs.size();
     functionIds.put(selfPc, id);
     selfPcs.add(selfPc);
-    if (id >= totals.length) {
-      totals = Arrays.copyOf(totals, 2 * totals.length);
-    }
     return id;
+  }
+
+  /** Of functions: the list, totals, keys and values of the table of ids. */
+  private long functionBytes(int n) {
+    return 3 * account.array(8L * n) + account.array(16L * n);
+  }
+
+  /** Of arcs: totals, the table of ids, callers and edges, open counts. */
+  private long arcBytes(int n) {
+    return account.array(64L * n)
+        + account.array(32L * n)
+        + 2 * account.array(4L * n)
+        + account.array(8L * n);
+  }
+
+  /** Makes room for one function more; false where the budget has none. */
+  private boolean growFunctions() {
+    if (selfPcs.size() < functionCapacity) {
+      return true;
+    }
+    int next = Math.max(FIRST, 2 * functionCapacity);
+    if (!account.take(functionBytes(next) - functionBytes(functionCapacity))) {
+      return false;
+    }
+    selfPcs.ensureCapacity(next);
+    totals = Arrays.copyOf(totals, next);
+    functionCapacity = next;
+    return true;
+  }
+
+  /** The same for an arc; one without a caller, of which each function has one, always fits. */
+  private boolean growArcs(int caller) {
+    if (callers.size() < arcCapacity) {
+      return true;
+    }
+    int next = Math.max(FIRST, 2 * arcCapacity);
+    long bytes = arcBytes(next) - arcBytes(arcCapacity);
+    if (!account.fits(bytes) && caller != NO_CALLER) {
+      return false;
+    }
+    account.charge(bytes);
+    callers.ensureCapacity(next);
+    edges.ensureCapacity(next);
+    arcCapacity = next;
+    return true;
   }
 
   private boolean hasRoom(long selfPc) {
@@ -125,7 +182,8 @@ public final class CallProfile {
    * @param function id of {@code selfPc}
    */
   int newArc(int caller, int function) {
-    if (caller != NO_CALLER && !(hasRoom(caller, function) || room.takeEdge())) {
+    if (!growArcs(caller)
+        || (caller != NO_CALLER && !(hasRoom(caller, function) || room.takeEdge()))) {
       return NOT_KEPT;
     }
     int arc = callers.size();
@@ -193,6 +251,11 @@ public final class CallProfile {
   /** Total time by function id, until a function is added. */
   long[] totals() {
     return totals;
+  }
+
+  /** What of the budget it holds. */
+  StateBudget.Account account() {
+    return account;
   }
 
   /** Number of functions; their ids are 0 up to this. */

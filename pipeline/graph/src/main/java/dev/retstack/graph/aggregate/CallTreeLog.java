@@ -2,6 +2,7 @@ package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.reconstruct.Loss;
+import dev.retstack.graph.reconstruct.StateBudget;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -23,30 +24,61 @@ public final class CallTreeLog {
   /** No time is known. */
   public static final long UNKNOWN = -1;
 
+  /** About what a row takes that is not packed. */
+  private static final int ROW_BYTES = 64;
+
   private final int limit;
+  private final StateBudget.Account account;
 
   /** The rows; null where they are packed. */
   private TreeColumns columns;
 
   private PackedTree packed;
+  private long packedBytes;
   private int size;
 
-  CallTreeLog(int limit) {
+  /** Rows for which there is room. */
+  private int capacity;
+
+  /** Whether there was no room for more, once. */
+  private boolean closed;
+
+  CallTreeLog(int limit, StateBudget.Account account) {
     this.limit = limit;
-    this.columns = new TreeColumns(limit);
+    this.account = account;
+    this.columns = new TreeColumns(limit, account);
   }
 
   /** Whether no call is kept any more. */
   boolean isFull() {
-    return size >= limit;
+    return size >= capacity && !grow();
+  }
+
+  private boolean grow() {
+    if (closed || size >= limit) {
+      return false;
+    }
+    // one that was packed goes on only where the limit has become higher since
+    boolean fits = packed == null || account.fits((long) ROW_BYTES * size);
+    closed = !fits || !(columns().capacity() > size || columns.grow());
+    capacity = closed ? 0 : columns.capacity();
+    return !closed;
   }
 
   /** Packs a log that is full: nothing but the ends of open calls is expected. */
   void seal() {
     if (columns != null && size > 0 && isFull()) {
-      packed = PackedTree.of(columns, limit);
-      columns = null;
+      PackedTree tree = PackedTree.of(columns, limit);
+      columns.release();
+      hold(tree);
     }
+  }
+
+  private void hold(PackedTree tree) {
+    columns = null;
+    packed = tree;
+    packedBytes = tree.bytes();
+    account.charge(packedBytes);
   }
 
   /** Whether it is packed. */
@@ -57,7 +89,8 @@ public final class CallTreeLog {
   private TreeColumns columns() {
     if (packed != null) {
       try {
-        columns = packed.unpack();
+        account.give(packedBytes);
+        columns = packed.unpack(account);
       } catch (IOException e) {
         throw new UncheckedIOException("a tree that was sound does not unpack", e);
       }
@@ -226,18 +259,14 @@ public final class CallTreeLog {
 
   /** Writes the rows for those who know no packed ones. */
   void writeUnpackedTo(DataOutput out) throws IOException {
-    (packed == null ? columns : packed.unpack()).writeTo(out);
+    (packed == null ? columns : packed.unpack(StateBudget.UNLIMITED.open(0))).writeTo(out);
   }
 
   /** Reads what {@link #writeTo} wrote into this empty log. */
   void readFrom(DataInput in) throws IOException {
     if (in.readBoolean()) {
-      packed = PackedTree.readFrom(in, limit);
-      columns = null;
+      hold(PackedTree.readFrom(in, limit));
       size = packed.size();
-      if (!isFull()) {
-        columns(); // the limit has become higher: it goes on
-      }
     } else {
       readUnpackedFrom(in);
     }
@@ -247,5 +276,6 @@ public final class CallTreeLog {
   void readUnpackedFrom(DataInput in) throws IOException {
     columns.readFrom(in, limit);
     size = columns.size();
+    capacity = columns.capacity();
   }
 }

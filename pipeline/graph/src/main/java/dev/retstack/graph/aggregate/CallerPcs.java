@@ -1,5 +1,6 @@
 package dev.retstack.graph.aggregate;
 
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.symbol.SymbolTable;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrays;
@@ -12,8 +13,10 @@ import it.unimi.dsi.fastutil.longs.LongList;
  */
 final class CallerPcs {
   private static final int MAX_REMEMBERED = 1 << 16;
+  private static final int ENTRY_BYTES = 16;
 
   private final SymbolTable symbols;
+  private final StateBudget.Account account;
   private final long[] sites;
   private final Long2LongOpenHashMap remembered = new Long2LongOpenHashMap();
 
@@ -21,8 +24,10 @@ final class CallerPcs {
    * Of one image.
    *
    * @param sites addresses of its call sites
+   * @param account of which the bytes of what it remembers are taken
    */
-  CallerPcs(SymbolTable symbols, LongList sites) {
+  CallerPcs(SymbolTable symbols, LongList sites, StateBudget.Account account) {
+    this.account = account;
     this.symbols = symbols;
     this.sites = sites.toLongArray();
     LongArrays.unstableSort(this.sites, Long::compareUnsigned);
@@ -33,7 +38,7 @@ final class CallerPcs {
       return remembered.get(address);
     }
     long found = find(address);
-    if (remembered.size() < MAX_REMEMBERED) {
+    if (remembered.size() < MAX_REMEMBERED && account.takeEntry(remembered.size(), ENTRY_BYTES)) {
       remembered.put(address, found);
     }
     return found;

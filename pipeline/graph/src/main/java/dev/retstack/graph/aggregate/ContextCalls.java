@@ -45,7 +45,7 @@ final class ContextCalls {
   /** Reads what stands for no stack. */
   void readNone(DataInput in, int rows) throws IOException {
     calls.readFrom(in, 0, null, null);
-    losses.readFrom(in, 0);
+    losses.readFrom(in, 0, CallTreeLog.NONE);
     systemCall.readFrom(in, rows);
     switchRow = Fields.readRow(in, rows);
   }
@@ -54,12 +54,14 @@ final class ContextCalls {
       DataInput in, StackContext context, CallProfile written, CallProfile profile, int rows)
       throws IOException {
     calls.readFrom(in, context.slots(), written, profile);
+    int last = CallTreeLog.NONE;
     for (int slot = 0; slot < context.slots(); slot++) {
+      last = Math.max(last, calls.treeCall(slot));
       if (calls.treeCall(slot) < CallTreeLog.NONE || calls.treeCall(slot) >= rows) {
         throw new IOException("corrupt snapshot: an open call is not in the tree");
       }
     }
-    losses.readFrom(in, context.holes());
+    losses.readFrom(in, context.holes(), last);
     systemCall.readFrom(in, rows);
     switchRow = Fields.readRow(in, rows);
   }

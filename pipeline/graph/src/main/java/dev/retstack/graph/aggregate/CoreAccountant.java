@@ -264,8 +264,10 @@ final class CoreAccountant implements GraphListener {
   }
 
   @Override
-  public boolean wants(AnomalyKind kind, long selfPc) {
-    return core.anomalies().accepts(kind, selfPc);
+  public boolean found(AnomalyKind kind, long selfPc, long place, long time, long count) {
+    AnomalyLog.Where where =
+        new AnomalyLog.Where(kind, selfPc, place, context.task, context.instance);
+    return core.anomalies().found(where, time, count);
   }
 
   @Override
@@ -273,7 +275,7 @@ final class CoreAccountant implements GraphListener {
     Anomaly placed = anomaly.in(context.task, context.instance);
     core.anomalies().add(placed);
     if (core.events() != null) {
-      core.events().anomaly(AnomalyRow.of(core.key(), core.image(), placed));
+      core.events().anomaly(AnomalyRow.of(core, placed));
     }
   }
 

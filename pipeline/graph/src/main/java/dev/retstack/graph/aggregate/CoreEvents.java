@@ -1,6 +1,7 @@
 package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.snapshot.Fields;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
@@ -15,7 +16,7 @@ import java.io.IOException;
  */
 public final class CoreEvents {
   private final CallTreeLog tree;
-  private final SystemCallTotals systemCalls = new SystemCallTotals();
+  private final SystemCallTotals systemCalls;
   private long functions;
   private long systemCallCount;
   private long marks;
@@ -28,8 +29,9 @@ public final class CoreEvents {
   /** Whether that row ended, so that values are what it returned. */
   private boolean lastEnded;
 
-  CoreEvents(CallTreeLog tree) {
+  CoreEvents(CallTreeLog tree, StateBudget.Account account) {
     this.tree = tree;
+    this.systemCalls = new SystemCallTotals(account);
   }
 
   /** Values that follow belong to no row, until one is told of. */

@@ -1,10 +1,16 @@
 package dev.retstack.graph.aggregate;
 
+import static dev.retstack.graph.symbol.SymbolTable.textBytes;
+
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.ChunkMeta;
 import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.reconstruct.CoreEnd;
 import dev.retstack.graph.reconstruct.CoreReconstructor;
 import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.reconstruct.GraphListener;
+import dev.retstack.graph.reconstruct.Loss;
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.schema.codec.RecordBatch;
 import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
@@ -13,27 +19,36 @@ import java.io.DataOutput;
 import java.io.IOException;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiFunction;
 
 /**
  * All that is known of one core: its reconstruction, and what its calls add up to. The totals go to
  * a profile that it shares with the other cores of its session and image.
  */
 public final class CoreGraph {
+  /** What stands between reconstruction and who adds up: tests have a listener here that throws. */
+  static volatile BiFunction<CoreKey, GraphListener, GraphListener> between =
+      (_, accountant) -> accountant;
+
+  /** What a core takes of which nothing was seen but that it is there. */
+  private static final int BYTES = 5_000;
+
   private final CoreKey key;
   private final ImageInfo image;
   private final ClockUnit unit;
   private final CallProfile profile;
   private final CoreReconstructor reconstructor;
   private final CallTreeLog tree;
-  private final LossLog losses = new LossLog();
+  private final LossLog losses;
   private final AnomalyLog anomalies;
   private final StatCounts stats = new StatCounts();
   private final CoreEvents other;
-  private final InterruptTotals interrupts = new InterruptTotals();
+  private final InterruptTotals interrupts;
   private final LinkedCalls linked;
   private final TimeRules rules;
   private final Optional<ContextProfiles> byTask;
   private final CoreAccountant accountant;
+  private final StateBudget.Account account;
   private long digest;
   private int revision;
   private HeldChunks held;
@@ -44,6 +59,7 @@ public final class CoreGraph {
    * those of the image.
    *
    * @param byTask whether what calls add up to is kept for each task, and not in {@code profile}
+   * @param account of which the bytes are taken that it holds
    */
   CoreGraph(
       CoreKey key,
@@ -54,34 +70,79 @@ public final class CoreGraph {
       CallerPcs callers,
       GraphLimits limits,
       TimeRules rules,
-      boolean byTask) {
+      boolean byTask,
+      StateBudget.Account account) {
     this.key = key;
     this.image = image;
     this.unit = unit;
     this.profile = profile;
     this.linked = linked;
     this.rules = rules;
-    this.tree = new CallTreeLog(limits.treeCallsPerCore());
-    this.other = new CoreEvents(tree);
-    this.anomalies = new AnomalyLog(limits.anomaliesPerKind());
+    this.account = account;
+    account.charge(BYTES + 2 * (textBytes(key.session()) + textBytes(key.core())));
+    this.losses = new LossLog(account);
+    this.interrupts = new InterruptTotals(account);
+    this.tree = new CallTreeLog(limits.treeCallsPerCore(), account);
+    this.other = new CoreEvents(tree, account);
+    this.anomalies = new AnomalyLog(limits.anomaliesPerKind(), account);
     this.byTask = byTask ? Optional.of(new ContextProfiles(key, limits)) : Optional.empty();
     this.accountant = new CoreAccountant(this, callers);
     this.reconstructor =
-        new CoreReconstructor(image.traits(), limits.maxDepth(), limits.tasks(), accountant);
+        new CoreReconstructor(
+            image.traits(),
+            limits.maxDepth(),
+            limits.tasks(),
+            between.apply(key, accountant),
+            account);
   }
 
   boolean apply(ChunkMeta meta, RecordBatch batch, GraphEvents listener) {
-    events = listener;
-    if (listener != null) {
-      listener.chunk(this, meta.sequence());
-    }
-    linked.begin();
-    accountant.contexts().begin();
     try {
-      return reconstructor.apply(meta, batch);
-    } finally {
+      events = listener;
+      if (listener != null) {
+        listener.chunk(this, meta.sequence());
+      }
+      linked.begin();
+      accountant.contexts().begin();
+      boolean taken = reconstructor.apply(meta, batch);
       accountant.contexts().rest();
+      stats.add(Stat.STATE_FULL, account.refused() + profile.account().refused());
+      if (reconstructor.end() != CoreEnd.RUNNING) {
+        account.settle();
+      }
+      return taken;
+    } catch (RuntimeException | StackOverflowError | AssertionError e) {
+      // an OutOfMemoryError is no chunk's own doing, and ends the process
+      throw BrokenCoreException.of(key, meta.sequence(), e);
     }
+  }
+
+  /** What of the budget it holds. */
+  StateBudget.Account account() {
+    return account;
+  }
+
+  /** A chunk made it fail: it takes none any more. */
+  void breakOff(BrokenCoreException why) {
+    reconstructor.breakOff(why.getMessage());
+    account.settle();
+  }
+
+  /** A chunk behind that is left out, and counts as lost. */
+  void leaveOut(ChunkMeta meta, int size) {
+    count(Stat.BROKEN_CHUNKS, 1);
+    long time = reconstructor.time();
+    long record = Math.max(meta.recordsBefore(), 0);
+    long missing = reconstructor.leaveOut(meta, size);
+    if (missing > 0) {
+      count(Stat.GAP_RECORDS, missing);
+      long chunk = meta.sequence();
+      losses.add(new Loss(Loss.Kind.MISSING, chunk, chunk + 1, record, missing, time, time));
+    }
+  }
+
+  boolean isBroken() {
+    return reconstructor.end() == CoreEnd.BROKEN;
   }
 
   void count(Stat stat, long amount) {
@@ -238,6 +299,14 @@ public final class CoreGraph {
 
   /** Writes all but {@link #writeIdentity identity} and profile, for a snapshot of this version. */
   void writeTo(DataOutput out, int version) throws IOException {
+    try {
+      write(out, version);
+    } catch (RuntimeException | StackOverflowError e) {
+      throw BrokenCoreException.of(key, 0, e); // which of its chunks since the last one, none knows
+    }
+  }
+
+  private void write(DataOutput out, int version) throws IOException {
     reconstructor.writeTo(out);
     if (version > GraphState.PLAIN) {
       tree.seal(); // here and not with the chunk that filled it: that one is not to wait for it

@@ -5,7 +5,10 @@ import static java.util.stream.Collectors.toSet;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.ChunkMeta;
 import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
@@ -21,6 +24,7 @@ import java.io.IOException;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,9 +47,18 @@ public final class GraphState {
 
   private static final int MAX_IMAGES = 1 << 20;
 
+  /** What a profile without functions takes. */
+  private static final int PROFILE_BYTES = 2_500;
+
+  /** Cores of more records are dear to copy; who sends so many does not do so a thousand times. */
+  private static final int TRIAL_RECORDS = 1 << 17;
+
   private final GraphLimits limits;
   private final TimeRules rules;
   private final boolean byTask;
+  private final StateBudget budget;
+  private final Map<String, StateBudget.Account> imageAccounts = new HashMap<>();
+  private boolean restoring;
   private final Map<String, ImageInfo> images = new LinkedHashMap<>();
   private final Map<ProfileKey, CallProfile> profiles = new LinkedHashMap<>();
   private final Map<CoreKey, CoreGraph> cores = new LinkedHashMap<>();
@@ -57,6 +70,7 @@ public final class GraphState {
   private final SessionAges ages = new SessionAges();
   private GraphEvents events;
   private CoreGraph lastCore;
+  private boolean careful;
 
   public GraphState() {
     this(GraphLimits.DEFAULT);
@@ -68,12 +82,18 @@ public final class GraphState {
 
   /** A state of other limits, in whose totals other time counts. */
   public GraphState(GraphLimits limits, TimeRules rules) {
-    this(limits, rules, false);
+    this(limits, rules, StateBudget.UNLIMITED);
   }
 
-  private GraphState(GraphLimits limits, TimeRules rules, boolean byTask) {
+  /** The same, which holds no more than a budget allows; {@link #close} gives that back. */
+  public GraphState(GraphLimits limits, TimeRules rules, StateBudget budget) {
+    this(limits, rules, budget, false);
+  }
+
+  private GraphState(GraphLimits limits, TimeRules rules, StateBudget budget, boolean byTask) {
     this.limits = limits;
     this.rules = rules;
+    this.budget = budget;
     this.byTask = byTask;
     this.late = new LateCores(limits.late(), links, this::copy);
   }
@@ -84,7 +104,7 @@ public final class GraphState {
    * settled}.
    */
   public static GraphState byTask(GraphLimits limits, TimeRules rules) {
-    return new GraphState(limits, rules, true);
+    return new GraphState(limits, rules, StateBudget.UNLIMITED, true);
   }
 
   /** What counts in totals. */
@@ -100,9 +120,70 @@ public final class GraphState {
   /**
    * Makes an image known. Cores that run it already keep what they were begun with; their ISA,
    * traits and symbols are part of the build-id, so a second report of one id changes nothing.
+   *
+   * @return false where the budget has no room for it: then it is not known
    */
-  public void image(ImageInfo image) {
-    images.putIfAbsent(image.id(), image);
+  public boolean image(ImageInfo image) {
+    if (!images.containsKey(image.id())) {
+      StateBudget.Account account = open(0);
+      long bytes = image.bytes();
+      if ((!restoring && !budget.hasRoom(bytes)) || !account.take(bytes)) {
+        stats.add(Stat.STATE_FULL, 1);
+        return false;
+      }
+      imageAccounts.put(image.id(), account);
+      images.put(image.id(), image);
+    }
+    return true;
+  }
+
+  /** Bytes that its cores, tables of functions and images have taken. */
+  long bytes() {
+    long sum = 0;
+    for (CoreGraph core : cores.values()) {
+      sum += core.account().used();
+      sum +=
+          core.isHolding() && core.held().shown() != null
+              ? core.held().shown().account().used()
+              : 0;
+    }
+    for (CallProfile profile : profiles.values()) {
+      sum += profile.account().used();
+    }
+    for (StateBudget.Account image : imageAccounts.values()) {
+      sum += image.used();
+    }
+    return sum;
+  }
+
+  private void restored() {
+    restoring = false;
+    imageAccounts.values().forEach(account -> account.lenient(false));
+    profiles.values().forEach(profile -> profile.account().lenient(false));
+    for (CoreGraph core : cores.values()) {
+      core.account().lenient(false);
+      if (core.progress().end() != CoreEnd.RUNNING) {
+        core.account().settle();
+      }
+    }
+  }
+
+  private StateBudget.Account open(long promise) {
+    return budget.open(promise).lenient(restoring);
+  }
+
+  /** It is not used any more: what it holds of the budget is free for others. */
+  public void close() {
+    cores.values().forEach(GraphState::close);
+    profiles.values().forEach(profile -> profile.account().close());
+    imageAccounts.values().forEach(StateBudget.Account::close);
+  }
+
+  private static void close(CoreGraph core) {
+    core.account().close();
+    if (core.isHolding() && core.held().shown() != null) {
+      core.held().show(null);
+    }
   }
 
   public boolean hasImage(String imageId) {
@@ -123,8 +204,23 @@ public final class GraphState {
    *
    * @param batch its records, which are linked where they are not, and only read otherwise
    * @param packed the same records, asked for where the chunk has to be held
+   * @throws BrokenCoreException where a chunk, this one or one that was held, makes reconstruction
+   *     fail: this state is of no use any more, unless the exception says otherwise
    */
   public ApplyResult apply(
+      ChunkMeta meta,
+      CoreKey key,
+      String imageId,
+      RecordBatch batch,
+      Supplier<PackedRecords> packed) {
+    try {
+      return take(meta, key, imageId, batch, packed);
+    } catch (RuntimeException | StackOverflowError | AssertionError e) {
+      throw BrokenCoreException.of(key, meta.sequence(), e);
+    }
+  }
+
+  private ApplyResult take(
       ChunkMeta meta,
       CoreKey key,
       String imageId,
@@ -141,8 +237,15 @@ public final class GraphState {
         return ApplyResult.REFUSED;
       }
       core = newCore(key, image, meta.unit());
+      if (core == null) {
+        stats.add(Stat.STATE_FULL, 1);
+        return ApplyResult.NO_ROOM;
+      }
     } else if (!core.image().id().equals(imageId) || core.unit() != meta.unit()) {
       core.count(Stat.CONTRADICTORY_CHUNKS, 1);
+      return ApplyResult.REFUSED;
+    } else if (core.isBroken()) {
+      core.leaveOut(meta, batch.size());
       return ApplyResult.REFUSED;
     }
     lastCore = core;
@@ -151,12 +254,89 @@ public final class GraphState {
     }
     ApplyResult result;
     if (meta.sequence() == core.progress().nextSequence() && !core.isHolding()) {
+      if (careful && core.progress().records() < TRIAL_RECORDS) {
+        tryOnCopy(core, meta, batch);
+      }
       result = core.apply(meta, batch, events) ? ApplyResult.APPLIED : ApplyResult.REFUSED;
     } else {
       result = late.take(core, meta, batch, packed, events);
     }
     late.tick(events);
     return result;
+  }
+
+  private void tryOnCopy(CoreGraph core, ChunkMeta meta, RecordBatch batch) {
+    try {
+      CoreGraph copy = copy(core);
+      try {
+        copy.apply(meta, batch, null);
+      } finally {
+        copy.account().close();
+      }
+    } catch (RuntimeException | StackOverflowError e) {
+      throw BrokenCoreException.of(core.key(), meta.sequence(), e).cleanly();
+    }
+  }
+
+  /**
+   * Whether chunks of cores that are not large are tried on a copy of their core first. It costs
+   * their time twice, and where one makes reconstruction fail the state stays of use.
+   */
+  public void careful(boolean tries) {
+    careful = tries;
+  }
+
+  /**
+   * A core takes no chunk from this one on, nor what it holds of them: it is {@link CoreEnd#BROKEN}
+   * and says why. The core is made where there is none.
+   *
+   * @return false where that is not possible: there is no image for it, or no room
+   */
+  public boolean breakCore(
+      CoreKey key, String imageId, ClockUnit unit, BrokenCoreException broken) {
+    CoreGraph core = cores.get(key);
+    if (core == null) {
+      if (!hasImage(imageId) || cores.size() >= limits.cores()) {
+        return false;
+      }
+      core = newCore(key, images.get(imageId), unit);
+      if (core == null) {
+        return false;
+      }
+    }
+    if (!core.isBroken()) {
+      late.breakOff(core, broken.sequence(), events);
+      core.breakOff(broken);
+    }
+    return true;
+  }
+
+  /** Whether this core is there, and broken. */
+  public boolean isBroken(CoreKey key) {
+    CoreGraph core = cores.get(key);
+    return core != null && core.isBroken();
+  }
+
+  /** Breaks a core that holds this chunk, or one behind it: nobody may send it again. */
+  public void breakHeld(BrokenCoreException broken) {
+    CoreGraph core = cores.get(broken.key());
+    if (core != null && core.isHolding() && core.held().reaches(broken.sequence())) {
+      late.breakOff(core, broken.sequence(), events);
+      core.breakOff(broken);
+    }
+  }
+
+  /** An empty state of the same limits and rules. */
+  public GraphState blank() {
+    return new GraphState(limits, rules, budget, byTask);
+  }
+
+  /**
+   * An empty one in which each core adds up for itself: where one makes reconstruction fail, the
+   * others are what they were.
+   */
+  public GraphState blankApart() {
+    return byTask(limits, rules);
   }
 
   /**
@@ -202,39 +382,77 @@ public final class GraphState {
     Set<String> sessions = ages.drop(cores, late);
     if (!sessions.isEmpty()) {
       lastCore = null;
-      profiles.keySet().removeIf(key -> sessions.contains(key.session()));
+      profiles
+          .entrySet()
+          .removeIf(
+              one -> {
+                boolean gone = sessions.contains(one.getKey().session());
+                if (gone) {
+                  one.getValue().account().close();
+                }
+                return gone;
+              });
       Set<String> used = cores.values().stream().map(core -> core.image().id()).collect(toSet());
       images.keySet().retainAll(used);
       callers.keySet().retainAll(used);
+      Set<String> unused = new HashSet<>(imageAccounts.keySet());
+      unused.removeAll(used);
+      unused.forEach(id -> imageAccounts.remove(id).close());
     }
     return sessions;
   }
 
   /** A copy of a core that adds up for itself. */
   private CoreGraph copy(CoreGraph core) {
-    CallProfile beside = core.profile().beside();
-    return StateCopies.fill(newCore(core.key(), core.image(), core.unit(), beside), core);
+    StateBudget.Account account = budget.open(0).lenient(true);
+    CallProfile beside = core.profile().beside(account);
+    CoreGraph copy = newCore(core.key(), core.image(), core.unit(), beside, account);
+    try {
+      StateCopies.fill(copy, core);
+    } catch (RuntimeException | StackOverflowError e) {
+      account.close();
+      throw e;
+    }
+    account.lenient(false);
+    return copy;
   }
 
   private CallProfile newProfile() {
-    return new CallProfile(limits.functions(), limits.edges());
+    StateBudget.Account account = open(StateBudget.PROMISE);
+    account.charge(PROFILE_BYTES);
+    return new CallProfile(limits.functions(), limits.edges(), account);
   }
 
+  /** Null where the budget has no room for one more, and for what its calls add up to. */
   private CoreGraph newCore(CoreKey key, ImageInfo image, ClockUnit unit) {
-    CallProfile profile =
-        profiles.computeIfAbsent(
-            new ProfileKey(key.session(), image.id(), unit), _ -> newProfile());
-    CoreGraph core = newCore(key, image, unit, profile);
+    ProfileKey session = new ProfileKey(key.session(), image.id(), unit);
+    CallProfile profile = profiles.get(session);
+    if (!restoring && !budget.hasRoom(StateBudget.PROMISE * (profile == null ? 2 : 1))) {
+      return null;
+    }
+    if (profile == null) {
+      profile = newProfile();
+      profiles.put(session, profile);
+    }
+    CoreGraph core = newCore(key, image, unit, profile, open(StateBudget.PROMISE));
     cores.put(key, core);
     return core;
   }
 
-  private CoreGraph newCore(CoreKey key, ImageInfo image, ClockUnit unit, CallProfile profile) {
-    return new CoreGraph(key, image, unit, profile, linked, callers(image), limits, rules, byTask);
+  private CoreGraph newCore(
+      CoreKey key,
+      ImageInfo image,
+      ClockUnit unit,
+      CallProfile profile,
+      StateBudget.Account account) {
+    return new CoreGraph(
+        key, image, unit, profile, linked, callers(image), limits, rules, byTask, account);
   }
 
   private CallerPcs callers(ImageInfo image) {
-    return callers.computeIfAbsent(image.id(), _ -> new CallerPcs(image.symbols(), image.sites()));
+    return callers.computeIfAbsent(
+        image.id(),
+        _ -> new CallerPcs(image.symbols(), image.sites(), imageAccounts.get(image.id())));
   }
 
   /** Adds to a stat that is seen outside of the chunks, such as refused or cut input. */
@@ -296,6 +514,11 @@ public final class GraphState {
     return new ReportBuilder().add(this).anomalies();
   }
 
+  /** What was found wrong, all of it, as it was asked for. */
+  public List<AnomalySum> anomalies(AnomalySum.Query query) {
+    return new ReportBuilder().add(this).anomalies(query);
+  }
+
   /** Writes the whole state as one snapshot of the newest version, limits excepted. */
   public void writeTo(DataOutput out) throws IOException {
     writeTo(out, VERSIONS.newest());
@@ -350,18 +573,26 @@ public final class GraphState {
     return readFrom(in, GraphLimits.DEFAULT);
   }
 
+  /** Reads a snapshot, of which no budget is kept. */
+  public static GraphState readFrom(DataInput in, GraphLimits limits) throws IOException {
+    return readFrom(in, limits, StateBudget.UNLIMITED);
+  }
+
   /**
-   * Reads a snapshot.
+   * Reads a snapshot. All that is in it is taken, also where it is more than the budget: then
+   * nothing new is, until sessions are forgotten.
    *
    * @throws dev.retstack.graph.snapshot.UnreadableSnapshotException where it is of a version that
    *     is not among {@link #VERSIONS}
    * @throws IOException where the bytes are not a snapshot, changed in any bit, cut off, or beyond
    *     the limits; memory grows only with bytes really read
    */
-  public static GraphState readFrom(DataInput in, GraphLimits limits) throws IOException {
+  public static GraphState readFrom(DataInput in, GraphLimits limits, StateBudget budget)
+      throws IOException {
     SnapshotReader snapshot = new SnapshotReader(in, VERSIONS);
     DataInput body = snapshot.body();
-    GraphState state = new GraphState(limits, TimeRules.of(body.readUnsignedByte()));
+    GraphState state = new GraphState(limits, TimeRules.of(body.readUnsignedByte()), budget);
+    state.restoring = true;
     int images = Fields.readCount(body, MAX_IMAGES, "images");
     for (int i = 0; i < images; i++) {
       state.image(ImageInfo.readFrom(body));
@@ -371,6 +602,9 @@ public final class GraphState {
       ProfileKey key =
           new ProfileKey(
               Fields.readText(body), Fields.readText(body), Fields.readEnum(body, ClockUnit.class));
+      if (!state.hasImage(key.imageId())) {
+        throw new IOException("corrupt snapshot: totals of image " + key.imageId() + " without it");
+      }
       CallProfile profile = state.newProfile();
       profile.readFrom(body, snapshot.version());
       state.profiles.put(key, profile);
@@ -392,7 +626,7 @@ public final class GraphState {
     }
     state.ages.adopt(state.cores.keySet());
     snapshot.finish();
-    state.late.enforce();
+    state.restored();
     return state;
   }
 }

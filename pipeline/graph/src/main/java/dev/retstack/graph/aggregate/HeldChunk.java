@@ -5,6 +5,8 @@ import dev.retstack.graph.reconstruct.ClockUnit;
 import dev.retstack.graph.reconstruct.CoreEnd;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.schema.codec.Chunks;
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.codec.RecordBatch;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -17,7 +19,7 @@ record HeldChunk(ChunkMeta meta, PackedRecords records) {
 
   /** What it costs to hold it. */
   int bytes() {
-    return LateLimits.CHUNK_BYTES + records.payload().length;
+    return LateLimits.CHUNK_BYTES + records.payload().length + 2 * meta.endDetail().length();
   }
 
   void writeTo(DataOutput out) throws IOException {
@@ -58,6 +60,21 @@ record HeldChunk(ChunkMeta meta, PackedRecords records) {
     int count = Fields.readCount(in, Chunks.RECORDS_MAX, "records");
     byte[] payload = new byte[Fields.readCount(in, Chunks.PAYLOAD_BYTES_MAX, "bytes of records")];
     in.readFully(payload);
-    return new HeldChunk(meta, new PackedRecords(codec, count, payload));
+    HeldChunk chunk = new HeldChunk(meta, new PackedRecords(codec, count, payload));
+    chunk.check();
+    return chunk;
+  }
+
+  /** Looks at all of it, so that whoever applies it finds it sound. */
+  private void check() throws IOException {
+    long least = Math.min(Math.min(meta.lostBefore(), meta.overruns()), meta.unhijackable());
+    if (Math.min(Math.min(least, meta.recordsBefore()), meta.interrupts()) < 0) {
+      throw new IOException("corrupt snapshot: a negative count in chunk " + sequence());
+    }
+    try {
+      var _ = records.unpack(new RecordBatch(0));
+    } catch (CorruptChunkException e) {
+      throw new IOException("corrupt snapshot: chunk " + sequence() + ": " + e.getMessage(), e);
+    }
   }
 }

@@ -40,6 +40,11 @@ final class HeldChunks {
     return chunks.containsKey(sequence);
   }
 
+  /** Whether this chunk, or one behind it, is held. */
+  boolean reaches(long sequence) {
+    return !chunks.isEmpty() && chunks.lastKey() >= sequence;
+  }
+
   HeldChunk first() {
     return chunks.firstEntry().getValue();
   }
@@ -90,6 +95,9 @@ final class HeldChunks {
   }
 
   void show(CoreGraph core) {
+    if (shown != null) {
+      shown.account().close();
+    }
     shown = core;
   }
 

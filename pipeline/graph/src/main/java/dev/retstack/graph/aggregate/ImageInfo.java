@@ -47,6 +47,13 @@ public record ImageInfo(
     this(id, name, isa, traits, symbols, wordBytes, sites, systemCalls, SymbolTable.EMPTY);
   }
 
+  /** About what it takes in memory, with the sites once more where callers are looked up. */
+  long bytes() {
+    long fixed = 1_000 + SymbolTable.textBytes(name) + 2L * SymbolTable.textBytes(id);
+    long lists = Long.BYTES * (2L * sites.size() + traits.copiedReturns().size());
+    return fixed + lists + symbols.bytes() + objects.bytes();
+  }
+
   /**
    * The name of a task: where its id is an address, that of the object or function there, else its
    * number.

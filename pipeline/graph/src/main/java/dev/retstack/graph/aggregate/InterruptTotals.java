@@ -1,6 +1,7 @@
 package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.reconstruct.Saturating;
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.snapshot.Fields;
 import it.unimi.dsi.fastutil.longs.Long2ObjectRBTreeMap;
 import java.io.DataInput;
@@ -11,6 +12,8 @@ import java.io.IOException;
 public final class InterruptTotals {
   /** Numbers with totals of their own; the rest is counted under {@link #OTHERS}. */
   private static final int MAX_NUMBERS = 4096;
+
+  private static final int NUMBER_BYTES = 100;
 
   /** Stands for the numbers beyond the limit. */
   public static final long OTHERS = -1;
@@ -37,6 +40,11 @@ public final class InterruptTotals {
   }
 
   private final Long2ObjectRBTreeMap<Totals> numbers = new Long2ObjectRBTreeMap<>();
+  private final StateBudget.Account account;
+
+  InterruptTotals(StateBudget.Account account) {
+    this.account = account;
+  }
 
   void begun(long number) {
     add(number, new Totals(1, 0, 0, 0));
@@ -47,7 +55,8 @@ public final class InterruptTotals {
   }
 
   private void add(long number, Totals more) {
-    boolean room = numbers.size() < MAX_NUMBERS || numbers.containsKey(number);
+    boolean room =
+        numbers.containsKey(number) || (numbers.size() < MAX_NUMBERS && account.take(NUMBER_BYTES));
     numbers.merge(room ? number : OTHERS, more, Totals::plus);
   }
 
@@ -75,6 +84,7 @@ public final class InterruptTotals {
 
   void readFrom(DataInput in) throws IOException {
     int count = Fields.readCount(in, MAX_NUMBERS + 1, "numbers of interrupts");
+    account.charge((long) NUMBER_BYTES * count);
     for (int i = 0; i < count; i++) {
       numbers.put(
           in.readLong(), new Totals(in.readLong(), in.readLong(), in.readLong(), in.readLong()));

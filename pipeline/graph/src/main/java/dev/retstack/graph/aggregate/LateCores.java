@@ -38,6 +38,7 @@ final class LateCores {
   private final Map<CoreKey, CoreGraph> holding = new LinkedHashMap<>();
 
   private RecordBatch batch = new RecordBatch(0);
+  private boolean restored;
   private long taken;
   private long bytes;
 
@@ -97,6 +98,7 @@ final class LateCores {
     } else {
       hold(core, new HeldChunk(meta, packed.get()));
       bound(core, events);
+      core.count(Stat.STATE_FULL, core.account().refused());
     }
     return core.isHolding() ? ApplyResult.HELD : ApplyResult.APPLIED;
   }
@@ -104,6 +106,9 @@ final class LateCores {
   /** Another chunk of the state was taken: gaps that are open for too long are final. */
   void tick(GraphEvents events) {
     taken++;
+    if (restored) {
+      enforce(events); // and not where it is read: what breaks a core then, breaks the reading
+    }
     while (!holding.isEmpty() && taken - oldest().held().opened() > limits.chunks()) {
       giveUp(oldest(), events);
     }
@@ -126,6 +131,7 @@ final class LateCores {
   private void hold(CoreGraph core, HeldChunk chunk) {
     HeldChunks held = core.held();
     if (held.isEmpty()) {
+      held.setTold(0); // of an earlier gap, which a state that was read does not know of
       held.setOpened(taken);
       holding.put(core.key(), core);
     }
@@ -135,16 +141,24 @@ final class LateCores {
     }
     held.add(chunk);
     bytes += chunk.bytes();
+    core.account().charge(chunk.bytes());
   }
 
   private void bound(CoreGraph core, GraphEvents events) {
     HeldChunks held = core.held();
-    while (held.size() > limits.chunksPerCore() || held.bytes() > limits.bytesPerCore()) {
+    while (held.size() > limits.chunksPerCore()
+        || held.bytes() > limits.bytesPerCore()
+        || (!held.isEmpty() && !fits(core))) {
       giveUp(core, events);
     }
     while (bytes > limits.bytes()) {
       giveUp(oldest(), events);
     }
+  }
+
+  /** Whether there is room for what it holds, and for the copy that is shown of it. */
+  private static boolean fits(CoreGraph core) {
+    return core.account().fits(core.held().shown() == null ? core.account().used() : 0);
   }
 
   /** The first gap of a core is final. */
@@ -169,19 +183,20 @@ final class LateCores {
   private void applyFirst(CoreGraph core, GraphEvents events) {
     HeldChunk first = core.held().removeFirst();
     bytes -= first.bytes();
+    core.account().give(first.bytes());
     apply(core, first, first.sequence() < core.held().told() ? null : events);
   }
 
   private void apply(CoreGraph core, HeldChunk chunk, GraphEvents events) {
     try {
       batch = chunk.records().unpack(batch);
-    } catch (CorruptChunkException e) {
-      throw new IllegalStateException("chunk was whole when it came: " + chunk.meta(), e);
+      if (!batch.isLinked()) {
+        links.fill(batch);
+      }
+      core.apply(chunk.meta(), batch, events);
+    } catch (CorruptChunkException | RuntimeException | StackOverflowError e) {
+      throw BrokenCoreException.of(core.key(), chunk.sequence(), e); // it was whole when it came
     }
-    if (!batch.isLinked()) {
-      links.fill(batch);
-    }
-    core.apply(chunk.meta(), batch, events);
   }
 
   private static void count(CoreGraph core, Stat stat) {
@@ -202,6 +217,29 @@ final class LateCores {
     return false;
   }
 
+  /**
+   * A core takes no chunks from this one on: gaps ahead of it are final, and what is held behind is
+   * left out.
+   */
+  void breakOff(CoreGraph core, long sequence, GraphEvents events) {
+    HeldChunks held = core.held();
+    while (!held.isEmpty() && held.first().sequence() < sequence) {
+      applyFirst(core, events);
+    }
+    if (events != null && held.told() > sequence) {
+      core.setRevision(core.revision() + 1);
+      events.amended(core, sequence, core.progress().time());
+    }
+    while (!held.isEmpty()) {
+      HeldChunk left = held.removeFirst();
+      bytes -= left.bytes();
+      core.account().give(left.bytes());
+      core.leaveOut(left.meta(), left.records().count());
+    }
+    held.show(null);
+    holding.remove(core.key());
+  }
+
   /** Gives up all gaps: the state is what is shown of it. */
   void settle(GraphEvents events) {
     while (!holding.isEmpty()) {
@@ -213,13 +251,20 @@ final class LateCores {
   void drop(CoreGraph core) {
     if (holding.remove(core.key()) != null) {
       bytes -= core.held().bytes();
+      core.held().show(null);
     }
   }
 
   /** Tells of what is held and was not told yet. */
   void tell(GraphEvents events) {
-    for (CoreGraph core : holding.values()) {
+    for (CoreGraph core : List.copyOf(holding.values())) {
       HeldChunks held = core.held();
+      while (!held.isEmpty() && !fits(core)) {
+        giveUp(core, events);
+      }
+      if (held.isEmpty()) {
+        continue;
+      }
       CoreGraph shown = held.shown();
       long told = Math.max(held.told(), core.progress().nextSequence());
       if (shown != null && shown.progress().nextSequence() > told) {
@@ -237,7 +282,11 @@ final class LateCores {
   private CoreGraph shown(CoreGraph core, long tellFrom, GraphEvents events) {
     HeldChunks held = core.held();
     if (held.shown() == null) {
-      held.show(copier.apply(core));
+      try {
+        held.show(copier.apply(core));
+      } catch (RuntimeException | StackOverflowError e) {
+        throw BrokenCoreException.of(core.key(), held.first().sequence(), e);
+      }
     }
     CoreGraph shown = held.shown();
     for (HeldChunk chunk : held.from(shown.progress().nextSequence())) {
@@ -313,6 +362,7 @@ final class LateCores {
       }
       core.count(Stat.LATE_CHUNKS, late);
     }
+    restored = true;
     int count = Fields.readCount(in, cores.size(), "cores that hold chunks");
     for (int i = 0; i < count; i++) {
       CoreGraph core = readKey(in, cores);
@@ -321,13 +371,15 @@ final class LateCores {
       }
       core.held().readFrom(in, core.progress().nextSequence());
       bytes += core.held().bytes();
+      core.account().charge(core.held().bytes());
     }
   }
 
   /** After a snapshot was read: limits may have become smaller. */
-  void enforce() {
+  private void enforce(GraphEvents events) {
+    restored = false;
     for (CoreGraph core : List.copyOf(holding.values())) {
-      bound(core, null);
+      bound(core, events);
     }
   }
 

@@ -2,6 +2,7 @@ package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.reconstruct.Loss;
 import dev.retstack.graph.reconstruct.Saturating;
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.snapshot.Fields;
 import java.io.DataInput;
 import java.io.DataOutput;
@@ -18,17 +19,23 @@ public final class LossLog {
   /** Rows of one core. */
   static final int ROWS_MAX = 1000;
 
+  private static final int ROW_BYTES = 80;
+
+  private final StateBudget.Account account;
+
   private final List<Loss> rows = new ArrayList<>(0);
   private long losses;
 
-  LossLog() {}
+  LossLog(StateBudget.Account account) {
+    this.account = account;
+  }
 
   void add(Loss loss) {
     losses++;
-    if (rows.size() < ROWS_MAX) {
+    if (rows.isEmpty() || (rows.size() < ROWS_MAX && account.take(ROW_BYTES))) {
       rows.add(loss);
     } else {
-      rows.set(ROWS_MAX - 1, rows.getLast().with(loss));
+      rows.set(rows.size() - 1, rows.getLast().with(loss));
     }
   }
 
@@ -71,6 +78,7 @@ public final class LossLog {
     if (losses < count) {
       throw new IOException("corrupt snapshot: " + count + " rows of " + losses + " losses");
     }
+    account.charge((long) ROW_BYTES * count);
     for (int i = 0; i < count; i++) {
       rows.add(
           new Loss(

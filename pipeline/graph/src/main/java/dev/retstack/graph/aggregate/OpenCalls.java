@@ -31,9 +31,11 @@ final class OpenCalls {
   private static final int LEFT_OUT = 7;
 
   private static final int ROW_SHIFT = 3;
-  private static final int INITIAL = 32;
+  private static final int FIRST = 4;
 
-  private long[] rows = new long[INITIAL << ROW_SHIFT];
+  private static final long[] EMPTY = {};
+
+  private long[] rows = EMPTY; // its bytes count with the frames of the stack
 
   /** Of the core's time not the stack's own, so far. */
   private long notRun;
@@ -82,7 +84,8 @@ final class OpenCalls {
       int slot, long selfPc, long callerPc, long time, int arc, int function, int level, int tree) {
     int at = slot << ROW_SHIFT;
     if (at >= rows.length) {
-      rows = Arrays.copyOf(rows, Math.max(2 * rows.length, at + (1 << ROW_SHIFT)));
+      int least = Math.max(FIRST << ROW_SHIFT, at + (1 << ROW_SHIFT));
+      rows = Arrays.copyOf(rows, Math.max(2 * rows.length, least));
     }
     long[] r = rows;
     r[at + ENTER] = time;
@@ -166,6 +169,7 @@ final class OpenCalls {
       throws IOException {
     notRun = in.readLong();
     leftOut = in.readLong();
+    rows = slots == 0 ? EMPTY : new long[slots << ROW_SHIFT];
     for (int slot = 0; slot < slots; slot++) {
       long selfPc = in.readLong();
       long callerPc = in.readLong();

@@ -1,6 +1,7 @@
 package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.snapshot.Fields;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import java.io.DataInput;
@@ -13,6 +14,8 @@ import java.util.Arrays;
  * that a loss cut off had ended. They stand beside the packed rows, in place of them.
  */
 final class OpenRows {
+  private static final int ROW_BYTES = 49;
+
   /** Numbers of the rows, ascending; the arrays beside it are in the same order. */
   private final int[] rows;
 
@@ -151,7 +154,7 @@ final class OpenRows {
    */
   static OpenRows readFrom(DataInput in, int size, int limit) throws IOException {
     int count = Fields.readCount(in, size, "open rows of a tree");
-    OpenRows read = new OpenRows(new int[count], new ValueLog(limit), new ValueLog(limit));
+    OpenRows read = new OpenRows(new int[count], noValues(limit), noValues(limit));
     for (int i = 0; i < count; i++) {
       int row = Fields.readCount(in, size - 1, "as a row of the tree");
       int parent = in.readInt();
@@ -184,6 +187,15 @@ final class OpenRows {
       throw new IOException("corrupt snapshot: values of a row that is not open");
     }
     return read;
+  }
+
+  private static ValueLog noValues(int limit) {
+    return new ValueLog(limit, StateBudget.UNLIMITED.open(0));
+  }
+
+  /** What they take, with their values. */
+  long bytes() {
+    return (long) ROW_BYTES * rows.length + arguments.bytesOfRows() + results.bytesOfRows();
   }
 
   /** The tree in which they stand has so many values. */

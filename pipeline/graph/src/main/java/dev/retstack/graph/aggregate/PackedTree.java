@@ -1,5 +1,6 @@
 package dev.retstack.graph.aggregate;
 
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.Fields;
@@ -61,6 +62,11 @@ final class PackedTree {
     return size;
   }
 
+  /** What it takes. */
+  long bytes() {
+    return packed.length + open.bytes();
+  }
+
   /** The rows that may still change. */
   OpenRows open() {
     return open;
@@ -69,9 +75,10 @@ final class PackedTree {
   /**
    * The tree as it is now.
    *
+   * @param account of which its bytes are taken
    * @throws IOException where what was read is no such tree; never for one that was packed here
    */
-  TreeColumns unpack() throws IOException {
+  TreeColumns unpack(StateBudget.Account account) throws IOException {
     byte[] raw;
     try {
       raw = ZstdBytes.unpack(packed, rawBytes);
@@ -79,7 +86,7 @@ final class PackedTree {
       throw new IOException("corrupt snapshot: a packed tree: " + e.getMessage(), e);
     }
     ByteInput in = new ByteInput(raw);
-    TreeColumns tree = new TreeColumns(limit);
+    TreeColumns tree = new TreeColumns(limit, account);
     tree.readFrom(in, size);
     if (tree.size() != size || in.remaining() > 0) {
       throw new IOException("corrupt snapshot: a packed tree of another size than it says");
@@ -112,7 +119,7 @@ final class PackedTree {
     in.readFully(packed);
     PackedTree tree =
         new PackedTree(limit, size, rawBytes, packed, OpenRows.readFrom(in, size, limit));
-    tree.open.countValues(tree.unpack());
+    tree.open.countValues(tree.unpack(StateBudget.UNLIMITED.open(0)));
     return tree;
   }
 }

@@ -119,6 +119,7 @@ public final class SessionAges {
     for (CoreGraph core : gone) {
       cores.remove(core.key());
       late.drop(core);
+      core.account().close();
     }
     if (!gone.isEmpty()) {
       forgotten =

@@ -1,6 +1,7 @@
 package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.snapshot.Fields;
 import it.unimi.dsi.fastutil.bytes.ByteArrayList;
 import it.unimi.dsi.fastutil.ints.Int2IntOpenHashMap;
@@ -17,6 +18,20 @@ final class TreeColumns {
   private static final int KIND_SHIFT = 4;
   private static final int ENDING_MASK = (1 << KIND_SHIFT) - 1;
   private static final int LOSS_VALUES = 7;
+  private static final int ROW_BYTES = 29;
+  private static final int FIRST_ROWS = 16;
+
+  /** Of a table by row. */
+  private static final int ENTRY_BYTES = 12;
+
+  private final int limit;
+  private final StateBudget.Account account;
+
+  /** Bytes that were taken for it, values excepted. */
+  private long bytes;
+
+  /** Rows for which there is room. */
+  private int capacity;
 
   private final LongArrayList selfPcs = new LongArrayList(0);
   private final IntArrayList parents = new IntArrayList(0);
@@ -47,10 +62,62 @@ final class TreeColumns {
    *
    * @param limit rows that the tree may have
    */
-  TreeColumns(int limit) {
-    this.arguments = new ValueLog(limit);
-    this.results = new ValueLog(limit);
+  TreeColumns(int limit, StateBudget.Account account) {
+    this.limit = limit;
+    this.account = account;
+    this.arguments = new ValueLog(limit, account);
+    this.results = new ValueLog(limit, account);
     this.deadBy.defaultReturnValue(CallTreeLog.UNKNOWN);
+  }
+
+  /** Rows for which there is room. */
+  int capacity() {
+    return capacity;
+  }
+
+  /** Makes room for more rows; false where it must not. */
+  boolean grow() {
+    int rows = rowsNext();
+    return capacity < limit && account.fits((long) ROW_BYTES * (rows - capacity)) && grow(rows);
+  }
+
+  private int rowsNext() {
+    return (int) Math.min(limit, Math.max(FIRST_ROWS, capacity * 3L / 2));
+  }
+
+  private boolean grow(int rows) {
+    charge((long) ROW_BYTES * (rows - capacity));
+    selfPcs.ensureCapacity(rows);
+    parents.ensureCapacity(rows);
+    enters.ensureCapacity(rows);
+    exits.ensureCapacity(rows);
+    endings.ensureCapacity(rows);
+    capacity = rows;
+    return true;
+  }
+
+  private void charge(long more) {
+    account.charge(more);
+    bytes += more;
+  }
+
+  /** Takes room for what is told of a row beside it; false where there is none. */
+  private boolean takes(Int2LongOpenHashMap table, int row) {
+    long more = table.containsKey(row) ? 0 : entry(table.size());
+    boolean fits = more == 0 || account.fits(more);
+    if (fits) {
+      charge(more);
+    }
+    return fits;
+  }
+
+  private static long entry(int entries) {
+    return StateBudget.hashed(entries + 1, ENTRY_BYTES) - StateBudget.hashed(entries, ENTRY_BYTES);
+  }
+
+  /** It is not used any more: gives back what it took. */
+  void release() {
+    account.give(bytes + arguments.bytes() + results.bytes());
   }
 
   /** Number of the new row, which is open. */
@@ -75,24 +142,26 @@ final class TreeColumns {
 
   void setTask(int row, long task, int instance) {
     if (task != 0) {
+      charge(entry(tasks.size()));
       tasks.put(row, task);
     }
     if (instance != 1) {
+      charge(entry(instances.size()));
       instances.put(row, instance);
     }
   }
 
   void setTimes(int row, long elsewhere, long notCounted) {
-    if (elsewhere != 0) {
+    if (elsewhere != 0 && takes(notRun, row)) {
       notRun.put(row, elsewhere);
     }
-    if (notCounted != 0) {
+    if (notCounted != 0 && takes(leftOut, row)) {
       leftOut.put(row, notCounted);
     }
   }
 
   void bound(int row, long now) {
-    if (ending(row) == Ending.TRUNCATED) {
+    if (ending(row) == Ending.TRUNCATED && takes(deadBy, row)) {
       deadBy.putIfAbsent(row, now);
     }
   }
@@ -225,10 +294,10 @@ final class TreeColumns {
     }
   }
 
-  private static void readSparse(DataInput in, Int2LongOpenHashMap map, int rows)
-      throws IOException {
+  private void readSparse(DataInput in, Int2LongOpenHashMap map, int rows) throws IOException {
     int count = Fields.readCount(in, rows, "numbers of rows");
     for (int i = 0; i < count; i++) {
+      charge(entry(map.size()));
       map.put(Fields.readCount(in, rows - 1, "as a row of the tree"), in.readLong());
     }
   }
@@ -253,6 +322,9 @@ final class TreeColumns {
         throw new IOException("corrupt snapshot: call " + i + " of a tree");
       }
       int parent = (int) (i - 1 - above);
+      if (i == capacity) {
+        grow(rowsNext());
+      }
       finish(enter(kind(code), selfPc, parent, enter), exit, ending(code));
     }
     int bounds = Fields.readCount(in, count, "bounds of durations");
@@ -267,6 +339,7 @@ final class TreeColumns {
     readSparse(in, tasks, count);
     int named = Fields.readCount(in, count, "instances of tasks");
     for (int i = 0; i < named; i++) {
+      charge(entry(instances.size()));
       instances.put(Fields.readCount(in, count - 1, "as a row of the tree"), in.readInt());
     }
     readSparse(in, notRun, count);

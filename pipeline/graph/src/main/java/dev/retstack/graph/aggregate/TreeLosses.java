@@ -128,11 +128,24 @@ final class TreeLosses {
     }
   }
 
-  /** Reads what {@link #writeTo} wrote; the tree is complete already. */
-  void readFrom(DataInput in, int openHoles) throws IOException {
+  /**
+   * Reads what {@link #writeTo} wrote; the tree is complete already.
+   *
+   * @param call the last row of a call that is open
+   */
+  void readFrom(DataInput in, int openHoles, int call) throws IOException {
     base = Fields.readRow(in, tree.size());
     read(in, waiting);
     read(in, holes);
+    int before = Math.max(call, base); // in one of these they will be placed
+    for (int row : holes) {
+      before = Math.max(before, row);
+    }
+    for (int row : waiting) {
+      if (row <= before) {
+        throw new IOException("corrupt snapshot: row " + row + " of a loss ahead of its call");
+      }
+    }
     if (holes.size() != openHoles) {
       throw new IOException("corrupt snapshot: " + holes.size() + " rows of holes");
     }

@@ -1,5 +1,6 @@
 package dev.retstack.graph.aggregate;
 
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.schema.codec.ValuesDepth;
 import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
@@ -21,7 +22,12 @@ final class ValueLog {
   /** Of all rows together: so many values for each row of the tree. */
   private static final long VALUES_PER_ROW = 8;
 
+  private static final int ROW_BYTES = 64;
+
+  private static final int ENTRY_BYTES = 8;
+
   private final Int2ObjectOpenHashMap<RecordedValues> rows = new Int2ObjectOpenHashMap<>(0);
+  private final StateBudget.Account account;
   private final long limit;
   private long size;
 
@@ -30,12 +36,26 @@ final class ValueLog {
    *
    * @param treeRows rows that the tree may have
    */
-  ValueLog(int treeRows) {
-    this(VALUES_PER_ROW * treeRows);
+  ValueLog(int treeRows, StateBudget.Account account) {
+    this(VALUES_PER_ROW * treeRows, account);
   }
 
-  private ValueLog(long limit) {
+  private ValueLog(long limit, StateBudget.Account account) {
     this.limit = limit;
+    this.account = account;
+  }
+
+  /** Bytes that were taken for it. */
+  long bytes() {
+    return (long) ROW_BYTES * rows.size()
+        + Long.BYTES * size
+        + StateBudget.hashed(rows.size(), ENTRY_BYTES);
+  }
+
+  /** What its rows take where its size is that of more than these. */
+  long bytesOfRows() {
+    long values = rows.values().stream().mapToLong(row -> row.values().size()).sum();
+    return (long) ROW_BYTES * rows.size() + Long.BYTES * values;
   }
 
   /** The values of a row, {@link RecordedValues#NONE} where it has none. */
@@ -45,14 +65,17 @@ final class ValueLog {
 
   /** Gives a row all its values, few: that is always possible. */
   void set(int row, int format, LongList values) {
+    long before = bytes();
     size += values.size() - get(row).values().size();
     rows.put(row, new RecordedValues(format, values));
+    account.charge(bytes() - before);
   }
 
   /** Whether a row may get so many values. */
   boolean hasRoom(int row, int count) {
     int more = count - get(row).values().size();
-    return more <= 0 || size + more <= limit;
+    return more <= 0
+        || (size + more <= limit && account.fits(ROW_BYTES + (long) Long.BYTES * more));
   }
 
   /**
@@ -90,7 +113,7 @@ final class ValueLog {
 
   /** The values of these rows alone, with room as if all others were there too. */
   ValueLog only(int[] of) {
-    ValueLog only = new ValueLog(limit);
+    ValueLog only = new ValueLog(limit, StateBudget.UNLIMITED.open(0));
     for (int row : of) {
       if (rows.containsKey(row)) {
         only.rows.put(row, rows.get(row));

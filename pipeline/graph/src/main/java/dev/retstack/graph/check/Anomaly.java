@@ -21,6 +21,8 @@ import it.unimi.dsi.fastutil.longs.LongList;
  *       received} where it went, {@code target} its slot
  *   <li>MISPLACED_EXIT: selfPc exits; {@code expected} the function open there or 0, {@code
  *       received} selfPc, {@code target} the address returned to
+ *   <li>FAULTED: selfPc is the innermost open call, {@code target} where the core stood, 0 = not
+ *       known
  *   <li>SEQUENCE_GAP: the chunk number that should have come and the one that came
  * </ul>
  *
@@ -68,6 +70,23 @@ public record Anomaly(
       long count,
       LongList stack) {
     this(kind, variant, time, selfPc, expected, received, target, count, stack, 0, 1);
+  }
+
+  /** A code address that tells apart findings of one kind in one function; 0 = there is none. */
+  public long place() {
+    return place(kind, variant, expected, received, target);
+  }
+
+  /** The {@link #place()} of such an anomaly. */
+  public static long place(
+      AnomalyKind kind, Variant variant, long expected, long received, long target) {
+    return switch (kind) {
+      case FAULTED, FRAME_POINTER_MISMATCH, MISPLACED_EXIT -> target;
+      case RETURN_ADDRESS_MISMATCH -> variant == Variant.SLOT ? target : expected;
+      case TAIL_CALL -> received;
+      case UNWOUND, MISSED_EXIT, STACK_SMASHED -> expected;
+      case STACK_SWITCH, OVERRUN, LOST, SEQUENCE_GAP, TRUNCATED -> 0;
+    };
   }
 
   /** The same finding in another task. */

@@ -10,7 +10,23 @@ public final class AnomalyMessage {
 
   /** One line, lower case, addresses in hex with symbol+offset where known. */
   public static String of(Anomaly a, SymbolTable symbols) {
+    return of(a, symbols, "");
+  }
+
+  /**
+   * One line, lower case, addresses in hex with symbol+offset where known.
+   *
+   * @param endDetail how the core ended, in words; empty while it runs
+   */
+  public static String of(Anomaly a, SymbolTable symbols, String endDetail) {
     return switch (a.kind()) {
+      case FAULTED ->
+          "core faulted: %s; %s"
+              .formatted(
+                  endDetail.isEmpty() ? "nobody said why" : endDetail,
+                  a.selfPc() == 0
+                      ? "no call is open"
+                      : "in func " + symbols.symbolPlusOffset(a.selfPc()));
       case FRAME_POINTER_MISMATCH ->
           mismatch("frame pointer differs", hex(a.expected()), hex(a.received()), a, symbols);
       case RETURN_ADDRESS_MISMATCH ->

@@ -14,7 +14,8 @@ public enum Stat {
   UNHIJACKABLE(
       WARNING, CAPTURE, true, "calls that ran untraced because the slot held no return address"),
   TIME_BACKWARDS(WARNING, CAPTURE, true, "records older than the one before; counted as equal"),
-  FAULTED_CORES(WARNING, CAPTURE, true, "cores that ended because guest or emulator failed"),
+  FAULTED_CORES(ERROR, CAPTURE, true, "cores that ended because guest or emulator failed"),
+  WAITING_CORES(WARNING, CAPTURE, true, "cores that wait for an interrupt that never comes"),
   STACK_SMASHES(ERROR, CAPTURE, true, "returns to an address that had overwritten the right one"),
 
   GAP_RECORDS(ERROR, WIRE, true, "records in chunks that never came"),
@@ -29,6 +30,11 @@ public enum Stat {
   COUNT_DISAGREES(ERROR, WIRE, true, "chunks that claim fewer records before them than came"),
   CONTEXTS_DISAGREE(
       WARNING, WIRE, false, "records or chunks that contradict which task or interrupt was open"),
+  BROKEN_CHUNKS(
+      ERROR,
+      WIRE,
+      false,
+      "chunks refused from the one on that made reconstruction of its core fail"),
   BAD_RECORDS(ERROR, WIRE, true, "records of an unknown kind or an impossible depth, ignored"),
 
   FRAME_POINTER_MISMATCHES(ERROR, ANALYSIS, true, "exits with another frame pointer than entered"),
@@ -51,6 +57,11 @@ public enum Stat {
       INFO, ANALYSIS, true, "calls open at a loss that provably went on, their end known"),
   OPEN_CALLS(INFO, ANALYSIS, true, "calls still open at the end of the data"),
   UNKNOWN_EXITS(INFO, ANALYSIS, true, "exits of calls whose entry was lost"),
+  STATE_FULL(
+      WARNING,
+      ANALYSIS,
+      false,
+      "times that something new of a core was left out since --state-mib had no room for it"),
   FUNCTIONS_NOT_KEPT(WARNING, ANALYSIS, true, "calls of functions beyond the limit of the table"),
   EDGES_NOT_KEPT(WARNING, ANALYSIS, true, "calls over edges beyond the limit of the table"),
   ANOMALIES_NOT_KEPT(INFO, ANALYSIS, false, "anomalies counted but not kept as rows"),

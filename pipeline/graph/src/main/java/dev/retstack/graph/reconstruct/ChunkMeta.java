@@ -29,10 +29,13 @@ public record ChunkMeta(
     String endDetail,
     long task,
     int interrupts) {
+  private static final int MAX_DETAIL = 1000;
+
+  /** Keeps no more of the detail than is shown: chunks may be held for long. */
   public ChunkMeta {
     Objects.requireNonNull(unit);
     Objects.requireNonNull(end);
-    Objects.requireNonNull(endDetail);
+    endDetail = endDetail.substring(0, Math.min(endDetail.length(), MAX_DETAIL));
   }
 
   /** A chunk that begins in the core's first task, in no interrupt. */

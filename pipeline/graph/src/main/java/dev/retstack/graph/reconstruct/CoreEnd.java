@@ -10,6 +10,8 @@ public enum CoreEnd {
   FAULTED,
   /** A user or a limit stopped the core. */
   STOPPED,
+  /** A chunk made reconstruction fail: that one and all behind it are left out. Not on the wire. */
+  BROKEN,
   /** A reason this version does not know. */
   UNKNOWN
 }

@@ -6,8 +6,10 @@ import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.snapshot.Fields;
+import dev.retstack.schema.codec.EndDetail;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.schema.codec.TaskEvent;
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -50,11 +52,17 @@ public final class CoreReconstructor {
    *
    * @param maxDepth records at this ret_stack index or above are refused as impossible
    * @param maxTasks tasks that are kept
+   * @param account of the bytes that tasks and frames take
    */
-  public CoreReconstructor(ImageTraits traits, int maxDepth, int maxTasks, GraphListener listener) {
+  public CoreReconstructor(
+      ImageTraits traits,
+      int maxDepth,
+      int maxTasks,
+      GraphListener listener,
+      StateBudget.Account account) {
     this.listener = listener;
     this.maxDepth = maxDepth;
-    this.tasks = new CoreTasks(traits, maxDepth, maxTasks, listener);
+    this.tasks = new CoreTasks(traits, maxDepth, maxTasks, listener, account);
   }
 
   /**
@@ -76,6 +84,9 @@ public final class CoreReconstructor {
       tasks.first(meta.task(), meta.interrupts(), Math.max(meta.firstTime(), 0));
     }
     boolean loss = takeLosses(meta);
+    if (nextSequence == 0 && (meta.task() != 0 || meta.interrupts() != 0)) {
+      time = Math.max(time, meta.firstTime()); // what was open then is open since then
+    }
     tasks.begin(meta.task(), meta.interrupts(), loss, time);
     chunk = meta.sequence();
     firstRecord = Math.max(meta.recordsBefore(), 0);
@@ -90,6 +101,26 @@ public final class CoreReconstructor {
       throw new IllegalStateException("entries and endings of calls do not add up: " + this);
     }
     return true;
+  }
+
+  /** No chunk is taken any more: one of them made this fail. What was taken before it stays. */
+  public void breakOff(String why) {
+    end = CoreEnd.BROKEN;
+    endDetail = why.length() > MAX_DETAIL ? why.substring(0, MAX_DETAIL) : why;
+  }
+
+  /**
+   * A chunk behind {@link #breakOff} is left out.
+   *
+   * @return its records, and those before it that never came, which are lost; none where it came
+   *     again
+   */
+  public long leaveOut(ChunkMeta meta, int size) {
+    long expected = sum(Math.max(meta.recordsBefore(), 0), size);
+    long missing = Math.max(0, expected - recordsExpected);
+    recordsExpected = Math.max(expected, recordsExpected);
+    lost = sum(lost, missing);
+    return missing;
   }
 
   private boolean takeLosses(ChunkMeta meta) {
@@ -125,7 +156,7 @@ public final class CoreReconstructor {
   }
 
   private void takeUntraced(ChunkMeta meta) {
-    listener.count(Stat.OVERRUNS, Math.max(meta.overruns(), 0));
+    listener.count(Stat.OVERRUNS, Math.max(meta.overruns(), overrunsTold));
     if (meta.overruns() > overrunsTold) {
       report(Anomaly.ofRecords(AnomalyKind.OVERRUN, time, meta.overruns() - overrunsTold));
     }
@@ -136,13 +167,33 @@ public final class CoreReconstructor {
   }
 
   private void end(ChunkMeta meta) {
-    tasks.end(advance(meta.lastTime()));
     end = meta.end();
-    String detail = meta.endDetail();
-    endDetail = detail.length() > MAX_DETAIL ? detail.substring(0, MAX_DETAIL) : detail;
+    endDetail = meta.endDetail();
+    long at = advance(meta.lastTime());
     if (end == CoreEnd.FAULTED) {
-      listener.count(Stat.FAULTED_CORES, 1);
+      faulted(at); // while the calls in which it happened are open
     }
+    if (EndDetail.waits(endDetail)) {
+      listener.count(Stat.WAITING_CORES, 1);
+    }
+    tasks.end(at);
+  }
+
+  private void faulted(long at) {
+    listener.count(Stat.FAULTED_CORES, 1);
+    TaskReconstructor calls = tasks.calls();
+    long[] open = calls == null ? new long[0] : calls.events().known();
+    report(
+        new Anomaly(
+            AnomalyKind.FAULTED,
+            Anomaly.Variant.PLAIN,
+            at,
+            open.length == 0 ? 0 : open[0],
+            0,
+            0,
+            EndDetail.place(endDetail).orElse(0),
+            1,
+            LongImmutableList.of(open)));
   }
 
   private void apply(RecordBatch batch) {
@@ -189,7 +240,7 @@ public final class CoreReconstructor {
           RecordBatch.INTERRUPT_ENTER,
           RecordBatch.INTERRUPT_EXIT -> {
         if (depth < 0 || depth >= maxDepth) {
-          listener.count(Stat.BAD_RECORDS, 1);
+          bad(at);
           return;
         }
       }
@@ -199,19 +250,20 @@ public final class CoreReconstructor {
       }
       case RecordBatch.VALUES -> {
         records++;
+        time = Math.max(time, at); // that of the record ahead, if there is one
         tasks.seen(1);
         listener.values(depth, selfPc, fromPc, retP, fp);
         return;
       }
       case RecordBatch.TASK -> {
         if (TaskEvent.of(fromPc).isEmpty()) {
-          listener.count(Stat.BAD_RECORDS, 1);
+          bad(at);
           return;
         }
       }
       case RecordBatch.FUNCTION, RecordBatch.MARK -> {}
       default -> {
-        listener.count(Stat.BAD_RECORDS, 1);
+        bad(at);
         return;
       }
     }
@@ -255,6 +307,12 @@ public final class CoreReconstructor {
     }
   }
 
+  /** A record that is none: it tells the time and nothing else. */
+  private void bad(long at) {
+    listener.count(Stat.BAD_RECORDS, 1);
+    time = Math.max(time, at);
+  }
+
   /** The core dropped records and says so. */
   private void drop(long when, long count, long told, long before) {
     long since = time;
@@ -282,7 +340,8 @@ public final class CoreReconstructor {
   }
 
   private void report(Anomaly anomaly) {
-    if (listener.wants(anomaly.kind(), anomaly.selfPc())) {
+    if (listener.found(
+        anomaly.kind(), anomaly.selfPc(), anomaly.place(), anomaly.time(), anomaly.count())) {
       listener.anomaly(anomaly);
     } else {
       listener.count(Stat.ANOMALIES_NOT_KEPT, 1);

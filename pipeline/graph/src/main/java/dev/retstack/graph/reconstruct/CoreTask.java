@@ -170,9 +170,11 @@ public final class CoreTask {
     skipped = left;
   }
 
-  /** What ran from then to now is not known. */
+  /** What ran from then to now is not known; nor what ran since an interrupt is not kept. */
   void unsure(long from, long now) {
-    top().calls.clock().unsure += now - Math.max(from, top().since());
+    long since = Math.max(skipped > 0 ? skippedSince : from, top().since());
+    top().calls.clock().unsure += Math.max(0, now - since);
+    skippedSince = now;
   }
 
   /** Goes on now. */

@@ -35,10 +35,15 @@ final class CoreTasks {
   /** Whether records were ever missing, so that what is open may be unknown. */
   private boolean lossy;
 
-  CoreTasks(ImageTraits traits, int maxDepth, int maxTasks, GraphListener listener) {
+  CoreTasks(
+      ImageTraits traits,
+      int maxDepth,
+      int maxTasks,
+      GraphListener listener,
+      StateBudget.Account account) {
     this.listener = listener;
-    this.contexts = new StackContexts(traits, maxDepth, listener);
-    this.table = new TaskTable(contexts, maxTasks, listener);
+    this.contexts = new StackContexts(traits, maxDepth, listener, account);
+    this.table = new TaskTable(contexts, maxTasks, listener, account);
     enter(table.create(0, 0, 0), 0);
   }
 
@@ -102,7 +107,6 @@ final class CoreTasks {
       }
       if (current != ended) {
         TaskReconstructor left = current.top().calls;
-        listener.count(Stat.STACK_SWITCHES, 1);
         left.switched(now, sp);
         if (next != null) {
           listener.switchedOut(left.events().innermost(), next, now);
@@ -172,9 +176,7 @@ final class CoreTasks {
     if (current == null) {
       return;
     }
-    if (current.skipped > 0
-        || current.stacks.size() > MAX_NESTED
-        || !table.hasRoomForInterrupts()) {
+    if (current.skipped > 0 || current.stacks.size() > MAX_NESTED || !table.takeInterrupt()) {
       current.skip(now);
       listener.count(Stat.TASKS_NOT_KEPT, 1);
       top = null;
@@ -268,6 +270,9 @@ final class CoreTasks {
 
   private void lose(CoreTask task, long since, long now, long count) {
     boolean all = count == TaskLosses.UNBOUNDED;
+    if (task == current) {
+      task.unsure(since, since); // interrupts that are not kept count up to the loss
+    }
     List<StackClock> then = new ArrayList<>(task.stacks.size());
     for (int level = 0; level < task.stacks.size(); level++) {
       then.add(new StackClock());
@@ -277,6 +282,9 @@ final class CoreTasks {
       task.unsure(since, now);
     } else if (all) {
       task.wake(now);
+    }
+    if (all) {
+      task.skipped(0, now); // ahead of the interrupts below them
     }
     for (int level = task.stacks.size() - 1; level >= 0; level--) {
       StackContext c = task.stacks.get(level);
@@ -290,9 +298,6 @@ final class CoreTasks {
         listener.interruptEnded(0, since, Ending.TRUNCATED);
         c.forget();
       }
-    }
-    if (all) {
-      task.skipped(0, now);
     }
   }
 
@@ -364,7 +369,7 @@ final class CoreTasks {
       current.top().calls.end(now);
       drop(current, Ending.TRUNCATED, lostSince, now);
     }
-    while (current.stacks.size() - 1 < Math.min(open, MAX_NESTED)) {
+    while (current.stacks.size() - 1 < Math.min(open, MAX_NESTED) && table.takeInterrupt()) {
       push(0, false, 0, now);
     }
     top = topOf(current);

@@ -5,28 +5,45 @@ package dev.retstack.graph.reconstruct;
  * opens many deep stacks cannot make a core grow without end.
  */
 final class FrameBudget {
+  /** A frame in its stack; what is added up for its call stands in an array of the same size. */
+  private static final int FRAME_BYTES = 64;
+
+  private final StateBudget.Account account;
   private int left;
 
   /**
-   * @param frames beyond those that each stack has room for from its beginning
+   * @param frames beyond those that each stack may have anyway
    */
-  FrameBudget(int frames) {
-    left = frames;
+  FrameBudget(int frames, StateBudget.Account account) {
+    this.left = frames;
+    this.account = account;
   }
 
   int left() {
     return left;
   }
 
-  /** Takes so many frames, or as many as there are. */
-  int take(int wanted) {
-    int taken = Math.min(wanted, left);
-    left -= taken;
-    return taken;
+  /** Frames that a stack which may have so many beside may grow by. */
+  int room(int beside) {
+    return (int) Math.max(0, Math.min((long) beside + left, account.room() / (2 * FRAME_BYTES)));
   }
 
-  /** Takes back what a stack that is over had taken. */
-  void give(int frames) {
-    left += frames;
+  /**
+   * The room of a stack changes.
+   *
+   * @param before frames that it had room for, of which {@code countedBefore} were of these
+   */
+  void resize(int before, int countedBefore, int now, int countedNow) {
+    long more = bytes(now) - bytes(before);
+    if (more > 0) {
+      account.charge(more);
+    } else {
+      account.give(-more);
+    }
+    left += countedBefore - countedNow;
+  }
+
+  private long bytes(int frames) {
+    return 2 * account.array((long) frames * FRAME_BYTES);
   }
 }

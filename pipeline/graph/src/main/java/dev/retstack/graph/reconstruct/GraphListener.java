@@ -170,13 +170,16 @@ public interface GraphListener {
   default void interruptEnded(long lasted, long time, Ending ending) {}
 
   /**
-   * Whether a row of this kind and function is still wanted; what is not wanted is only counted.
+   * Something is wrong, odd or missing.
    *
    * @param selfPc the function concerned, 0 = none
+   * @param place see {@link Anomaly#place}
+   * @param count frames, calls or records concerned
+   * @return whether {@link #anomaly} shall follow; what is not wanted is only counted
    */
-  boolean wants(AnomalyKind kind, long selfPc);
+  boolean found(AnomalyKind kind, long selfPc, long place, long time, long count);
 
-  /** Something is wrong, odd or missing; called only where {@link #wants} said so. */
+  /** What was found, with all that is known of it; called only where {@link #found} said so. */
   void anomaly(Anomaly anomaly);
 
   /** Adds to a stat. */

@@ -18,7 +18,6 @@ final class TaskAnomalies {
   }
 
   void misplaced(long time, long selfPc, long expected, long fromPc) {
-    listener.count(Stat.MISPLACED_EXITS, 1);
     report(
         AnomalyKind.MISPLACED_EXIT,
         Anomaly.Variant.PLAIN,
@@ -43,7 +42,6 @@ final class TaskAnomalies {
   }
 
   private void framePointerMismatch(int slot, long time, long fp, long target) {
-    listener.count(Stat.FRAME_POINTER_MISMATCHES, 1);
     report(
         AnomalyKind.FRAME_POINTER_MISMATCH,
         Anomaly.Variant.PLAIN,
@@ -57,7 +55,6 @@ final class TaskAnomalies {
 
   private void returnMismatch(
       int slot, Anomaly.Variant variant, long time, long expected, long received, long target) {
-    listener.count(Stat.RETURN_ADDRESS_MISMATCHES, 1);
     report(
         AnomalyKind.RETURN_ADDRESS_MISMATCH,
         variant,
@@ -70,7 +67,6 @@ final class TaskAnomalies {
   }
 
   void tailCall(int slot, long time, long selfPc) {
-    listener.count(Stat.TAIL_CALLS, 1);
     report(
         AnomalyKind.TAIL_CALL,
         Anomaly.Variant.PLAIN,
@@ -84,17 +80,15 @@ final class TaskAnomalies {
 
   /** Records are missing while so many calls are open. */
   void truncated(long time, int open) {
-    listener.count(Stat.TRUNCATED_CALLS, open);
     report(AnomalyKind.TRUNCATED, Anomaly.Variant.PLAIN, time, top(), 0, 0, 0, open);
   }
 
   /** Calls are gone without their exits, or all of them by exits that cannot be seen. */
   void unwound(int from, int innermost, long time, long selfPc, int dead, int missed) {
     if (missed == dead) {
-      missedExits(from, time, selfPc, missed);
+      missedExits(from, time, selfPc);
       return;
     }
-    listener.count(Stat.UNWOUND_CALLS, dead);
     report(
         AnomalyKind.UNWOUND,
         Anomaly.Variant.PLAIN,
@@ -110,8 +104,7 @@ final class TaskAnomalies {
    * All that are gone return by another slot than the hijacked one. Where others are among them, a
    * longjmp passed over all of them instead.
    */
-  private void missedExits(int from, long time, long selfPc, int missed) {
-    listener.count(Stat.MISSED_EXITS, missed);
+  private void missedExits(int from, long time, long selfPc) {
     for (int slot = stack.size() - 1; slot >= from; slot--) {
       if (!stack.tailCalled(slot)) {
         report(
@@ -128,7 +121,6 @@ final class TaskAnomalies {
   }
 
   void smashed(long time, long selfPc, long expected, long received, long retP) {
-    listener.count(Stat.STACK_SMASHES, 1);
     report(
         AnomalyKind.STACK_SMASHED,
         Anomaly.Variant.PLAIN,
@@ -160,7 +152,9 @@ final class TaskAnomalies {
       long received,
       long target,
       long count) {
-    if (listener.wants(kind, selfPc)) {
+    listener.count(kind.stat(), count);
+    long place = Anomaly.place(kind, variant, expected, received, target);
+    if (listener.found(kind, selfPc, place, time, count)) {
       LongList calls = LongImmutableList.of(stack.open(Anomaly.MAX_STACK));
       listener.anomaly(
           new Anomaly(kind, variant, time, selfPc, expected, received, target, count, calls));

@@ -42,7 +42,7 @@ final class TaskEvents {
 
   /** ret_stack was full when this function was called. */
   private void overrun(long time, long selfPc) {
-    if (listener.wants(AnomalyKind.OVERRUN, selfPc)) {
+    if (listener.found(AnomalyKind.OVERRUN, selfPc, 0, time, 1)) {
       LongImmutableList calls = LongImmutableList.of(stack.open(Anomaly.MAX_STACK));
       listener.anomaly(
           new Anomaly(AnomalyKind.OVERRUN, Anomaly.Variant.PLAIN, time, selfPc, 0, 0, 0, 1, calls));
@@ -68,8 +68,12 @@ final class TaskEvents {
   }
 
   void mark(long time, long what, long selfPc, long command) {
-    long[] open = losses.isPending() ? new long[0] : stack.open(Anomaly.MAX_STACK);
-    listener.mark(innermost(), what, selfPc, command, time, LongImmutableList.of(open));
+    listener.mark(innermost(), what, selfPc, command, time, LongImmutableList.of(known()));
+  }
+
+  /** The innermost open calls, none where records are missing since they were seen. */
+  long[] known() {
+    return losses.isPending() ? new long[0] : stack.open(Anomaly.MAX_STACK);
   }
 
   /** A system call that is open has no end of its own. */

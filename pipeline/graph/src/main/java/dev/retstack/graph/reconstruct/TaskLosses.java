@@ -62,19 +62,13 @@ final class TaskLosses {
       before.set(then);
     }
     since = pending ? since : lastSeen;
-    missing = pending ? missing + count : count;
-    missing = missing < 0 ? UNBOUNDED : missing;
+    missing = pending ? Saturating.sum(missing, count) : count;
     pending = true;
   }
 
   /** Whether records are missing since the last entry or exit. */
   boolean isPending() {
     return pending;
-  }
-
-  /** Whether frames may prove to have lived on. */
-  boolean isBounded() {
-    return missing != UNBOUNDED;
   }
 
   /** Time of the last record before the loss that is pending. */

@@ -172,7 +172,7 @@ final class TaskReconstructor {
     if (stack.selfPc(slot) != selfPc) {
       anomalies.misplaced(time, selfPc, stack.selfPc(slot), fromPc);
       if (!stack.tailCalled(slot)) {
-        listener.count(Stat.UNWOUND_CALLS, 1);
+        anomalies.unwound(slot, slot, time, selfPc, 1, 0);
         close(slot, time, Ending.UNWOUND);
       }
       listener.next(); // what it returned is not the result of that call
@@ -205,7 +205,8 @@ final class TaskReconstructor {
     events.cut(since, Ending.TRUNCATED);
     losses.lose(since, count, then);
     guestSize = UNCERTAIN;
-    if (!losses.isBounded()) {
+    if (count
+        == TaskLosses.UNBOUNDED) { // and not their sum: nobody made this stack the one at hand
       settle(0, now);
     }
   }

@@ -31,10 +31,17 @@ final class TaskStack {
   private static final long UNKNOWN = 1L << 62;
 
   private static final int ROW_SHIFT = 3;
-  private static final int INITIAL = 32;
+
+  /** Frames that every stack may have; those beyond are the core's. */
+  private static final int FREE = 32;
+
+  /** Frames that a stack has room for when its first one comes. */
+  private static final int FIRST = 4;
+
+  private static final long[] EMPTY = {};
 
   private final FrameBudget budget;
-  private long[] rows = new long[INITIAL << ROW_SHIFT];
+  private long[] rows = EMPTY;
   private int size;
 
   TaskStack(FrameBudget budget) {
@@ -65,30 +72,42 @@ final class TaskStack {
 
   /** Frames that may be pushed: none of them is more than the core has room for. */
   int room() {
-    return capacity() - size + budget.left();
+    return capacity() - size + growth();
   }
 
   /** Whether there is no room. */
   boolean isFull() {
-    return size == capacity() && budget.left() == 0;
+    return size == capacity() && growth() == 0;
+  }
+
+  private int growth() {
+    return budget.room(Math.max(0, FREE - capacity()));
   }
 
   private int capacity() {
     return rows.length >> ROW_SHIFT;
   }
 
+  /** Frames of the core's that it took. */
+  private int taken() {
+    return Math.max(0, capacity() - FREE);
+  }
+
   /** Gives back the room that it took, and is empty. */
   void release() {
     size = 0;
-    int taken = capacity() - INITIAL;
-    if (taken > 0) {
-      budget.give(taken);
-      rows = new long[INITIAL << ROW_SHIFT];
-    }
+    resize(EMPTY);
   }
 
   private void grow(int frames) {
-    rows = Arrays.copyOf(rows, rows.length + (budget.take(frames) << ROW_SHIFT));
+    resize(Arrays.copyOf(rows, rows.length + (frames << ROW_SHIFT)));
+  }
+
+  private void resize(long[] to) {
+    final int frames = capacity();
+    final int counted = taken();
+    rows = to;
+    budget.resize(frames, counted, capacity(), taken());
   }
 
   /** Puts a frame on it, for which there must be {@link #room}. */
@@ -96,7 +115,8 @@ final class TaskStack {
     int slot = size;
     int at = slot << ROW_SHIFT;
     if (at == rows.length) {
-      grow(capacity());
+      // another partition may have taken the bytes meanwhile: what room() told stands
+      grow(Math.max(1, Math.min(Math.max(FIRST, capacity()), growth())));
     }
     long[] r = rows;
     r[at + DEPTH] = depth;
@@ -207,7 +227,7 @@ final class TaskStack {
   }
 
   void writeTo(DataOutput out) throws IOException {
-    out.writeInt(capacity() - INITIAL);
+    out.writeInt(taken());
     out.writeInt(size);
     for (int slot = 0; slot < size; slot++) {
       out.writeInt(depth(slot));
@@ -231,9 +251,11 @@ final class TaskStack {
     if (taken < 0 || taken > budget.left()) {
       throw new IOException("corrupt snapshot: a stack with room for " + taken + " frames more");
     }
-    grow(taken);
+    if (taken > 0) {
+      grow(FREE + taken);
+    }
     int count = in.readInt();
-    if (count < 0 || count > Math.min(maxDepth, capacity())) {
+    if (count < 0 || count > Math.min(maxDepth, FREE + taken)) {
       throw new IOException("corrupt snapshot: a stack of " + count + " frames");
     }
     int before = -1;

@@ -17,9 +17,13 @@ import java.util.Set;
  * forgotten, its calls stay in the sums.
  */
 final class TaskTable {
+  /** What a task takes beside its stacks. */
+  private static final int BYTES = 500;
+
   private final StackContexts contexts;
   private final int maxTasks;
   private final GraphListener listener;
+  private final StateBudget.Account account;
 
   /** By id, the last task that had it. */
   private final Long2ObjectOpenHashMap<CoreTask> byId = new Long2ObjectOpenHashMap<>();
@@ -38,10 +42,12 @@ final class TaskTable {
   /** Calls in interrupts that are over. */
   private final CallCounts interrupts = new CallCounts();
 
-  TaskTable(StackContexts contexts, int maxTasks, GraphListener listener) {
+  TaskTable(
+      StackContexts contexts, int maxTasks, GraphListener listener, StateBudget.Account account) {
     this.contexts = contexts;
     this.maxTasks = maxTasks;
     this.listener = listener;
+    this.account = account;
   }
 
   /** All that are kept, in the order in which they appeared. */
@@ -56,14 +62,17 @@ final class TaskTable {
   }
 
   /**
-   * A task that was not seen yet; null where there are too many.
+   * A task that was not seen yet; null where there are too many, or no bytes for one more. The
+   * first one is always kept.
    *
    * @param frames on its ret_stack, negative where that is unknown
    */
   CoreTask create(long id, int frames, long now) {
-    if (all.size() >= maxTasks && !forgetOne()) {
-      listener.count(Stat.TASKS_NOT_KEPT, 1);
-      return null;
+    while (all.size() >= maxTasks || !take()) {
+      if (!forgetOne()) {
+        listener.count(Stat.TASKS_NOT_KEPT, 1);
+        return null;
+      }
     }
     CoreTask former = byId.get(id);
     int instance = former == null ? forgottenTasks : former.instance();
@@ -76,11 +85,28 @@ final class TaskTable {
     return task;
   }
 
+  private boolean take() {
+    if (all.isEmpty()) {
+      account.charge(BYTES);
+      contexts.charge();
+      return true;
+    }
+    if (!account.take(BYTES)) {
+      return false;
+    }
+    if (!contexts.take()) {
+      account.give(BYTES);
+      return false;
+    }
+    return true;
+  }
+
   private boolean forgetOne() {
     CoreTask oldest = over.poll();
     if (oldest == null) {
       return false;
     }
+    account.give(BYTES);
     all.remove(oldest);
     byId.remove(oldest.id(), oldest);
     forgotten.add(oldest.counts());
@@ -88,8 +114,9 @@ final class TaskTable {
     return true;
   }
 
-  boolean hasRoomForInterrupts() {
-    return contexts.used() < 2 * maxTasks;
+  /** Takes the room of one stack more for an interrupt; false where there is none. */
+  boolean takeInterrupt() {
+    return contexts.used() < 2 * maxTasks && contexts.take();
   }
 
   /** The task is over, its calls are closed. */
@@ -104,6 +131,7 @@ final class TaskTable {
   }
 
   void clear() {
+    account.give((long) BYTES * all.size());
     all.clear();
     byId.clear();
   }
@@ -187,13 +215,14 @@ final class TaskTable {
     List<CoreTask> tasks = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       CoreTask task = new CoreTask(in.readLong(), in.readInt(), in.readLong(), 0);
+      account.charge(BYTES);
       readTask(in, task);
       tasks.add(task);
       all.add(task);
       byId.put(task.id(), task);
     }
     int at = in.readInt();
-    if (at < -1 || at >= count) {
+    if (at < -1 || at >= count || (at >= 0 && tasks.get(at).isOver())) {
       throw new IOException("corrupt snapshot: task " + at + " of " + count);
     }
     int ended = Fields.readCount(in, count, "tasks that are over");
@@ -214,6 +243,7 @@ final class TaskTable {
       throw new IOException("corrupt snapshot: a task of " + stacks + " stacks");
     }
     for (int level = 0; level < stacks; level++) {
+      contexts.charge();
       StackContext c = contexts.open(0);
       c.readFrom(in, task, level > 0);
       task.stacks.add(c);

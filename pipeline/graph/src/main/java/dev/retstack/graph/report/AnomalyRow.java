@@ -1,5 +1,6 @@
 package dev.retstack.graph.report;
 
+import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.aggregate.ImageInfo;
 import dev.retstack.graph.check.Anomaly;
@@ -45,18 +46,10 @@ public record AnomalyRow(
     String message) {
 
   /** The row of an anomaly of a core. */
-  public static AnomalyRow of(CoreKey key, ImageInfo image, Anomaly a) {
-    return of(key, image, a, 0);
-  }
-
-  /**
-   * The row of an anomaly of a core.
-   *
-   * @param more of its kind and function that have no row
-   */
-  static AnomalyRow of(CoreKey key, ImageInfo image, Anomaly a, long more) {
+  public static AnomalyRow of(CoreGraph core, Anomaly a) {
+    CoreKey key = core.key();
+    ImageInfo image = core.image();
     SymbolTable symbols = image.symbols();
-    String message = AnomalyMessage.of(a, symbols);
     return new AnomalyRow(
         a.kind(),
         a.kind().severity(),
@@ -74,7 +67,7 @@ public record AnomalyRow(
         a.time(),
         a.count(),
         a.stack().longStream().mapToObj(symbols::symbolPlusOffset).toList(),
-        more == 0 ? message : message + "; and %d more here, only counted".formatted(more));
+        AnomalyMessage.of(a, symbols, core.progress().endDetail()));
   }
 
   /** The function that called the one concerned, as symbol+offset; empty = not known. */

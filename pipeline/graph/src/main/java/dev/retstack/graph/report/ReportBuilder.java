@@ -1,6 +1,5 @@
 package dev.retstack.graph.report;
 
-import dev.retstack.graph.aggregate.AnomalyLog;
 import dev.retstack.graph.aggregate.CallProfile;
 import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.GraphState;
@@ -19,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -119,10 +117,12 @@ public final class ReportBuilder {
   }
 
   private static Stream<AnomalyRow> anomalies(CoreGraph core) {
-    AnomalyLog log = core.anomalies();
-    return IntStream.range(0, log.rows().size())
-        .mapToObj(
-            i -> AnomalyRow.of(core.key(), core.image(), log.rows().get(i), log.leftOutAfter(i)));
+    return core.anomalies().rows().stream().map(row -> AnomalyRow.of(core, row));
+  }
+
+  /** What was found wrong in all cores, all of it, as it was asked for. */
+  public List<AnomalySum> anomalies(AnomalySum.Query query) {
+    return AnomalySum.of(cores(), query);
   }
 
   private TimeRules rules() {

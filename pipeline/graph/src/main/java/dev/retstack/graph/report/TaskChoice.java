@@ -1,6 +1,7 @@
 package dev.retstack.graph.report;
 
 import dev.retstack.graph.aggregate.ContextKey;
+import dev.retstack.graph.symbol.SymbolTable;
 import java.util.OptionalLong;
 
 /**
@@ -27,6 +28,14 @@ public record TaskChoice(String text) {
   /** Whether the calls of this context are meant. */
   boolean has(ContextKey context, String name) {
     return context.isTask() ? has(context.task(), name) : isAll() || name.equals(text);
+  }
+
+  /** Whether this task is meant, whose id is in hex as {@link SymbolTable#hex} writes it. */
+  public boolean has(String id, String name) {
+    OptionalLong number = number();
+    return isAll()
+        || name.equals(text)
+        || (number.isPresent() && SymbolTable.hex(number.getAsLong()).equals(id));
   }
 
   private OptionalLong number() {

@@ -11,7 +11,8 @@ import java.nio.charset.StandardCharsets;
 public final class Fields {
   private static final int MAX_TEXT_BYTES = 1 << 20;
 
-  private static final int MAX_LONGS = 1_000_000;
+  /** More than a message of the images topic has room for. */
+  private static final int MAX_LONGS = 1 << 21;
 
   private Fields() {}
 
@@ -32,7 +33,7 @@ public final class Fields {
     return new String(bytes, StandardCharsets.UTF_8);
   }
 
-  /** Writes a list of at most a million numbers. */
+  /** Writes a list of at most two million numbers. */
   public static void writeLongs(DataOutput out, LongList numbers) throws IOException {
     if (numbers.size() > MAX_LONGS) {
       throw new IOException("list of " + numbers.size() + " numbers is too long for a snapshot");

@@ -24,6 +24,9 @@ public final class SymbolTable {
   private static final int UNSIZED_TAIL = 4096;
   private static final int MAX_SYMBOLS = 1 << 24;
 
+  /** Of a symbol without the characters of its name. */
+  private static final int SYMBOL_BYTES = 64;
+
   private final long[] addresses;
   private final long[] sizes;
   private final String[] names;
@@ -61,6 +64,20 @@ public final class SymbolTable {
 
   public int size() {
     return addresses.length;
+  }
+
+  /** About what it takes in memory. */
+  public long bytes() {
+    long sum = 0;
+    for (String name : names) {
+      sum += SYMBOL_BYTES + textBytes(name);
+    }
+    return sum;
+  }
+
+  /** What the characters of a text take. */
+  public static long textBytes(String text) {
+    return text.chars().allMatch(c -> c <= 0xff) ? text.length() : 2L * text.length();
   }
 
   /** Symbol that covers {@code pc}, or its hexadecimal address where none does. */

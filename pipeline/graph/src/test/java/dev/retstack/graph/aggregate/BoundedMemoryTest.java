@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.retstack.graph.Seeds;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -21,6 +22,9 @@ class BoundedMemoryTest {
   /** README.md, "Memory": two thousand quiet cores of one image of 10,000 functions. */
   private static final long STATED_OF_FLEET = 48L << 20;
 
+  /** Chunks of each kind that are sent where nobody asks for more. */
+  private static final int SHORT = 1_000;
+
   @Test
   void aHostileStreamStaysWithinWhatIsStated() throws Exception {
     stays(MemoryHog.class, STATED);
@@ -36,25 +40,45 @@ class BoundedMemoryTest {
     stays(FleetHog.class, STATED_OF_FLEET);
   }
 
+  /**
+   * The long form: {@code -Dretstack.rounds=1000000} chunks of each kind, with the budget that a
+   * member of this heap has.
+   */
+  @Test
+  void theBudgetHoldsWhateverMakesStatesGrow() throws Exception {
+    long seed = Seeds.fresh();
+    int chunks = Integer.getInteger("retstack.rounds", SHORT);
+    String mebibytes = chunks > SHORT ? "80" : "32";
+    String said = run("256m", BudgetHog.class, "" + seed, "" + chunks, mebibytes);
+    assertThat(said.lines()).as("seed %d", seed).hasSize(BudgetHog.Way.values().length);
+    for (String line : said.lines().toList()) {
+      String[] words = line.split(" ", -1);
+      long cut = Long.parseLong(words[3]);
+      long accounts = Long.parseLong(words[5]);
+      long heap = Long.parseLong(words[6]);
+      assertThat(cut).as(line).isPositive();
+      assertThat(heap).as(line).isBetween(accounts * 3 / 4, accounts * 5 / 4);
+    }
+  }
+
   private static void stays(Class<?> hogs, long stated) throws Exception {
     long seed = Seeds.fresh();
-    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    Process hog =
-        new ProcessBuilder(
-                List.of(
-                    java,
-                    "-Xmx160m",
-                    "--enable-native-access=ALL-UNNAMED",
-                    "-cp",
-                    System.getProperty("java.class.path"),
-                    hogs.getName(),
-                    Long.toString(seed)))
-            .redirectErrorStream(true)
-            .start();
-    String said = new String(hog.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(hog.waitFor()).as("-Dretstack.seed=%d: %s", seed, said).isZero();
+    String said = run("160m", hogs, Long.toString(seed));
     assertThat(Long.parseLong(said.strip()))
         .as("-Dretstack.seed=%d", seed)
         .isBetween(1L << 20, stated);
+  }
+
+  private static String run(String heap, Class<?> hogs, String... arguments) throws Exception {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-Xmx" + heap, "-XX:+UseG1GC")); // of which a budget knows the regions
+    command.add("--enable-native-access=ALL-UNNAMED");
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), hogs.getName()));
+    command.addAll(List.of(arguments));
+    Process hog = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String said = new String(hog.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(hog.waitFor()).as("-Dretstack.seed=%s: %s", arguments[0], said).isZero();
+    return said;
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.graph.Seeds;
 import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.schema.codec.ValuesDepth;
@@ -78,8 +79,9 @@ class PackedTreeTest {
     logs.fill();
     logs.packed.seal();
     CallTreeLog higher = written(logs.packed, LIMIT + 1);
-    assertThat(higher.isPacked()).isFalse();
+    assertThat(higher.isPacked()).isTrue();
     assertThat(higher.isFull()).isFalse();
+    assertThat(higher.isPacked()).isFalse();
     assertThat(higher.enter(0x1000, CallTreeLog.NONE, 1 << 20)).isEqualTo(LIMIT);
     assertThatThrownBy(() -> written(logs.packed, LIMIT - 1)).isInstanceOf(IOException.class);
   }
@@ -97,7 +99,7 @@ class PackedTreeTest {
       for (int flips = random.nextInt(3); flips >= 0 && bad.length > 0; flips--) {
         bad[random.nextInt(bad.length)] ^= (byte) (1 << random.nextInt(8));
       }
-      CallTreeLog log = new CallTreeLog(LIMIT);
+      CallTreeLog log = new CallTreeLog(LIMIT, StateBudget.UNLIMITED.open(0));
       try {
         log.readFrom(new ByteInput(bad));
       } catch (IOException e) {
@@ -118,7 +120,7 @@ class PackedTreeTest {
   }
 
   private static CallTreeLog written(CallTreeLog log, int limit) throws IOException {
-    CallTreeLog read = new CallTreeLog(limit);
+    CallTreeLog read = new CallTreeLog(limit, StateBudget.UNLIMITED.open(0));
     ByteInput in = new ByteInput(bytes(log));
     read.readFrom(in);
     assertThat(in.remaining()).isZero();
@@ -158,8 +160,8 @@ class PackedTreeTest {
   /** The same log twice; one of them is packed now and then. */
   private static final class Pair {
     private static final LongList LOSS = LongList.of(0, 1, 2, 3, 4, 5, 6);
-    final CallTreeLog plain = new CallTreeLog(LIMIT);
-    CallTreeLog packed = new CallTreeLog(LIMIT);
+    final CallTreeLog plain = new CallTreeLog(LIMIT, StateBudget.UNLIMITED.open(0));
+    CallTreeLog packed = new CallTreeLog(LIMIT, StateBudget.UNLIMITED.open(0));
     private final SplittableRandom random;
     private final boolean[] open = new boolean[LIMIT];
     private long time;

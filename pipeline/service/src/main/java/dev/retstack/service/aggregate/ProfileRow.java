@@ -1,5 +1,6 @@
 package dev.retstack.service.aggregate;
 
+import static dev.retstack.graph.symbol.SymbolTable.hex;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.retstack.graph.aggregate.CallTotals;
@@ -69,8 +70,8 @@ record ProfileRow(
     row.setImage(key.imageId());
     row.setIsa(image.isa());
     row.setClockUnit(ClockUnit.valueOf(key.unit().name()));
-    row.setCaller(caller);
-    row.setSelfpc(selfPc);
+    row.setCaller(caller == null ? null : hex(caller));
+    row.setSelfpc(hex(selfPc));
     row.setFunction(image.symbols().name(selfPc));
     row.setCalls(calls);
     row.setTotal(total);

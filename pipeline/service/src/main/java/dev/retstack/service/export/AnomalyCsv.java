@@ -1,15 +1,19 @@
 package dev.retstack.service.export;
 
 import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.report.AnomalySum;
 import java.io.IOException;
 import java.util.List;
 
-/** Anomalies as RFC 4180 text; the stack is one field, innermost first, divided by semicolons. */
+/**
+ * Anomalies as RFC 4180 text, the fields of {@link AnomalyJson}; the stack is one field, innermost
+ * first, divided by semicolons.
+ */
 public final class AnomalyCsv {
   private AnomalyCsv() {}
 
-  /** Writes a head line and one line per anomaly. */
-  public static void write(List<AnomalyRow> anomalies, Appendable out) throws IOException {
+  /** Writes a head line and one line per sum. */
+  public static void write(List<AnomalySum> anomalies, Appendable out) throws IOException {
     Csv csv = new Csv(out);
     csv.line(
         "kind",
@@ -26,8 +30,17 @@ public final class AnomalyCsv {
         "message",
         "cause",
         "cure",
-        "taskName");
-    for (AnomalyRow row : anomalies) {
+        "taskName",
+        "session",
+        "place",
+        "times",
+        "kept",
+        "last",
+        "cores",
+        "tasks",
+        "groups");
+    for (AnomalySum sum : anomalies) {
+      AnomalyRow row = sum.sample();
       csv.line(
           row.kind(),
           row.core(),
@@ -39,11 +52,19 @@ public final class AnomalyCsv {
           String.join(";", row.stack()),
           row.severity(),
           row.caller(),
-          row.count(),
+          sum.count(),
           row.message(),
           row.kind().cause(),
           row.kind().cure(),
-          row.taskName());
+          row.taskName(),
+          row.session(),
+          sum.place(),
+          sum.times(),
+          sum.kept(),
+          sum.last(),
+          sum.cores(),
+          sum.tasks(),
+          sum.groups());
     }
   }
 }

@@ -44,7 +44,7 @@ public record Coverage(List<Integer> owned, int of, List<PartRow> parts) {
   /** A line for each part that is missing; nothing where all are there. */
   public void writeMissing(Appendable out) throws IOException {
     for (PartRow part : missing()) {
-      out.append("partition %d is missing: %s\n".formatted(part.partition(), part.missing()));
+      Line.write(out, "partition %d is missing: %s".formatted(part.partition(), part.missing()));
     }
   }
 

@@ -23,7 +23,8 @@ public final class CoverageLcov {
   }
 
   private static void section(ImageCoverage image, Appendable out) throws IOException {
-    out.append("TN:\nSF:").append(image.image()).append('\n');
+    Line.write(out, "TN:");
+    Line.write(out, "SF:%s".formatted(image.image()));
     StringBuilder data = new StringBuilder();
     StringBuilder lines = new StringBuilder();
     Set<String> names = new HashSet<>();
@@ -32,14 +33,16 @@ public final class CoverageLcov {
       line++;
       String plain = function.name().replace(',', ';');
       String name = names.add(plain) ? plain : plain + "@" + Units.hex(function.address());
-      out.append("FN:%d,%s\n".formatted(line, name));
-      data.append("FNDA:%d,%s\n".formatted(function.calls(), name));
-      lines.append("DA:%d,%d\n".formatted(line, function.calls()));
+      Line.write(out, "FN:%d,%s".formatted(line, name));
+      Line.write(data, "FNDA:%d,%s".formatted(function.calls(), name));
+      Line.write(lines, "DA:%d,%d".formatted(line, function.calls()));
     }
     out.append(data);
-    out.append("FNF:%d\nFNH:%d\n".formatted(image.functions().size(), image.hit()));
+    Line.write(out, "FNF:%d".formatted(image.functions().size()));
+    Line.write(out, "FNH:%d".formatted(image.hit()));
     out.append(lines);
-    out.append("LF:%d\nLH:%d\n".formatted(image.functions().size(), image.hit()));
-    out.append("end_of_record\n");
+    Line.write(out, "LF:%d".formatted(image.functions().size()));
+    Line.write(out, "LH:%d".formatted(image.hit()));
+    Line.write(out, "end_of_record");
   }
 }

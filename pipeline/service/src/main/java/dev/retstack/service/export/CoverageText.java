@@ -49,10 +49,11 @@ public final class CoverageText {
   }
 
   private static void missing(ImageCoverage image, Appendable out) throws IOException {
-    out.append("\n# never entered in ").append(image.image()).append('\n');
+    out.append('\n');
+    Line.write(out, "# never entered in %s".formatted(image.image()));
     for (FunctionCoverage function : image.functions()) {
       if (!function.hit()) {
-        out.append(Units.hex(function.address())).append("  ").append(function.name()).append('\n');
+        Line.write(out, "%s  %s".formatted(Units.hex(function.address()), function.name()));
       }
     }
   }

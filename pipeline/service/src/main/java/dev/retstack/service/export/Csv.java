@@ -1,27 +1,44 @@
 package dev.retstack.service.export;
 
+import dev.retstack.schema.wire.Visible;
 import java.io.IOException;
+import java.util.regex.Pattern;
 
-/** Lines of comma-separated values as RFC 4180 has them, CRLF included. */
-final class Csv {
+/**
+ * Lines of comma-separated values as RFC 4180 has them, CRLF included. A spreadsheet takes a cell
+ * for a formula that begins as one, so such text gets an apostrophe in front; numbers stay numbers.
+ */
+public final class Csv {
+  /** A number, with the name of an error as ValueText has it, or several of them. */
+  private static final Pattern NUMBER =
+      Pattern.compile(
+          "[+-]?[0-9][0-9.]*([eE][+-]?[0-9]+)?( E[A-Z0-9]+)?(, [+-]?[0-9][0-9a-fA-Z x]*)*");
+
+  /** What spreadsheets take for the beginning of a formula, also in the width of Han characters. */
+  private static final String FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20";
+
   private final Appendable out;
 
-  Csv(Appendable out) {
+  public Csv(Appendable out) {
     this.out = out;
   }
 
-  /** Writes one line; numbers as they are, everything else quoted where it has to be. */
-  void line(Object... fields) throws IOException {
+  /** Writes one line, each field quoted where it has to be. */
+  public void line(Object... fields) throws IOException {
     for (int i = 0; i < fields.length; i++) {
-      out.append(i == 0 ? "" : ",").append(quote(String.valueOf(fields[i])));
+      out.append(i == 0 ? "" : ",").append(quote(Visible.line(String.valueOf(fields[i]))));
     }
     out.append("\r\n");
   }
 
   private static String quote(String field) {
+    boolean formula =
+        !field.isEmpty()
+            && FORMULA.indexOf(field.charAt(0)) >= 0
+            && !NUMBER.matcher(field).matches();
+    String shown = formula ? "'" + field : field;
     boolean plain =
-        field.chars().noneMatch(c -> c == ',' || c == '"' || c == '\r' || c == '\n')
-            && field.equals(field.strip());
-    return plain ? field : '"' + field.replace("\"", "\"\"") + '"';
+        shown.chars().noneMatch(c -> c == ',' || c == '"') && shown.equals(shown.strip());
+    return plain ? shown : '"' + shown.replace("\"", "\"\"") + '"';
   }
 }

@@ -6,8 +6,10 @@ import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.schema.wire.Visible;
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
@@ -15,28 +17,43 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * Stacks with their self time, one per line, the input of flame graph tools: {@code image;main;fib
  * 42}. Equal stacks of all cores are one line. The sum of all lines is the time of the outermost
  * calls; a call cut off by a loss has no time of its own, what it called keeps its. Time after a
- * loss in which it is unknown what ran is that of a frame {@code [unknown]}.
+ * loss in which it is unknown what ran is that of a frame {@code [unknown]}. A stack of more than
+ * 128 frames keeps its outermost and innermost 64, so that the output grows with the calls alone.
  */
 public final class FoldedExport {
+  /** Stands for the frames between the outermost and the innermost of a stack. */
+  public static final String LEFT_OUT = "[frames left out]";
+
+  /**
+   * Frames of a stack shown at each of its ends; a recursion would be a line per call and frame.
+   */
+  public static final int ENDS = 64;
+
+  /** Shortened lines gathered at once. */
+  private static final long CHARACTERS_MAX = 16L << 20;
+
   private FoldedExport() {}
 
   /** Writes all stacks that have time of their own, sorted. */
-  public static void write(List<CallTree> trees, Appendable out) throws IOException {
-    write(trees, false, out);
+  public static long write(List<CallTree> trees, Appendable out) throws IOException {
+    return write(trees, false, out);
   }
 
   /**
-   * Writes all stacks that have time of their own, sorted.
+   * Writes all stacks that have time of their own, sorted; those of more than twice {@link #ENDS}
+   * frames come last, without their middle.
    *
    * @param byTask whether the name of the task is the outermost frame; interrupts stand in one
    *     frame of that name beside the tasks then, and not in what they interrupted
+   * @return stacks that were shortened
    */
-  public static void write(List<CallTree> trees, boolean byTask, Appendable out)
+  public static long write(List<CallTree> trees, boolean byTask, Appendable out)
       throws IOException {
     Stack root = new Stack("");
     for (CallTree tree : trees) {
@@ -47,7 +64,7 @@ public final class FoldedExport {
               : new Adder(own);
       TreeWalk.walk(tree, List.of(), Integer.MAX_VALUE, adder);
     }
-    write(root, out);
+    return new Lines(out).write(root);
   }
 
   private static final class Stack {
@@ -60,7 +77,7 @@ public final class FoldedExport {
     }
 
     Stack below(String function) {
-      return below.computeIfAbsent(function.replace(';', ':'), Stack::new);
+      return below.computeIfAbsent(Visible.line(function).replace(';', ':'), Stack::new);
     }
   }
 
@@ -125,25 +142,75 @@ public final class FoldedExport {
     public void anomaly(AnomalyRow anomaly, int depth) {}
   }
 
-  private record Cursor(Iterator<Stack> next, int length) {}
+  /** Writes the stacks of a tree, and counts those that were shortened. */
+  private static final class Lines {
+    private final Appendable out;
+    private final List<Stack> path = new ArrayList<>();
 
-  private static void write(Stack root, Appendable out) throws IOException {
-    StringBuilder path = new StringBuilder();
-    Deque<Cursor> open = new ArrayDeque<>();
-    open.push(new Cursor(root.below.values().iterator(), 0));
-    while (!open.isEmpty()) {
-      Cursor top = open.element();
-      path.setLength(top.length());
-      if (!top.next().hasNext()) {
-        open.pop();
-        continue;
+    /** Lines without their middle: those that are alike now are one. */
+    private final Map<String, Long> shortened = new TreeMap<>();
+
+    private long characters;
+    private long count;
+
+    Lines(Appendable out) {
+      this.out = out;
+    }
+
+    long write(Stack root) throws IOException {
+      Deque<Iterator<Stack>> open = new ArrayDeque<>();
+      open.push(root.below.values().iterator());
+      while (!open.isEmpty()) {
+        if (!open.element().hasNext()) {
+          open.pop();
+          if (!path.isEmpty()) {
+            path.removeLast();
+          }
+          continue;
+        }
+        Stack stack = open.element().next();
+        path.add(stack);
+        if (stack.self > 0) {
+          line(stack.self);
+        }
+        open.push(stack.below.values().iterator());
       }
-      Stack stack = top.next().next();
-      path.append(path.isEmpty() ? "" : ";").append(stack.frame);
-      if (stack.self > 0) {
-        out.append(path).append(' ').append(String.valueOf(stack.self)).append('\n');
+      flush();
+      return count;
+    }
+
+    private void line(long self) throws IOException {
+      if (path.size() <= 2 * ENDS) {
+        line(frames(path), self);
+        return;
       }
-      open.push(new Cursor(stack.below.values().iterator(), path.length()));
+      count++;
+      String line =
+          String.join(
+              ";",
+              frames(path.subList(0, ENDS)),
+              LEFT_OUT,
+              frames(path.subList(path.size() - ENDS, path.size())));
+      characters += shortened.merge(line, self, Long::sum) == self ? line.length() : 0;
+      if (characters > CHARACTERS_MAX) {
+        flush(); // a line that comes again is written again: whoever reads them adds them up
+      }
+    }
+
+    private void flush() throws IOException {
+      for (Map.Entry<String, Long> line : shortened.entrySet()) {
+        line(line.getKey(), line.getValue());
+      }
+      shortened.clear();
+      characters = 0;
+    }
+
+    private void line(String stack, long self) throws IOException {
+      Line.write(out, "%s %d".formatted(stack, self));
+    }
+
+    private static String frames(List<Stack> stacks) {
+      return stacks.stream().map(stack -> stack.frame).collect(Collectors.joining(";"));
     }
   }
 }

@@ -25,8 +25,9 @@ public final class ForgottenText {
   /** A line, where there are any. */
   public static void text(ForgottenSessions forgotten, Appendable out) throws IOException {
     if (forgotten.sessions() > 0) {
-      out.append(
-          "%,d sessions with %,d cores and %,d records were forgotten since %s: --keep-ended%n"
+      Line.write(
+          out,
+          "%,d sessions with %,d cores and %,d records were forgotten since %s: --keep-ended"
               .formatted(
                   forgotten.sessions(),
                   forgotten.cores(),

@@ -10,13 +10,16 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * The call tree in the shape of the kernel's function_graph tracer: time, duration, nested calls. A
- * call that did not simply return says so in a comment; anomalies and losses stand where they were
- * found. A call whose end is unknown has no duration. Arguments stand in the brackets, what was
- * returned behind {@code =}; a function whose return was not seen names its caller behind {@code
- * <-}.
+ * The call tree in the shape of the kernel's function_graph tracer: time, duration, nested calls;
+ * one deeper than 64 says how deep in front. A call that did not simply return says so in a
+ * comment; anomalies and losses stand where they were found. A call whose end is unknown has no
+ * duration. Arguments stand in the brackets, what was returned behind {@code =}; a function whose
+ * return was not seen names its caller behind {@code <-}.
  */
 public final class GraphText {
+  /** Levels that are indented: a deeper line says its depth, or a recursion fills the disk. */
+  private static final int INDENT_MAX = 64;
+
   private GraphText() {}
 
   /** Writes all trees, whole. */
@@ -42,25 +45,26 @@ public final class GraphText {
       header(tree, out);
       TreeWalk.walk(tree, anomalies, maxDepth, new Lines(tree.taskName(), maxDepth, out));
       if (tree.notKept() > 0) {
-        out.append(
-            "# %d more calls are counted in the report, beyond the %d kept here%n"
-                .formatted(tree.notKept(), tree.kept())
-                .replace("\r", ""));
+        Line.write(
+            out,
+            "# %d more calls are counted in the report, beyond the %d kept here"
+                .formatted(tree.notKept(), tree.kept()));
       }
     }
   }
 
   private static void header(CallTree tree, Appendable out) throws IOException {
     String unit = Units.column(tree.unit());
-    out.append(
-        "# core %s, task %s, image %s (%s), session %s\n"
+    Line.write(
+        out,
+        "# core %s, task %s, image %s (%s), session %s"
             .formatted(
                 tree.core(),
                 TaskText.behindTask(tree.taskName()),
                 tree.image(),
                 tree.isa(),
                 tree.session()));
-    out.append("# %10s  %10s |  FUNCTION CALLS\n".formatted("TIME " + unit, "DUR " + unit));
+    Line.write(out, "# %10s  %10s |  FUNCTION CALLS".formatted("TIME " + unit, "DUR " + unit));
   }
 
   private record Lines(String task, int maxDepth, Appendable out) implements TreeWalk.Visitor {
@@ -175,11 +179,9 @@ public final class GraphText {
     }
 
     private void line(long time, String duration, int depth, String text) throws IOException {
-      out.append("  %10d  %10s |  ".formatted(time, duration));
-      for (int i = 0; i < depth; i++) {
-        out.append("  ");
-      }
-      out.append(text).append('\n');
+      String deep = depth > INDENT_MAX ? "/* depth " + depth + " */ " : "";
+      String indent = "  ".repeat(Math.min(depth, INDENT_MAX));
+      Line.write(out, "  %10d  %10s |  %s".formatted(time, duration, indent + deep + text));
     }
   }
 }

@@ -29,20 +29,26 @@ public final class HotText {
   }
 
   private static void head(HotProfile profile, boolean bounds, Appendable out) throws IOException {
-    out.append("# ")
-        .append(profile.core().isEmpty() ? "all cores" : "core " + profile.core())
-        .append(": %d calls, ratios of %d\n".formatted(profile.calls(), profile.total()));
+    Line.write(
+        out,
+        "# %s: %d calls, ratios of %d"
+            .formatted(
+                profile.core().isEmpty() ? "all cores" : "core " + profile.core(),
+                profile.calls(),
+                profile.total()));
     if (bounds) {
-      out.append(
-          "# true counts lie between AT_LEAST and AT_MOST, at most %d apart; what is not here was called at most that often\n"
+      Line.write(
+          out,
+          "# true counts lie between AT_LEAST and AT_MOST, at most %d apart; what is not here was called at most that often"
               .formatted(profile.error()));
     }
     if (profile.lost() > 0) {
-      out.append("# %d records lost: calls among them are not counted\n".formatted(profile.lost()));
+      Line.write(
+          out, "# %d records lost: calls among them are not counted".formatted(profile.lost()));
     }
     if (profile.notKept() > 0) {
-      out.append(
-          "# %d calls of further addresses, beyond what is kept\n".formatted(profile.notKept()));
+      Line.write(
+          out, "# %d calls of further addresses, beyond what is kept".formatted(profile.notKept()));
     }
   }
 

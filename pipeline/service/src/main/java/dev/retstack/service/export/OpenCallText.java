@@ -83,6 +83,6 @@ public final class OpenCallText {
           call.function());
     }
     table.write(out);
-    out.append("%d calls are open, %d are shown\n".formatted(open, calls.size()));
+    Line.write(out, "%d calls are open, %d are shown".formatted(open, calls.size()));
   }
 }

@@ -1,6 +1,8 @@
 package dev.retstack.service.export;
 
 import com.fasterxml.jackson.core.JsonGenerator;
+import dev.retstack.schema.wire.Visible;
+import dev.retstack.service.reconstruct.StateCopy;
 import java.io.IOException;
 import java.util.List;
 import java.util.OptionalLong;
@@ -12,6 +14,7 @@ import java.util.OptionalLong;
  * @param epoch how often the partition was taken over
  * @param nextOffset first offset of events that is not in it
  * @param lag records of events that are not in it yet; empty where Kafka did not tell
+ * @param waiting those of the lag that wait for their image
  * @param ageMs the part is at most so old when the answer is made, in milliseconds
  * @param missing why it is not in the answer; empty where it is
  */
@@ -21,11 +24,13 @@ public record PartRow(
     long epoch,
     long nextOffset,
     OptionalLong lag,
+    StateCopy.Waiting waiting,
     long ageMs,
     String missing) {
   /** A part that nobody gave. */
   public static PartRow missing(int partition, String reason) {
-    return new PartRow(partition, "", 0, 0, OptionalLong.empty(), 0, reason);
+    return new PartRow(
+        partition, "", 0, 0, OptionalLong.empty(), StateCopy.Waiting.NONE, 0, reason);
   }
 
   /** Whether it is not in the answer. */
@@ -34,8 +39,8 @@ public record PartRow(
   }
 
   /**
-   * {@code parts:[{partition, node, epoch, nextOffset, lag, ageMs}]}, or {@code {partition,
-   * missing}}.
+   * {@code parts:[{partition, node, epoch, nextOffset, lag, waiting:{chunks, images}, ageMs}]}, or
+   * {@code {partition, missing}}; {@code waiting} only where chunks wait for images.
    */
   static void write(List<PartRow> parts, JsonGenerator json) throws IOException {
     json.writeArrayFieldStart("parts");
@@ -51,6 +56,12 @@ public record PartRow(
         if (part.lag().isPresent()) {
           json.writeNumberField("lag", part.lag().getAsLong());
         }
+        if (part.waiting().chunks() > 0) {
+          json.writeObjectFieldStart("waiting");
+          json.writeNumberField("chunks", part.waiting().chunks());
+          json.writeStringField("images", part.waiting().images());
+          json.writeEndObject();
+        }
         json.writeNumberField("ageMs", part.ageMs());
       }
       json.writeEndObject();
@@ -58,12 +69,20 @@ public record PartRow(
     json.writeEndArray();
   }
 
+  /** Which chunks wait for images, in words; empty where none do. */
+  String waits() {
+    return waiting.chunks() == 0
+        ? ""
+        : "%,d chunks wait for images %s"
+            .formatted(waiting.chunks(), Visible.line(waiting.images()));
+  }
+
   /** In a header: {@code 0=host:7070 age=12 lag=0} or {@code 0=missing}. */
   public String header() {
     if (isMissing()) {
       return partition + "=missing";
     }
-    String head = "%d=%s age=%d".formatted(partition, node, ageMs);
+    String head = "%d=%s age=%d".formatted(partition, Visible.line(node), ageMs);
     return lag.isPresent() ? head + " lag=" + lag.getAsLong() : head;
   }
 }

@@ -60,7 +60,8 @@ public final class PartsText {
   /** A row for each partition, RFC 4180. */
   public void csv(Appendable out) throws IOException {
     Csv csv = new Csv(out);
-    csv.line("partition", "node", "epoch", "nextOffset", "lag", "ageMs", "cores", "missing");
+    csv.line(
+        "partition", "node", "epoch", "nextOffset", "lag", "waiting", "ageMs", "cores", "missing");
     for (PartRow part : coverage.parts()) {
       csv.line(
           part.partition(),
@@ -68,6 +69,7 @@ public final class PartsText {
           part.epoch(),
           part.nextOffset(),
           lag(part),
+          part.waiting().chunks(),
           part.ageMs(),
           cores(part),
           part.missing());
@@ -106,6 +108,11 @@ public final class PartsText {
       }
     }
     parts.write(out);
+    for (PartRow part : coverage.parts()) {
+      if (!part.waits().isEmpty()) {
+        out.append("# partition %d: %s\n".formatted(part.partition(), part.waits()));
+      }
+    }
   }
 
   /** How it stands in the cluster; "none" where it is in no cluster, or in another one. */

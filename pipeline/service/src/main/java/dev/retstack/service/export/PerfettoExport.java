@@ -7,6 +7,7 @@ import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.schema.wire.Visible;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.HashMap;
@@ -68,7 +69,7 @@ public final class PerfettoExport {
         PerfettoFields.TRACK_PROCESS,
         process -> {
           process.writeInt32(PerfettoFields.PROCESS_PID, pid);
-          process.writeString(PerfettoFields.PROCESS_NAME, name);
+          process.writeString(PerfettoFields.PROCESS_NAME, Visible.line(name));
         });
   }
 
@@ -77,7 +78,7 @@ public final class PerfettoExport {
       throws IOException {
     String name = tree.taskName();
     track.writeUInt64(PerfettoFields.TRACK_UUID, uuid);
-    track.writeString(PerfettoFields.TRACK_NAME, name);
+    track.writeString(PerfettoFields.TRACK_NAME, Visible.line(name));
     track.writeUInt64(PerfettoFields.TRACK_PARENT, parent);
     PerfettoSequence.message(
         track,
@@ -85,7 +86,7 @@ public final class PerfettoExport {
         thread -> {
           thread.writeInt32(PerfettoFields.THREAD_PID, pid);
           thread.writeInt32(PerfettoFields.THREAD_TID, tid);
-          thread.writeString(PerfettoFields.THREAD_NAME, name);
+          thread.writeString(PerfettoFields.THREAD_NAME, Visible.line(name));
         });
   }
 
@@ -125,7 +126,8 @@ public final class PerfettoExport {
         sequence.track(
             descriptor -> {
               descriptor.writeUInt64(PerfettoFields.TRACK_UUID, track());
-              descriptor.writeString(PerfettoFields.TRACK_NAME, "interrupts of " + taskName);
+              descriptor.writeString(
+                  PerfettoFields.TRACK_NAME, Visible.line("interrupts of " + taskName));
               descriptor.writeUInt64(PerfettoFields.TRACK_PARENT, process);
             });
       }
@@ -220,7 +222,7 @@ public final class PerfettoExport {
               PerfettoFields.EVENT_DEBUG_ANNOTATIONS,
               annotation -> {
                 annotation.writeString(PerfettoFields.ANNOTATION_NAME, name);
-                annotation.writeString(PerfettoFields.ANNOTATION_STRING, value);
+                annotation.writeString(PerfettoFields.ANNOTATION_STRING, Visible.line(value));
               });
     }
   }

@@ -1,6 +1,7 @@
 package dev.retstack.service.export;
 
 import com.google.protobuf.CodedOutputStream;
+import dev.retstack.schema.wire.Visible;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -93,7 +94,7 @@ final class PerfettoSequence {
         PerfettoFields.INTERNED_EVENT_NAMES,
         entry -> {
           entry.writeUInt64(PerfettoFields.EVENT_NAME_IID, iid);
-          entry.writeString(PerfettoFields.EVENT_NAME_NAME, name);
+          entry.writeString(PerfettoFields.EVENT_NAME_NAME, Visible.line(name));
         });
   }
 

@@ -16,7 +16,8 @@ public final class ProgressText {
 
   /**
    * {@code {partitions:{owned, of}, parts:[..], cores:[{core, session, partition, isa, chunks,
-   * records, lost, time, end, deadSince}]}}; {@code deadSince} only of cores that are DEAD.
+   * records, lost, time, end, endDetail, exitCode, deadSince}]}}; {@code exitCode} only of cores
+   * whose program had one, {@code deadSince} only of cores that are DEAD.
    */
   public static void json(List<CoreProgress> cores, Coverage coverage, Writer out)
       throws IOException {
@@ -48,6 +49,10 @@ public final class ProgressText {
             json.writeNumberField("lost", core.lost());
             json.writeNumberField("time", core.time());
             json.writeStringField("end", core.state());
+            json.writeStringField("endDetail", core.endDetail());
+            if (core.exitCode().isPresent()) {
+              json.writeNumberField("exitCode", core.exitCode().getAsInt());
+            }
             if (core.isDead()) {
               json.writeNumberField("deadSince", core.deadSince());
             }
@@ -72,7 +77,9 @@ public final class ProgressText {
         "lost",
         "time",
         "end",
-        "deadSince");
+        "deadSince",
+        "exitCode",
+        "endDetail");
     for (CoreProgress core : cores) {
       csv.line(
           core.key().core(),
@@ -84,7 +91,9 @@ public final class ProgressText {
           core.lost(),
           core.time(),
           core.state(),
-          core.isDead() ? core.deadSince() : "");
+          core.isDead() ? core.deadSince() : "",
+          exitCode(core),
+          core.endDetail());
     }
   }
 
@@ -92,7 +101,17 @@ public final class ProgressText {
   public static void text(List<CoreProgress> cores, Appendable out) throws IOException {
     TextTable table =
         new TextTable(
-            "CORE", "ISA", "PARTITION>", "CHUNKS>", "RECORDS>", "LOST>", "TIME>", "END", "SESSION");
+            "CORE",
+            "ISA",
+            "PARTITION>",
+            "CHUNKS>",
+            "RECORDS>",
+            "LOST>",
+            "TIME>",
+            "END",
+            "EXIT>",
+            "SESSION",
+            "HOW IT ENDED");
     for (CoreProgress core : cores) {
       table.row(
           core.key().core(),
@@ -103,9 +122,15 @@ public final class ProgressText {
           String.valueOf(core.lost()),
           String.valueOf(core.time()),
           end(core),
-          core.key().session());
+          exitCode(core),
+          core.key().session(),
+          core.endDetail());
     }
     table.write(out);
+  }
+
+  private static String exitCode(CoreProgress core) {
+    return core.exitCode().isPresent() ? String.valueOf(core.exitCode().getAsInt()) : "";
   }
 
   private static String end(CoreProgress core) {

@@ -131,7 +131,7 @@ public final class ReportJson {
         json.writeStartObject();
         json.writeStringField("core", core.core());
         json.writeStringField("session", core.session());
-        json.writeNumberField("task", 0);
+        TaskText.id(json, 0);
         json.writeNumberField("records", core.records());
         json.writeNumberField("lost", core.lost());
         json.writeNumberField("completeness", core.completeness());

@@ -66,15 +66,16 @@ public final class ReportText {
     for (ContextRow row : report.byTask()) {
       String name = row.context().isTask() ? "task " + TaskText.behindTask(row.name()) : row.name();
       out.append(first ? "" : "\n");
-      out.append("# core %s, %s\n".formatted(row.context().core().core(), name));
+      Line.write(out, "# core %s, %s".formatted(row.context().core().core(), name));
       table.write(row);
       first = false;
     }
   }
 
   private static void head(Report report, Appendable out) throws IOException {
-    out.append(
-        "# %d records of %d core%s, %d lost: %s complete, times in %s\n"
+    Line.write(
+        out,
+        "# %d records of %d core%s, %d lost: %s complete, times in %s"
             .formatted(
                 report.records(),
                 report.cores().size(),
@@ -83,14 +84,16 @@ public final class ReportText {
                 Units.percent(report.completeness()),
                 Units.name(report.unit())));
     if (!report.choice().isAll()) {
-      out.append("# functions and edges of task %s alone\n".formatted(report.choice().text()));
+      Line.write(out, "# functions and edges of task %s alone".formatted(report.choice().text()));
     }
     if (!report.rules().off().isEmpty()) {
-      out.append("# not in TOTAL, AVG, MIN and MAX: ")
-          .append(String.join(", ", report.rules().off()))
-          .append('\n');
+      Line.write(
+          out,
+          "# not in TOTAL, AVG, MIN and MAX: %s"
+              .formatted(String.join(", ", report.rules().off())));
     }
-    out.append("# result hash ").append(report.resultHash()).append("\n\n");
+    Line.write(out, "# result hash %s".formatted(report.resultHash()));
+    out.append('\n');
   }
 
   private static void losses(List<CoreRow> cores, Appendable out) throws IOException {
@@ -115,7 +118,10 @@ public final class ReportText {
     }
     if (rows > 0) {
       table.write(out);
-      out.append(left == 0 ? "\n" : "# and %d more losses\n\n".formatted(left));
+      if (left > 0) {
+        Line.write(out, "# and %d more losses".formatted(left));
+      }
+      out.append('\n');
     }
   }
 
@@ -138,7 +144,7 @@ public final class ReportText {
     }
     table.write(out);
     if (rows.size() > maxFunctions) {
-      out.append("# and %d more functions\n".formatted(rows.size() - maxFunctions));
+      Line.write(out, "# and %d more functions".formatted(rows.size() - maxFunctions));
     }
   }
 
@@ -157,7 +163,7 @@ public final class ReportText {
     }
     table.write(out);
     if (rows.size() > maxEdges) {
-      out.append("# and %d more edges\n".formatted(rows.size() - maxEdges));
+      Line.write(out, "# and %d more edges".formatted(rows.size() - maxEdges));
     }
   }
 

@@ -2,7 +2,6 @@ package dev.retstack.service.export;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
-import java.math.BigInteger;
 
 /** A task, for people and programs: its id is unsigned, whatever it is an address of. */
 final class TaskText {
@@ -18,13 +17,8 @@ final class TaskText {
     return Long.toUnsignedString(task);
   }
 
-  /** A field {@code task}: its id, a number of up to 64 bits without sign. */
+  /** A field {@code task}: its id in hex, since JavaScript has no number for all of them. */
   static void id(JsonGenerator json, long task) throws IOException {
-    json.writeFieldName("task");
-    if (task >= 0) {
-      json.writeNumber(task);
-    } else {
-      json.writeNumber(new BigInteger(id(task)));
-    }
+    Json.hex(json, "task", task);
   }
 }

@@ -115,14 +115,16 @@ public final class TopText {
   /** The sums, then tables of cores, of functions and of what is not zero. */
   public static void text(Top top, Function<CoreSum, String> states, int coresMost, Appendable out)
       throws IOException {
-    out.append(
-        "%d records, %d lost, %.4g %% complete; cores %s; %d functions\n\n"
+    Line.write(
+        out,
+        "%d records, %d lost, %.4g %% complete; cores %s; %d functions"
             .formatted(
                 top.records(),
                 top.lost(),
                 top.completeness(),
                 byState(top, states),
                 top.functionCount()));
+    out.append('\n');
     TextTable cores = new TextTable("CORE", "ISA", "PARTITION>", "RECORDS>", "LOST>", "END");
     for (CoreSum core : first(top, coresMost)) {
       cores.row(

@@ -1,6 +1,7 @@
 package dev.retstack.service.ingest;
 
 import dev.retstack.schema.Image;
+import dev.retstack.schema.codec.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -15,12 +16,12 @@ public record ImageRecord(Image image, ImagePlace place, byte[] message) {
   /**
    * What this record holds.
    *
-   * @throws CorruptChunkException where it holds no image
+   * @throws CorruptChunkException where it holds no image, or one that no state can hold
    */
   static ImageRecord of(ConsumerRecord<byte[], byte[]> record) throws CorruptChunkException {
+    Image image = ConfluentFrame.decode(record.value(), Image.class);
+    Chunks.check(image);
     return new ImageRecord(
-        ConfluentFrame.decode(record.value(), Image.class),
-        new ImagePlace(record.partition(), record.offset()),
-        record.value());
+        image, new ImagePlace(record.partition(), record.offset()), record.value());
   }
 }

@@ -50,6 +50,9 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
   public record Find(String buildId, Duration patience, ActorRef<Found> replyTo)
       implements Command {}
 
+  /** Who asked for an image does not wait for it any more, and gets no answer. */
+  public record GiveUp(String buildId, ActorRef<Found> replyTo) implements Command {}
+
   /**
    * Asks to be told when the registry has caught up, or when it is clear that this takes long: then
    * an image that it does not know is searched until it has.
@@ -129,6 +132,7 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
     return switch (command) {
       case Store m -> onStore(m);
       case Find m -> onFind(m);
+      case GiveUp m -> onGiveUp(m);
       case ReadAgain m -> onReadAgain(m);
       case Searched m -> onSearched(m);
       case Expired m -> onExpired(m.request());
@@ -156,6 +160,21 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
   private Behavior<Command> onFind(Find find) {
     waiting.computeIfAbsent(find.buildId(), _ -> new ArrayList<>()).add(find);
     serve(find.buildId());
+    return this;
+  }
+
+  private Behavior<Command> onGiveUp(GiveUp m) {
+    List<Find> finds = waiting.getOrDefault(m.buildId(), List.of());
+    for (Find find : List.copyOf(finds)) {
+      if (find.replyTo().equals(m.replyTo())) {
+        timers.cancel(find);
+        finds.remove(find);
+      }
+    }
+    if (finds.isEmpty()) {
+      waiting.remove(m.buildId());
+      waitedEnough(m.buildId());
+    }
     return this;
   }
 

@@ -39,6 +39,12 @@ public enum Metric {
   MEMBER_INFO(false, "member_info", "always 1; names the group and the events topic"),
   CLUSTER_MEMBERS(
       false, "cluster_members", "members of the cluster as this one sees them, by state"),
+  STATE_HELD_BYTES(
+      false,
+      "state_held_bytes",
+      "bytes that the states of this member's partitions hold in memory"),
+  STATE_MAX_BYTES(
+      false, "state_max_bytes", "bytes that they may hold: beyond, what is new is refused"),
   TOPIC_PARTITIONS(false, "topic_partitions", "partitions of the events topic"),
   PARTITION_OPEN(
       false,
@@ -55,7 +61,9 @@ public enum Metric {
   INFLIGHT_CHUNKS(false, "inflight_chunks", "chunks in the partition's mailbox, not applied yet"),
   HELD_CHUNKS(false, "held_chunks", "chunks in the state that wait for one ahead of them"),
   WAITING_FOR_IMAGE(
-      false, "waiting_for_image", "1 while a chunk waits for its image and holds the others back"),
+      false,
+      "waiting_for_image",
+      "chunks that wait for their image, part of the lag; others go on"),
   CHECKPOINT_AGE_SECONDS(
       false, "checkpoint_age_seconds", "time since the last checkpoint, or since the opening"),
   CHECKPOINT_PENDING_SECONDS(

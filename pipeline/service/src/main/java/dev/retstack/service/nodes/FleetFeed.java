@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.retstack.schema.Fleet;
 import dev.retstack.schema.codec.CorruptChunkException;
-import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.ingest.KafkaSettings;
 import java.time.Duration;
@@ -90,8 +89,7 @@ public final class FleetFeed extends TopicFeed {
     }
     String key = new String(record.key(), UTF_8);
     try {
-      Fleet fleet =
-          record.value() == null ? null : ConfluentFrame.decode(record.value(), Fleet.class);
+      Fleet fleet = record.value() == null ? null : NodeRecords.decode(record, Fleet.class);
       table.heard(key, fleet, record.timestamp());
     } catch (CorruptChunkException e) {
       log.debug("record {} of the fleets topic: {}", record.offset(), e.getMessage());

@@ -2,7 +2,6 @@ package dev.retstack.service.nodes;
 
 import dev.retstack.schema.Fleet;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -28,12 +27,12 @@ public final class FleetTable {
    */
   private static final long LONGEST_STEP_MILLIS = 2 * INTERVAL_MILLIS;
 
-  /** Fleets that are gone and still known, the latest. */
-  private static final int GONE_MAX = 1 << 16;
+  /** Fleets that are known, those heard last, gone or not. */
+  static final int FLEETS_MAX = 1 << 16;
 
   private record Entry(String session, long heard, long stamp, boolean left) {}
 
-  private final Map<String, Entry> entries = new LinkedHashMap<>();
+  private final LinkedHashMap<String, Entry> entries = new LinkedHashMap<>();
   private final BrokerTime time = new BrokerTime(LONGEST_STEP_MILLIS);
 
   /**
@@ -50,11 +49,8 @@ public final class FleetTable {
     } else if (before != null) {
       entries.put(key, new Entry(before.session(), now, millis, true));
     }
-    if (entries.size() > GONE_MAX) {
-      Iterator<Entry> oldest = entries.values().iterator();
-      if (isGone(oldest.next())) {
-        oldest.remove();
-      }
+    if (entries.size() > FLEETS_MAX) {
+      entries.pollFirstEntry();
     }
   }
 

@@ -9,6 +9,7 @@ import dev.retstack.service.ingest.KafkaSettings;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
@@ -23,6 +24,9 @@ public final class NodeRecords {
   private static final Duration POLL = Duration.ofMillis(200);
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
+  /** Of a record at most: a few names and an address. */
+  private static final int BYTES_MAX = 1 << 14;
+
   private NodeRecords() {}
 
   /** The topic's only partition. */
@@ -35,6 +39,20 @@ public final class NodeRecords {
         kafka.consumer(), new ByteArrayDeserializer(), new ByteArrayDeserializer());
   }
 
+  /**
+   * What a record of a small topic says.
+   *
+   * @throws CorruptChunkException where it is none, or one that is far too long
+   */
+  static <T extends SpecificRecord> T decode(ConsumerRecord<byte[], byte[]> record, Class<T> type)
+      throws CorruptChunkException {
+    if (record.key().length + record.value().length > BYTES_MAX) {
+      throw new CorruptChunkException(
+          "%d bytes: at most %d".formatted(record.value().length, BYTES_MAX));
+    }
+    return ConfluentFrame.decode(record.value(), type);
+  }
+
   /** Tells the table what a record says; one that is not readable says nothing. */
   static void tell(NodeTable table, ConsumerRecord<byte[], byte[]> record) {
     if (record.key() == null) {
@@ -42,7 +60,7 @@ public final class NodeRecords {
     }
     String key = new String(record.key(), UTF_8);
     try {
-      Node node = record.value() == null ? null : ConfluentFrame.decode(record.value(), Node.class);
+      Node node = record.value() == null ? null : decode(record, Node.class);
       table.heard(key, node, ClusterMark.of(record.headers()), record.timestamp());
     } catch (CorruptChunkException e) {
       // of a later version, or somebody else's: the others are still there

@@ -18,6 +18,9 @@ public final class NodeTable {
   /** A member of which nothing was heard for so long, while the topic went on, is gone. */
   public static final long EXPIRY_MILLIS = 5 * INTERVAL_MILLIS;
 
+  /** Members that are known; whoever announces more is not heard. */
+  static final int NODES_MAX = 4096;
+
   /**
    * What a member said of itself.
    *
@@ -58,7 +61,11 @@ public final class NodeTable {
     if (node == null || (before != null && isAnother(before, node))) {
       entries.remove(key);
     }
-    if (node != null && node.getGroup().equals(group)) {
+    if (entries.size() >= NODES_MAX && !entries.containsKey(key)) {
+      entries.values().removeIf(this::isOver);
+    }
+    boolean room = entries.size() < NODES_MAX || entries.containsKey(key);
+    if (node != null && node.getGroup().equals(group) && room) {
       entries.put(key, new Entry(new Announced(node, cluster), now));
     }
   }

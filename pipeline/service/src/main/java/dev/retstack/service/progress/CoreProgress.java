@@ -3,7 +3,9 @@ package dev.retstack.service.progress;
 import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.schema.codec.EndDetail;
 import dev.retstack.service.nodes.Deaths;
+import java.util.OptionalInt;
 
 /**
  * How far one core came.
@@ -15,6 +17,7 @@ import dev.retstack.service.nodes.Deaths;
  * @param lost records known to be lost
  * @param time its clock, in the unit of its chunks
  * @param end RUNNING, or why it ended
+ * @param endDetail how it ended, in words; empty while it runs
  * @param deadSince when its fleet was heard last, where that is gone and the core has not ended:
  *     milliseconds since 1970-01-01 UTC by the broker's clock, else 0
  */
@@ -27,6 +30,7 @@ public record CoreProgress(
     long lost,
     long time,
     CoreEnd end,
+    String endDetail,
     long deadSince) {
   /** What is shown of a core that has not ended and whose fleet is gone. */
   public static final String DEAD = "DEAD";
@@ -40,8 +44,9 @@ public record CoreProgress(
       long records,
       long lost,
       long time,
-      CoreEnd end) {
-    this(key, partition, isa, chunks, records, lost, time, end, 0);
+      CoreEnd end,
+      String endDetail) {
+    this(key, partition, isa, chunks, records, lost, time, end, endDetail, 0);
   }
 
   /** How far this core of a partition came. */
@@ -54,7 +59,8 @@ public record CoreProgress(
         core.progress().records(),
         core.progress().lost(),
         core.progress().time(),
-        core.progress().end());
+        core.progress().end(),
+        core.progress().endDetail());
   }
 
   /**
@@ -66,12 +72,17 @@ public record CoreProgress(
     long since = ended() ? 0 : deaths.since(key.session(), partition, nextOffset).orElse(0);
     return since == deadSince
         ? this
-        : new CoreProgress(key, partition, isa, chunks, records, lost, time, end, since);
+        : new CoreProgress(key, partition, isa, chunks, records, lost, time, end, endDetail, since);
   }
 
   /** Whether it has not ended and will not, unless its fleet comes back. */
   public boolean isDead() {
     return deadSince != 0;
+  }
+
+  /** What a shell would call the program's exit code; empty where it has none, or runs. */
+  public OptionalInt exitCode() {
+    return EndDetail.exitCode(endDetail);
   }
 
   /** RUNNING, DEAD, or why it ended. */

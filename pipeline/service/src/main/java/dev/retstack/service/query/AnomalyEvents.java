@@ -6,10 +6,10 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.retstack.schema.Anomaly;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.Visible;
 import dev.retstack.service.aggregate.DerivedRecords;
 import dev.retstack.service.ingest.EndOffsets;
 import dev.retstack.service.ingest.KafkaSettings;
-import java.math.BigInteger;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -91,15 +91,11 @@ public final class AnomalyEvents {
 
   private Source<ByteString, NotUsed> stream(
       Map<Integer, Long> from, Map<String, String> parameters) {
-    gate.requireRoom();
-    // the place is taken when the stream runs: a client that went before costs none
-    return Source.lazySource(() -> running(from, parameters))
-        .mapMaterializedValue(_ -> NotUsed.getInstance());
+    return gate.stream(() -> running(from, parameters));
   }
 
   private Source<ByteString, NotUsed> running(
       Map<Integer, Long> from, Map<String, String> parameters) {
-    gate.enter();
     Map<TopicPartition, Long> start = new HashMap<>();
     from.forEach((partition, offset) -> start.put(new TopicPartition(topic, partition), offset));
     Map<Integer, Long> next = new TreeMap<>(from);
@@ -109,11 +105,7 @@ public final class AnomalyEvents {
         .keepAlive(HEARTBEAT, () -> BEAT)
         // headers go out with the first bytes
         .prepend(Source.single(BEAT))
-        .watchTermination(
-            (_, done) -> {
-              done.whenComplete((_, _) -> gate.leave());
-              return NotUsed.getInstance();
-            });
+        .mapMaterializedValue(_ -> NotUsed.getInstance());
   }
 
   private static ByteString event(
@@ -135,8 +127,9 @@ public final class AnomalyEvents {
                     && Answers.task(parameters).has(anomaly.getTaskId(), taskName(anomaly))));
     return wanted
         ? ByteString.fromString(
-            "id: %s\nevent: %s\ndata: %s\n\n"
-                .formatted(id(next), amended ? "amended" : "anomaly", json(anomaly)))
+            Visible.lines(
+                "id: %s\nevent: %s\ndata: %s\n\n"
+                    .formatted(id(next), amended ? "amended" : "anomaly", json(anomaly))))
         : ByteString.emptyByteString();
   }
 
@@ -155,11 +148,11 @@ public final class AnomalyEvents {
             .put("session", anomaly.getSession())
             .put("core", anomaly.getCore())
             .put("isa", anomaly.getIsa())
-            .put("task", new BigInteger(Long.toUnsignedString(anomaly.getTaskId())))
+            .put("task", anomaly.getTaskId())
             .put("taskName", taskName(anomaly))
             .put("function", anomaly.getFunction())
-            .put("expected", "0x" + Long.toHexString(anomaly.getExpected()))
-            .put("received", "0x" + Long.toHexString(anomaly.getReceived()))
+            .put("expected", anomaly.getExpected())
+            .put("received", anomaly.getReceived())
             .put("time", anomaly.getTime())
             .put("unit", anomaly.getClockUnit().name())
             .put("count", anomaly.getCount())

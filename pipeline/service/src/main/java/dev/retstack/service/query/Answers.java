@@ -1,7 +1,9 @@
 package dev.retstack.service.query;
 
+import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.reconstruct.ClockUnit;
 import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.OpenCallRow;
@@ -204,14 +206,17 @@ final class Answers {
   }
 
   static Answer anomalies(View view, Map<String, String> parameters) {
-    TaskChoice task = task(parameters);
-    List<AnomalyRow> found =
-        view.anomalies().stream()
-            .filter(row -> matches(parameters, "core", row.core()))
-            .filter(row -> task.has(row.task(), row.taskName()))
-            .filter(row -> matches(parameters, "kind", row.kind().name()))
-            .toList();
-    Page<AnomalyRow> page = Page.of(found, "anomalies", parameters);
+    AnomalySum.Query query =
+        new AnomalySum.Query(
+            parameters.getOrDefault("core", ""),
+            parameters.getOrDefault("kind", ""),
+            task(parameters),
+            Severity.valueOf(
+                parameters.getOrDefault("severity", "warning").toUpperCase(Locale.ROOT)),
+            parameters.getOrDefault("rows", "").equalsIgnoreCase("each"),
+            parameters.getOrDefault("rows", "").equalsIgnoreCase("by-task"));
+    List<AnomalySum> found = view.anomalies(query);
+    Page<AnomalySum> page = Page.of(found, "anomalies", parameters);
     return Answer.of(
         render(
             out -> {

@@ -7,7 +7,9 @@ import static dev.retstack.service.query.Parameter.FROM;
 import static dev.retstack.service.query.Parameter.KIND;
 import static dev.retstack.service.query.Parameter.LIMIT;
 import static dev.retstack.service.query.Parameter.OFFSET;
+import static dev.retstack.service.query.Parameter.ROWS;
 import static dev.retstack.service.query.Parameter.SESSION;
+import static dev.retstack.service.query.Parameter.SEVERITY;
 import static dev.retstack.service.query.Parameter.SORT;
 import static dev.retstack.service.query.Parameter.TASK;
 import static dev.retstack.service.query.Parameter.TO;
@@ -78,12 +80,15 @@ enum Endpoint {
       OFFSET),
   ANOMALIES(
       "/anomalies",
-      "What was found wrong, odd or missing, with its stack",
-      "[{kind,core,task,function,expected,received,time,stack,caller,cause,cure,taskName}]",
+      "What was found wrong, odd or missing, with exact counts and a stack; gravest first",
+      "[{kind,core,task,function,expected,received,time,stack,severity,caller,count,message,cause,"
+          + "cure,taskName,session,place,times,kept,last,cores,tasks,groups}]",
       FORMAT,
       CORE,
       TASK,
       KIND,
+      SEVERITY,
+      ROWS,
       LIMIT,
       OFFSET),
   ANOMALY_EVENTS(

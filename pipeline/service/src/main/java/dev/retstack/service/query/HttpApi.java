@@ -18,6 +18,7 @@ import static org.apache.pekko.http.javadsl.server.Directives.withRequestTimeout
 
 import dev.retstack.schema.Node;
 import dev.retstack.schema.wire.Topics;
+import dev.retstack.schema.wire.Visible;
 import dev.retstack.service.export.Coverage;
 import dev.retstack.service.export.PartRow;
 import dev.retstack.service.metrics.Samples;
@@ -253,7 +254,8 @@ public final class HttpApi {
 
   private static HttpResponse text(Format format, Answer answer) {
     HttpResponse response =
-        HttpResponse.create().withEntity(HttpEntities.create(format.contentType(), answer.text()));
+        HttpResponse.create()
+            .withEntity(HttpEntities.create(format.contentType(), Visible.lines(answer.text())));
     return answer
         .page()
         .map(page -> response.addHeader(RawHeader.create(Page.HEADER, page.header())))
@@ -297,6 +299,6 @@ public final class HttpApi {
   private static HttpResponse json(int status, String body) {
     return HttpResponse.create()
         .withStatus(status)
-        .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, body));
+        .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, Visible.lines(body)));
   }
 }

@@ -2,6 +2,7 @@ package dev.retstack.service.query;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.retstack.service.tls.PemFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,7 +35,10 @@ public final class HttpToken {
     try {
       text = Files.readString(file).lines().findFirst().orElse("").strip();
     } catch (IOException e) {
-      throw new IllegalArgumentException("cannot read the HTTP token in " + file + ": " + e, e);
+      throw new IllegalArgumentException(
+          "cannot read the HTTP token in %s: %s; name a file with it"
+              .formatted(file, PemFiles.reason(e)),
+          e);
     }
     if (text.length() < CHARACTERS_MIN) {
       throw new IllegalArgumentException(

@@ -247,9 +247,21 @@ public final class Job implements AutoCloseable {
       Part part, String node, Optional<Map<Integer, Long>> ends, long ageMillis) {
     OptionalLong lag =
         ends.map(all -> all.get(part.partition()))
-            .map(end -> OptionalLong.of(Math.max(0, end - part.nextOffset())))
+            .map(end -> OptionalLong.of(lag(end, part)))
             .orElse(OptionalLong.empty());
-    return new PartRow(part.partition(), node, part.epoch(), part.nextOffset(), lag, ageMillis, "");
+    return new PartRow(
+        part.partition(),
+        node,
+        part.epoch(),
+        part.nextOffset(),
+        lag,
+        part.waiting(),
+        ageMillis,
+        "");
+  }
+
+  private static long lag(long end, Part part) {
+    return Math.max(0, end - part.nextOffset()) + part.waiting().chunks();
   }
 
   @Override

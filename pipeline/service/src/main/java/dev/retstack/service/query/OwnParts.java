@@ -47,7 +47,6 @@ final class OwnParts {
     Endpoint.PARTS_OF.check(parameters);
     Part.Kind kind =
         Part.Kind.valueOf(parameters.getOrDefault("what", "cores").toUpperCase(Locale.ROOT));
-    peers.requireRoom();
     return complete(
         HttpResponse.create().withEntity(HttpEntities.createChunked(BYTES, parts(kind))));
   }
@@ -55,22 +54,16 @@ final class OwnParts {
   /** The head goes out at once: whoever asks knows then that this member runs. */
   private Source<ByteString, NotUsed> parts(Part.Kind kind) {
     Source<ByteString, NotUsed> counted =
-        Source.lazySource(
-                () -> {
-                  peers.enter();
-                  HeapRoom.Share share = room.share();
-                  return parts(kind, share)
-                      .watchTermination(
-                          (_, done) -> {
-                            done.whenComplete(
-                                (_, _) -> {
-                                  share.close();
-                                  peers.leave();
-                                });
-                            return NotUsed.getInstance();
-                          });
-                })
-            .mapMaterializedValue(_ -> NotUsed.getInstance());
+        peers.stream(
+            () -> {
+              HeapRoom.Share share = room.share();
+              return parts(kind, share)
+                  .watchTermination(
+                      (_, done) -> {
+                        done.whenComplete((_, _) -> share.close());
+                        return NotUsed.getInstance();
+                      });
+            });
     return Source.single(ByteString.fromArrayUnsafe(PartStream.head()))
         .concat(counted)
         .concat(Source.single(ByteString.fromArrayUnsafe(PartStream.end())));

@@ -39,6 +39,21 @@ record Parameter(String name, String description, List<String> allowed, long lea
           "task",
           "of this task only: its id, unsigned, in decimal or behind 0x in hex; or its name");
   static final Parameter KIND = text("kind", "of this kind only, such as LOST");
+  static final Parameter SEVERITY =
+      oneOf(
+          "severity",
+          "what is less grave is one row per kind; warning where left out",
+          "info",
+          "warning",
+          "error");
+  static final Parameter ROWS =
+      oneOf(
+          "rows",
+          "what a row is: a kind, function and place of all cores; the same of each task; or each"
+              + " anomaly that was kept, with its time and stack; groups where left out",
+          "groups",
+          "by-task",
+          "each");
   static final Parameter DEPTH = number("depth", "levels of calls shown", 1, Integer.MAX_VALUE);
   static final Parameter FROM =
       number("from", "calls that had not ended before this time of their core", 0, Long.MAX_VALUE);

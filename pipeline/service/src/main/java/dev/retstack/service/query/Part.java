@@ -24,6 +24,7 @@ import java.util.List;
  * @param nextOffset first offset that is not in it
  * @param checkpointedOffset what a restart would go back to
  * @param skippedOffsets offsets that were never delivered
+ * @param waiting chunks below {@code nextOffset} that wait for their image
  * @param body what was asked for: a state, or how far its cores came
  * @param absent why there is no body, such as that its state is being loaded; empty where there is
  */
@@ -34,6 +35,7 @@ record Part(
     long nextOffset,
     long checkpointedOffset,
     long skippedOffsets,
+    StateCopy.Waiting waiting,
     byte[] body,
     String absent) {
 
@@ -49,7 +51,7 @@ record Part(
 
   /** A partition that is owned and cannot be given now. */
   static Part absent(int partition, String reason) {
-    return new Part(partition, 0, 0, 0, 0, new byte[0], reason);
+    return new Part(partition, 0, 0, 0, 0, StateCopy.Waiting.NONE, new byte[0], reason);
   }
 
   static Part of(StateCopy copy) {
@@ -59,6 +61,7 @@ record Part(
         copy.nextOffset(),
         copy.checkpointedOffset(),
         copy.skippedOffsets(),
+        copy.waiting(),
         copy.bytes(),
         "");
   }
@@ -72,6 +75,7 @@ record Part(
         position.nextOffset(),
         position.checkpointedOffset(),
         position.skippedOffsets(),
+        position.waiting(),
         written(taken.totals()::writeTo),
         "");
   }
@@ -91,7 +95,7 @@ record Part(
   /** As a copy of the state. */
   StateCopy state(GraphLimits limits) {
     return new StateCopy(
-        partition, epoch, nextOffset, checkpointedOffset, skippedOffsets, body, limits);
+        partition, epoch, nextOffset, checkpointedOffset, skippedOffsets, waiting, body, limits);
   }
 
   /** The body of a part of {@link Kind#CORES}. */
@@ -108,6 +112,7 @@ record Part(
             out.writeLong(core.lost());
             out.writeLong(core.time());
             out.writeUTF(core.end().name());
+            out.writeUTF(core.endDetail());
           }
           forgotten.writeTo(out); // who knows nothing of it stops before
         });
@@ -166,7 +171,8 @@ record Part(
                 in.readLong(),
                 in.readLong(),
                 in.readLong(),
-                CoreEnd.valueOf(in.readUTF())));
+                CoreEnd.valueOf(in.readUTF()),
+                in.readUTF()));
       }
       return new Cores(
           cores, in.available() == 0 ? ForgottenSessions.NONE : ForgottenSessions.readFrom(in));

@@ -1,5 +1,6 @@
 package dev.retstack.service.query;
 
+import dev.retstack.service.reconstruct.StateCopy;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -10,8 +11,9 @@ import java.util.function.Consumer;
 /**
  * Parts on their way from one member to another, big-endian: {@code RSPT}, a byte of version; for
  * each part an int partition (0 and up), longs epoch, nextOffset, checkpointedOffset,
- * skippedOffsets, a text (as in {@link java.io.DataOutput#writeUTF}) why it is absent or nothing,
- * an int of length and the body; then the int -1, so that a stream that was cut off shows.
+ * skippedOffsets, chunks that wait for images and which (a text), a text (as in {@link
+ * java.io.DataOutput#writeUTF}) why it is absent or nothing, an int of length and the body; then
+ * the int -1, so that a stream that was cut off shows.
  */
 final class PartStream {
   private static final int MAGIC = 0x5253_5054;
@@ -37,6 +39,8 @@ final class PartStream {
           out.writeLong(part.nextOffset());
           out.writeLong(part.checkpointedOffset());
           out.writeLong(part.skippedOffsets());
+          out.writeInt(part.waiting().chunks());
+          out.writeUTF(part.waiting().images());
           out.writeUTF(part.absent());
           out.writeInt(part.body().length);
         });
@@ -66,6 +70,7 @@ final class PartStream {
       long nextOffset = in.readLong();
       long checkpointed = in.readLong();
       long skipped = in.readLong();
+      StateCopy.Waiting waiting = new StateCopy.Waiting(in.readInt(), in.readUTF());
       String absent = in.readUTF();
       int length = in.readInt();
       if (partition < 0 || length < 0) {
@@ -81,7 +86,8 @@ final class PartStream {
       if (body.length < length) {
         throw new EOFException("the stream was cut off in partition " + partition);
       }
-      part.accept(new Part(partition, epoch, nextOffset, checkpointed, skipped, body, absent));
+      part.accept(
+          new Part(partition, epoch, nextOffset, checkpointed, skipped, waiting, body, absent));
     }
   }
 }

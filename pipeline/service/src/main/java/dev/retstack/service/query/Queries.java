@@ -148,6 +148,7 @@ public final class Queries {
                     measure.nextOffset(),
                     measure.checkpointedOffset(),
                     measure.skippedOffsets(),
+                    measure.images(),
                     Part.bytes(
                         cores.stream()
                             .filter(core -> core.partition() == measure.partition())

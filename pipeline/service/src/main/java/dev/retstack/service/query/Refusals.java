@@ -4,6 +4,7 @@ import static org.apache.pekko.http.javadsl.server.Directives.complete;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.retstack.graph.report.MixedUnitsException;
+import dev.retstack.schema.wire.Visible;
 import java.util.concurrent.CompletionException;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
@@ -35,7 +36,8 @@ final class Refusals {
     HttpResponse response =
         HttpResponse.create()
             .withStatus(status)
-            .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, body + "\n"));
+            .withEntity(
+                HttpEntities.create(ContentTypes.APPLICATION_JSON, Visible.lines(body + "\n")));
     boolean passes = status == 429 || status == 503;
     return passes ? response.addHeader(RawHeader.create("Retry-After", "1")) : response;
   }

@@ -11,6 +11,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.retstack.schema.wire.SchemaIds;
 import dev.retstack.schema.wire.Topics;
+import dev.retstack.schema.wire.Visible;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.avro.Schema;
@@ -116,6 +117,6 @@ final class SchemaRoutes {
   private static HttpResponse json(int status, JsonNode body) {
     return HttpResponse.create()
         .withStatus(status)
-        .withEntity(HttpEntities.create(REGISTRY_JSON, body.toString()));
+        .withEntity(HttpEntities.create(REGISTRY_JSON, Visible.lines(body.toString())));
   }
 }

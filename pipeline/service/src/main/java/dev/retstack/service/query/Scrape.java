@@ -2,6 +2,7 @@ package dev.retstack.service.query;
 
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.service.cluster.Membership;
 import dev.retstack.service.ingest.EndOffsets;
 import dev.retstack.service.metrics.Meters;
@@ -27,12 +28,14 @@ public final class Scrape {
   private final Optional<Membership> membership;
   private final String group;
   private final String topic;
+  private final StateBudget state;
 
   /**
    * A scrape of one member.
    *
    * @param membership whom it reaches; empty where others cannot join it
    * @param topic the events topic
+   * @param state bytes that the states of its partitions may hold
    */
   public Scrape(
       Queries queries,
@@ -41,7 +44,9 @@ public final class Scrape {
       EndOffsets ends,
       Optional<Membership> membership,
       String group,
-      String topic) {
+      String topic,
+      StateBudget state) {
+    this.state = state;
     this.queries = queries;
     this.meters = meters;
     this.fleets = fleets;
@@ -68,6 +73,8 @@ public final class Scrape {
     Samples samples = new Samples();
     meters.addTo(samples);
     samples.add(Metric.MEMBER_INFO, 1, "group", group, "topic", topic);
+    samples.add(Metric.STATE_HELD_BYTES, state.held());
+    samples.add(Metric.STATE_MAX_BYTES, state.limit());
     samples.add(Metric.TOPIC_PARTITIONS, queries.partitionCount());
     samples.add(
         Metric.PARTITIONS_UNANSWERED, measures.values().stream().filter(Optional::isEmpty).count());
@@ -89,7 +96,7 @@ public final class Scrape {
     String p = String.valueOf(m.partition());
     samples.add(Metric.PARTITION_OPEN, m.open() ? 1 : 0, "partition", p);
     samples.add(Metric.INFLIGHT_CHUNKS, m.waiting(), "partition", p);
-    samples.add(Metric.WAITING_FOR_IMAGE, m.waitingForImage() ? 1 : 0, "partition", p);
+    samples.add(Metric.WAITING_FOR_IMAGE, m.images().chunks(), "partition", p);
     if (!m.open()) {
       return;
     }
@@ -97,7 +104,11 @@ public final class Scrape {
     samples.add(Metric.NEXT_OFFSET, m.nextOffset(), "partition", p);
     topicEnd.ifPresent(
         offset ->
-            samples.add(Metric.LAG_CHUNKS, Math.max(0, offset - m.nextOffset()), "partition", p));
+            samples.add(
+                Metric.LAG_CHUNKS,
+                Math.max(0, offset - m.nextOffset()) + m.images().chunks(),
+                "partition",
+                p));
     samples.add(Metric.HELD_CHUNKS, m.held(), "partition", p);
     samples.add(Metric.SKIPPED_OFFSETS, m.skippedOffsets(), "partition", p);
     samples.add(Metric.CHECKPOINT_AGE_SECONDS, m.checkpointAge().toNanos() / 1e9, "partition", p);

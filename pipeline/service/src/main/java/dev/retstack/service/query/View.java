@@ -4,6 +4,7 @@ import dev.retstack.graph.aggregate.ForgottenSessions;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.reconstruct.ClockUnit;
 import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
@@ -81,6 +82,11 @@ public final class View {
   /** Anomalies by core. */
   public List<AnomalyRow> anomalies() {
     return merged.anomalies();
+  }
+
+  /** What was found wrong, all of it, as it was asked for. */
+  public List<AnomalySum> anomalies(AnomalySum.Query query) {
+    return merged.anomalies(query);
   }
 
   /** Where each partition stood; with its state where it is one of this member's own. */

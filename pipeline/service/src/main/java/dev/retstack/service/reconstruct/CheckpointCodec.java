@@ -92,9 +92,16 @@ final class CheckpointCodec {
     /**
      * Unpacks the state.
      *
-     * @throws CorruptCheckpointException where that is not what it claims to be
+     * @throws CorruptCheckpointException where that is not what it claims to be, or half the heap
+     *     has no room for it
      */
     Checkpoint unpack() throws CorruptCheckpointException {
+      long room = Runtime.getRuntime().maxMemory() / 2;
+      if (rawBytes > room) {
+        throw new CorruptCheckpointException(
+            "checkpoint has %d MiB unpacked, and there is room for %d MiB: give a larger -Xmx"
+                .formatted(rawBytes >> 20, room >> 20));
+      }
       try {
         byte[] state = ZstdBytes.unpack(bytes.joined(), Math.toIntExact(rawBytes));
         return new Checkpoint(partition, epoch, nextOffset, StateBytes.of(state));

@@ -94,16 +94,23 @@ final class CheckpointStore {
   /** Last value of each key of this group, up to the present end of the partition. */
   private Map<String, byte[]> read(TopicPartition partition) throws IOException {
     Map<String, byte[]> last = new HashMap<>();
+    long bytes = 0;
     long deadline = System.nanoTime() + KafkaLedger.TRANSACTION_TIMEOUT.plusSeconds(30).toNanos();
     // the end for this reader includes transactions still open: waiting for them makes sure that
     // an older commit hidden behind another group's open transaction is not missed
     long end = end(partition);
+    long room = Runtime.getRuntime().maxMemory() / 2;
     try (var consumer = consumer(IsolationLevel.READ_COMMITTED)) {
       consumer.assign(List.of(partition));
       consumer.seekToBeginning(List.of(partition));
       while (consumer.position(partition) < end) {
         for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(100))) {
-          keep(last, record);
+          bytes += keep(last, record);
+          if (bytes > room) {
+            throw new CorruptCheckpointException(
+                "parts of %d MiB stand in %s under the keys of group %s, more than half the heap"
+                    .formatted(bytes >> 20, partition, group));
+          }
         }
         if (System.nanoTime() > deadline) {
           throw new IOException(
@@ -121,16 +128,15 @@ final class CheckpointStore {
     }
   }
 
-  private void keep(Map<String, byte[]> last, ConsumerRecord<byte[], byte[]> record) {
-    String key = new String(record.key(), UTF_8);
-    if (!key.startsWith(group + "/")) {
-      return;
+  /** Keeps what is of this group; by how many bytes that is more than before. */
+  private long keep(Map<String, byte[]> last, ConsumerRecord<byte[], byte[]> record) {
+    String key = record.key() == null ? "" : new String(record.key(), UTF_8);
+    if (!key.startsWith(group + "/" + record.partition() + "/")) {
+      return 0;
     }
-    if (record.value() == null) {
-      last.remove(key);
-    } else {
-      last.put(key, record.value());
-    }
+    byte[] now = record.value();
+    byte[] before = now == null ? last.remove(key) : last.put(key, now);
+    return (now == null ? 0 : now.length) - (before == null ? 0L : before.length);
   }
 
   /**

@@ -101,6 +101,12 @@ final class CheckpointTurns {
     beganNanos = System.nanoTime();
   }
 
+  /** There was nothing to write: the state is of no use any more. */
+  void gaveUp() {
+    onItsWay = false;
+    again = false;
+  }
+
   /**
    * The one on its way is written.
    *

@@ -1,6 +1,7 @@
 package dev.retstack.service.reconstruct;
 
 import dev.retstack.graph.aggregate.ApplyResult;
+import dev.retstack.graph.aggregate.BrokenCoreException;
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.ImageInfo;
@@ -19,7 +20,10 @@ import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordBatch;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.nio.ByteBuffer;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The one way from a chunk into a state: what a live partition does and what a replay does are this
@@ -30,6 +34,7 @@ public final class ChunkApplier {
   private static final int USUAL_RECORDS = 16_384;
 
   private final GraphState state;
+  private final Map<CoreKey, BrokenCoreException> broken = new HashMap<>();
   private RecordBatch batch = new RecordBatch(USUAL_RECORDS);
 
   public ChunkApplier(GraphState state) {
@@ -41,9 +46,13 @@ public final class ChunkApplier {
     return state;
   }
 
-  /** Makes an image known; chunks that name it can be applied from now on. */
-  public void image(Image image) {
-    state.image(info(image));
+  /**
+   * Makes an image known; chunks that name it can be applied from now on.
+   *
+   * @return false where there is no room for it: then they cannot
+   */
+  public boolean image(Image image) {
+    return state.image(info(image));
   }
 
   /**
@@ -57,13 +66,50 @@ public final class ChunkApplier {
     } catch (CorruptChunkException e) {
       refused();
       throw e;
+    } catch (RuntimeException | StackOverflowError e) {
+      refused();
+      batch = new RecordBatch(USUAL_RECORDS);
+      throw new CorruptChunkException("its records cannot be unpacked: " + e, e);
     }
-    return apply(chunk, batch);
+    ApplyResult result = apply(chunk, batch);
+    if (batch.capacity() > 2 * USUAL_RECORDS) {
+      batch = new RecordBatch(USUAL_RECORDS); // a large one is not kept for each partition
+    }
+    return result;
+  }
+
+  /**
+   * These chunks made reconstruction fail when they were applied to another state: they are left
+   * out of this one, with all behind them of their cores.
+   */
+  public void leaveOut(Collection<BrokenCoreException> known) {
+    known.forEach(one -> broken.put(one.key(), one));
+    known.forEach(state::breakHeld);
   }
 
   /** Applies one chunk whose records were unpacked already. */
   public ApplyResult apply(Chunk chunk, RecordBatch records) {
+    BrokenCoreException known = broken.isEmpty() ? null : broken.get(key(chunk));
+    if (known != null && chunk.getSequence() >= known.sequence()) {
+      breakCore(chunk, known);
+    }
     return state.apply(meta(chunk), key(chunk), chunk.getImage(), records, () -> packed(chunk));
+  }
+
+  /** The core of this chunk takes no more; false where there is none, and none can be made. */
+  boolean breakCore(Chunk chunk, BrokenCoreException why) {
+    ClockUnit unit = ClockUnit.valueOf(chunk.getClockUnit().name());
+    return state.breakCore(why.key(), chunk.getImage(), unit, why);
+  }
+
+  /** A chunk of a core that was just broken, by {@link #breakCore}, is left out. */
+  ApplyResult refuseBroken(Chunk chunk) {
+    return state.apply(meta(chunk), key(chunk), chunk.getImage(), batch, () -> packed(chunk));
+  }
+
+  /** Whether this core is there, and broken. */
+  boolean isBroken(CoreKey key) {
+    return state.isBroken(key);
   }
 
   private static PackedRecords packed(Chunk chunk) {

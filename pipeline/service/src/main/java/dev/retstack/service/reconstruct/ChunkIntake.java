@@ -1,8 +1,12 @@
 package dev.retstack.service.reconstruct;
 
 import dev.retstack.graph.aggregate.ApplyResult;
+import dev.retstack.graph.aggregate.BrokenCoreException;
 import dev.retstack.graph.aggregate.CoreGraph;
+import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.aggregate.SessionAges;
+import dev.retstack.graph.reconstruct.StateBudget;
+import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
@@ -12,11 +16,16 @@ import dev.retstack.service.metrics.PartitionMeter;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.progress.CoreWatch;
 import java.io.IOException;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.pekko.actor.typed.ActorRef;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,18 +36,11 @@ import org.slf4j.LoggerFactory;
 final class ChunkIntake {
   private static final Logger log = LoggerFactory.getLogger(PartitionGraph.class);
 
-  /** What became of a record. */
-  sealed interface Taken {}
+  /** So many chunks after one that made reconstruction fail are tried on copies first. */
+  private static final int CAREFUL_CHUNKS = 4096;
 
-  /**
-   * It is done with, applied or refused.
-   *
-   * @param coreEnded whether it was the last of its core
-   */
-  record Done(boolean coreEnded) implements Taken {}
-
-  /** It cannot be applied before the image that it names is known. */
-  record NeedsImage(Chunk chunk) implements Taken {}
+  /** Room for chunks that wait for images, however little there is for those behind gaps. */
+  private static final long LEAST_ROOM = 1 << 20;
 
   private final int partition;
   private final PartitionSettings settings;
@@ -47,13 +49,32 @@ final class ChunkIntake {
   private final DerivedRecords derived;
   private final TotalsTurns totals;
   private final RefusalLog refusals;
+  private final ActorRef<ImageRegistry.Found> foundImages;
+
+  /** Where reconstruction failed, until a checkpoint says so. */
+  private final Map<CoreKey, BrokenCoreException> broken = new HashMap<>();
+
+  private Set<CoreKey> written = Set.of();
   private ChunkApplier applier;
+  private ImageWaits waits = new ImageWaits(0);
+  private boolean waited;
+  private int careful;
   private long nextOffset;
+  private long reachedOffset;
   private long skippedOffsets;
 
-  /** Without a state so far; what is found goes to {@code derived}. */
+  /**
+   * Without a state so far; what is found goes to {@code derived}.
+   *
+   * @param foundImages hears of images, of which {@link #imageAnswered} is to be told
+   */
   ChunkIntake(
-      int partition, PartitionSettings settings, PartitionPeers peers, DerivedRecords derived) {
+      int partition,
+      PartitionSettings settings,
+      PartitionPeers peers,
+      DerivedRecords derived,
+      ActorRef<ImageRegistry.Found> foundImages) {
+    this.foundImages = foundImages;
     this.partition = partition;
     this.settings = settings;
     this.peers = peers;
@@ -66,17 +87,80 @@ final class ChunkIntake {
   /**
    * Goes on from this checkpoint.
    *
-   * @throws IOException where its state is not one that can be gone on with here
+   * @throws IOException where its state is not one that can be used here
    */
   void open(Checkpoint checkpoint) throws IOException {
+    ByteInput state = new ByteInput(checkpoint.state().joined());
+    long room = Math.max(LEAST_ROOM, settings.limits().late().bytes() / 2);
     applier =
-        new ChunkApplier(
-            StateCopy.state(checkpoint.state().joined(), settings.limits(), settings.rules()));
+        new ChunkApplier(StateCopy.state(state, settings.limits(), settings.rules(), budget()));
+    waits = state.remaining() == 0 ? new ImageWaits(room) : ImageWaits.readFrom(state, room);
+    waited = false;
     nextOffset = checkpoint.nextOffset();
     derived.open(applier.state());
+    applier.leaveOut(broken.values());
+    applier.state().careful(careful > 0);
+    waits.images().forEach(this::find);
     totals.opened(nextOffset);
     applier.state().cores().forEach(this::watch);
     peers.watch().tell(new CoreWatch.Reached(partition, nextOffset));
+  }
+
+  /** Takes nothing any more: what the state holds is free for other partitions. */
+  void close() {
+    if (isOpen()) {
+      applier.state().close();
+    }
+  }
+
+  private StateBudget budget() {
+    return peers.shares().state();
+  }
+
+  /**
+   * A chunk made reconstruction fail: the state is of no use any more. Once it is opened again, the
+   * core of the chunk takes it no more.
+   *
+   * @return false where it was to be left out already
+   */
+  boolean broke(BrokenCoreException why) {
+    close();
+    applier = null;
+    derived.take();
+    written = Set.of();
+    return noted(why);
+  }
+
+  private boolean noted(BrokenCoreException why) {
+    careful = CAREFUL_CHUNKS;
+    BrokenCoreException known = broken.get(why.key());
+    boolean news = known == null || known.sequence() > why.sequence();
+    if (news) {
+      broken.put(why.key(), why);
+      if (!why.clean()) { // there are few of these; the others are refused with a line
+        log.error("partition {}: {}", partition, why.getMessage(), why.getCause());
+      }
+    }
+    return news;
+  }
+
+  /** The state as it is to be written down. */
+  StateBytes bytes(int version) {
+    written = new HashSet<>(broken.keySet());
+    written.removeIf(key -> !applier.isBroken(key));
+    waited = false;
+    return StateCopy.pieces(applier.state(), version, waits);
+  }
+
+  /** What {@link #bytes} gave is written, and says which cores are broken. */
+  void written() {
+    broken.keySet().removeAll(written);
+    written = Set.of();
+  }
+
+  /** Whether chunks that waited were taken since the state was written down. */
+  boolean hasTakenWaiting() {
+    return waited;
   }
 
   /**
@@ -160,10 +244,27 @@ final class ChunkIntake {
     return skippedOffsets;
   }
 
-  /** Takes the next record; one below {@link #nextOffset} is in the state and not to be given. */
-  Taken take(ConsumerRecord<byte[], byte[]> record) {
-    if (record.offset() > nextOffset) {
-      long gone = record.offset() - nextOffset;
+  /**
+   * Takes the next record; one below {@link #nextOffset} is in the state and not to be given.
+   *
+   * @return whether it was the last of its core
+   * @throws BrokenCoreException where the state is of no use any more: see {@link #broke}
+   */
+  boolean take(ConsumerRecord<byte[], byte[]> record) {
+    reach(record.offset());
+    Chunk chunk = chunk(record);
+    if (chunk == null) {
+      return false;
+    }
+    return (!waits.isEmpty() && waits.has(ChunkApplier.key(chunk)))
+        ? await(record, chunk)
+        : apply(record, chunk);
+  }
+
+  /** No record comes any more from below this offset. */
+  void reach(long offset) {
+    long gone = offset - Math.max(nextOffset, reachedOffset);
+    if (gone > 0) {
       skippedOffsets += gone;
       log.warn(
           "partition {}: {} records of the topic are gone before offset {}: lost if they were"
@@ -171,28 +272,134 @@ final class ChunkIntake {
               + " lost where a producer gave a transaction up",
           partition,
           gone,
-          record.offset());
-      nextOffset = record.offset();
+          offset);
     }
+    nextOffset = Math.max(nextOffset, offset);
+    reachedOffset = Math.max(reachedOffset, nextOffset);
+  }
+
+  /** The chunk in a record; null where there is none, which is refused. */
+  private Chunk chunk(ConsumerRecord<byte[], byte[]> record) {
     try {
-      return apply(record, ConfluentFrame.decode(record.value(), Chunk.class));
+      return ConfluentFrame.decode(record.value(), Chunk.class);
     } catch (CorruptChunkException e) {
       applier.refused();
-      return refuse(record, e.getMessage());
+      refuse(record, e.getMessage());
+    } catch (RuntimeException | StackOverflowError e) {
+      applier.refused();
+      refuse(record, "cannot be read as a chunk: " + e);
+    }
+    return null;
+  }
+
+  /** The chunk, and all behind it of its core, wait for an image. */
+  private boolean await(ConsumerRecord<byte[], byte[]> record, Chunk chunk) {
+    boolean asked = waits.images().contains(chunk.getImage());
+    CoreKey key = ChunkApplier.key(chunk);
+    boolean first = !waits.has(key);
+    waits.add(key, chunk.getImage(), record);
+    if (first && !asked) {
+      find(chunk.getImage());
+    }
+    if (waits.isFull()) {
+      String reason =
+          "its image is not there, and no room to wait for it longer, %,d chunks do: publish images"
+                  .formatted(waits.chunks())
+              + " to topic %s first, or give more --late-mib".formatted(settings.topics().images());
+      for (String image : waits.giveUp(reason)) {
+        peers.images().tell(new ImageRegistry.GiveUp(image, foundImages));
+      }
+    }
+    return done(record, false);
+  }
+
+  private void find(String image) {
+    peers.images().tell(new ImageRegistry.Find(image, settings.imagePatience(), foundImages));
+  }
+
+  /** An image was found, or did not come in time: the wait of its chunks is over. */
+  void imageAnswered(ImageRegistry.Found found) {
+    String refusal = null;
+    if (found.image().isEmpty()) {
+      refusal = reason(found);
+    } else if (!applier.image(found.image().get())) {
+      refusal = noRoom("image " + found.buildId());
+    }
+    waits.answered(found.buildId(), refusal);
+  }
+
+  private String reason(ImageRegistry.Found found) {
+    String topic = settings.topics().images();
+    return found
+        .goneFrom()
+        .map(
+            place ->
+                "image %s is no longer in topic %s, where it stood at %s: publish it again"
+                    .formatted(found.buildId(), topic, place))
+        .orElseGet(
+            () ->
+                "image %s did not come within %d s: publish it to topic %s first"
+                    .formatted(found.buildId(), settings.imagePatience().toSeconds(), topic));
+  }
+
+  /** Chunks that wait for images. */
+  ImageWaits waits() {
+    return waits;
+  }
+
+  /** Takes a record whose wait is over, as {@link #take} does. */
+  boolean takeWaiting(ConsumerRecord<byte[], byte[]> record) {
+    waited = true;
+    totals.changed();
+    Chunk chunk = chunk(record);
+    if (chunk == null || !waits.isOver(ChunkApplier.key(chunk))) {
+      return false; // its core waits again; no chunk can stand there only where state was forged
+    }
+    CoreKey key = ChunkApplier.key(chunk);
+    String refusal = waits.refusal(key);
+    boolean ended;
+    if (refusal != null) {
+      applier.refused();
+      ended = refuse(record, refusal + "; core " + chunk.getCore());
+    } else if (!applier.state().hasImage(chunk.getImage()) && applier.state().core(key).isEmpty()) {
+      boolean asked = waits.images().contains(chunk.getImage());
+      waits.again(key, chunk.getImage());
+      if (!asked) {
+        find(chunk.getImage());
+      }
+      return false;
+    } else {
+      ended = apply(record, chunk);
+    }
+    waits.done(key);
+    return ended;
+  }
+
+  /**
+   * Gives up what waited and is in the topic no longer.
+   *
+   * @param offsets whose records {@link #takeWaiting} was given where they are there still
+   * @param end below which they were looked for
+   */
+  void dropMissing(long[] offsets, long end) {
+    Set<Long> asked = new HashSet<>();
+    Arrays.stream(offsets).filter(offset -> offset < end).forEach(asked::add);
+    int gone = waits.missing(asked);
+    if (gone > 0) {
+      waited = true;
+      skippedOffsets += gone;
+      log.warn(
+          "partition {}: {} records that waited for an image are gone from the topic before it came:"
+              + " see its retention",
+          partition,
+          gone);
     }
   }
 
-  /** Goes on with a chunk that waited for its image; empty where that did not come in time. */
-  Taken take(ParkedChunk parked, ImageRegistry.Found found) {
-    found.image().ifPresent(applier::image);
-    if (found.image().isPresent()) {
-      return apply(parked.ingest().record(), parked.chunk());
+  private boolean apply(ConsumerRecord<byte[], byte[]> record, Chunk chunk) {
+    if (careful > 0 && --careful == 0) {
+      applier.state().careful(false);
     }
-    applier.refused();
-    return refuse(parked.ingest().record(), parked.reason(settings, found.goneFrom()));
-  }
-
-  private Taken apply(ConsumerRecord<byte[], byte[]> record, Chunk chunk) {
     SessionAges ages = applier.state().ages();
     if (!ages.reach(chunk.getSession(), record.timestamp(), settings.keepEnded().toMillis())) {
       return refuse(
@@ -205,8 +412,17 @@ final class ChunkIntake {
       result = applier.apply(chunk);
     } catch (CorruptChunkException e) {
       return refuse(record, e.getMessage());
+    } catch (BrokenCoreException e) {
+      if (!e.clean()) {
+        throw e;
+      }
+      noted(e);
+      applier.breakCore(chunk, e);
+      result = applier.refuseBroken(chunk);
     }
-    if (result != ApplyResult.REFUSED && result != ApplyResult.NEEDS_IMAGE) {
+    if (result != ApplyResult.REFUSED
+        && result != ApplyResult.NEEDS_IMAGE
+        && result != ApplyResult.NO_ROOM) {
       ages.heard(chunk.getSession());
     }
     return switch (result) {
@@ -227,17 +443,33 @@ final class ChunkIntake {
         yield done(record, false);
       }
       case REFUSED -> refuse(record, refusal(chunk));
-      case NEEDS_IMAGE -> new NeedsImage(chunk);
+      case NO_ROOM -> refuse(record, noRoom("core " + chunk.getCore()));
+      case NEEDS_IMAGE -> await(record, chunk);
     };
   }
 
-  private Taken done(ConsumerRecord<byte[], byte[]> record, boolean coreEnded) {
-    nextOffset = record.offset() + 1;
+  private boolean done(ConsumerRecord<byte[], byte[]> record, boolean coreEnded) {
+    nextOffset = Math.max(nextOffset, record.offset() + 1);
+    reachedOffset = Math.max(reachedOffset, nextOffset);
     peers.watch().tell(new CoreWatch.Reached(partition, nextOffset));
-    return new Done(coreEnded);
+    return coreEnded;
+  }
+
+  private String noRoom(String what) {
+    return "the states of this member hold %d MiB of %d, there is no room for what is new: give it"
+            .formatted(budget().held() >> 20, budget().limit() >> 20)
+        + " a higher --state-mib and more heap, or more members, and re-inject; "
+        + what;
   }
 
   private String refusal(Chunk chunk) {
+    CoreKey key = ChunkApplier.key(chunk);
+    if (applier.isBroken(key)) {
+      CoreGraph core = applier.state().core(key).orElseThrow();
+      applier.state().ages().heard(chunk.getSession());
+      watch(core);
+      return core.progress().endDetail() + "; this is chunk " + chunk.getSequence();
+    }
     if (applier.state().core(ChunkApplier.key(chunk)).isPresent()) {
       return "contradicts the chunks before it of core " + chunk.getCore();
     }
@@ -247,7 +479,7 @@ final class ChunkIntake {
         + chunk.getCore();
   }
 
-  private Taken refuse(ConsumerRecord<byte[], byte[]> record, String reason) {
+  private boolean refuse(ConsumerRecord<byte[], byte[]> record, String reason) {
     refusals.lines(record.offset(), reason, System.nanoTime()).forEach(log::warn);
     derived.deadLetter(record, reason);
     meter.refused();

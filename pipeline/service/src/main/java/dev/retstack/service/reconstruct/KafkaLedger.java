@@ -4,19 +4,25 @@ import dev.retstack.graph.snapshot.SnapshotReader;
 import dev.retstack.graph.snapshot.StateVersions;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.ingest.KafkaSettings;
+import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
@@ -39,7 +45,8 @@ public final class KafkaLedger implements Ledger {
     static Check of(StateVersions reads) {
       return last -> {
         byte[] state = last.state().joined();
-        if (state.length > 0 && !reads.reads(SnapshotReader.versionOf(state))) {
+        boolean tells = state.length > Integer.BYTES; // one that is shorter is no state at all
+        if (tells && !reads.reads(SnapshotReader.versionOf(state))) {
           throw new UnreadableCheckpointException(last, SnapshotReader.versionOf(state), reads);
         }
       };
@@ -49,6 +56,18 @@ public final class KafkaLedger implements Ledger {
   /** A transaction left open by a dead owner is given up by the broker after this time. */
   static final Duration TRANSACTION_TIMEOUT = Duration.ofSeconds(60);
 
+  private static final Duration POLL = Duration.ofMillis(100);
+
+  /** Reading again that takes longer has failed. */
+  private static final Duration READ_TIMEOUT = Duration.ofMinutes(2);
+
+  /** Of records that are read again at a time. */
+  private static final long READ_BYTES = 8 << 20;
+
+  /** Records between two that are wanted: so many are rather read than sought past. */
+  private static final int READ_ON = 64;
+
+  private final KafkaSettings kafka;
   private final Topics topics;
   private final ConsumerGroupMetadata membership;
   private final int partition;
@@ -57,6 +76,7 @@ public final class KafkaLedger implements Ledger {
   private final KafkaProducer<byte[], byte[]> producer;
   private final Set<TopicPartition> acknowledged = new HashSet<>();
   private final AtomicReference<Exception> failure = new AtomicReference<>();
+  private KafkaConsumer<byte[], byte[]> reader;
   private boolean inTransaction;
   private int storedParts;
 
@@ -67,6 +87,7 @@ public final class KafkaLedger implements Ledger {
    */
   public KafkaLedger(KafkaSettings kafka, Topics topics, String group, int partition, Check check) {
     this.check = check;
+    this.kafka = kafka;
     this.topics = topics;
     this.partition = partition;
     this.store = new CheckpointStore(kafka, topics.state(), group);
@@ -83,13 +104,77 @@ public final class KafkaLedger implements Ledger {
   @Override
   public Checkpoint open() throws Exception {
     producer.initTransactions();
-    CheckpointCodec.Packed last = store.find(partition);
-    CheckpointCodec.Packed mine = last.withEpoch(last.epoch() + 1);
-    Checkpoint unpacked = mine.unpack();
+    CheckpointCodec.Packed mine;
+    Checkpoint unpacked;
+    try {
+      CheckpointCodec.Packed last = store.find(partition);
+      storedParts = last.parts();
+      mine = last.withEpoch(last.epoch() + 1);
+      unpacked = mine.unpack();
+    } catch (CorruptCheckpointException e) {
+      throw new UnreadableCheckpointException(partition, e);
+    }
     check.read(unpacked);
-    storedParts = last.parts();
     commit(mine);
     return unpacked;
+  }
+
+  @Override
+  public Checkpoint goBack() throws Exception {
+    if (inTransaction) {
+      producer.abortTransaction();
+      inTransaction = false;
+      failure.set(null); // that of records which were given up
+    }
+    return store.load(partition);
+  }
+
+  @Override
+  public Found read(long[] offsets) throws IOException {
+    if (reader == null) {
+      reader =
+          new KafkaConsumer<>(
+              kafka.consumer(), new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+    TopicPartition events = new TopicPartition(topics.events(), partition);
+    List<ConsumerRecord<byte[], byte[]>> found = new ArrayList<>();
+    long deadline = System.nanoTime() + READ_TIMEOUT.toNanos();
+    long bytes = 0;
+    int next = 0;
+    reader.assign(List.of(events));
+    reader.seek(events, offsets[0]);
+    while (next < offsets.length && bytes < READ_BYTES) {
+      if (offsets[next] - reader.position(events) > READ_ON) {
+        reader.seek(events, offsets[next]);
+      }
+      for (ConsumerRecord<byte[], byte[]> record : reader.poll(POLL)) {
+        next = from(offsets, next, record.offset());
+        if (next < offsets.length && offsets[next] == record.offset() && bytes < READ_BYTES) {
+          found.add(record);
+          bytes += Math.max(0, record.serializedValueSize());
+          next++;
+        }
+      }
+      if (bytes < READ_BYTES) {
+        next = from(offsets, next, reader.position(events)); // no records stand there
+      }
+      if (System.nanoTime() > deadline) {
+        throw new IOException(
+            "read %s again only to offset %d of %d"
+                .formatted(events, reader.position(events), offsets[offsets.length - 1]));
+      }
+    }
+    reader.unsubscribe(); // what was fetched beyond is let go
+    return new Found(found, next < offsets.length ? offsets[next] : offsets[next - 1] + 1);
+  }
+
+  /** Index of the first of these offsets, from one on, that is not below. */
+  private static int from(long[] offsets, int index, long offset) {
+    int next = index;
+    while (next < offsets.length && offsets[next] < offset) {
+      next++;
+    }
+    return next;
   }
 
   @Override
@@ -164,5 +249,8 @@ public final class KafkaLedger implements Ledger {
   public void close() {
     // no abort: the next owner's open, or the time-out, aborts what is left
     producer.close(Duration.ZERO);
+    if (reader != null) {
+      reader.close(CloseOptions.timeout(Duration.ZERO));
+    }
   }
 }

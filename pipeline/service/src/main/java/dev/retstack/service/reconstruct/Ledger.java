@@ -1,6 +1,7 @@
 package dev.retstack.service.reconstruct;
 
 import java.util.List;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
@@ -16,6 +17,24 @@ public interface Ledger extends AutoCloseable {
    * last checkpoint and writes it back with a higher epoch.
    */
   Checkpoint open() throws Exception;
+
+  /** Gives up what was not committed, and loads the last checkpoint again. */
+  Checkpoint goBack() throws Exception;
+
+  /**
+   * Reads records of the partition again.
+   *
+   * @param offsets ascending
+   */
+  Found read(long[] offsets) throws Exception;
+
+  /**
+   * Records that were read again.
+   *
+   * @param records in order; as many as memory allows
+   * @param end those below it were looked for; what is not among the records is there no more
+   */
+  record Found(List<ConsumerRecord<byte[], byte[]>> records, long end) {}
 
   /** Writes derived records; readers see them after the next {@link #commit}. */
   void publish(List<ProducerRecord<byte[], byte[]>> records) throws Exception;

@@ -33,6 +33,16 @@ final class LedgerThread {
     return run(Ledger::open);
   }
 
+  /** Goes back to the last checkpoint that was asked for; completes with it. */
+  CompletionStage<Checkpoint> goBack() {
+    return run(Ledger::goBack);
+  }
+
+  /** Reads records of the partition again. */
+  CompletionStage<Ledger.Found> read(long[] offsets) {
+    return run(target -> target.read(offsets));
+  }
+
   /** Publishes records; completes with their number. */
   CompletionStage<Integer> publish(List<ProducerRecord<byte[], byte[]>> records) {
     return run(

@@ -1,16 +1,21 @@
 package dev.retstack.service.reconstruct;
 
+import dev.retstack.graph.reconstruct.StateBudget;
+
 /**
- * How much of the processors' time the partitions of a member take, all together, for what is not
- * reading events.
+ * What the partitions of a member share: of the processors' time, for what is not reading events,
+ * and of memory.
  *
  * @param totals for publishing totals
  * @param checkpoints for writing states down
+ * @param state bytes that their states may hold
  */
-public record MemberShares(WorkShare totals, CheckpointRhythm checkpoints) {
+public record MemberShares(WorkShare totals, CheckpointRhythm checkpoints, StateBudget state) {
   /** Those of a member that has the processors of this machine. */
-  public static MemberShares ofThisMachine() {
+  public static MemberShares ofThisMachine(StateBudget state) {
     return new MemberShares(
-        WorkShare.fiftieth(), new CheckpointRhythm(Runtime.getRuntime().availableProcessors()));
+        WorkShare.fiftieth(),
+        new CheckpointRhythm(Runtime.getRuntime().availableProcessors()),
+        state);
   }
 }

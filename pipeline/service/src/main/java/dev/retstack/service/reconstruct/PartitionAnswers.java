@@ -60,7 +60,6 @@ final class PartitionAnswers {
                 checkpoints.pending(),
                 checkpoints.bytes(),
                 feed.size(),
-                feed.isParked(),
                 intake.applier()));
   }
 
@@ -80,6 +79,7 @@ final class PartitionAnswers {
         intake.nextOffset(),
         checkpoints.writtenOffset(),
         intake.skippedOffsets(),
+        intake.waits().told(),
         state,
         limits);
   }

@@ -1,14 +1,16 @@
 package dev.retstack.service.reconstruct;
 
-import dev.retstack.schema.Chunk;
+import dev.retstack.graph.aggregate.BrokenCoreException;
 import dev.retstack.service.aggregate.DerivedRecords;
 import dev.retstack.service.ingest.ImageRegistry;
 import dev.retstack.service.metrics.PartitionMeter;
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.LongStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.pekko.Done;
@@ -31,6 +33,10 @@ import org.apache.pekko.pattern.StatusReply;
  * only then is the offset known at which the stream starts. A failure of the ledger is final: the
  * actor stops, the stream that feeds it fails, and the partition is opened again from the last
  * checkpoint.
+ *
+ * <p>A chunk that makes reconstruction fail costs its core and nobody else: the partition gives up
+ * what it has not committed, opens its last checkpoint again, reads from events what it had taken
+ * since, without that chunk, and goes on with its feed, which has not noticed.
  */
 public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGraph.Command> {
   /** What a partition understands. */
@@ -74,7 +80,18 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private record Opened(Checkpoint checkpoint) implements Command {}
 
-  private record Published(ActorRef<StatusReply<Done>> replyTo) implements Command {}
+  /** Nobody waits for it where the record had been taken before. */
+  private record Published(Optional<Ingest> of) implements Command {}
+
+  /**
+   * Records were read again.
+   *
+   * @param opening for which state, by the number of its opening
+   * @param waited those asked for, where their wait for an image is over; none where they come
+   *     before what is fed
+   */
+  @SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
+  private record ReadAgain(int opening, long[] waited, Ledger.Found found) implements Command {}
 
   private record CheckpointWritten(LedgerThread.Committed of) implements Command {}
 
@@ -82,11 +99,12 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private record Failed(Throwable cause) implements Command {}
 
+  /** Records that are read again at a time. */
+  private static final int READ_AGAIN = 256;
+
   private final CheckpointPace<Command> pace;
   private final CheckpointTurns checkpoints;
   private final int partition;
-  private final PartitionSettings settings;
-  private final PartitionPeers peers;
   private final LedgerThread ledger;
   private final DerivedRecords derived;
   private final ChunkIntake intake;
@@ -98,6 +116,13 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private final Waiting<HandOver> handingOver = new Waiting<>(m -> m.replyTo().tell(Done.done()));
 
   private long epoch;
+
+  /** What lies below is not fed any more: it is read again. */
+  private long readAgainTo;
+
+  private int opening;
+  private boolean reading;
+  private boolean checkpointSoon;
   private boolean releasing;
   private boolean failed;
 
@@ -123,14 +148,18 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     this.checkpoints = new CheckpointTurns(settings.checkpointChunks(), peers);
     this.pace = new CheckpointPace<>(timers, CheckpointDue.INSTANCE, checkpoints::waits);
     this.partition = partition;
-    this.settings = settings;
-    this.peers = peers;
     this.meter = peers.meter();
     this.ledger = new LedgerThread(ledger, partition);
     this.derived =
         new DerivedRecords(settings.topics(), partition, settings.spanThreshold(), peers.meter());
     this.version = new WrittenVersion(partition, peers.versions());
-    this.intake = new ChunkIntake(partition, settings, peers, derived);
+    this.intake =
+        new ChunkIntake(
+            partition,
+            settings,
+            peers,
+            derived,
+            context.messageAdapter(ImageRegistry.Found.class, ImageAnswered::new));
     this.answers =
         new PartitionAnswers(partition, settings.limits(), intake, checkpoints, version, feed);
     timers.startTimerWithFixedDelay(CheckpointDue.INSTANCE, settings.checkpointInterval());
@@ -139,6 +168,18 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   @Override
   public Behavior<Command> onMessage(Command command) {
+    try {
+      return on(command);
+    } catch (BrokenCoreException e) {
+      switch (command) {
+        case Copy _, Totals _, HandOver _, Release _ -> getContext().getSelf().tell(command);
+        default -> {} // what it was for is done again
+      }
+      return onBroken(e);
+    }
+  }
+
+  private Behavior<Command> on(Command command) {
     return switch (command) {
       case Opened m -> onOpened(m.checkpoint());
       case AwaitOpen m -> {
@@ -153,8 +194,9 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
         yield drain();
       }
       case ImageAnswered m -> onImageAnswered(m.found());
+      case ReadAgain m -> onReadAgain(m);
       case Published m -> {
-        m.replyTo().tell(StatusReply.ack());
+        m.of().ifPresent(record -> record.replyTo().tell(StatusReply.ack()));
         yield this;
       }
       case CheckpointDue _ -> {
@@ -189,6 +231,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       neverOpens(new IOException("it stopped before it was open"));
       ledger.close();
       checkpoints.end();
+      intake.close();
     }
     return this;
   }
@@ -208,7 +251,25 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
         .info("partition {} opened, epoch {}, offset {}", partition, epoch, nextOffset);
     awaitingOpen.answerAll();
     answers.opened(epoch);
+    opening++;
+    reading = false;
     return releasing ? onRelease() : drain();
+  }
+
+  /** The state is of no use: it is opened again, and the chunk left out. */
+  private Behavior<Command> onBroken(BrokenCoreException why) {
+    readAgainTo = Math.max(readAgainTo, intake.nextOffset());
+    if (!intake.broke(why)) {
+      return onFailed(why); // though it was left out
+    }
+    checkpointSoon = true;
+    meter.failed();
+    log(
+        "partition {} goes back to offset {} by itself, and leaves out core {}",
+        checkpoints.writtenOffset(),
+        why.key().core());
+    then(ledger.goBack(), Opened::new);
+    return this;
   }
 
   private void neverOpens(Throwable why) {
@@ -219,9 +280,19 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     m.replyTo().tell(StatusReply.success(intake.nextOffset()));
   }
 
-  /** Applies what is queued, up to a chunk that has to wait. The stream bounds the queue. */
+  /** Takes what is there to be taken: first what is read again. The stream bounds the queue. */
   private Behavior<Command> drain() {
-    while (intake.isOpen()) {
+    while (intake.isOpen() && !reading && !feed.isHeld()) {
+      if (intake.nextOffset() < readAgainTo) {
+        long end = Math.min(readAgainTo, intake.nextOffset() + READ_AGAIN);
+        readAgain(LongStream.range(intake.nextOffset(), end).toArray(), new long[0]);
+        return this;
+      }
+      long[] over = intake.waits().next();
+      if (over.length > 0) {
+        takeWaiting(over);
+        continue;
+      }
       Ingest next = feed.next();
       if (next == null) {
         break;
@@ -235,60 +306,89 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     meter.received(m.record().serializedValueSize());
     if (m.record().offset() < intake.nextOffset()) {
       m.replyTo().tell(StatusReply.ack()); // came again after a move: it is in the state
-    } else {
-      taken(m, intake.take(m.record()));
+      return;
     }
+    boolean coreEnded;
+    try {
+      coreEnded = intake.take(m.record());
+    } catch (BrokenCoreException e) {
+      feed.putBack(m);
+      throw e;
+    }
+    advance(coreEnded, Optional.of(m));
   }
 
-  private void taken(Ingest m, ChunkIntake.Taken taken) {
-    switch (taken) {
-      case ChunkIntake.NeedsImage waits -> park(m, waits.chunk());
-      case ChunkIntake.Done done -> {
-        if (done.coreEnded()) {
-          pace.coreEnded();
-        }
-        advance(m);
-      }
+  /**
+   * A record is done: hands over what it gave, and answers when that is taken.
+   *
+   * @param m none where it was read again
+   */
+  private void advance(boolean coreEnded, Optional<Ingest> m) {
+    if (coreEnded) {
+      pace.coreEnded();
     }
-  }
-
-  /** The record is done: hands over what it gave, and answers when that is taken. */
-  private void advance(Ingest m) {
     List<ProducerRecord<byte[], byte[]>> records = derived.take();
     if (records.isEmpty()) {
-      m.replyTo().tell(StatusReply.ack());
+      m.ifPresent(record -> record.replyTo().tell(StatusReply.ack()));
     } else {
-      then(ledger.publish(records), _ -> new Published(m.replyTo()));
+      then(ledger.publish(records), _ -> new Published(m));
     }
-    if (checkpoints.applied()) {
+    if (checkpoints.applied() || (checkpointSoon && intake.nextOffset() > readAgainTo)) {
       checkpoint();
     }
   }
 
-  private void park(Ingest m, Chunk chunk) {
-    feed.park(new ParkedChunk(m, chunk));
-    peers
-        .images()
-        .tell(
-            new ImageRegistry.Find(
-                chunk.getImage(),
-                settings.imagePatience(),
-                getContext().messageAdapter(ImageRegistry.Found.class, ImageAnswered::new)));
+  private void takeWaiting(long[] offsets) {
+    List<ConsumerRecord<byte[], byte[]>> kept = intake.waits().kept(offsets);
+    if (kept == null) {
+      readAgain(offsets, offsets);
+    } else {
+      takeWaiting(kept);
+    }
+  }
+
+  private void takeWaiting(List<ConsumerRecord<byte[], byte[]>> records) {
+    for (ConsumerRecord<byte[], byte[]> record : records) {
+      advance(intake.takeWaiting(record), Optional.empty());
+    }
+  }
+
+  private void readAgain(long[] offsets, long[] waited) {
+    int of = opening;
+    reading = true;
+    then(ledger.read(offsets), found -> new ReadAgain(of, waited, found));
+  }
+
+  private Behavior<Command> onReadAgain(ReadAgain m) {
+    if (m.opening() != opening || feed.isHeld()) {
+      return this; // the state that it was for is gone, or goes
+    }
+    reading = false;
+    if (m.waited().length > 0) {
+      takeWaiting(m.found().records());
+      intake.dropMissing(m.waited(), m.found().end());
+    } else {
+      for (ConsumerRecord<byte[], byte[]> record : m.found().records()) {
+        advance(intake.take(record), Optional.empty());
+      }
+      intake.reach(m.found().end());
+    }
+    return drain();
   }
 
   private Behavior<Command> onImageAnswered(ImageRegistry.Found found) {
-    ParkedChunk waiting = feed.unpark();
-    if (waiting == null) {
-      return this;
+    if (intake.isOpen()) { // it is asked for again otherwise
+      intake.imageAnswered(found);
     }
-    taken(waiting.ingest(), intake.take(waiting, found));
     return drain();
   }
 
   /** True where the last checkpoint lacks something, or is not in the version that it should be. */
   private boolean isAhead() {
     return intake.isOpen()
-        && (intake.nextOffset() != checkpoints.writtenOffset() || version.isOutdated());
+        && (intake.nextOffset() != checkpoints.writtenOffset()
+            || intake.hasTakenWaiting()
+            || version.isOutdated());
   }
 
   /** Takes a checkpoint, or another one after the one that is being written, or a little later. */
@@ -302,9 +402,18 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     }
     checkpoints.began();
     long offset = intake.nextOffset();
-    var told = intake.tell(feed.isHeld());
-    long cpu = CpuClock.nanos();
-    StateBytes state = StateCopy.pieces(intake.applier().state(), version.next());
+    Supplier<List<ProducerRecord<byte[], byte[]>>> told;
+    long cpu;
+    StateBytes state;
+    try {
+      told = intake.tell(feed.isHeld());
+      cpu = CpuClock.nanos();
+      state = intake.bytes(version.next());
+    } catch (BrokenCoreException e) {
+      checkpoints.gaveUp();
+      throw e;
+    }
+    checkpointSoon = false;
     checkpoints.made(state.length(), version.last(), CpuClock.nanos() - cpu);
     then(
         ledger.commit(told, new Checkpoint(partition, epoch, offset, state)),
@@ -313,6 +422,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private Behavior<Command> onCheckpointWritten(LedgerThread.Committed done) {
     intake.told(done.tellingNanos());
+    intake.written();
     if (checkpoints.written(done) && (isAhead() || hasToTellAll())) {
       checkpoint();
       return this;

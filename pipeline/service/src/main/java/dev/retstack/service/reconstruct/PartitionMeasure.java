@@ -26,7 +26,7 @@ import java.util.Map;
  * @param skippedOffsets offsets that were never delivered
  * @param waiting chunks that came and are not applied yet
  * @param held chunks in the state that wait for one ahead of them
- * @param waitingForImage whether the first of them waits for its image
+ * @param images chunks that wait for their image
  * @param records trace records in the state
  * @param lost trace records known to be lost
  * @param cores how many cores ended in which way
@@ -47,7 +47,7 @@ public record PartitionMeasure(
     long skippedOffsets,
     int waiting,
     int held,
-    boolean waitingForImage,
+    StateCopy.Waiting images,
     long records,
     long lost,
     Map<CoreEnd, Integer> cores,
@@ -72,7 +72,6 @@ public record PartitionMeasure(
       Duration checkpointPending,
       long stateBytes,
       int waiting,
-      boolean waitingForImage,
       ChunkApplier applier) {
     Map<CoreEnd, Integer> cores = new EnumMap<>(CoreEnd.class);
     Map<String, Integer> running = new HashMap<>();
@@ -109,7 +108,7 @@ public record PartitionMeasure(
         position.skippedOffsets(),
         waiting,
         state.heldChunks(),
-        waitingForImage,
+        position.waiting(),
         records,
         lost,
         cores,

@@ -3,6 +3,7 @@ package dev.retstack.service.reconstruct;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.TimeRules;
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
 import java.io.IOException;
@@ -15,6 +16,7 @@ import java.io.UncheckedIOException;
  * @param nextOffset first offset that is not part of the state
  * @param checkpointedOffset what a restart would go back to
  * @param skippedOffsets offsets that were never delivered, counted
+ * @param waiting chunks below {@code nextOffset} that are not part of the state
  * @param bytes the GraphState
  * @param limits the limits it was made under
  */
@@ -25,45 +27,70 @@ public record StateCopy(
     long nextOffset,
     long checkpointedOffset,
     long skippedOffsets,
+    Waiting waiting,
     byte[] bytes,
     GraphLimits limits) {
+
+  /**
+   * Chunks that wait for images, which hold back nobody but their cores.
+   *
+   * @param images the first of them
+   */
+  public record Waiting(int chunks, String images) {
+    /** Nothing waits. */
+    public static final Waiting NONE = new Waiting(0, "");
+  }
 
   /** Where the partition stood, without its state. */
   public StateCopy position() {
     return new StateCopy(
-        partition, epoch, nextOffset, checkpointedOffset, skippedOffsets, new byte[0], limits);
+        partition,
+        epoch,
+        nextOffset,
+        checkpointedOffset,
+        skippedOffsets,
+        waiting,
+        new byte[0],
+        limits);
   }
 
   /** A state of its own for the asker. */
   public GraphState state() {
     try {
-      return read(bytes, limits);
+      return GraphState.readFrom(new ByteInput(bytes), limits);
     } catch (IOException e) {
       throw new UncheckedIOException("a state just written cannot be read: " + this, e);
     }
   }
 
   /**
-   * The state in these bytes; a new one where there are none.
+   * The state that these bytes begin with; a new one where there are none. It holds no more than
+   * the budget allows, but for what is in the bytes.
    *
    * @throws IOException where they are no state, or one in whose totals other time counts
    */
-  static GraphState state(byte[] bytes, GraphLimits limits, TimeRules rules) throws IOException {
-    if (bytes.length == 0) {
-      return new GraphState(limits, rules);
+  static GraphState state(ByteInput bytes, GraphLimits limits, TimeRules rules, StateBudget budget)
+      throws IOException {
+    if (bytes.remaining() == 0) {
+      return new GraphState(limits, rules, budget);
     }
-    GraphState state = read(bytes, limits);
+    GraphState state;
+    try {
+      state = GraphState.readFrom(bytes, limits, budget);
+    } catch (IOException e) {
+      throw new IOException(
+          e.getMessage()
+              + "; see who writes to the state topic, then begin anew with another --group",
+          e);
+    }
     if (!state.rules().equals(rules)) {
+      state.close();
       throw new IOException(
           "the checkpoint's totals are without %s, those asked for without %s: give the options of"
                   .formatted(names(state.rules()), names(rules))
               + " before, or another --group to begin anew");
     }
     return state;
-  }
-
-  private static GraphState read(byte[] bytes, GraphLimits limits) throws IOException {
-    return GraphState.readFrom(new ByteInput(bytes), limits);
   }
 
   private static String names(TimeRules rules) {
@@ -77,16 +104,25 @@ public record StateCopy(
     return out.take();
   }
 
-  /** The same in pieces. */
-  static StateBytes pieces(GraphState state, int version) {
+  /** The same in pieces, and behind it what waits for images. */
+  static StateBytes pieces(GraphState state, int version, ImageWaits waits) {
     ByteOutput out = ByteOutput.inPieces();
     write(state, version, out);
+    write(waits::writeTo, out);
     return new StateBytes(out.takePieces());
   }
 
+  private interface Part {
+    void writeTo(ByteOutput out) throws IOException;
+  }
+
   private static void write(GraphState state, int version, ByteOutput out) {
+    write(to -> state.writeTo(to, version), out);
+  }
+
+  private static void write(Part part, ByteOutput out) {
     try {
-      state.writeTo(out, version);
+      part.writeTo(out);
     } catch (IOException e) {
       throw new UncheckedIOException("a state that does not fit one snapshot", e);
     }

@@ -41,6 +41,11 @@ final class TotalsTurns {
     coreEnded = true;
   }
 
+  /** Something changed that the offset does not tell of. */
+  void changed() {
+    left = true;
+  }
+
   /** True where totals may have changed that are not told. */
   boolean areBehind(long nextOffset) {
     return left || nextOffset != toldOffset;

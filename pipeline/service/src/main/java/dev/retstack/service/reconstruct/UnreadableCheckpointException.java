@@ -4,8 +4,8 @@ import dev.retstack.graph.snapshot.StateVersions;
 import java.io.IOException;
 
 /**
- * The checkpoint of a partition is of a version that this member does not read. It is left as it
- * is, for those who do.
+ * The checkpoint of a partition is of a version that this member does not read, or none at all. It
+ * is left as it is, for those who do.
  */
 public final class UnreadableCheckpointException extends IOException {
   private static final long serialVersionUID = 1;
@@ -23,14 +23,25 @@ public final class UnreadableCheckpointException extends IOException {
     this.nextOffset = found.nextOffset();
   }
 
-  /** One of a version that is read here, which cannot be gone on with for another reason. */
+  /** One of a version that is read here, which cannot be used for another reason. */
   UnreadableCheckpointException(Checkpoint found, IOException why) {
     super(
-        "the checkpoint of partition %d cannot be gone on with here, the partition is left alone: %s"
+        "the checkpoint of partition %d cannot be used here, the partition is left alone: %s"
             .formatted(found.partition(), why.getMessage()),
         why);
     this.version = 0;
     this.nextOffset = found.nextOffset();
+  }
+
+  /** One that is none, or more than this member has room for. */
+  UnreadableCheckpointException(int partition, CorruptCheckpointException why) {
+    super(
+        ("the checkpoint of partition %d cannot be used here, the partition is left alone:"
+                + " %s; see who writes to the state topic, then begin anew with another --group")
+            .formatted(partition, why.getMessage()),
+        why);
+    this.version = 0;
+    this.nextOffset = 0;
   }
 
   /** The version found; 0 where it is not the reason. */

@@ -1,6 +1,8 @@
 package dev.retstack.service.replay;
 
 import dev.retstack.graph.aggregate.ApplyResult;
+import dev.retstack.graph.aggregate.BrokenCoreException;
+import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.check.Stat;
@@ -11,11 +13,15 @@ import dev.retstack.schema.file.TraceFileReader;
 import dev.retstack.service.reconstruct.ChunkApplier;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /**
  * A recorded trace through the same code as the live pipeline. A file that was cut off gives what
  * stands before the cut, and a stat that says so; a file that was changed gives an exception and no
- * result at all.
+ * result at all. A core whose chunk makes reconstruction fail is broken off there, as in the live
+ * pipeline; finding that takes two passes more.
  */
 public final class TraceReplay {
   private TraceReplay() {}
@@ -73,7 +79,55 @@ public final class TraceReplay {
    * @throws InvalidTraceException when its entries do not fit together
    */
   public static Replayed read(Path file, GraphState state, Progress progress) throws IOException {
+    Map<CoreKey, BrokenCoreException> broken = new LinkedHashMap<>();
+    GraphState filled = state;
+    while (true) {
+      try {
+        return read(file, filled, progress, broken.values());
+      } catch (BrokenCoreException e) {
+        // what it left behind is of no use: once more, without the chunks that do so
+        if (isKnown(broken, e)) {
+          throw e;
+        }
+        if (filled == state) {
+          find(file, state.blankApart(), broken);
+        }
+        broken.put(e.key(), e);
+        filled = state.blank();
+      }
+    }
+  }
+
+  private static boolean isKnown(Map<CoreKey, BrokenCoreException> broken, BrokenCoreException e) {
+    BrokenCoreException known = broken.get(e.key());
+    return known != null && known.sequence() <= e.sequence();
+  }
+
+  /** Finds in one pass the first chunk of each core that makes reconstruction fail. */
+  private static void find(Path file, GraphState apart, Map<CoreKey, BrokenCoreException> broken)
+      throws IOException {
+    ChunkApplier applier = new ChunkApplier(apart);
+    try (TraceFileReader reader = TraceFileReader.open(file)) {
+      for (TraceEntry entry = reader.next(); entry != null; entry = reader.next()) {
+        if (entry.getImage() != null) {
+          applier.image(entry.getImage());
+        } else if (entry.getChunk() != null
+            && !broken.containsKey(ChunkApplier.key(entry.getChunk()))) {
+          try {
+            apply(applier, entry.getChunk(), file);
+          } catch (BrokenCoreException e) {
+            broken.putIfAbsent(e.key(), e);
+          }
+        }
+      }
+    }
+  }
+
+  private static Replayed read(
+      Path file, GraphState state, Progress progress, Collection<BrokenCoreException> broken)
+      throws IOException {
     ChunkApplier applier = new ChunkApplier(state);
+    applier.leaveOut(broken);
     try (TraceFileReader reader = TraceFileReader.open(file)) {
       long chunks = 0;
       long records = 0;

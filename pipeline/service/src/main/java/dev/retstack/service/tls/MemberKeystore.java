@@ -69,7 +69,7 @@ public final class MemberKeystore {
     } catch (IOException | GeneralSecurityException e) {
       throw new IllegalArgumentException(
           "cannot read the keystore %s: %s: give a PKCS #12 file and its password"
-              .formatted(file, e.getMessage() == null ? e : e.getMessage()),
+              .formatted(file, PemFiles.reason(e)),
           e);
     } finally {
       Arrays.fill(password, ' ');
@@ -81,7 +81,9 @@ public final class MemberKeystore {
       return Files.readString(file).lines().findFirst().orElse("").toCharArray();
     } catch (IOException e) {
       throw new IllegalArgumentException(
-          "cannot read the password of the keystore %s in %s: %s".formatted(keystore, file, e), e);
+          "cannot read the password of the keystore %s in %s: %s; name a file with it"
+              .formatted(keystore, file, PemFiles.reason(e)),
+          e);
     }
   }
 

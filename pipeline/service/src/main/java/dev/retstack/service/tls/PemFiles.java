@@ -4,7 +4,9 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
@@ -42,8 +44,7 @@ public final class PemFiles {
       }
     } catch (IOException | GeneralSecurityException e) {
       throw new IllegalArgumentException(
-          "cannot read certificates from %s: %s: give a PEM file".formatted(pem, e.getMessage()),
-          e);
+          "cannot read certificates from %s: %s: give a PEM file".formatted(pem, reason(e)), e);
     }
     if (found.isEmpty()) {
       throw new IllegalArgumentException("no certificate in " + pem + ": give a PEM file");
@@ -109,5 +110,24 @@ public final class PemFiles {
     signature.initVerify(owner);
     signature.update(text);
     return signature.verify(signed);
+  }
+
+  /** Why a file cannot be read, in words without the name of a class or of the file again. */
+  public static String reason(Exception e) {
+    return switch (e) {
+      case NoSuchFileException _ -> "there is no such file";
+      case AccessDeniedException _ -> "this user may not read it";
+      default ->
+          reason(e.getCause() instanceof IOException cause ? cause.getMessage() : e.getMessage());
+    };
+  }
+
+  private static String reason(String message) {
+    String own = message == null ? "" : message.replaceAll("\\b(?:[a-z]+\\.)+[A-Z]\\w*: ", "");
+    return switch (own) {
+      case "" -> "the system does not say why";
+      case "Is a directory" -> "it is a folder";
+      default -> own;
+    };
   }
 }

@@ -57,9 +57,9 @@ class DerivedRecordsTest {
     assertThat(taken(topics.spans(), Span.class))
         .extracting(Span::getFunction, Span::getTaskId, Span::getInterrupt, Span::getLost)
         .containsExactly(
-            tuple("work", TASK, false, 0L),
-            tuple("tick", 0L, true, 0L),
-            tuple("main", 0L, false, 1L));
+            tuple("work", SymbolTable.hex(TASK), false, 0L),
+            tuple("tick", "0x0", true, 0L),
+            tuple("main", "0x0", false, 1L));
   }
 
   @Test

@@ -1,15 +1,21 @@
 package dev.retstack.service.export;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.check.Severity;
+import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.report.OpenCallRow;
+import dev.retstack.graph.report.TaskChoice;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.States;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.StringWriter;
@@ -18,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +32,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every renderer against a golden of one small core; the goldens lie in resources/golden. */
 class RendererTest {
+  private static final AnomalySum.Query EACH =
+      new AnomalySum.Query("", "", TaskChoice.ALL, Severity.INFO, true, false);
+
   private interface Renderer {
     void render(GraphState state, Writer out) throws IOException;
   }
@@ -43,9 +53,15 @@ class RendererTest {
           Map.entry("report.csv", (s, out) -> ReportCsv.write(s.report(), out)),
           Map.entry("edges.csv", (s, out) -> ReportCsv.edges(s.report(), out)),
           Map.entry("stats.csv", (s, out) -> ReportCsv.stats(s.report().stats(), out)),
-          Map.entry("anomalies.txt", (s, out) -> AnomalyText.write(s.anomalies(), out)),
-          Map.entry("anomalies.json", (s, out) -> AnomalyJson.write(s.anomalies(), out)),
-          Map.entry("anomalies.csv", (s, out) -> AnomalyCsv.write(s.anomalies(), out)),
+          Map.entry("anomalies.txt", (s, out) -> AnomalyText.write(s.anomalies(EACH), out)),
+          Map.entry(
+              "anomaly-groups.json",
+              (s, out) -> AnomalyJson.write(s.anomalies(AnomalySum.Query.DEFAULT), out)),
+          Map.entry(
+              "anomaly-groups.txt",
+              (s, out) -> AnomalyText.write(s.anomalies(AnomalySum.Query.DEFAULT), out)),
+          Map.entry("anomalies.json", (s, out) -> AnomalyJson.write(s.anomalies(EACH), out)),
+          Map.entry("anomalies.csv", (s, out) -> AnomalyCsv.write(s.anomalies(EACH), out)),
           Map.entry("stacks.folded", (s, out) -> FoldedExport.write(s.trees(), out)));
 
   static Set<String> goldens() {
@@ -118,11 +134,68 @@ class RendererTest {
     assertThat(text.toString().lines()).hasSize(2 + 99 + 1 + 99);
   }
 
+  /** 60,000 levels were 3.6 GB of indentation, and as much in stacks. */
   @Test
-  void csvQuotesWhatItHasTo() throws IOException {
+  void whatARecursionWritesGrowsWithItsCallsAlone() throws IOException {
+    Map<String, Renderer> forms = new TreeMap<>(GOLDENS);
+    forms.put(
+        "trace.perfetto",
+        (s, out) -> {
+          ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+          PerfettoExport.write(s.trees(), s.anomalies(), bytes);
+          out.write(bytes.toString(ISO_8859_1));
+        });
+    forms.put("open.txt", (s, out) -> OpenCallText.text(OpenCallRow.of(s.trees()), 0, out));
+    GraphState once = States.of(deep(10_000));
+    GraphState twice = States.of(deep(20_000));
+    for (Map.Entry<String, Renderer> form : forms.entrySet()) {
+      long length = length(form.getValue(), once);
+      assertThat(length(form.getValue(), twice)).as(form.getKey()).isLessThan(2 * length + 50_000);
+      assertThat(length).as(form.getKey()).isLessThan(10_000 * 2 * 200);
+    }
+  }
+
+  private static long length(Renderer form, GraphState state) throws IOException {
+    StringWriter out = new StringWriter();
+    form.render(state, out);
+    return out.toString().length();
+  }
+
+  @Test
+  void aDeepCallSaysItsDepthInsteadOfIndentation() throws IOException {
+    StringWriter out = new StringWriter();
+    GraphState state = States.of(deep(70));
+    GraphText.write(state.trees(), state.anomalies(), out);
+    assertThat(out.toString())
+        .contains("|  " + "  ".repeat(64) + "main() {\n")
+        .contains("|  " + "  ".repeat(64) + "/* depth 65 */ leaf() {\n")
+        .contains("|  " + "  ".repeat(64) + "/* depth 69 */ leaf();\n");
+  }
+
+  @Test
+  void aDeepStackKeepsItsEndsAndItsTime() throws IOException {
+    GraphState state = States.of(deep(3_000));
     StringBuilder out = new StringBuilder();
-    new Csv(out).line("plain", "a,b", "say \"x\"", "two\nlines", 7);
-    assertThat(out).hasToString("plain,\"a,b\",\"say \"\"x\"\"\",\"two\nlines\",7\r\n");
+    long shortened = FoldedExport.write(state.trees(), out);
+    List<String> lines = out.toString().lines().toList();
+    assertThat(shortened).isPositive();
+    assertThat(lines.getLast()).contains(";" + FoldedExport.LEFT_OUT + ";");
+    assertThat(lines.getLast().split(";")).hasSize(2 * FoldedExport.ENDS + 1);
+    assertThat(lines).as("stacks of one look are one line").hasSizeLessThan(200);
+  }
+
+  @Test
+  void csvQuotesWhatItHasToAndLeavesNoFormula() throws IOException {
+    StringBuilder out = new StringBuilder();
+    Csv csv = new Csv(out);
+    csv.line("plain", "a,b", "say \"x\"", "two\nlines", 7, " x");
+    csv.line("=1+1", "+x", "-x", "@x", "\t=1", "-=,");
+    csv.line(-5, "-5", "+3", "-1.5e+7", "-22 EINVAL", "-1, 0x40", "-", "-5x");
+    assertThat(out)
+        .hasToString(
+            "plain,\"a,b\",\"say \"\"x\"\"\",two\\x0alines,7,\" x\"\r\n"
+                + "'=1+1,'+x,'-x,'@x,\\x09=1,\"'-=,\"\r\n"
+                + "-5,-5,+3,-1.5e+7,-22 EINVAL,\"-1, 0x40\",'-,'-5x\r\n");
   }
 
   @Test

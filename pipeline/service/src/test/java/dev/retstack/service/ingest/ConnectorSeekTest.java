@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.TimeRules;
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineService;
 import dev.retstack.service.metrics.Meters;
@@ -83,6 +84,16 @@ class ConnectorSeekTest {
     }
 
     @Override
+    public Checkpoint goBack() throws Exception {
+      return kafka.goBack();
+    }
+
+    @Override
+    public Found read(long[] offsets) throws Exception {
+      return kafka.read(offsets);
+    }
+
+    @Override
     public void publish(List<ProducerRecord<byte[], byte[]>> records) throws Exception {
       kafka.publish(records);
     }
@@ -151,7 +162,7 @@ class ConnectorSeekTest {
                         watch,
                         meters.partition(p),
                         VersionRule.ALONE,
-                        MemberShares.ofThisMachine())),
+                        MemberShares.ofThisMachine(StateBudget.UNLIMITED))),
             p -> watch.tell(new CoreWatch.Left(p))));
   }
 

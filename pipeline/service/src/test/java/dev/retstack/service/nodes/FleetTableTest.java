@@ -41,6 +41,15 @@ class FleetTableTest {
   }
 
   @Test
+  void fleetsThatAreInventedByTheThousandAreForgotten() {
+    for (int i = 0; i < 2 * FleetTable.FLEETS_MAX; i++) {
+      heard("forged" + i, "f", 10_000);
+    }
+    ticks(13_000, 40_000);
+    assertThat(table.gone()).hasSize(FleetTable.FLEETS_MAX);
+  }
+
+  @Test
   void whoIsHeardAgainIsThereAgain() {
     heard("s", "a", 10_000);
     ticks(13_000, 40_000);

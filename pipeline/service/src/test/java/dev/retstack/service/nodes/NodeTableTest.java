@@ -45,6 +45,18 @@ class NodeTableTest {
   }
 
   @Test
+  void whoAnnouncesThousandsPushesNobodyOutAndIsForgotten() {
+    heard("g", "a", 1_000);
+    for (int i = 0; i < 2 * NodeTable.NODES_MAX; i++) {
+      heard("g", "forged" + i, 2_000);
+    }
+    assertThat(running()).hasSize(NodeTable.NODES_MAX).contains("a");
+    heard("g", "a", 3_000 + NodeTable.EXPIRY_MILLIS);
+    heard("g", "b", 3_000 + NodeTable.EXPIRY_MILLIS);
+    assertThat(running()).containsExactlyInAnyOrder("a", "b");
+  }
+
+  @Test
   void whoTakesItBackIsGoneAtOnce() {
     heard("g", "a", 1_000);
     heard("g", "b", 1_000);

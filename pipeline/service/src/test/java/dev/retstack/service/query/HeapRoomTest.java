@@ -3,6 +3,7 @@ package dev.retstack.service.query;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.service.reconstruct.StateCopy;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
@@ -19,7 +20,7 @@ class HeapRoomTest {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     bytes.write(PartStream.head());
     for (int partition = 0; partition < 4; partition++) {
-      Part part = new Part(partition, 1, 1, 1, 0, new byte[400], "");
+      Part part = new Part(partition, 1, 1, 1, 0, StateCopy.Waiting.NONE, new byte[400], "");
       bytes.write(PartStream.head(part));
       bytes.write(part.body());
     }

@@ -56,7 +56,9 @@ class TotalsTest {
   }
 
   private static Part part(int partition, GraphState state) {
-    StateCopy position = new StateCopy(partition, 7, 11, 5, 0, new byte[0], GraphLimits.DEFAULT);
+    StateCopy position =
+        new StateCopy(
+            partition, 7, 11, 5, 0, StateCopy.Waiting.NONE, new byte[0], GraphLimits.DEFAULT);
     return Part.of(new PartitionTotals(position, StateTotals.of(state)));
   }
 

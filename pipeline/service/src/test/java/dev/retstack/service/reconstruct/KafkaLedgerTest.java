@@ -4,16 +4,29 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.TimeRules;
+import dev.retstack.graph.reconstruct.StateBudget;
+import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.ingest.KafkaSettings;
 import dev.retstack.service.ingest.TopicAdmin;
 import dev.retstack.service.support.TestBroker;
 import dev.retstack.service.support.TopicReader;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.stream.LongStream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -69,6 +82,89 @@ class KafkaLedgerTest {
     }
     try (KafkaLedger next = ledger(0)) {
       assertThat(next.open().nextOffset()).isEqualTo(10);
+    }
+  }
+
+  /** What was not committed is gone, also to readers; what stands in events can be read again. */
+  @Test
+  void anOwnerGoesBackByItself() throws Exception {
+    try (KafkaLedger owner = ledger(0);
+        KafkaProducer<byte[], byte[]> events =
+            new KafkaProducer<>(
+                kafka.producer(), new ByteArraySerializer(), new ByteArraySerializer())) {
+      for (int i = 0; i < 300; i++) {
+        byte[] value = new byte[i % 100 == 99 ? 900_000 : 100 + i];
+        events.send(new ProducerRecord<>(topics.events(), 0, null, value)).get();
+      }
+      owner.open();
+      assertThat(owner.goBack().nextOffset()).isZero();
+      owner.publish(List.of(anomaly("kept")));
+      owner.commit(checkpoint(0, 1, 40, new byte[] {1}));
+      owner.publish(List.of(anomaly("given up")));
+      assertThat(owner.goBack().nextOffset()).isEqualTo(40);
+      owner.publish(List.of(anomaly("anew")));
+      owner.commit(checkpoint(0, 1, 50, new byte[] {2}));
+      assertThat(TopicReader.values(kafka, topics.anomalies()))
+          .extracting(value -> new String(value, UTF_8))
+          .containsExactly("kept", "anew");
+
+      long[] wanted = {0, 1, 2, 99, 120, 298, 299};
+      Ledger.Found found = owner.read(wanted);
+      assertThat(found.records())
+          .extracting(r -> r.offset())
+          .containsExactly(0L, 1L, 2L, 99L, 120L, 298L, 299L);
+      assertThat(found.end()).isEqualTo(300);
+      assertThat(owner.read(LongStream.range(40, 296).toArray()).records())
+          .extracting(r -> r.offset())
+          .containsExactlyElementsOf(LongStream.range(40, 296).boxed().toList());
+      try (Admin admin = Admin.create(kafka.admin())) {
+        var before =
+            Map.of(new TopicPartition(topics.events(), 0), RecordsToDelete.beforeOffset(100));
+        admin.deleteRecords(before).all().get();
+      }
+      Ledger.Found rest = owner.read(wanted);
+      assertThat(rest.records()).extracting(r -> r.offset()).containsExactly(120L, 298L, 299L);
+      assertThat(rest.end()).isEqualTo(300);
+    }
+  }
+
+  @Test
+  void aForgedCheckpointIsRefusedWithItsCure() throws Exception {
+    StateBytes small = CheckpointCodec.Packed.of(checkpoint(0, 1, 0, new byte[3])).bytes();
+    var bomb = new CheckpointCodec.Packed(0, 1, 0, CheckpointCodec.MAX_STATE_BYTES, small);
+    var other = new CheckpointCodec.Packed(1, 1, 0, 3, small);
+    var lies = new CheckpointCodec.Packed(0, 1, 0, 4, small);
+    for (CheckpointCodec.Packed forged : List.of(bomb, other, lies)) {
+      write(CheckpointCodec.encode(forged).getFirst());
+      try (KafkaLedger ledger = ledger(0)) {
+        assertThatThrownBy(ledger::open)
+            .isInstanceOf(UnreadableCheckpointException.class)
+            .hasMessageContaining("--group");
+      }
+    }
+    var none = CheckpointCodec.Packed.of(checkpoint(0, 1, 0, new byte[3]));
+    write(CheckpointCodec.encode(none).getFirst());
+    var check = KafkaLedger.Check.of(GraphState.VERSIONS);
+    try (KafkaLedger ledger = new KafkaLedger(kafka, topics, GROUP, 0, check)) {
+      Checkpoint read = ledger.open();
+      assertThatThrownBy(
+              () ->
+                  StateCopy.state(
+                      new ByteInput(read.state().joined()),
+                      GraphLimits.DEFAULT,
+                      TimeRules.DEFAULT,
+                      StateBudget.UNLIMITED))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("--group");
+    }
+  }
+
+  private void write(byte[] part) throws Exception {
+    try (var producer =
+        new KafkaProducer<>(
+            kafka.producer(), new ByteArraySerializer(), new ByteArraySerializer())) {
+      byte[] key = (GROUP + "/0/0").getBytes(UTF_8);
+      var _ = producer.send(new ProducerRecord<>(topics.state(), 0, key, part)).get();
     }
   }
 

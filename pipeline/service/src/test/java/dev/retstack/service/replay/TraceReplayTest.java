@@ -3,6 +3,9 @@ package dev.retstack.service.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.graph.aggregate.Breaking;
+import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.StatRow;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.file.CorruptTraceException;
@@ -70,6 +73,46 @@ class TraceReplayTest {
     assertThatThrownBy(() -> TraceReplay.read(file, TraceReplay.Progress.SILENT))
         .isInstanceOf(InvalidTraceException.class)
         .hasMessageContaining("names image");
+  }
+
+  /** Many of one session and image: each is shown up to where it broke, the others are right. */
+  @Test
+  void coresThatBreakAreBrokenOffThere() throws IOException {
+    List<CoreScript> bad = new ArrayList<>();
+    List<CoreScript> good = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      bad.add(script("bad-" + i).enter("poison").tick(1).exit().chunk());
+      good.add(script("bad-" + i));
+      good.add(script("good-" + i).enter("leaf").tick(2).exit().chunk());
+    }
+    Path file = dir.resolve("broken.avro");
+    try (TraceFileWriter writer = TraceFileWriter.open(file)) {
+      writer.write(bad.getFirst().image());
+      for (int i = 0; i < 20; i++) {
+        for (CoreScript core : List.of(bad.get(i), good.get(2 * i + 1))) {
+          for (Chunk chunk : core.chunks()) {
+            writer.write(chunk);
+          }
+        }
+      }
+    }
+    try (Breaking broken = Breaking.of(key -> key.core().startsWith("bad"), 0x401000 + 0x80)) {
+      Report report = TraceReplay.read(file, TraceReplay.Progress.SILENT).state().report();
+      Report expected = States.of(good).report();
+      assertThat(report.functions()).isEqualTo(expected.functions());
+      assertThat(report.edges()).isEqualTo(expected.edges());
+      assertThat(report.completeness()).isLessThan(100);
+      assertThat(report.cores())
+          .filteredOn(core -> core.end() == CoreEnd.BROKEN)
+          .hasSize(20)
+          .allSatisfy(core -> assertThat(core.endDetail()).contains("chunk 1 of core bad-"));
+      assertThat(broken.thrown()).isEqualTo(21); // two passes, whatever the number of cores
+    }
+  }
+
+  private static CoreScript script(String name) {
+    CoreScript core = new CoreScript(CoreScript.image("p", "main", "leaf", "poison"), "s", name);
+    return core.enter("main").tick(2).enter("leaf").tick(3).exit().chunk();
   }
 
   private Path write(String name) throws IOException {

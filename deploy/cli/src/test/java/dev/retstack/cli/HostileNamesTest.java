@@ -1,0 +1,448 @@
+package dev.retstack.cli;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.broker.EmbeddedBroker;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.ClockUnit;
+import dev.retstack.schema.Control;
+import dev.retstack.schema.ControlResult;
+import dev.retstack.schema.ControlStatus;
+import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.DeadLetter;
+import dev.retstack.schema.Image;
+import dev.retstack.schema.Symbol;
+import dev.retstack.schema.codec.Chunks;
+import dev.retstack.schema.codec.Codecs;
+import dev.retstack.schema.codec.Mark;
+import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.codec.TaskEvent;
+import dev.retstack.schema.file.TraceFileWriter;
+import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.Topics;
+import dev.retstack.schema.wire.Visible;
+import dev.retstack.service.Pipeline;
+import dev.retstack.service.PipelineConfig;
+import dev.retstack.service.PipelineService;
+import dev.retstack.service.ingest.KafkaSettings;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import org.apache.avro.specific.SpecificRecord;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A trace of which every name holds everything that a terminal, an editor, a log reader or a
+ * spreadsheet would obey, shown by every verb and at every path of HTTP, in every form. The verbs
+ * and the paths are asked for, so that a new one is in this test or fails it.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class HostileNamesTest {
+  /** Every character that is not plain, but halves of characters, which UTF-8 does not have. */
+  private static final String OBEYED = obeyed();
+
+  /** Begins a formula, ends lines, cells, frames and strings, and begins lines of its own. */
+  private static final String EVIL =
+      "=cmd|'EVIL'!A1,\"x\";y\r\nFORGED line\n-FORGED,1\n" + OBEYED + "\nretstack: FORGED";
+
+  private static final long TASK = 0xffff_8000_0000_9040L;
+  private static final long STACK = 0x8000;
+
+  /** Verbs that show nothing of a trace, a cluster or a pipeline, or run programs of ours. */
+  private static final Set<String> WITHOUT_NAMES =
+      Set.of(
+          "bench",
+          "broker",
+          "completion",
+          "demo",
+          "doctor",
+          "emulate",
+          "fleet",
+          "isa",
+          "pipeline",
+          "record",
+          "sites");
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private Path folder;
+  private String trace;
+  private EmbeddedBroker broker;
+  private Pipeline pipeline;
+  private final Set<String> seen = new TreeSet<>();
+
+  private static String obeyed() {
+    StringBuilder all = new StringBuilder();
+    for (int c = 0; c <= Character.MAX_CODE_POINT; c++) {
+      boolean half = c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE;
+      if (!half && !Visible.isPlain(c)) {
+        all.appendCodePoint(c);
+      }
+    }
+    return all.toString();
+  }
+
+  @BeforeAll
+  void aPipelineThatHasTheTrace(@TempDir Path dir) throws Exception {
+    folder = dir;
+    trace = write(dir.resolve("hostile.avro")).toString();
+    broker = EmbeddedBroker.start(dir.resolve("broker"), 0);
+    Ran sent = cluster("replay", trace, "--into-kafka");
+    assertThat(sent.code()).as(sent.err()).isZero();
+    harmless("replay", sent);
+    produce();
+    pipeline =
+        PipelineService.start(
+            PipelineConfig.of(KafkaSettings.of(broker.bootstrap()))
+                .but()
+                .http("127.0.0.1", 0)
+                .checkpoints(java.time.Duration.ofMillis(100), 1)
+                .build());
+    long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
+    while (pipeline.progress().toCompletableFuture().get(1, TimeUnit.MINUTES).isEmpty()) {
+      assertThat(System.nanoTime()).as("the core is there").isLessThan(deadline);
+    }
+  }
+
+  @AfterAll
+  void stop() {
+    pipeline.close();
+    broker.close();
+  }
+
+  @Test
+  void noVerbPrintsWhatATerminalObeys() throws Exception {
+    List<String[]> lines = new ArrayList<>();
+    for (String format : List.of("text", "json", "csv")) {
+      String live = "--http=" + pipeline.httpUri();
+      for (String source : List.of(trace, live)) {
+        add(lines, "report", source, "--format", format);
+        add(lines, "report", source, "--edges", "--format", format);
+        add(lines, "graph", source, "--format", format);
+        add(lines, "graph", source, "--open", "--format", format);
+        add(lines, "cores", source, "--format", format);
+        add(lines, "anomalies", source, "--format", format);
+      }
+      add(lines, "report", trace, "--by-task", "--format", format);
+      add(lines, "report", trace, "--by-task", "--edges", "--format", format);
+      add(lines, "anomalies", trace, "--by-task", "--format", format);
+      add(lines, "hot", trace, "--exact", "--per-core", "--format", format);
+      add(lines, "hot", trace, "--sketch", "--format", format);
+      add(lines, "trace", "log", "--format", format);
+    }
+    for (String format : List.of("text", "json", "lcov")) {
+      add(lines, "coverage", trace, "--missing", "--format", format);
+    }
+    add(lines, "export", trace, "--format", "folded", "-o", "-");
+    add(lines, "export", trace, "--format", "folded", "--by-task", "-o", "-");
+    add(lines, "replay", trace);
+    add(lines, "dead-letters", "list");
+    add(lines, "dead-letters", "list", "--format", "csv");
+    add(lines, "dead-letters", "show", "0");
+    add(lines, "dead-letters", "show", "0", "--format", "json");
+    String http = pipeline.httpUri().toString();
+    add(lines, "top", "--http", http, "--once", "--interval", "0.1");
+    add(lines, "top", "--http", http, "--once", "--interval", "0.1", "--format", "json");
+    // what is refused is told as well
+    add(lines, "graph", trace, "--core", "none");
+    add(lines, "graph", trace, "--core", EVIL);
+    add(lines, "graph", trace, "--task", EVIL);
+    add(lines, "graph", trace, "--task", "none");
+    add(lines, "graph", "--http=" + pipeline.httpUri(), "--core", EVIL);
+    add(lines, "report", trace, "--task", EVIL);
+    add(lines, "report", folder.resolve("no" + EVIL.replace("\0", "") + "where").toString());
+    add(lines, "trace", EVIL);
+    add(lines, "report", "--" + EVIL, trace);
+    lines.add(new String[] {EVIL});
+    Map<String, String> out = new HashMap<>();
+    for (String[] line : lines) {
+      String words = String.join(" ", line);
+      seen.add(line[0]);
+      Ran ran = cluster(line);
+      out.put(words, ran.out());
+      harmless(words, ran);
+      boolean refused = ran.code() != ExitCode.OK;
+      assertThat(refused ? ran.err() : ran.out() + ran.err())
+          .as("shows something: %s", words)
+          .isNotEmpty();
+    }
+    String of = " " + trace + " --format text";
+    assertThat(out.get("graph" + of)).contains("EVIL", "\\x1b", "\\u202e", "\\u2028");
+    assertThat(out.get("cores" + of).lines()).as("head and one core").hasSize(2);
+    assertThat(out.get("trace log --format text").lines()).as("and one command").hasSize(2);
+    Set<String> verbs =
+        new TreeSet<>(Main.commandLine(Terminal.system()).getSubcommands().keySet());
+    verbs.removeAll(WITHOUT_NAMES);
+    assertThat(seen).as("a verb that is in neither list").containsAll(verbs);
+  }
+
+  private static void add(List<String[]> lines, String... words) {
+    List<String> line = new ArrayList<>(List.of(words));
+    if (line.get(1).startsWith("--http=")) {
+      line.add("--live");
+    }
+    lines.add(line.toArray(String[]::new));
+  }
+
+  @Test
+  void aFileForAnotherToolHasNoSuchNameEither() throws Exception {
+    Path file = folder.resolve("out.perfetto");
+    assertThat(cluster("export", trace, "--format", "perfetto", "-o", file.toString()).code())
+        .isZero();
+    String bytes = new String(Files.readAllBytes(file), ISO_8859_1);
+    assertThat(bytes).contains("EVIL");
+    for (String obeyed : List.of("\u001b", "\u009b", "\u202e", "\u2066", "\u200b", "\u2028")) {
+      String around = "EVIL'!A1,\"x\";y"; // single bytes may be numbers
+      String raw = new String(obeyed.getBytes(UTF_8), ISO_8859_1);
+      assertThat(raw.length() == 1 || !bytes.contains(raw)).as(Visible.line(obeyed)).isTrue();
+      assertThat(bytes).doesNotContain(around + "\r").doesNotContain("\nFORGED");
+    }
+  }
+
+  @Test
+  void noPathAnswersWhatATerminalObeys() throws Exception {
+    List<String> paths = new ArrayList<>();
+    JsonNode document = JSON.readTree(new String(get("/openapi.json"), UTF_8));
+    document.path("paths").fieldNames().forEachRemaining(paths::add);
+    paths.removeIf(path -> path.contains("{") || path.equals("/parts/own")); // bytes for members
+    paths.remove("/anomalies/events"); // which do not end: below
+    assertThat(paths).hasSizeGreaterThan(15);
+    for (String path : paths) {
+      boolean forms =
+          document
+              .at("/paths/" + path.replace("/", "~1") + "/get/parameters")
+              .toString()
+              .contains("\"format\"");
+      for (String format : forms ? List.of("text", "json", "csv") : List.of("")) {
+        byte[] answer = get(path + (format.isEmpty() ? "" : "?format=" + format));
+        harmless(path + " " + format, answer);
+        if (format.equals("json")) {
+          JSON.readTree(answer);
+        }
+      }
+    }
+    assertThat(new String(get("/cores?format=text"), UTF_8)).contains("EVIL").hasLineCount(2);
+    String name = "%1b%5b2J%e2%80%ae%c2%9b%0aFORGED";
+    for (String asked : List.of("/graph?core=" + name, "/subjects/" + name + "/versions/latest")) {
+      harmless(asked, get(asked));
+    }
+    harmless("/events", firstEvent());
+  }
+
+  private byte[] get(String path) throws Exception {
+    URI uri = URI.create(pipeline.httpUri().toString().replaceAll("/$", "") + path);
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      var answer = client.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofByteArray());
+      answer.headers().map().values().forEach(v -> harmless(path, v.toString().getBytes(UTF_8)));
+      return answer.body();
+    }
+  }
+
+  /** The first bytes of an anomaly. */
+  private byte[] firstEvent() throws Exception {
+    String all = "0:0,1:0,2:0,3:0,4:0,5:0,6:0,7:0";
+    int partitions = JSON.readTree(get("/parts?format=json")).path("partitions").path("of").asInt();
+    URI uri = URI.create(pipeline.httpUri() + "/anomalies/events");
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(uri.toString().replace("//anomalies", "/anomalies")))
+            .header("Last-Event-ID", all.substring(0, 4 * partitions - 1))
+            .build();
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      try (InputStream in = client.send(request, BodyHandlers.ofInputStream()).body()) {
+        ByteArrayOutputStream event = new ByteArrayOutputStream();
+        while (!event.toString(UTF_8).contains("EVIL") || !event.toString(UTF_8).endsWith("\n\n")) {
+          int b = in.read();
+          assertThat(b).as("an event comes").isNotNegative();
+          event.write(b);
+        }
+        client.shutdownNow();
+        return event.toByteArray();
+      }
+    }
+  }
+
+  /** Nothing but plain characters and ends of lines, and no line is from a name. */
+  private static void harmless(String what, byte[] said) {
+    String text = new String(said, UTF_8);
+    String name = Visible.line(what.length() > 60 ? what.substring(0, 60) : what);
+    String rest = text.replace("\r\n", "\n").replace("\n", "").replace("\t", "");
+    assertThat(Visible.line(rest)).as(name).isEqualTo(rest);
+    assertThat(text.lines().filter(line -> line.matches("-?FORGED.*|retstack: FORGED.*")))
+        .as(name)
+        .isEmpty();
+    if (what.contains("csv")) {
+      assertThat(text.lines().filter(line -> line.matches("([^\"]*,)?\"?[=@].*")))
+          .as("formulas of " + name)
+          .isEmpty();
+    }
+  }
+
+  private static void harmless(String what, Ran ran) {
+    harmless(what, ran.out().getBytes(UTF_8));
+    harmless(what, ran.err().getBytes(UTF_8));
+  }
+
+  private Ran cluster(String... words) {
+    return Ran.with(Map.of("KAFKA_BOOTSTRAP_SERVERS", broker.bootstrap()), words);
+  }
+
+  /** Commands, answers and a dead letter, as a stranger may write them. */
+  private void produce() throws Exception {
+    Topics topics = Topics.standard();
+    try (var producer =
+        new KafkaProducer<>(
+            KafkaSettings.of(broker.bootstrap()).producer(),
+            new ByteArraySerializer(),
+            new ByteArraySerializer())) {
+      SpecificRecord control =
+          Control.newBuilder()
+              .setId(EVIL)
+              .setIssuer(EVIL)
+              .setTarget(EVIL)
+              .setName(EVIL)
+              .setArguments(List.of(EVIL))
+              .build();
+      SpecificRecord result =
+          ControlResult.newBuilder()
+              .setCommand(EVIL)
+              .setCore(EVIL)
+              .setIsa(EVIL)
+              .setImageName(EVIL)
+              .setStatus(ControlStatus.REFUSED)
+              .setReasons(List.of(EVIL))
+              .setSettings(List.of(EVIL))
+              .build();
+      SpecificRecord letter =
+          DeadLetter.newBuilder()
+              .setTopic(EVIL)
+              .setPartition(0)
+              .setOffset(0)
+              .setReason(EVIL)
+              .setKey(ByteBuffer.wrap(EVIL.getBytes(UTF_8)))
+              .build();
+      byte[] key = EVIL.getBytes(UTF_8);
+      ProducerRecord<byte[], byte[]> dead =
+          new ProducerRecord<>(topics.deadLetters(), 0, key, ConfluentFrame.encode(letter));
+      dead.headers().add(EVIL, key);
+      producer.send(dead).get();
+      producer.send(record(topics.control(), control)).get();
+      producer.send(record(topics.controlResults(), result)).get();
+    }
+  }
+
+  private static ProducerRecord<byte[], byte[]> record(String topic, SpecificRecord value) {
+    return new ProducerRecord<>(topic, 0, EVIL.getBytes(UTF_8), ConfluentFrame.encode(value));
+  }
+
+  private static Path write(Path file) throws IOException {
+    RecordBatch batch = new RecordBatch(64);
+    call(batch, RecordBatch.ENTRY, 10, 0, 0x1000);
+    batch.add(RecordBatch.MARK, 11, 0, 0x1000, Mark.STACKTRACE.code(), 1, 0);
+    batch.add(RecordBatch.FUNCTION, 12, 0, 0x1100, 0x1000, 0, 0);
+    batch.add(RecordBatch.SYS_ENTER, 13, 1, 1, 0x1000, 0, 0);
+    batch.add(RecordBatch.SYS_EXIT, 14, 1, 1, 0, 0, 0);
+    batch.add(RecordBatch.TASK, 20, 0, TASK, TaskEvent.STARTED.code(), 0x7000, 0);
+    call(batch, RecordBatch.ENTRY, 30, 0, 0x1200);
+    call(batch, RecordBatch.EXIT, 40, 0, 0x1200);
+    batch.add(RecordBatch.TASK, 50, 1, 0, TaskEvent.SWITCHED.code(), STACK, 0);
+    batch.add(RecordBatch.INTERRUPT_ENTER, 60, 1, 32, 0x1010, STACK, 0);
+    call(batch, RecordBatch.ENTRY, 62, 0, 0x1300);
+    call(batch, RecordBatch.EXIT, 65, 0, 0x1300);
+    batch.add(RecordBatch.INTERRUPT_EXIT, 70, 0, 32, 0x1010, 0, 0);
+    call(batch, RecordBatch.ENTRY, 72, 1, 0x1100);
+    batch.add(RecordBatch.EXIT, 75, 1, 0x1100, 0x1020, STACK - 0x20, 0x666); // a wrong fp
+    call(batch, RecordBatch.ENTRY, 76, 1, 0x1100);
+    batch.add(RecordBatch.LOST, 79, 0, 3, 0, 0, 0);
+    call(batch, RecordBatch.ENTRY, 90, 1, 0x1100);
+    Image image =
+        Image.newBuilder()
+            .setBuildId(EVIL)
+            .setName(EVIL)
+            .setIsa("x86_64")
+            .setConvention("mcount")
+            .setWordBytes(8)
+            .setBigEndian(false)
+            .setFpCheck(true)
+            .setRetpCheck(true)
+            .setReturnToHandlerStart(0xf000)
+            .setReturnToHandlerEnd(0xff00)
+            .setSymbols(
+                List.of(
+                    new Symbol(EVIL, 0x1000L, 0x100L),
+                    new Symbol("a" + EVIL, 0x1100L, 0x100L),
+                    new Symbol("@" + EVIL, 0x1200L, 0x100L),
+                    new Symbol("+" + EVIL, 0x1300L, 0x100L),
+                    new Symbol("-" + EVIL, 0x1400L, 0x100L)))
+            .setObjects(List.of(new Symbol(EVIL, TASK - 0x40, 0x100L)))
+            .build();
+    Chunk.Builder chunk =
+        Chunk.newBuilder()
+            .setSession(EVIL)
+            .setCore(EVIL)
+            .setIsa("x86_64")
+            .setImage(EVIL)
+            .setSequence(0)
+            .setFirstTime(10)
+            .setLastTime(100)
+            .setClockUnit(ClockUnit.INSTRUCTIONS)
+            .setRecordCount(batch.size())
+            .setEnd(CoreEnd.FAULTED)
+            .setEndDetail(EVIL);
+    try (TraceFileWriter writer = TraceFileWriter.open(file)) {
+      writer.write(image);
+      writer.write(Chunks.seal(chunk, Codecs.standard(), batch));
+    }
+    return file;
+  }
+
+  private static void call(RecordBatch batch, byte kind, long time, int depth, long self) {
+    long slot = STACK - 0x20L * depth;
+    batch.add(kind, time, depth, self, depth == 0 ? 0x900 : 0x1020, slot, slot + 8);
+  }
+
+  /** Our own line that is written over still works. */
+  @Test
+  void whatWeSayToATerminalComesThrough() {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    PrintStream stream = new PrintStream(out, false, UTF_8);
+    Terminal terminal = new Terminal(stream, stream, true, Map.of());
+    terminal.rawErr().print("\r\u001b[K");
+    terminal.err().print("caf\u00e9 \u001b[2J");
+    terminal.out().write('\u00c3');
+    terminal.out().write('\u00a9');
+    terminal.out().write('\r');
+    terminal.out().print("\n\r");
+    terminal.out().println("two\nlines");
+    terminal.out().printf("%s%n", "two\nlines");
+    terminal.rawOut().flush();
+    terminal.rawErr().flush();
+    assertThat(out.toString(UTF_8))
+        .isEqualTo("\r\u001b[Kcaf\u00e9 \\x1b[2J\u00e9\r\n\\x0dtwo\\x0alines\ntwo\\x0alines\n");
+  }
+}

@@ -1,0 +1,180 @@
+package dev.retstack.graph.reconstruct;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The bytes that states may hold, those of all partitions of a member together. Each core, each
+ * table of functions and each image has an {@link Account} of it, which is asked before an array
+ * grows; what it refuses is left out and counted. README.md has the rules.
+ *
+ * <p>Safe for use by several threads; an account is its state's, and for one thread at a time.
+ */
+public final class StateBudget {
+  /** What a core is promised when it begins, and so is a table of functions. */
+  public static final long PROMISE = 32 << 10;
+
+  /** No bound: replays, and copies that answer a question. */
+  public static final StateBudget UNLIMITED = new StateBudget(Long.MAX_VALUE, 0);
+
+  /** Nothing new begins in this part of the whole: it is there for what began. */
+  private static final int LAST_PART = 8;
+
+  /** An account has at most this part of what the others leave. */
+  private static final int SHARE = 5;
+
+  /** Accounts take and give back so many bytes at a time. */
+  private static final long STEP = 4 << 10;
+
+  private static final int ARRAY_HEADER = 16;
+
+  private final long limit;
+
+  /** Arrays larger than half of this take a multiple of it; 0 where they do not. */
+  private final long region;
+
+  private final AtomicLong held = new AtomicLong();
+
+  /**
+   * Nothing is held.
+   *
+   * @param bytes all together
+   * @param region of the heap, of which a large array takes whole ones, as G1 has it; 0 for none
+   */
+  public StateBudget(long bytes, long region) {
+    this.limit = bytes;
+    this.region = region;
+  }
+
+  /** Bytes that may be held. */
+  public long limit() {
+    return limit;
+  }
+
+  /** Bytes that are held or promised. */
+  public long held() {
+    return held.get();
+  }
+
+  /** Whether so much more could be promised to something new. */
+  public boolean hasRoom(long bytes) {
+    return held() + bytes <= limit - limit / LAST_PART;
+  }
+
+  /** An account with this promise, whether there is room or not: {@link #hasRoom} tells. */
+  public Account open(long promise) {
+    return new Account(promise);
+  }
+
+  /** What one part of a state holds. */
+  public final class Account {
+    private long promise;
+    private long used;
+    private long reserved;
+    private long refusals;
+    private boolean lenient;
+
+    private Account(long promise) {
+      this.promise = promise;
+      reserve(promise);
+    }
+
+    private void reserve(long bytes) {
+      if (limit != Long.MAX_VALUE) {
+        held.addAndGet(bytes - reserved);
+      }
+      reserved = bytes;
+    }
+
+    /** Whether it may take so many bytes; false where that is beyond its share, and counted. */
+    public boolean fits(long bytes) {
+      boolean fits = bytes <= room();
+      refusals += fits ? 0 : 1;
+      return fits;
+    }
+
+    /** Takes so many bytes; false where they do not {@link #fits fit}. */
+    public boolean take(long bytes) {
+      if (used + bytes > reserved && !fits(bytes)) {
+        return false;
+      }
+      charge(bytes);
+      return true;
+    }
+
+    /** Takes bytes of what cannot be left out. */
+    public void charge(long bytes) {
+      used += bytes;
+      if (used > reserved) {
+        reserve(stepped(used));
+      }
+    }
+
+    /** Gives bytes back. */
+    public void give(long bytes) {
+      used -= bytes;
+      if (reserved - used > 4 * STEP && reserved > promise) {
+        reserve(Math.max(promise, stepped(used)));
+      }
+    }
+
+    /** Takes what a hash table grows by when it gets one entry more; see {@link #take}. */
+    public boolean takeEntry(int entries, int entryBytes) {
+      long more = hashed(entries + 1, entryBytes) - hashed(entries, entryBytes);
+      return more == 0 || take(more);
+    }
+
+    /** What an array of so many bytes really takes of the heap. */
+    public long array(long bytes) {
+      long all = bytes + ARRAY_HEADER;
+      return all <= region / 2 || region == 0 ? bytes : (all + region - 1) / region * region;
+    }
+
+    /** Bytes that it may take. */
+    public long room() {
+      return limit == Long.MAX_VALUE || lenient
+          ? Long.MAX_VALUE - used
+          : Math.max(promise, (limit - held.get() + reserved) / SHARE) - used;
+    }
+
+    /** Bytes that it holds. */
+    public long used() {
+      return used;
+    }
+
+    /** Requests refused since it was asked last. */
+    public long refused() {
+      long count = refusals;
+      refusals = 0;
+      return count;
+    }
+
+    /** While a state is restored, all that it had is taken, whatever the share is now. */
+    public Account lenient(boolean restoring) {
+      lenient = restoring;
+      return this;
+    }
+
+    /** It will hardly grow any more: of what it was promised it keeps what it uses. */
+    public void settle() {
+      promise = 0;
+      reserve(stepped(used));
+    }
+
+    /** Gives all back. */
+    public void close() {
+      used = 0;
+      promise = 0;
+      reserve(0);
+    }
+  }
+
+  private static long stepped(long bytes) {
+    return (bytes + STEP - 1) / STEP * STEP;
+  }
+
+  /** What a hash table of so many entries takes, at most three quarters full. */
+  public static long hashed(int entries, int entryBytes) {
+    long most = Math.max(2, (entries * 4L + 2) / 3);
+    return (Long.highestOneBit(most - 1) << 1) * entryBytes;
+  }
+}

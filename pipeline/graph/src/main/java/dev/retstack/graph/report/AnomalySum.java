@@ -1,0 +1,267 @@
+package dev.retstack.graph.report;
+
+import dev.retstack.graph.aggregate.AnomalyLog;
+import dev.retstack.graph.aggregate.CoreGraph;
+import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.check.Anomaly;
+import dev.retstack.graph.check.AnomalyKind;
+import dev.retstack.graph.check.Severity;
+import dev.retstack.graph.reconstruct.Saturating;
+import dev.retstack.graph.symbol.SymbolTable;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * How many anomalies there were of one kind, function and place; the counts of all sums of a kind
+ * add up to its stat.
+ *
+ * @param sample the first of them that was kept
+ * @param sampled false where the sample is none of them: its message says why none is shown
+ * @param place symbol+offset that tells it apart in its function; empty = none
+ * @param count frames, calls or records concerned, of all of them
+ * @param times how many anomalies
+ * @param kept how many of them have a row with time and stack
+ * @param last time of the last; that of the first is the sample's
+ * @param cores on which they were found
+ * @param tasks in which they were found
+ * @param groups of function and place that are summed up here: more than 1 where they are not shown
+ *     one by one; those beyond the limit of a core count as one
+ */
+public record AnomalySum(
+    AnomalyRow sample,
+    boolean sampled,
+    String place,
+    long count,
+    long times,
+    long kept,
+    long last,
+    int cores,
+    int tasks,
+    int groups) {
+  private static final Comparator<AnomalySum> GRAVEST_FIRST =
+      Comparator.comparing(AnomalySum::severity)
+          .reversed()
+          .thenComparing(AnomalySum::kind)
+          .thenComparing(Comparator.comparingLong(AnomalySum::count).reversed());
+
+  /**
+   * Which anomalies are asked for, and how they are shown.
+   *
+   * @param core of this core only; empty = of all
+   * @param kind of this kind only; empty = of all
+   * @param task of these tasks only
+   * @param least what is less grave is summed up by its kind
+   * @param each whether each that was kept is shown by itself, those without a row in one line
+   * @param byTask whether groups are those of one task of one core
+   */
+  public record Query(
+      String core, String kind, TaskChoice task, Severity least, boolean each, boolean byTask) {
+    /** Groups of all cores, with what is only INFO summed up by kind. */
+    public static final Query DEFAULT =
+        new Query("", "", TaskChoice.ALL, Severity.WARNING, false, false);
+
+    /** Everything, each task of each core by itself. */
+    public static final Query BY_TASK =
+        new Query("", "", TaskChoice.ALL, Severity.INFO, false, true);
+
+    /** Everything in groups. */
+    public static final Query ALL = new Query("", "", TaskChoice.ALL, Severity.INFO, false, false);
+  }
+
+  public AnomalyKind kind() {
+    return sample.kind();
+  }
+
+  public Severity severity() {
+    return sample.severity();
+  }
+
+  /** Open calls when the sample was found. */
+  public List<String> stack() {
+    return sample.stack();
+  }
+
+  /** What was found in these cores: gravest first, then what there is most of. */
+  static List<AnomalySum> of(List<CoreGraph> cores, Query query) {
+    Adder sums = new Adder(query);
+    List<AnomalySum> each = new ArrayList<>();
+    for (CoreGraph core : cores) {
+      if (query.core().isEmpty() || query.core().equals(core.key().core())) {
+        sums.add(core, each);
+      }
+    }
+    List<AnomalySum> all = new ArrayList<>();
+    sums.sums.values().forEach(sum -> all.add(sum.done()));
+    all.sort(GRAVEST_FIRST);
+    each.addAll(all);
+    return List.copyOf(each);
+  }
+
+  /** Adds up what the logs of cores count. */
+  private static final class Adder {
+    private final Query query;
+    private final Map<List<Object>, Sum> sums = new LinkedHashMap<>();
+
+    private Adder(Query query) {
+      this.query = query;
+    }
+
+    /** Groups of one key. */
+    private static final class Sum {
+      private AnomalyRow sample;
+      private boolean sampled;
+      private String place;
+      private long count;
+      private long times;
+      private long kept;
+      private long last;
+      private final Set<CoreKey> cores = new HashSet<>();
+      private final Set<List<Object>> tasks = new HashSet<>();
+      private final Set<List<Object>> places = new HashSet<>();
+
+      AnomalySum done() {
+        return new AnomalySum(
+            sample,
+            sampled,
+            place,
+            count,
+            times,
+            kept,
+            last,
+            cores.size(),
+            tasks.size(),
+            places.size());
+      }
+    }
+
+    private void add(CoreGraph core, List<AnomalySum> each) {
+      AnomalyLog log = core.anomalies();
+      Map<AnomalyLog.Group, List<Anomaly>> rows = new HashMap<>();
+      for (Anomaly row : log.rows()) {
+        AnomalyLog.Group group = log.groupOf(row);
+        rows.computeIfAbsent(group, _ -> new ArrayList<>()).add(row);
+        if (query.each() && !isFolded(row.kind()) && isWanted(core, group)) {
+          each.add(single(core, row));
+        }
+      }
+      for (AnomalyLog.Group group : log.groups()) {
+        List<Anomaly> own = rows.getOrDefault(group, List.of());
+        if (isWanted(core, group)) {
+          add(core, group, own);
+        }
+      }
+    }
+
+    private boolean isWanted(CoreGraph core, AnomalyLog.Group group) {
+      AnomalyLog.Where where = group.where();
+      boolean task =
+          query.task().isAll()
+              || (!where.isOthers()
+                  && query
+                      .task()
+                      .has(where.task(), core.image().taskName(where.task(), where.instance())));
+      return task && (query.kind().isEmpty() || query.kind().equals(where.kind().name()));
+    }
+
+    private boolean isFolded(AnomalyKind kind) {
+      return kind.severity().compareTo(query.least()) < 0;
+    }
+
+    private void add(CoreGraph core, AnomalyLog.Group group, List<Anomaly> rows) {
+      AnomalyLog.Where where = group.where();
+      boolean folded = isFolded(where.kind());
+      boolean shown = query.each() && !folded; // its rows stand for themselves
+      long times = group.times() - (shown ? rows.size() : 0);
+      if (times == 0) {
+        return;
+      }
+      Sum sum = sums.computeIfAbsent(key(core, where, folded), _ -> new Sum());
+      boolean first = sum.sample == null;
+      if (first || (!sum.sampled && !rows.isEmpty())) {
+        boolean own = !shown && !folded && !rows.isEmpty();
+        sum.sample =
+            own ? AnomalyRow.of(core, rows.getFirst()) : unkept(core, group, folded, times);
+        sum.sampled = own;
+        sum.place = folded ? "" : place(core, where);
+      }
+      long count = group.count();
+      for (int i = 0; shown && i < rows.size(); i++) {
+        count -= rows.get(i).count();
+      }
+      sum.times = Saturating.sum(sum.times, times);
+      sum.count = Saturating.sum(sum.count, Math.max(0, count));
+      sum.kept += shown ? 0 : rows.size();
+      sum.last = Math.max(sum.last, group.last());
+      sum.cores.add(core.key());
+      sum.tasks.add(List.of(core.key(), where.task(), where.instance()));
+      sum.places.add(List.of(core.image().id(), where.selfPc(), where.place(), where.isOthers()));
+    }
+
+    private List<Object> key(CoreGraph core, AnomalyLog.Where where, boolean folded) {
+      if (folded) {
+        return List.of(where.kind());
+      }
+      List<Object> key =
+          new ArrayList<>(
+              List.of(
+                  where.kind(),
+                  core.key().session(),
+                  core.image().id(),
+                  where.selfPc(),
+                  where.place(),
+                  where.isOthers()));
+      if (query.byTask() || query.each()) {
+        key.addAll(List.of(core.key(), where.task(), where.instance()));
+      }
+      return key;
+    }
+
+    private static AnomalySum single(CoreGraph core, Anomaly row) {
+      AnomalyRow shown = AnomalyRow.of(core, row);
+      String place = row.place() == 0 ? "" : core.image().symbols().symbolPlusOffset(row.place());
+      return new AnomalySum(shown, true, place, row.count(), 1, 1, row.time(), 1, 1, 1);
+    }
+
+    private static String place(CoreGraph core, AnomalyLog.Where where) {
+      return where.place() == 0 ? "" : core.image().symbols().symbolPlusOffset(where.place());
+    }
+
+    /** Stands for anomalies of which no row is shown. */
+    private static AnomalyRow unkept(
+        CoreGraph core, AnomalyLog.Group group, boolean folded, long times) {
+      AnomalyLog.Where where = group.where();
+      SymbolTable symbols = core.image().symbols();
+      boolean none = folded || where.selfPc() == 0;
+      String message =
+          folded
+              ? "not shown one by one unless severity info is asked for"
+              : where.isOthers()
+                  ? "in functions or places beyond the first: only counted"
+                  : "without a row of their own: only counted";
+      return new AnomalyRow(
+          where.kind(),
+          where.kind().severity(),
+          core.key().session(),
+          core.key().core(),
+          where.task(),
+          where.instance(),
+          where.isOthers() ? "" : core.image().taskName(where.task(), where.instance()),
+          core.image().id(),
+          core.image().isa(),
+          none ? 0 : where.selfPc(),
+          none ? "" : symbols.symbolPlusOffset(where.selfPc()),
+          0,
+          0,
+          group.first(),
+          times,
+          List.of(),
+          message);
+    }
+  }
+}

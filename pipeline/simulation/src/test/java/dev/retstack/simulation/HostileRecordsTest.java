@@ -1,0 +1,407 @@
+package dev.retstack.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.graph.aggregate.CallProfile;
+import dev.retstack.graph.aggregate.CallTreeLog;
+import dev.retstack.graph.aggregate.CoreGraph;
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.InterruptTotals;
+import dev.retstack.graph.check.AnomalyKind;
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.coverage.CoverageBuilder;
+import dev.retstack.graph.hot.HotCores;
+import dev.retstack.graph.hot.HotCounter;
+import dev.retstack.graph.hot.HotSettings;
+import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.reconstruct.CoreReconstructor;
+import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.report.AnomalySum;
+import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.report.FunctionRow;
+import dev.retstack.graph.report.OpenCallRow;
+import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.StateTotals;
+import dev.retstack.graph.report.TaskRow;
+import dev.retstack.graph.report.TopBuilder;
+import dev.retstack.graph.report.TopSort;
+import dev.retstack.graph.snapshot.ByteInput;
+import dev.retstack.graph.snapshot.ByteOutput;
+import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.aggregate.DerivedRecords;
+import dev.retstack.service.export.AnomalyCsv;
+import dev.retstack.service.export.AnomalyJson;
+import dev.retstack.service.export.AnomalyText;
+import dev.retstack.service.export.CoverageText;
+import dev.retstack.service.export.FoldedExport;
+import dev.retstack.service.export.GraphCsv;
+import dev.retstack.service.export.GraphJson;
+import dev.retstack.service.export.GraphText;
+import dev.retstack.service.export.OpenCallText;
+import dev.retstack.service.export.PerfettoExport;
+import dev.retstack.service.export.ReportCsv;
+import dev.retstack.service.export.ReportJson;
+import dev.retstack.service.export.ReportText;
+import dev.retstack.service.export.TopText;
+import dev.retstack.service.metrics.Meters;
+import dev.retstack.simulation.HostileRecords.Case;
+import dev.retstack.simulation.HostileRecords.Line;
+import dev.retstack.simulation.HostileRecords.Other;
+import dev.retstack.simulation.HostileRecords.Send;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Whatever records come, in whatever order and under whatever limits: nothing is thrown, the sums
+ * hold, no call is invented, a state that was written down goes on as the one that was not, and all
+ * of it can be shown. {@code -Dretstack.hostile=N} takes N records, {@code
+ * -Dretstack.hostile.first} is the first seed, {@code -Dretstack.seed} the one that failed.
+ */
+class HostileRecordsTest {
+  private static final long RECORDS = 1_000_000;
+
+  /** Bytes made while a forged state is read: a few times what a packed tree may claim. */
+  private static final long MOST = 256 << 20;
+
+  private static final int KINDS = AnomalyKind.values().length;
+
+  @Test
+  void nothingIsThrownAndTheSumsHold() {
+    Long one = Long.getLong("retstack.seed");
+    long wanted = one == null ? Long.getLong("retstack.hostile", RECORDS) : 1;
+    long seed = one == null ? Long.getLong("retstack.hostile.first", 1) : one;
+    long records = 0;
+    long first = seed;
+    while (records < wanted) {
+      Case hostile = HostileRecords.of(seed++);
+      records += hostile.records();
+      try {
+        run(hostile, hostile.steps());
+      } catch (RuntimeException | AssertionError | StackOverflowError e) {
+        throw failure(hostile, e);
+      }
+    }
+    System.out.println(records + " hostile records of seeds " + first + " to " + (seed - 1));
+  }
+
+  /** {@code -Dretstack.hostile.states=N} forges N states. */
+  @Test
+  void aForgedStateIsRefusedOrServes() throws IOException {
+    Long one = Long.getLong("retstack.seed");
+    long first = one == null ? Long.getLong("retstack.hostile.first", 1) : one;
+    long states = one == null ? Long.getLong("retstack.hostile.states", 4_000) : 1;
+    long served = 0;
+    for (long seed = first; seed < first + states; seed++) {
+      try {
+        served += forge(seed) ? 1 : 0;
+      } catch (RuntimeException | AssertionError | OutOfMemoryError | StackOverflowError e) {
+        throw new AssertionError("reproduce with -Dretstack.seed=" + seed + ": " + e, e);
+      }
+    }
+    System.out.println(states + " forged states, of which " + served + " were read");
+  }
+
+  /** Whether the state was read, which was written and then changed under a right checksum. */
+  private static boolean forge(long seed) throws IOException {
+    Case hostile = HostileRecords.of(seed / 16); // some of each
+    GraphState state = new GraphState(hostile.limits(), hostile.rules());
+    state.image(hostile.image());
+    List<Send> sent = new ArrayList<>();
+    hostile.steps().stream()
+        .filter(Send.class::isInstance)
+        .map(Send.class::cast)
+        .forEach(sent::add);
+    int half = sent.size() / 2;
+    for (Send send : sent.subList(0, half)) {
+      state.apply(send.meta(), send.core(), hostile.image().id(), send.batch());
+    }
+    byte[] forged = HostileRecords.forge(Run.written(state), new SplittableRandom(seed));
+    GraphState read;
+    long before = allocated();
+    try {
+      read = GraphState.readFrom(new ByteInput(forged), hostile.limits());
+    } catch (IOException refused) {
+      return false;
+    } finally {
+      assertThat(allocated() - before).as("bytes made of %d", forged.length).isLessThan(MOST);
+    }
+    for (Send send : sent.subList(half, sent.size())) {
+      read.apply(send.meta(), send.core(), hostile.image().id(), send.batch());
+    }
+    read.settle();
+    for (ClockUnit unit : ClockUnit.values()) {
+      ReportText.write(read.report(unit), new StringBuilder());
+    }
+    var _ = Run.show(read.trees(), read.anomalies(), read.anomalies(AnomalySum.Query.ALL));
+    Run.written(read);
+    return true;
+  }
+
+  private static long allocated() {
+    return ((com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean())
+        .getCurrentThreadAllocatedBytes();
+  }
+
+  private static AssertionError failure(Case hostile, Throwable first) {
+    List<Line> fewer = HostileRecords.lines(hostile.steps());
+    for (int before = fewer.size() + 1; fewer.size() < before; ) {
+      before = fewer.size();
+      fewer = new Shrinker<Line>(l -> run(hostile, HostileRecords.steps(l))).shrink(fewer);
+    }
+    Throwable why = first;
+    try {
+      run(hostile, HostileRecords.steps(fewer));
+    } catch (RuntimeException | AssertionError | StackOverflowError e) {
+      why = e;
+    }
+    StringBuilder text = new StringBuilder("reproduce with -Dretstack.seed=" + hostile.seed());
+    text.append(": ").append(why);
+    text.append(
+        "\n%s %s %s".formatted(hostile.limits(), hostile.rules(), hostile.image().traits()));
+    text.append("\nby task %s, threshold %d".formatted(hostile.byTask(), hostile.threshold()));
+    fewer.forEach(line -> text.append('\n').append(line));
+    return new AssertionError(text.toString(), why);
+  }
+
+  private static void run(Case hostile, List<HostileRecords.Step> steps) {
+    try {
+      new Run(hostile).all(steps);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A state, and one that was read from what it wrote and hears nobody. */
+  private static final class Run {
+    private final Case hostile;
+    private final GraphState state;
+    private final DerivedRecords derived;
+    private final HotCores hot = new HotCores(HotCounter.Kind.SEED_TABLE, HotSettings.SEED, 16);
+    private GraphState twin;
+    private long carried;
+    private long entries;
+
+    Run(Case hostile) {
+      this.hostile = hostile;
+      this.state =
+          hostile.byTask()
+              ? GraphState.byTask(hostile.limits(), hostile.rules())
+              : new GraphState(hostile.limits(), hostile.rules());
+      state.image(hostile.image());
+      boolean all = hostile.threshold() == Long.MAX_VALUE;
+      OptionalLong threshold = all ? OptionalLong.empty() : OptionalLong.of(hostile.threshold());
+      derived = new DerivedRecords(Topics.standard(), 0, threshold, new Meters().partition(0));
+      if (hostile.threshold() >= 0) {
+        derived.open(state);
+      }
+    }
+
+    void all(List<HostileRecords.Step> steps) throws IOException {
+      for (HostileRecords.Step step : steps) {
+        switch (step) {
+          case Send send -> send(send);
+          case Other.SNAPSHOT -> snapshot();
+          case Other.LOOK -> look();
+          case Other.TELL -> tell();
+          case Other.SETTLE -> settle();
+        }
+      }
+      look();
+      snapshot();
+      settle();
+      look();
+    }
+
+    private void send(Send send) {
+      RecordBatch batch = send.batch();
+      for (int i = 0; i < batch.size(); i++) {
+        entries += batch.kind[i] == RecordBatch.ENTRY ? 1 : 0;
+      }
+      var result = state.apply(send.meta(), send.core(), hostile.image().id(), batch);
+      if (twin != null) {
+        RecordBatch received =
+            Wire.ALL_CODECS.carry(++carried, batch); // linked by whoever unpacks it
+        assertThat(twin.apply(send.meta(), send.core(), hostile.image().id(), received))
+            .isEqualTo(result);
+      }
+      hot.apply(send.meta(), send.core(), hostile.image(), batch);
+      derived.take();
+    }
+
+    private void snapshot() throws IOException {
+      if (hostile.byTask()) {
+        return;
+      }
+      byte[] written = written(state);
+      if (twin != null) {
+        same("the state that was read went on", written, written(twin));
+      }
+      twin = GraphState.readFrom(new ByteInput(written), hostile.limits());
+      same("read and written", written, written(twin));
+    }
+
+    private static void same(String what, byte[] expected, byte[] got) {
+      int at = Arrays.mismatch(expected, got);
+      assertThat(at)
+          .as("%s: %d and %d bytes differ from here on", what, expected.length, got.length)
+          .isNegative();
+    }
+
+    private static byte[] written(GraphState state) throws IOException {
+      ByteOutput out = new ByteOutput(1 << 10);
+      state.writeTo(out);
+      return out.take();
+    }
+
+    private void tell() {
+      var _ = derived.checkpoint(state, 0, true).get();
+      twin = null; // of which nothing was told
+    }
+
+    private void settle() {
+      // cores that hold chunks each have all the room that is left, until they are settled
+      boolean roomy = hostile.limits().functions() > 1000 && hostile.limits().edges() > 1000;
+      boolean same = roomy && !hostile.byTask();
+      String shown = same ? hashes(state) : "";
+      state.settle();
+      if (twin != null) {
+        twin.settle();
+      }
+      if (same) {
+        assertThat(hashes(state)).as("shown before gaps were given up").isEqualTo(shown);
+      }
+    }
+
+    private static String hashes(GraphState state) {
+      return state.report(ClockUnit.INSTRUCTIONS).resultHash()
+          + state.report(ClockUnit.NANOSECONDS).resultHash();
+    }
+
+    private void look() throws IOException {
+      look(state);
+      if (twin != null) { // it unpacks a tree, which is then packed anew
+        look(twin);
+      }
+    }
+
+    private void look(GraphState at) throws IOException {
+      long begun = 0;
+      for (CoreGraph core : at.cores()) {
+        check(core);
+        begun += core.progress().entries();
+      }
+      assertThat(begun).as("calls, of which none is invented").isLessThanOrEqualTo(entries);
+      if (at.holding().isEmpty()) {
+        for (CallProfile profile : at.profiles().values()) {
+          assertThat(profile.functionCount()).isLessThanOrEqualTo(hostile.limits().functions());
+          assertThat(profile.edgeCount()).isLessThanOrEqualTo(hostile.limits().edges());
+        }
+      }
+      for (ClockUnit unit : ClockUnit.values()) {
+        show(at.report(unit));
+      }
+      StrictPerfetto.read(show(at.trees(), at.anomalies(), at.anomalies(AnomalySum.Query.ALL)));
+      ByteOutput totals = new ByteOutput(1 << 10);
+      if (!hostile.byTask()) {
+        StateTotals.of(at).writeTo(totals);
+        TopText.csv(
+            new TopBuilder()
+                .read(new ByteInput(totals.take()), 0)
+                .build(Optional.of(ClockUnit.INSTRUCTIONS), TopSort.SELF, 10),
+            new StringBuilder());
+      }
+      CoverageText.write(
+          new CoverageBuilder().add(hostile.image()).add(at).build(), true, new StringBuilder());
+      hot.cores();
+      hot.merged();
+    }
+
+    private void check(CoreGraph core) {
+      CoreReconstructor p = core.progress();
+      long ended = 0;
+      for (int code = 0; code < Ending.count(); code++) {
+        long n = Ending.of(code) == Ending.OPEN ? 0 : p.ended(Ending.of(code));
+        assertThat(n).isNotNegative();
+        ended += n;
+      }
+      assertThat(p.open()).isNotNegative();
+      assertThat(ended + p.open()).as("endings").isEqualTo(p.entries());
+      assertThat(p.lost()).isNotNegative();
+      assertThat(p.records()).isNotNegative();
+      for (Stat stat : Stat.values()) {
+        assertThat(core.stats().get(stat)).as(stat.name()).isNotNegative();
+      }
+      for (long number : core.interrupts().numbers()) {
+        InterruptTotals.Totals t = core.interrupts().get(number);
+        assertThat(Math.min(t.total(), t.max())).as("time of interrupts").isNotNegative();
+        assertThat(t.finished()).isLessThanOrEqualTo(t.count());
+      }
+      CallTreeLog tree = core.tree();
+      assertThat(tree.size()).isLessThanOrEqualTo(hostile.limits().treeCallsPerCore());
+      for (int row = 0; row < tree.size(); row++) {
+        assertThat(tree.parent(row)).isLessThan(row);
+        assertThat(tree.exit(row)).as("end of row %d", row).isGreaterThanOrEqualTo(tree.enter(row));
+      }
+      assertThat(p.tasks()).hasSizeLessThanOrEqualTo(hostile.limits().tasks());
+      assertThat(p.slots()).isLessThanOrEqualTo(hostile.limits().maxDepth());
+      assertThat(core.anomalies().rows())
+          .hasSizeLessThanOrEqualTo(KINDS * hostile.limits().anomaliesPerKind());
+    }
+
+    private void show(Report report) throws IOException {
+      for (FunctionRow f : report.functions()) {
+        assertThat(Math.min(Math.min(f.total(), f.self()), Math.min(f.min(), f.max())))
+            .as("time of %s", f)
+            .isNotNegative();
+        assertThat(f.self()).as("self of %s", f).isLessThanOrEqualTo(f.sum());
+        assertThat(f.total()).as("total of %s", f).isLessThanOrEqualTo(f.sum());
+        assertThat(f.finished()).as("finished of %s", f).isLessThanOrEqualTo(f.calls());
+      }
+      report
+          .cores()
+          .forEach(
+              core -> {
+                assertThat(core.completeness()).isBetween(0.0, 100.0);
+                for (TaskRow task : core.tasks()) {
+                  assertThat(task.ran()).as("%s ran", task).isNotNegative();
+                  assertThat(task.completeness()).isBetween(0.0, 100.0);
+                }
+              });
+      ReportText.write(report, new StringBuilder());
+      ReportText.edges(report, 100, new StringBuilder());
+      ReportCsv.write(report, new StringBuilder());
+      ReportJson.write(report, new StringWriter());
+    }
+
+    private static byte[] show(
+        List<CallTree> trees, List<AnomalyRow> anomalies, List<AnomalySum> sums)
+        throws IOException {
+      GraphText.write(trees, anomalies, new StringBuilder());
+      GraphCsv.write(trees, 1000, new StringBuilder());
+      GraphJson.write(trees, 1000, new StringWriter());
+      FoldedExport.write(trees, new StringBuilder());
+      ByteArrayOutputStream perfetto = new ByteArrayOutputStream();
+      PerfettoExport.write(trees, anomalies, perfetto);
+      AnomalyText.write(sums, new StringBuilder());
+      AnomalyCsv.write(sums, new StringBuilder());
+      AnomalyJson.write(sums, new StringWriter());
+      OpenCallText.text(OpenCallRow.of(trees), 0, new StringBuilder());
+      for (CallTree tree : trees) {
+        tree.within(5, 20);
+      }
+      return perfetto.toByteArray();
+    }
+  }
+}
