@@ -11,7 +11,7 @@ public final class ExitCode {
   /** The command line makes no sense. */
   public static final int USAGE = 2;
 
-  /** A file, an image or a trace is not what it should be. */
+  /** A file, an image, a trace, topics or state are not what they should be. */
   public static final int BAD_INPUT = 3;
 
   /** Something outside is missing or refuses: a library, a port, a broker, a disk. */

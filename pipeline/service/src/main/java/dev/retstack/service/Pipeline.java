@@ -2,6 +2,7 @@ package dev.retstack.service;
 
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.service.ingest.Ingest;
+import dev.retstack.service.ingest.OtherVersionException;
 import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.progress.CoreWatch;
@@ -38,6 +39,7 @@ public final class Pipeline implements AutoCloseable {
   private final ServerBinding binding;
   private final HttpSettings http;
   private final Queries queries;
+  private final CompletableFuture<OtherVersionException> refused;
   private final AtomicBoolean aborted = new AtomicBoolean();
 
   Pipeline(
@@ -47,11 +49,13 @@ public final class Pipeline implements AutoCloseable {
       NodeFeed nodes,
       Runnable readers,
       Optional<ActorRef<Ingest.Command>> ingest,
-      Queries queries) {
+      Queries queries,
+      CompletableFuture<OtherVersionException> refused) {
     this.system = system;
     this.binding = binding;
     this.http = http;
     this.queries = queries;
+    this.refused = refused;
     // others are told first: from now on it gives no parts
     onShutdown(
         CoordinatedShutdown.PhaseBeforeServiceUnbind(),
@@ -101,6 +105,11 @@ public final class Pipeline implements AutoCloseable {
         .getShutdownReason()
         .filter(reason -> reason.equals(CoordinatedShutdown.clusterDowningReason()))
         .isPresent();
+  }
+
+  /** Why it ended by itself, where the state that it was given is of another version. */
+  public Optional<OtherVersionException> refusal() {
+    return Optional.ofNullable(refused.getNow(null));
   }
 
   /** Completes when it has stopped, for whatever reason. */

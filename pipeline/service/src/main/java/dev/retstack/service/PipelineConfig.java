@@ -1,10 +1,8 @@
 package dev.retstack.service;
 
 import dev.retstack.graph.aggregate.GraphLimits;
-import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.LateLimits;
 import dev.retstack.graph.aggregate.TimeRules;
-import dev.retstack.graph.snapshot.StateVersions;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.cluster.ClusterSettings;
 import dev.retstack.service.ingest.KafkaSettings;
@@ -40,7 +38,6 @@ import java.util.Set;
  * @param keepEnded how long, by the log's time, sessions stay of which nothing comes; zero = for
  *     ever
  * @param rules which time is in totals; a group keeps to those that its checkpoints were made with
- * @param versions of state that this member reads and writes
  */
 public record PipelineConfig(
     KafkaSettings kafka,
@@ -60,8 +57,7 @@ public record PipelineConfig(
     GraphLimits limits,
     long stateBytes,
     Duration keepEnded,
-    TimeRules rules,
-    StateVersions versions) {
+    TimeRules rules) {
 
   /** Group of members that are given no other one. */
   public static final String DEFAULT_GROUP = "retstack-pipeline";
@@ -143,8 +139,7 @@ public record PipelineConfig(
         GraphLimits.DEFAULT.withTreeCallsPerCore(TREE_CALLS_PER_CORE),
         stateBytesOf(Runtime.getRuntime().maxMemory()),
         KEEP_ENDED,
-        TimeRules.DEFAULT,
-        GraphState.VERSIONS);
+        TimeRules.DEFAULT);
   }
 
   /** The same, to be changed. */
@@ -172,7 +167,6 @@ public record PipelineConfig(
     private long stateBytes;
     private Duration keepEnded;
     private TimeRules rules;
-    private StateVersions versions;
 
     private Builder(PipelineConfig from) {
       kafka = from.kafka;
@@ -193,7 +187,6 @@ public record PipelineConfig(
       stateBytes = from.stateBytes;
       keepEnded = from.keepEnded;
       rules = from.rules;
-      versions = from.versions;
     }
 
     /** Other names of topics. */
@@ -305,16 +298,6 @@ public record PipelineConfig(
       return this;
     }
 
-    /**
-     * No state newer than this version is read or written, as by an earlier release.
-     *
-     * @throws IllegalArgumentException where this release does not know it
-     */
-    public Builder stateVersion(int pin) {
-      versions = GraphState.VERSIONS.upTo(pin);
-      return this;
-    }
-
     /** The configuration as changed. */
     public PipelineConfig build() {
       return new PipelineConfig(
@@ -335,8 +318,7 @@ public record PipelineConfig(
           limits,
           stateBytes,
           keepEnded,
-          rules,
-          versions);
+          rules);
     }
   }
 

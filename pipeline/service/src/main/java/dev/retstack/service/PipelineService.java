@@ -1,7 +1,6 @@
 package dev.retstack.service;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
-import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.service.cluster.ClusterSettings;
 import dev.retstack.service.cluster.ClusterSystem;
@@ -13,6 +12,7 @@ import dev.retstack.service.ingest.ImageFeed;
 import dev.retstack.service.ingest.ImageReader;
 import dev.retstack.service.ingest.ImageRegistry;
 import dev.retstack.service.ingest.Ingest;
+import dev.retstack.service.ingest.OtherVersionException;
 import dev.retstack.service.ingest.TopicAdmin;
 import dev.retstack.service.metrics.Meters;
 import dev.retstack.service.nodes.FleetFeed;
@@ -121,12 +121,7 @@ public final class PipelineService {
             "images");
     ActorRef<CoreWatch.Command> watch = spawn(system, CoreWatch.create(), "cores");
     NodeFeed nodes =
-        new NodeFeed(
-            config.kafka(),
-            config.topics().nodes(),
-            config.groupId(),
-            config.roles(),
-            config.versions());
+        new NodeFeed(config.kafka(), config.topics().nodes(), config.groupId(), config.roles());
     FleetFeed fleets =
         new FleetFeed(
             config.kafka(),
@@ -141,9 +136,7 @@ public final class PipelineService {
             Partitions.create(
                 p ->
                     partition(
-                        config,
-                        p,
-                        new PartitionPeers(images, watch, meters.partition(p), nodes, shares)),
+                        config, p, new PartitionPeers(images, watch, meters.partition(p), shares)),
                 p -> watch.tell(new CoreWatch.Left(p))),
             "partitions");
     Queries queries = new Queries(system, partitions, watch, topicSizes.events());
@@ -215,12 +208,14 @@ public final class PipelineService {
       membership.ifPresent(Membership::start);
       fleets.start();
       nodes.start(config.http().authority(port), config.http().url(port));
+      CompletableFuture<OtherVersionException> refused = new CompletableFuture<>();
+      var _ = refused.thenRun(system::terminate);
       Optional<ActorRef<Ingest.Command>> ingest =
           ingests
               ? Optional.of(
-                  ingest(config, system, topicSizes, partitions, member, nodes, membership))
+                  ingest(config, system, topicSizes, partitions, member, refused, membership))
               : Optional.empty();
-      return new Pipeline(system, binding, config.http(), nodes, readers, ingest, queries);
+      return new Pipeline(system, binding, config.http(), nodes, readers, ingest, queries, refused);
     } catch (IOException | InterruptedException | RuntimeException e) {
       readers.run();
       throw e;
@@ -233,7 +228,7 @@ public final class PipelineService {
       TopicSizes topicSizes,
       ActorRef<Partitions.Command> partitions,
       GroupMember member,
-      NodeFeed nodes,
+      CompletableFuture<OtherVersionException> refused,
       Optional<Membership> membership)
       throws IOException, InterruptedException {
     return spawn(
@@ -245,28 +240,11 @@ public final class PipelineService {
             topicSizes.events(),
             partitions,
             member,
-            nodes::othersRead,
-            untilReadable(config, nodes),
+            refused::complete,
             membership
                 .map(Membership::joined)
                 .orElse(CompletableFuture.completedFuture(Done.done()))),
         "ingest");
-  }
-
-  /**
-   * A member that is held to an older version joins when the others have heard of it, and had time
-   * to write what it can read.
-   */
-  private static Duration untilReadable(PipelineConfig config, NodeFeed nodes)
-      throws IOException, InterruptedException {
-    if (config.versions().equals(GraphState.VERSIONS)) {
-      return Duration.ZERO;
-    }
-    await("read the nodes topic", nodes.caughtUp());
-    boolean othersAreNewer = nodes.othersRead(config.versions().newest() + 1);
-    return othersAreNewer
-        ? config.checkpointInterval().multipliedBy(2).plusSeconds(2)
-        : Duration.ZERO;
   }
 
   /** Of G1's heap; 0 where another collector is used. */
@@ -282,13 +260,7 @@ public final class PipelineService {
             PartitionGraph.create(
                 partition,
                 config.partitionSettings(),
-                () ->
-                    new KafkaLedger(
-                        config.kafka(),
-                        config.topics(),
-                        config.groupId(),
-                        partition,
-                        KafkaLedger.Check.of(config.versions())),
+                () -> new KafkaLedger(config.kafka(), config.topics(), config.groupId(), partition),
                 peers))
         .onFailure(SupervisorStrategy.stop());
   }

@@ -3,6 +3,8 @@ package dev.retstack.simulation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.graph.aggregate.ApplyResult;
+import dev.retstack.graph.aggregate.CallTreeLog;
+import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.FinishedCall;
 import dev.retstack.graph.aggregate.GraphEvents;
 import dev.retstack.graph.aggregate.GraphLimits;
@@ -25,6 +27,11 @@ import org.junit.jupiter.api.Test;
 class LinkedRunsTest {
   private static final long[] THRESHOLDS = {0, 30, 1000, Long.MAX_VALUE};
 
+  /** Calls of a tree that is soon full. */
+  private static final int FULL_TREE = 40;
+
+  private static final int[] TREES = {0, FULL_TREE, 1 << 20};
+
   @Test
   void linkedRunsGiveTheStateThatSingleRecordsGive() {
     long[] taken = new long[2];
@@ -46,9 +53,8 @@ class LinkedRunsTest {
               count(chunk.batch(), taken);
               Validations.invariants(subject);
             }
-            // packed trees are equal in more than one form: unpacked ones in one only
-            assertThat(unpacked(subject)).isEqualTo(unpacked(expected));
-            assertThat(unpacked(read(snapshot(subject), limits))).isEqualTo(unpacked(expected));
+            same(subject, expected, limits);
+            same(read(snapshot(subject), limits), expected, limits);
             assertThat(subject.heldChunks()).isEqualTo(expected.heldChunks());
           }
           assertThat(events.heard).isEqualTo(expectedEvents.heard);
@@ -62,7 +68,7 @@ class LinkedRunsTest {
     boolean tight = random.nextInt(4) == 0;
     return d.but()
         .maxDepth(tight ? 1 + random.nextInt(10) : d.maxDepth())
-        .treeCallsPerCore(random.nextInt(3) * 40)
+        .treeCallsPerCore(TREES[random.nextInt(TREES.length)])
         .functions(tight ? random.nextInt(8) : d.functions())
         .edges(tight ? random.nextInt(12) : d.edges())
         .build();
@@ -108,13 +114,35 @@ class LinkedRunsTest {
     }
   }
 
-  static byte[] snapshot(GraphState state) {
-    return snapshot(state, GraphState.VERSIONS.newest());
+  /** Trees that are full are packed, and packed ones are equal in more than one form. */
+  private static void same(GraphState subject, GraphState expected, GraphLimits limits) {
+    if (limits.treeCallsPerCore() != FULL_TREE) {
+      assertThat(snapshot(subject)).isEqualTo(snapshot(expected));
+    }
+    assertThat(rows(subject)).isEqualTo(rows(expected));
+    assertThat(subject.report().resultHash()).isEqualTo(expected.report().resultHash());
+    assertThat(subject.anomalies()).isEqualTo(expected.anomalies());
   }
 
-  /** In the version that knows no packed trees: equal states give equal bytes in it. */
-  static byte[] unpacked(GraphState state) {
-    return snapshot(state, GraphState.VERSIONS.oldest());
+  private static List<List<Object>> rows(GraphState state) {
+    List<List<Object>> rows = new ArrayList<>();
+    for (CoreGraph core : state.cores()) {
+      CallTreeLog tree = core.tree();
+      for (int row = 0; row < tree.size(); row++) {
+        rows.add(
+            List.of(
+                tree.kind(row),
+                tree.selfPc(row),
+                tree.parent(row),
+                tree.enter(row),
+                tree.exit(row),
+                tree.deadBy(row),
+                tree.ending(row),
+                tree.arguments(row),
+                tree.results(row)));
+      }
+    }
+    return rows;
   }
 
   private static GraphState read(byte[] snapshot, GraphLimits limits) {
@@ -125,10 +153,10 @@ class LinkedRunsTest {
     }
   }
 
-  private static byte[] snapshot(GraphState state, int version) {
+  static byte[] snapshot(GraphState state) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try {
-      state.writeTo(new DataOutputStream(bytes), version);
+      state.writeTo(new DataOutputStream(bytes));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

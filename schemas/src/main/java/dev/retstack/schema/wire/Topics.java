@@ -14,6 +14,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.regex.Pattern;
 import org.apache.avro.Schema;
 
@@ -25,6 +26,9 @@ import org.apache.avro.Schema;
 public record Topics(String prefix) {
   /** Prefix where the user names none. */
   public static final String DEFAULT_PREFIX = "retstack";
+
+  /** Of all topics; the last part of their names. */
+  public static final int VERSION = 1;
 
   private static final Pattern PREFIX = Pattern.compile("[a-zA-Z0-9._-]{1,100}");
 
@@ -133,7 +137,19 @@ public record Topics(String prefix) {
     return Collections.unmodifiableMap(schemas);
   }
 
+  /** The version of a topic of this prefix that is of another one; empty for any other name. */
+  public OptionalInt otherVersion(String topic) {
+    int dot = topic.lastIndexOf(".v");
+    if (dot < 0 || !all().contains(topic.substring(0, dot) + ".v" + VERSION)) {
+      return OptionalInt.empty();
+    }
+    String version = topic.substring(dot + 2);
+    return version.matches("[1-9][0-9]{0,8}") && !version.equals(String.valueOf(VERSION))
+        ? OptionalInt.of(Integer.parseInt(version))
+        : OptionalInt.empty();
+  }
+
   private String name(String noun) {
-    return prefix + "." + noun + ".v1";
+    return prefix + "." + noun + ".v" + VERSION;
   }
 }

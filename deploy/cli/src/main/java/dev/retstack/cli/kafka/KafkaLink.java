@@ -5,6 +5,7 @@ import dev.retstack.fleet.control.KafkaControlChannel;
 import dev.retstack.fleet.publish.KafkaChunkSink;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.ingest.OtherVersionException;
 import dev.retstack.service.ingest.TopicAdmin;
 import java.io.IOException;
 import java.time.Duration;
@@ -34,6 +35,8 @@ public record KafkaLink(KafkaSettings settings, Topics topics, int partitions) {
   public void ensureTopics() throws InterruptedException {
     try (TopicAdmin admin = new TopicAdmin(settings, PATIENCE)) {
       admin.ensure(topics, partitions);
+    } catch (OtherVersionException e) {
+      throw CommandException.badInput(e.getMessage(), e);
     } catch (IOException e) {
       throw CommandException.environment(e.getMessage(), e);
     }

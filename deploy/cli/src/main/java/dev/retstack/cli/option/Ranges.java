@@ -60,7 +60,6 @@ public final class Ranges {
           Map.entry("--stack", GUEST_BYTES),
           Map.entry("--state-functions", new Range(1, 1_000_000_000)),
           Map.entry("--state-mib", new Range(1, 1 << 20)),
-          Map.entry("--state-version", new Range(1, 1_000_000)),
           Map.entry("--top", ROWS),
           Map.entry("--totals-seconds", new Range(0, 86_400)),
           Map.entry("--tree-calls", CALLS_KEPT),

@@ -19,6 +19,7 @@ import dev.retstack.service.cluster.ClusterSettings;
 import dev.retstack.service.cluster.ClusterTls;
 import dev.retstack.service.ingest.GroupProtocol;
 import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.ingest.OtherVersionException;
 import dev.retstack.service.nodes.Role;
 import dev.retstack.service.query.HttpSettings;
 import dev.retstack.service.query.HttpTls;
@@ -133,16 +134,6 @@ public final class PipelineVerb extends Verb {
       description = "Publish calls of this length and longer to the spans topic (default: none).")
   private Long spanThreshold;
 
-  @Option(
-      names = "--state-version",
-      paramLabel = "N",
-      description = {
-        "Read and write no state newer than this version, as an earlier release does: to go back"
-            + " to",
-        "that release without a gap (default: the newest that all members read)."
-      })
-  private Integer stateVersion;
-
   @Mixin private CheckpointOptions checkpoints;
   @Mixin private ClusterOptions cluster;
   @Mixin private StateOptions state;
@@ -180,9 +171,6 @@ public final class PipelineVerb extends Verb {
       if (spanThreshold != null) {
         builder.spanThreshold(spanThreshold);
       }
-      if (stateVersion != null) {
-        builder.stateVersion(stateVersion);
-      }
       config = builder.build();
     } catch (IllegalArgumentException e) {
       throw usage(e.getMessage());
@@ -199,6 +187,9 @@ public final class PipelineVerb extends Verb {
       shutdown.await();
       if (pipeline.isOut()) {
         throw out(config.groupId());
+      }
+      if (pipeline.refusal().isPresent()) {
+        throw refused(pipeline.refusal().get());
       }
       if (!Shutdown.processEnds()) {
         throw CommandException.environment(
@@ -220,6 +211,10 @@ public final class PipelineVerb extends Verb {
               .formatted(wanted.word(), set));
     }
     return link.settings().withGroupProtocol(wanted);
+  }
+
+  private static CommandException refused(OtherVersionException e) {
+    return CommandException.badInput(e.getMessage(), e);
   }
 
   private static CommandException out(String group) {
@@ -278,6 +273,8 @@ public final class PipelineVerb extends Verb {
   static Pipeline start(PipelineConfig config) throws InterruptedException {
     try {
       return PipelineService.start(config);
+    } catch (OtherVersionException e) {
+      throw refused(e);
     } catch (IOException e) {
       throw CommandException.environment(e.getMessage(), e);
     }

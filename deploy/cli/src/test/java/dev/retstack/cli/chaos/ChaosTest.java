@@ -2,12 +2,10 @@ package dev.retstack.cli.chaos;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.service.ingest.GroupProtocol;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.CleanupMode;
@@ -89,17 +87,6 @@ class ChaosTest {
   void aMemberIsFrozenUntilItIsPutOut() throws Exception {
     try (Job job = stage.job("put-out")) {
       Stage.tell("aMemberIsFrozenUntilItIsPutOut", job, new PutOutMember(job).run());
-    }
-  }
-
-  /** {@code -Dretstack.previous=DIR}: a checkout of the release before, built. */
-  @Test
-  void releasesRoll() throws Exception {
-    String previous = System.getProperty("retstack.previous");
-    Assumptions.assumeTrue(previous != null, "-Dretstack.previous=DIR names the release before");
-    try (Job job = stage.job("rolls")) {
-      Rolls row = new Rolls(job, Path.of(previous), GraphState.VERSIONS.oldest());
-      Stage.tell("releasesRoll", job, row.run());
     }
   }
 

@@ -96,8 +96,8 @@ final class Clocks {
     try {
       brokers.awaitAll();
       brokers.leadAsPreferred(); // else the one that was away leads nothing
-      job.members().get(0).become(launcher(set("member-1", "+1h")), "");
-      job.members().get(1).become(launcher(set("member-2", "-1h")), "");
+      job.members().get(0).become(launcher(set("member-1", "+1h")));
+      job.members().get(1).become(launcher(set("member-2", "-1h")));
       for (Member member : job.members().subList(0, 2)) {
         member.terminate();
         member.start();

@@ -48,7 +48,6 @@ final class Member {
   private String launcher = "retstack";
   private final URI url;
   private final int number;
-  private String more = "";
   private Process process;
   private int timesPutOut;
   private CompletableFuture<Long> endNanos = new CompletableFuture<>();
@@ -73,11 +72,9 @@ final class Member {
    * Starts otherwise from its next life on.
    *
    * @param command another {@code retstack}
-   * @param moreOptions of {@code pipeline}
    */
-  void become(String command, String moreOptions) {
+  void become(String command) {
     launcher = command;
-    more = moreOptions;
   }
 
   /** Starts it; does not wait. */
@@ -85,7 +82,7 @@ final class Member {
     process =
         processes.start(
             processes
-                .retstack(folder, "exec %s pipeline %s %s".formatted(launcher, options, more))
+                .retstack(folder, "exec %s pipeline %s".formatted(launcher, options))
                 .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile())));
   }
 

@@ -327,9 +327,8 @@ public final class CallProfile {
     }
   }
 
-  /** Writes it for a snapshot of this version: most numbers are small. */
-  void writeTo(DataOutput out, int version) throws IOException {
-    boolean small = version > GraphState.PLAIN;
+  /** Writes it: most numbers are small. */
+  void writeTo(DataOutput out) throws IOException {
     out.writeInt(functionCount());
     for (int i = 0; i < functionCount(); i++) {
       out.writeLong(selfPc(i));
@@ -337,21 +336,14 @@ public final class CallProfile {
     }
     out.writeInt(arcCount());
     for (int arc = 0; arc < arcCount(); arc++) {
-      if (small) {
-        Fields.writeVarint(out, callers.getInt(arc) - NO_CALLER);
-        Fields.writeVarint(out, arcs.callee(arc));
-        arcs.writeSmall(out, arc);
-      } else {
-        out.writeInt(callers.getInt(arc));
-        out.writeInt(arcs.callee(arc));
-        arcs.write(out, arc);
-      }
+      Fields.writeVarint(out, callers.getInt(arc) - NO_CALLER);
+      Fields.writeVarint(out, arcs.callee(arc));
+      arcs.writeTo(out, arc);
     }
   }
 
   /** Reads what {@link #writeTo} wrote into this empty profile. */
-  void readFrom(DataInput in, int version) throws IOException {
-    boolean small = version > GraphState.PLAIN;
+  void readFrom(DataInput in) throws IOException {
     int functionCount = Fields.readCount(in, maxFunctions, "functions");
     for (int i = 0; i < functionCount; i++) {
       if (function(in.readLong()) != i) {
@@ -365,8 +357,8 @@ public final class CallProfile {
     long mostArcs = (long) maxEdges + functionCount;
     int arcCount = Fields.readCount(in, (int) Math.min(mostArcs, Integer.MAX_VALUE), "arcs");
     for (int arc = 0; arc < arcCount; arc++) {
-      long caller = small ? Fields.readVarint(in) + NO_CALLER : in.readInt();
-      long callee = small ? Fields.readVarint(in) : in.readInt();
+      long caller = Fields.readVarint(in) + NO_CALLER;
+      long callee = Fields.readVarint(in);
       if (caller < NO_CALLER || Math.max(caller, callee) >= functionCount || callee < 0) {
         throw new IOException("corrupt snapshot: an arc from %d to %d".formatted(caller, callee));
       }
@@ -374,11 +366,7 @@ public final class CallProfile {
           || newArc((int) caller, (int) callee) != arc) {
         throw new IOException("corrupt snapshot: an arc stands twice");
       }
-      if (small) {
-        arcs.readSmall(in, arc);
-      } else {
-        arcs.read(in, arc);
-      }
+      arcs.readFrom(in, arc);
     }
   }
 }

@@ -142,37 +142,21 @@ public final class CallTotals {
     return get(id, MAX);
   }
 
-  void write(DataOutput out, int id) throws IOException {
-    for (int i = 0; i < USED; i++) {
-      out.writeLong(get(id, i));
-    }
-  }
-
   /** Writes numbers that are mostly small in few bytes. */
-  void writeSmall(DataOutput out, int id) throws IOException {
+  void writeTo(DataOutput out, int id) throws IOException {
     for (int i = 0; i < USED; i++) {
       Fields.writeVarint(out, i == MIN_LEFT ? Long.MAX_VALUE - get(id, i) : get(id, i));
     }
   }
 
-  /** Reads what {@link #writeSmall} wrote. */
-  void readSmall(DataInput in, int id) throws IOException {
+  /** Reads what {@link #writeTo} wrote. */
+  void readFrom(DataInput in, int id) throws IOException {
     for (int i = 0; i < USED; i++) {
       long value = Fields.readVarint(in);
       if (value < 0) {
         throw new IOException("corrupt snapshot: negative totals");
       }
       rows[(id << ROW_SHIFT) + i] = i == MIN_LEFT ? Long.MAX_VALUE - value : value;
-    }
-  }
-
-  void read(DataInput in, int id) throws IOException {
-    for (int i = 0; i < USED; i++) {
-      long value = in.readLong();
-      if (value < 0) {
-        throw new IOException("corrupt snapshot: negative totals");
-      }
-      rows[(id << ROW_SHIFT) + i] = value;
     }
   }
 }

@@ -257,25 +257,15 @@ public final class CallTreeLog {
     }
   }
 
-  /** Writes the rows for those who know no packed ones. */
-  void writeUnpackedTo(DataOutput out) throws IOException {
-    (packed == null ? columns : packed.unpack(StateBudget.UNLIMITED.open(0))).writeTo(out);
-  }
-
   /** Reads what {@link #writeTo} wrote into this empty log. */
   void readFrom(DataInput in) throws IOException {
     if (in.readBoolean()) {
       hold(PackedTree.readFrom(in, limit));
       size = packed.size();
     } else {
-      readUnpackedFrom(in);
+      columns.readFrom(in, limit);
+      size = columns.size();
+      capacity = columns.capacity();
     }
-  }
-
-  /** Reads what {@link #writeUnpackedTo} wrote into this empty log. */
-  void readUnpackedFrom(DataInput in) throws IOException {
-    columns.readFrom(in, limit);
-    size = columns.size();
-    capacity = columns.capacity();
   }
 }

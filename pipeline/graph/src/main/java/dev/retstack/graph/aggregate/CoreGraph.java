@@ -297,23 +297,19 @@ public final class CoreGraph {
     return (Long.rotateLeft(h, 5) ^ call) * 0xbf58476d1ce4e5b9L;
   }
 
-  /** Writes all but {@link #writeIdentity identity} and profile, for a snapshot of this version. */
-  void writeTo(DataOutput out, int version) throws IOException {
+  /** Writes all but {@link #writeIdentity identity} and profile. */
+  void writeTo(DataOutput out) throws IOException {
     try {
-      write(out, version);
+      write(out);
     } catch (RuntimeException | StackOverflowError e) {
       throw BrokenCoreException.of(key, 0, e); // which of its chunks since the last one, none knows
     }
   }
 
-  private void write(DataOutput out, int version) throws IOException {
+  private void write(DataOutput out) throws IOException {
     reconstructor.writeTo(out);
-    if (version > GraphState.PLAIN) {
-      tree.seal(); // here and not with the chunk that filled it: that one is not to wait for it
-      tree.writeTo(out);
-    } else {
-      tree.writeUnpackedTo(out);
-    }
+    tree.seal(); // here and not with the chunk that filled it: that one is not to wait for it
+    tree.writeTo(out);
     accountant.writeTo(out, reconstructor);
     losses.writeTo(out);
     anomalies.writeTo(out);
@@ -324,8 +320,8 @@ public final class CoreGraph {
   }
 
   /** Reads what {@link #writeTo} wrote into this new core; the profile is complete already. */
-  void readFrom(DataInput in, int version) throws IOException {
-    readFrom(in, version, profile);
+  void readFrom(DataInput in) throws IOException {
+    readFrom(in, profile);
   }
 
   /**
@@ -333,13 +329,9 @@ public final class CoreGraph {
    *
    * @param written the profile of the core that wrote it
    */
-  void readFrom(DataInput in, int version, CallProfile written) throws IOException {
+  void readFrom(DataInput in, CallProfile written) throws IOException {
     reconstructor.readFrom(in);
-    if (version > GraphState.PLAIN) {
-      tree.readFrom(in);
-    } else {
-      tree.readUnpackedFrom(in);
-    }
+    tree.readFrom(in);
     accountant.readFrom(in, reconstructor, written);
     losses.readFrom(in);
     anomalies.readFrom(in);

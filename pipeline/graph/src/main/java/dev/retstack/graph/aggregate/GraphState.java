@@ -15,7 +15,6 @@ import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.snapshot.SnapshotReader;
 import dev.retstack.graph.snapshot.SnapshotWriter;
-import dev.retstack.graph.snapshot.StateVersions;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.schema.codec.RecordLinks;
 import java.io.DataInput;
@@ -39,11 +38,8 @@ import java.util.function.Supplier;
  * read back in between. Not safe for use by several threads at once.
  */
 public final class GraphState {
-  /** Snapshots that are read, and can be written: this release's, and the one before it. */
-  public static final StateVersions VERSIONS = new StateVersions(10, 11);
-
-  /** The version that knows no packed trees, no held chunks, no revisions and no late ones. */
-  static final int PLAIN = 10;
+  /** Of the snapshots that are written, and the only one that is read. */
+  public static final int VERSION = 1;
 
   private static final int MAX_IMAGES = 1 << 20;
 
@@ -519,29 +515,12 @@ public final class GraphState {
     return new ReportBuilder().add(this).anomalies(query);
   }
 
-  /** Writes the whole state as one snapshot of the newest version, limits excepted. */
+  /** Writes the whole state as one snapshot, limits excepted. */
   public void writeTo(DataOutput out) throws IOException {
-    writeTo(out, VERSIONS.newest());
-  }
-
-  /**
-   * Writes the whole state as one snapshot of this version, for those who read no newer one.
-   *
-   * @param version one of {@link #VERSIONS}
-   */
-  public void writeTo(DataOutput out, int version) throws IOException {
-    if (!VERSIONS.reads(version)) {
-      throw new IllegalArgumentException(
-          "snapshot of version %d: %s can be written".formatted(version, VERSIONS));
-    }
     if (byTask) {
       throw new IllegalStateException("no snapshot of a state that adds up by task");
     }
-    if (version == PLAIN && !late.isEmpty()) {
-      StateCopies.settled(this, limits).writeTo(out, version);
-      return;
-    }
-    SnapshotWriter snapshot = new SnapshotWriter(out, version);
+    SnapshotWriter snapshot = new SnapshotWriter(out, VERSION);
     DataOutput body = snapshot.body();
     body.writeByte(rules.bits());
     body.writeInt(images.size());
@@ -553,18 +532,16 @@ public final class GraphState {
       Fields.writeText(body, profile.getKey().session());
       Fields.writeText(body, profile.getKey().imageId());
       Fields.writeText(body, profile.getKey().unit().name());
-      profile.getValue().writeTo(body, version);
+      profile.getValue().writeTo(body);
     }
     body.writeInt(cores.size());
     for (CoreGraph core : cores.values()) {
       core.writeIdentity(body);
-      core.writeTo(body, version);
+      core.writeTo(body);
     }
     stats.writeTo(body);
-    if (version > PLAIN) {
-      late.writeTo(body, cores.values());
-      ages.writeTo(body);
-    }
+    late.writeTo(body, cores.values());
+    ages.writeTo(body);
     snapshot.finish();
   }
 
@@ -582,14 +559,13 @@ public final class GraphState {
    * Reads a snapshot. All that is in it is taken, also where it is more than the budget: then
    * nothing new is, until sessions are forgotten.
    *
-   * @throws dev.retstack.graph.snapshot.UnreadableSnapshotException where it is of a version that
-   *     is not among {@link #VERSIONS}
-   * @throws IOException where the bytes are not a snapshot, changed in any bit, cut off, or beyond
-   *     the limits; memory grows only with bytes really read
+   * @throws IOException where the bytes are not a snapshot, one of another version than {@link
+   *     #VERSION}, changed in any bit, cut off, or beyond the limits; memory grows only with bytes
+   *     really read
    */
   public static GraphState readFrom(DataInput in, GraphLimits limits, StateBudget budget)
       throws IOException {
-    SnapshotReader snapshot = new SnapshotReader(in, VERSIONS);
+    SnapshotReader snapshot = new SnapshotReader(in, VERSION);
     DataInput body = snapshot.body();
     GraphState state = new GraphState(limits, TimeRules.of(body.readUnsignedByte()), budget);
     state.restoring = true;
@@ -606,7 +582,7 @@ public final class GraphState {
         throw new IOException("corrupt snapshot: totals of image " + key.imageId() + " without it");
       }
       CallProfile profile = state.newProfile();
-      profile.readFrom(body, snapshot.version());
+      profile.readFrom(body);
       state.profiles.put(key, profile);
     }
     int cores = Fields.readCount(body, limits.cores(), "cores");
@@ -617,14 +593,11 @@ public final class GraphState {
         throw new IOException("corrupt snapshot: core " + key.core() + " without its image");
       }
       CoreGraph core = state.newCore(key, image, Fields.readEnum(body, ClockUnit.class));
-      core.readFrom(body, snapshot.version());
+      core.readFrom(body);
     }
     state.stats.readFrom(body);
-    if (snapshot.version() > PLAIN) {
-      state.late.readFrom(body, state.cores);
-      state.ages.readFrom(body, limits.cores());
-    }
-    state.ages.adopt(state.cores.keySet());
+    state.late.readFrom(body, state.cores);
+    state.ages.readFrom(body, limits.cores());
     snapshot.finish();
     state.restored();
     return state;

@@ -4,7 +4,6 @@ import dev.retstack.graph.snapshot.Fields;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -29,8 +28,6 @@ public final class SessionAges {
   static final int REMEMBERED = 1 << 14;
 
   static final long LONGEST_STEP_MILLIS = 600_000;
-
-  private static final long UNKNOWN = -1;
 
   /** Log time at which each session was heard last. */
   private final Map<String, Long> newest = new LinkedHashMap<>();
@@ -76,9 +73,6 @@ public final class SessionAges {
     Iterator<Map.Entry<String, Long>> all = newest.entrySet().iterator();
     while (all.hasNext()) {
       Map.Entry<String, Long> one = all.next();
-      if (one.getValue() == UNKNOWN) {
-        one.setValue(now);
-      }
       long end = one.getValue() + keep;
       if (end < now && !one.getKey().equals(current)) {
         over.add(one.getKey());
@@ -130,12 +124,10 @@ public final class SessionAges {
 
   void writeTo(DataOutput out) throws IOException {
     out.writeLong(now);
-    out.writeInt((int) newest.values().stream().filter(heard -> heard != UNKNOWN).count());
+    out.writeInt(newest.size());
     for (Map.Entry<String, Long> one : newest.entrySet()) {
-      if (one.getValue() != UNKNOWN) {
-        Fields.writeText(out, one.getKey());
-        out.writeLong(one.getValue());
-      }
+      Fields.writeText(out, one.getKey());
+      out.writeLong(one.getValue());
     }
     out.writeInt(over.size());
     for (String session : over) {
@@ -156,16 +148,5 @@ public final class SessionAges {
     }
     toDrop = gone > 0;
     forgotten = ForgottenSessions.readFrom(in);
-  }
-
-  /** Sessions of which a snapshot does not say when they were heard: let it be now. */
-  void adopt(Iterable<CoreKey> cores) {
-    List<String> unknown = new ArrayList<>();
-    for (CoreKey core : cores) {
-      if (!over.contains(core.session()) && !newest.containsKey(core.session())) {
-        unknown.add(core.session());
-      }
-    }
-    unknown.forEach(session -> newest.put(session, UNKNOWN));
   }
 }

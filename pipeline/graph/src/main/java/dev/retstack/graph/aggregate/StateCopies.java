@@ -12,25 +12,15 @@ final class StateCopies {
 
   /** Makes a fresh core what another one is. */
   static CoreGraph fill(CoreGraph copy, CoreGraph core) {
-    int version = GraphState.VERSIONS.newest();
     ByteOutput bytes = new ByteOutput(1 << 12);
     try {
-      core.writeTo(bytes, version);
-      copy.readFrom(new ByteInput(bytes.take()), version, core.profile());
+      core.writeTo(bytes);
+      copy.readFrom(new ByteInput(bytes.take()), core.profile());
     } catch (IOException e) {
       throw new UncheckedIOException("a core just written cannot be read: " + core.key(), e);
     }
     copy.setRevision(core.revision());
     copy.count(Stat.LATE_CHUNKS, core.stats().get(Stat.LATE_CHUNKS));
-    return copy;
-  }
-
-  /** The same state, in which all gaps are losses. */
-  static GraphState settled(GraphState state, GraphLimits limits) throws IOException {
-    ByteOutput bytes = new ByteOutput(1 << 16);
-    state.writeTo(bytes);
-    GraphState copy = GraphState.readFrom(new ByteInput(bytes.take()), limits);
-    copy.settle();
     return copy;
   }
 }

@@ -5,6 +5,8 @@ import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.util.OptionalInt;
 import java.util.zip.CRC32C;
 import java.util.zip.CheckedInputStream;
 
@@ -17,19 +19,8 @@ public final class SnapshotReader {
   /** Where the snapshot begins in bytes that are at hand. */
   private final int from;
 
-  private final int version;
-
-  /** A snapshot of this version. */
+  /** A snapshot of this version; any other is an {@link IOException}. */
   public SnapshotReader(DataInput raw, int version) throws IOException {
-    this(raw, new StateVersions(version, version));
-  }
-
-  /**
-   * A snapshot of any of these versions.
-   *
-   * @throws UnreadableSnapshotException where it is one of another version
-   */
-  public SnapshotReader(DataInput raw, StateVersions versions) throws IOException {
     this.raw = raw;
     if (raw instanceof ByteInput bytes) {
       this.in = bytes;
@@ -42,27 +33,19 @@ public final class SnapshotReader {
     if (magic != SnapshotWriter.MAGIC) {
       throw new IOException("not a snapshot: starts with 0x" + Integer.toHexString(magic));
     }
-    version = in.readUnsignedByte();
-    if (!versions.reads(version)) {
-      throw new UnreadableSnapshotException(version, versions);
+    int found = in.readUnsignedByte();
+    if (found != version) {
+      throw new IOException(
+          "state of version %d, this program reads version %d".formatted(found, version));
     }
   }
 
-  /**
-   * The version of a snapshot, by its first bytes.
-   *
-   * @throws IllegalArgumentException where there are fewer than five
-   */
-  public static int versionOf(byte[] snapshot) {
-    if (snapshot.length < Integer.BYTES + 1) {
-      throw new IllegalArgumentException("a snapshot of %d bytes".formatted(snapshot.length));
-    }
-    return snapshot[Integer.BYTES] & 0xff;
-  }
-
-  /** The version found. */
-  public int version() {
-    return version;
+  /** The version of a snapshot, by its first bytes; empty where they do not begin one. */
+  public static OptionalInt versionOf(byte[] snapshot) {
+    ByteBuffer head = ByteBuffer.wrap(snapshot);
+    return head.remaining() > Integer.BYTES && head.getInt() == SnapshotWriter.MAGIC
+        ? OptionalInt.of(head.get() & 0xff)
+        : OptionalInt.empty();
   }
 
   /** Where the body comes from. */

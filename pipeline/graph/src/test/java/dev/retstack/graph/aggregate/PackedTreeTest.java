@@ -61,19 +61,6 @@ class PackedTreeTest {
   }
 
   @Test
-  void theFormBeforeIsThatOfTheUnpackedLog() throws IOException {
-    Pair logs = new Pair(new SplittableRandom(seed));
-    logs.fill();
-    logs.packed.seal();
-    logs.change();
-    ByteOutput of = new ByteOutput(0);
-    logs.packed.writeUnpackedTo(of);
-    ByteOutput expected = new ByteOutput(0);
-    logs.plain.writeUnpackedTo(expected);
-    assertThat(of.toByteArray()).as("seed %d", seed).isEqualTo(expected.toByteArray());
-  }
-
-  @Test
   void aHigherLimitGoesOnWithIt() throws IOException {
     Pair logs = new Pair(new SplittableRandom(seed));
     logs.fill();

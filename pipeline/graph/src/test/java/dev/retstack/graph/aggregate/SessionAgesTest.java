@@ -97,23 +97,6 @@ class SessionAgesTest {
     assertThat(state.report().resultHash()).isEqualTo(new GraphState().report().resultHash());
   }
 
-  /** A snapshot of the release before does not say when sessions were heard: now. */
-  @Test
-  void sessionsOfAnOlderSnapshotBeginToAgeWhenItIsRead() throws IOException {
-    GraphState state = new GraphState();
-    new Stream(state).enter(10, 0, Stream.MAIN, 0x500).send();
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    state.writeTo(new DataOutputStream(bytes), GraphState.VERSIONS.oldest());
-    GraphState read = read(bytes);
-    for (long t = 0; t <= KEEP; t += STEP) {
-      read.ages().reach("other", BEGIN + t, KEEP);
-      read.ages().heard("other");
-    }
-    assertThat(read.forget()).isEmpty();
-    read.ages().reach("other", BEGIN + KEEP + STEP, KEEP);
-    assertThat(read.forget()).containsExactly(Stream.CORE.session());
-  }
-
   private static GraphState copy(GraphState state) throws IOException {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     state.writeTo(new DataOutputStream(bytes));

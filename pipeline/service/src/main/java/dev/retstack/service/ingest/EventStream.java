@@ -87,7 +87,6 @@ final class EventStream {
   private final String group;
   private final int partitionCount;
   private final ActorRef<Partitions.Command> partitions;
-  private final java.util.function.Consumer<UnreadableCheckpointException> onUnreadable;
 
   private final GroupMember member;
   private final Duration feedWait;
@@ -97,7 +96,6 @@ final class EventStream {
    *
    * @param member is told what the group gives
    * @param feedWait within it each partition that was opened has a feed, or the stream fails
-   * @param onUnreadable hears of checkpoints that this member cannot go on from
    */
   EventStream(
       ActorSystem<?> system,
@@ -107,11 +105,9 @@ final class EventStream {
       int partitionCount,
       ActorRef<Partitions.Command> partitions,
       GroupMember member,
-      Duration feedWait,
-      java.util.function.Consumer<UnreadableCheckpointException> onUnreadable) {
+      Duration feedWait) {
     this.member = member;
     this.feedWait = feedWait;
-    this.onUnreadable = onUnreadable;
     this.system = system;
     this.kafka = kafka;
     this.topic = topic;
@@ -238,7 +234,6 @@ final class EventStream {
     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
     if (cause instanceof UnreadableCheckpointException unreadable) {
       member.leaveAlone(partition);
-      onUnreadable.accept(unreadable);
       return OptionalLong.of(unreadable.nextOffset());
     }
     if (!member.holds(partition)) {

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -55,10 +56,18 @@ public final class TopicAdmin implements AutoCloseable {
    * @param partitions partitions of the topics this call has to create
    * @throws KafkaUnavailableException when the cluster does not answer in time, or the topics found
    *     do not fit together
+   * @throws OtherVersionException where topics of another version stand under the prefix
    */
   public void ensure(Topics topics, int partitions)
-      throws KafkaUnavailableException, InterruptedException {
+      throws KafkaUnavailableException, OtherVersionException, InterruptedException {
     Set<String> present = ask("list the topics", () -> admin.listTopics().names().get(1, SECONDS));
+    for (String topic : present) {
+      OptionalInt other = topics.otherVersion(topic);
+      if (other.isPresent()) {
+        throw new OtherVersionException(
+            "topic " + topic, other.getAsInt(), Topics.VERSION, "give another --prefix");
+      }
+    }
     int count =
         present.contains(topics.events()) ? partitions(topics.events()) : Math.max(1, partitions);
     List<NewTopic> missing = new ArrayList<>();

@@ -75,7 +75,6 @@ public enum Metric {
   CHECKPOINT_LAST_SECONDS(
       false, "checkpoint_last_seconds", "time that the last checkpoint took until its commit"),
   CHECKPOINT_BYTES(false, "checkpoint_bytes", "bytes of the last checkpoint's state, unpacked"),
-  STATE_VERSION(false, "state_version", "version in which the last checkpoint's state is written"),
   CORES(
       false,
       "cores",

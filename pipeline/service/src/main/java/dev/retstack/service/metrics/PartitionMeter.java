@@ -29,7 +29,6 @@ public final class PartitionMeter {
   private final Map<String, LongAdder> anomalies = new ConcurrentHashMap<>();
   private volatile long lastCheckpointNanos;
   private volatile long lastCheckpointBytes;
-  private volatile int lastStateVersion;
 
   /** A Kafka record came. */
   public void received(long bytes) {
@@ -68,10 +67,9 @@ public final class PartitionMeter {
     anomalies.computeIfAbsent(kind, _ -> new LongAdder()).increment();
   }
 
-  /** A checkpoint was made, of so many bytes of state, in this version. */
-  public void checkpointMade(long bytes, int version) {
+  /** A checkpoint was made, of so many bytes of state. */
+  public void checkpointMade(long bytes) {
     lastCheckpointBytes = bytes;
-    lastStateVersion = version;
   }
 
   /**
@@ -129,6 +127,5 @@ public final class PartitionMeter {
     samples.add(
         Metric.CHECKPOINT_LAST_SECONDS, lastCheckpointNanos / NANOS, "partition", partition);
     samples.add(Metric.CHECKPOINT_BYTES, lastCheckpointBytes, "partition", partition);
-    samples.add(Metric.STATE_VERSION, lastStateVersion, "partition", partition);
   }
 }

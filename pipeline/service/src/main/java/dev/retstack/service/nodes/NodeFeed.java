@@ -2,17 +2,13 @@ package dev.retstack.service.nodes;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.retstack.graph.snapshot.StateVersions;
 import dev.retstack.schema.Node;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.service.ingest.KafkaSettings;
-import dev.retstack.service.reconstruct.VersionRule;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -23,27 +19,23 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  * takes back what it said. A Kafka that is away makes it wait, not fail: ingest has the last word
  * there.
  */
-public final class NodeFeed extends TopicFeed implements VersionRule {
+public final class NodeFeed extends TopicFeed {
   private static final Duration FAREWELL = Duration.ofSeconds(3);
   private static final Duration INTERVAL = Duration.ofMillis(NodeTable.INTERVAL_MILLIS);
 
   private final NodeTable table;
-  private final VersionVote vote;
   private volatile Node self;
   private volatile ClusterMark cluster = ClusterMark.NONE;
   private volatile boolean hasNews;
   private volatile List<Node> running = List.of();
   private volatile List<NodeTable.Announced> inOrder = List.of();
-  private final CompletableFuture<Boolean> caughtUp = new CompletableFuture<>();
 
   /**
    * A member that has no address yet.
    *
    * @param topic the nodes topic
-   * @param reads versions of state that it reads
    */
-  public NodeFeed(
-      KafkaSettings kafka, String topic, String group, Set<Role> roles, StateVersions reads) {
+  public NodeFeed(KafkaSettings kafka, String topic, String group, Set<Role> roles) {
     super(kafka, topic, "retstack-nodes", INTERVAL, FAREWELL.plus(POLL).plus(FAREWELL));
     this.self =
         Node.newBuilder()
@@ -53,7 +45,6 @@ public final class NodeFeed extends TopicFeed implements VersionRule {
             .setRoles(roles.stream().sorted().map(Role::word).toList())
             .build();
     this.table = new NodeTable(group);
-    this.vote = new VersionVote(group, reads);
   }
 
   /**
@@ -82,37 +73,6 @@ public final class NodeFeed extends TopicFeed implements VersionRule {
     return running.stream().filter(node -> !node.getNode().equals(self.getNode())).toList();
   }
 
-  @Override
-  public StateVersions reads() {
-    return vote.own();
-  }
-
-  @Override
-  public int toWrite(int current) {
-    synchronized (vote) {
-      return vote.toWrite(current);
-    }
-  }
-
-  @Override
-  public String holdingBack() {
-    synchronized (vote) {
-      return vote.holdingBack();
-    }
-  }
-
-  /** Whether another member that runs reads this version of state. */
-  public boolean othersRead(int version) {
-    synchronized (vote) {
-      return vote.othersRead(NodeTable.key(self.getGroup(), self.getNode()), version);
-    }
-  }
-
-  /** Whether all was heard that had been said before. */
-  public CompletableFuture<Boolean> caughtUp() {
-    return caughtUp;
-  }
-
   /** Says where this member can be joined, at once. */
   public void joinAt(ClusterMark mark) {
     cluster = mark;
@@ -129,39 +89,20 @@ public final class NodeFeed extends TopicFeed implements VersionRule {
     var partition = List.of(NodeRecords.partition(topic()));
     consumer.assign(partition);
     consumer.seekToBeginning(partition);
-    long end = consumer.endOffsets(partition).get(partition.getFirst());
     long said = System.nanoTime() - INTERVAL.toNanos();
     while (!isClosed()) {
       if (hasNews || System.nanoTime() - said >= INTERVAL.toNanos()) {
         hasNews = false;
         said = System.nanoTime();
         var record = new ProducerRecord<>(topic(), key(), ConfluentFrame.encode(self));
-        VersionVote.say(vote.own(), record.headers());
         cluster.addTo(record.headers());
         say(producer, record);
       }
       for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
         NodeRecords.tell(table, record);
-        vote(record);
-      }
-      if (!caughtUp.isDone() && consumer.position(partition.getFirst()) >= end) {
-        synchronized (vote) {
-          vote.caughtUp();
-        }
-        caughtUp.complete(true);
       }
       running = table.running();
       inOrder = table.inOrder();
-    }
-  }
-
-  private void vote(ConsumerRecord<byte[], byte[]> record) {
-    if (record.key() != null) {
-      Optional<StateVersions> reads =
-          Optional.ofNullable(record.value()).map(_ -> VersionVote.said(record.headers()));
-      synchronized (vote) {
-        vote.heard(new String(record.key(), UTF_8), reads, record.timestamp());
-      }
     }
   }
 

@@ -3,6 +3,7 @@ package dev.retstack.service.reconstruct;
 import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.ZstdBytes;
+import dev.retstack.service.ingest.OtherVersionException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -40,6 +41,9 @@ final class CheckpointCodec {
   private static final int MAGIC = 0x52534350;
   private static final byte VERSION = 1;
   private static final int HEADER_BYTES = 4 + 1 + 4 + 8 + 8 + 4 + 4 + 8 + 8 + 4;
+
+  /** Of state that this release does not read. */
+  static final String CURE = "begin anew with another --group";
 
   private CheckpointCodec() {}
 
@@ -145,7 +149,7 @@ final class CheckpointCodec {
   }
 
   /** Number of parts that belong to the checkpoint whose part 0 this is. */
-  static int parts(byte[] first) throws CorruptCheckpointException {
+  static int parts(byte[] first) throws IOException {
     return Header.read(ByteBuffer.wrap(first)).parts;
   }
 
@@ -153,8 +157,9 @@ final class CheckpointCodec {
    * Joins the parts of one checkpoint, in order.
    *
    * @throws CorruptCheckpointException when they are not the parts of one checkpoint, or damaged
+   * @throws OtherVersionException when they are of another version
    */
-  static Checkpoint decode(List<byte[]> parts) throws CorruptCheckpointException {
+  static Checkpoint decode(List<byte[]> parts) throws IOException {
     return join(parts).unpack();
   }
 
@@ -162,8 +167,9 @@ final class CheckpointCodec {
    * Joins the parts of one checkpoint, in order, and leaves the state packed.
    *
    * @throws CorruptCheckpointException when they are not the parts of one checkpoint, or damaged
+   * @throws OtherVersionException when they are of another version
    */
-  static Packed join(List<byte[]> parts) throws CorruptCheckpointException {
+  static Packed join(List<byte[]> parts) throws IOException {
     Header first = Header.read(ByteBuffer.wrap(parts.getFirst()));
     if (parts.size() != first.parts) {
       throw new CorruptCheckpointException(
@@ -206,17 +212,18 @@ final class CheckpointCodec {
       long rawBytes,
       long packedBytes,
       int crc) {
-    static Header read(ByteBuffer in) throws CorruptCheckpointException {
+    static Header read(ByteBuffer in) throws IOException {
       if (in.remaining() < HEADER_BYTES) {
         throw new CorruptCheckpointException(
             "checkpoint part of %d bytes is shorter than its header".formatted(in.remaining()));
       }
       int magic = in.getInt();
       byte version = in.get();
-      if (magic != MAGIC || version != VERSION) {
-        throw new CorruptCheckpointException(
-            "not a checkpoint of version %d: magic 0x%08x, version %d"
-                .formatted(VERSION, magic, version));
+      if (magic != MAGIC) {
+        throw new CorruptCheckpointException("not a checkpoint: magic 0x%08x".formatted(magic));
+      }
+      if (version != VERSION) {
+        throw new OtherVersionException("a checkpoint", version & 0xff, VERSION, CURE);
       }
       Header header =
           new Header(

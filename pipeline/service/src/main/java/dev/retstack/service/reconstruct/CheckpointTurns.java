@@ -45,12 +45,11 @@ final class CheckpointTurns {
   /**
    * The state was written down; the partition goes on.
    *
-   * @param version of the state's form
    * @param cpuNanos of a processor that it took
    */
-  void made(long stateBytes, int version, long cpuNanos) {
+  void made(long stateBytes, long cpuNanos) {
     bytes = stateBytes;
-    meter.checkpointMade(stateBytes, version);
+    meter.checkpointMade(stateBytes);
     spacing.took(meter.stalledSince(beganNanos), cpuNanos, System.nanoTime());
   }
 

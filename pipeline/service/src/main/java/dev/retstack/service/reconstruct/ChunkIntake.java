@@ -145,11 +145,11 @@ final class ChunkIntake {
   }
 
   /** The state as it is to be written down. */
-  StateBytes bytes(int version) {
+  StateBytes bytes() {
     written = new HashSet<>(broken.keySet());
     written.removeIf(key -> !applier.isBroken(key));
     waited = false;
-    return StateCopy.pieces(applier.state(), version, waits);
+    return StateCopy.pieces(applier.state(), waits);
   }
 
   /** What {@link #bytes} gave is written, and says which cores are broken. */

@@ -1,15 +1,17 @@
 package dev.retstack.service.reconstruct;
 
+import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.snapshot.SnapshotReader;
-import dev.retstack.graph.snapshot.StateVersions;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.ingest.OtherVersionException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
@@ -32,27 +34,6 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * the same transaction, for whoever watches the lag; nothing here reads it back.
  */
 public final class KafkaLedger implements Ledger {
-  /** Whether a checkpoint can be gone on from. */
-  public interface Check {
-    /**
-     * Looks at a checkpoint before it is written back.
-     *
-     * @throws UnreadableCheckpointException where it is for others
-     */
-    void read(Checkpoint last) throws UnreadableCheckpointException;
-
-    /** Those whose state is of one of these versions. */
-    static Check of(StateVersions reads) {
-      return last -> {
-        byte[] state = last.state().joined();
-        boolean tells = state.length > Integer.BYTES; // one that is shorter is no state at all
-        if (tells && !reads.reads(SnapshotReader.versionOf(state))) {
-          throw new UnreadableCheckpointException(last, SnapshotReader.versionOf(state), reads);
-        }
-      };
-    }
-  }
-
   /** A transaction left open by a dead owner is given up by the broker after this time. */
   static final Duration TRANSACTION_TIMEOUT = Duration.ofSeconds(60);
 
@@ -72,7 +53,6 @@ public final class KafkaLedger implements Ledger {
   private final ConsumerGroupMetadata membership;
   private final int partition;
   private final CheckpointStore store;
-  private final Check check;
   private final KafkaProducer<byte[], byte[]> producer;
   private final Set<TopicPartition> acknowledged = new HashSet<>();
   private final AtomicReference<Exception> failure = new AtomicReference<>();
@@ -80,13 +60,8 @@ public final class KafkaLedger implements Ledger {
   private boolean inTransaction;
   private int storedParts;
 
-  /**
-   * A ledger of one partition.
-   *
-   * @param check a checkpoint that it refuses is not touched
-   */
-  public KafkaLedger(KafkaSettings kafka, Topics topics, String group, int partition, Check check) {
-    this.check = check;
+  /** A ledger of one partition. A checkpoint that it cannot go on from is not touched. */
+  public KafkaLedger(KafkaSettings kafka, Topics topics, String group, int partition) {
     this.kafka = kafka;
     this.topics = topics;
     this.partition = partition;
@@ -114,7 +89,14 @@ public final class KafkaLedger implements Ledger {
     } catch (CorruptCheckpointException e) {
       throw new UnreadableCheckpointException(partition, e);
     }
-    check.read(unpacked);
+    OptionalInt version = SnapshotReader.versionOf(unpacked.state().joined());
+    if (version.isPresent() && version.getAsInt() != GraphState.VERSION) {
+      throw new OtherVersionException(
+          "the state of partition %d in topic %s".formatted(partition, topics.state()),
+          version.getAsInt(),
+          GraphState.VERSION,
+          CheckpointCodec.CURE);
+    }
     commit(mine);
     return unpacked;
   }

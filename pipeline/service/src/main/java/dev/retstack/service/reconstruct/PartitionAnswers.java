@@ -12,7 +12,6 @@ final class PartitionAnswers {
   private final GraphLimits limits;
   private final ChunkIntake intake;
   private final CheckpointTurns checkpoints;
-  private final WrittenVersion version;
   private final FeedQueue feed;
   private final Waiting<PartitionGraph.Copy> awaitingCopy = new Waiting<>(this::copy);
   private final Waiting<PartitionGraph.Totals> awaitingTotals = new Waiting<>(this::totals);
@@ -23,13 +22,11 @@ final class PartitionAnswers {
       GraphLimits limits,
       ChunkIntake intake,
       CheckpointTurns checkpoints,
-      WrittenVersion version,
       FeedQueue feed) {
     this.partition = partition;
     this.limits = limits;
     this.intake = intake;
     this.checkpoints = checkpoints;
-    this.version = version;
     this.feed = feed;
   }
 
@@ -64,7 +61,7 @@ final class PartitionAnswers {
   }
 
   private void copy(PartitionGraph.Copy m) {
-    m.replyTo().tell(position(StateCopy.bytes(intake.applier().state(), version.last())));
+    m.replyTo().tell(position(StateCopy.bytes(intake.applier().state())));
   }
 
   private void totals(PartitionGraph.Totals m) {

@@ -3,6 +3,7 @@ package dev.retstack.service.reconstruct;
 import dev.retstack.graph.aggregate.BrokenCoreException;
 import dev.retstack.service.aggregate.DerivedRecords;
 import dev.retstack.service.ingest.ImageRegistry;
+import dev.retstack.service.ingest.OtherVersionException;
 import dev.retstack.service.metrics.PartitionMeter;
 import java.io.IOException;
 import java.util.List;
@@ -108,7 +109,6 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private final LedgerThread ledger;
   private final DerivedRecords derived;
   private final ChunkIntake intake;
-  private final WrittenVersion version;
   private final PartitionMeter meter;
   private final PartitionAnswers answers;
   private final FeedQueue feed = new FeedQueue();
@@ -152,7 +152,6 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     this.ledger = new LedgerThread(ledger, partition);
     this.derived =
         new DerivedRecords(settings.topics(), partition, settings.spanThreshold(), peers.meter());
-    this.version = new WrittenVersion(partition, peers.versions());
     this.intake =
         new ChunkIntake(
             partition,
@@ -160,8 +159,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
             peers,
             derived,
             context.messageAdapter(ImageRegistry.Found.class, ImageAnswered::new));
-    this.answers =
-        new PartitionAnswers(partition, settings.limits(), intake, checkpoints, version, feed);
+    this.answers = new PartitionAnswers(partition, settings.limits(), intake, checkpoints, feed);
     timers.startTimerWithFixedDelay(CheckpointDue.INSTANCE, settings.checkpointInterval());
     then(this.ledger.open(), Opened::new);
   }
@@ -244,7 +242,6 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     } catch (IOException e) {
       return onFailed(new UnreadableCheckpointException(checkpoint, e));
     }
-    version.opened(checkpoint);
     long nextOffset = intake.nextOffset();
     getContext()
         .getLog()
@@ -383,12 +380,10 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     return drain();
   }
 
-  /** True where the last checkpoint lacks something, or is not in the version that it should be. */
+  /** True where the last checkpoint lacks something. */
   private boolean isAhead() {
     return intake.isOpen()
-        && (intake.nextOffset() != checkpoints.writtenOffset()
-            || intake.hasTakenWaiting()
-            || version.isOutdated());
+        && (intake.nextOffset() != checkpoints.writtenOffset() || intake.hasTakenWaiting());
   }
 
   /** Takes a checkpoint, or another one after the one that is being written, or a little later. */
@@ -408,13 +403,13 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     try {
       told = intake.tell(feed.isHeld());
       cpu = CpuClock.nanos();
-      state = intake.bytes(version.next());
+      state = intake.bytes();
     } catch (BrokenCoreException e) {
       checkpoints.gaveUp();
       throw e;
     }
     checkpointSoon = false;
-    checkpoints.made(state.length(), version.last(), CpuClock.nanos() - cpu);
+    checkpoints.made(state.length(), CpuClock.nanos() - cpu);
     then(
         ledger.commit(told, new Checkpoint(partition, epoch, offset, state)),
         CheckpointWritten::new);
@@ -486,7 +481,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       log("partition {} is handed over at offset {}: {}", checkpoints.writtenOffset(), why);
       return releasing ? stopped() : this;
     }
-    if (cause instanceof UnreadableCheckpointException) {
+    if (cause instanceof UnreadableCheckpointException || cause instanceof OtherVersionException) {
       getContext().getLog().warn(cause.getMessage());
     } else {
       log("partition {} goes back to offset {}: {}", checkpoints.writtenOffset(), why);

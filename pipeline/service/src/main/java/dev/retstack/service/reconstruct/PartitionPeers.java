@@ -11,12 +11,10 @@ import org.apache.pekko.actor.typed.ActorRef;
  * @param images knows the images
  * @param watch hears how far each core came
  * @param meter counts what happens to the partition
- * @param versions in which version state is written
  * @param shares how much of the processors' time the member's partitions may take
  */
 public record PartitionPeers(
     ActorRef<ImageRegistry.Command> images,
     ActorRef<CoreWatch.Command> watch,
     PartitionMeter meter,
-    VersionRule versions,
     MemberShares shares) {}

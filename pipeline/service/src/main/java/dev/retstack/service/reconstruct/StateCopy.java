@@ -97,27 +97,23 @@ public record StateCopy(
     return rules.off().isEmpty() ? "nothing" : String.join(" and ", rules.off());
   }
 
-  /** The state in the form that checkpoints and copies hold, in this version. */
-  static byte[] bytes(GraphState state, int version) {
+  /** The state in the form that checkpoints and copies hold. */
+  static byte[] bytes(GraphState state) {
     ByteOutput out = new ByteOutput(1 << 16);
-    write(state, version, out);
+    write(state::writeTo, out);
     return out.take();
   }
 
   /** The same in pieces, and behind it what waits for images. */
-  static StateBytes pieces(GraphState state, int version, ImageWaits waits) {
+  static StateBytes pieces(GraphState state, ImageWaits waits) {
     ByteOutput out = ByteOutput.inPieces();
-    write(state, version, out);
+    write(state::writeTo, out);
     write(waits::writeTo, out);
     return new StateBytes(out.takePieces());
   }
 
   private interface Part {
     void writeTo(ByteOutput out) throws IOException;
-  }
-
-  private static void write(GraphState state, int version, ByteOutput out) {
-    write(to -> state.writeTo(to, version), out);
   }
 
   private static void write(Part part, ByteOutput out) {

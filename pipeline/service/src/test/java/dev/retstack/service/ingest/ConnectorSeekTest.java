@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.graph.aggregate.GraphLimits;
-import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.TimeRules;
 import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.service.Pipeline;
@@ -20,7 +19,6 @@ import dev.retstack.service.reconstruct.PartitionMeasure;
 import dev.retstack.service.reconstruct.PartitionPeers;
 import dev.retstack.service.reconstruct.PartitionSettings;
 import dev.retstack.service.reconstruct.Partitions;
-import dev.retstack.service.reconstruct.VersionRule;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.Waits;
 import java.time.Duration;
@@ -65,12 +63,7 @@ class ConnectorSeekTest {
     LateLedger(int partition, boolean beginsNowhere) {
       this.beginsNowhere = beginsNowhere;
       this.kafka =
-          new KafkaLedger(
-              bench.kafka(),
-              bench.topics(),
-              bench.topics().prefix(),
-              partition,
-              KafkaLedger.Check.of(GraphState.VERSIONS));
+          new KafkaLedger(bench.kafka(), bench.topics(), bench.topics().prefix(), partition);
     }
 
     @Override
@@ -161,7 +154,6 @@ class ConnectorSeekTest {
                         registry,
                         watch,
                         meters.partition(p),
-                        VersionRule.ALONE,
                         MemberShares.ofThisMachine(StateBudget.UNLIMITED))),
             p -> watch.tell(new CoreWatch.Left(p))));
   }
@@ -175,8 +167,7 @@ class ConnectorSeekTest {
         LiveBench.PARTITIONS,
         partitions,
         member,
-        feedWait,
-        _ -> {});
+        feedWait);
   }
 
   @Test

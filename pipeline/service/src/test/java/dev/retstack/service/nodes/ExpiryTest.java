@@ -3,7 +3,6 @@ package dev.retstack.service.nodes;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.schema.Fleet;
 import dev.retstack.schema.Node;
 import dev.retstack.schema.wire.ConfluentFrame;
@@ -157,11 +156,7 @@ class ExpiryTest {
 
   private static NodeFeed member(LiveBench bench) {
     return new NodeFeed(
-        bench.kafka(),
-        bench.topics().nodes(),
-        bench.topics().prefix(),
-        EnumSet.allOf(Role.class),
-        GraphState.VERSIONS);
+        bench.kafka(), bench.topics().nodes(), bench.topics().prefix(), EnumSet.allOf(Role.class));
   }
 
   private static String names(NodeFeed feed) {

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.graph.aggregate.GraphLimits;
-import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.TimeRules;
 import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.snapshot.ByteInput;
@@ -144,8 +143,7 @@ class KafkaLedgerTest {
     }
     var none = CheckpointCodec.Packed.of(checkpoint(0, 1, 0, new byte[3]));
     write(CheckpointCodec.encode(none).getFirst());
-    var check = KafkaLedger.Check.of(GraphState.VERSIONS);
-    try (KafkaLedger ledger = new KafkaLedger(kafka, topics, GROUP, 0, check)) {
+    try (KafkaLedger ledger = ledger(0)) {
       Checkpoint read = ledger.open();
       assertThatThrownBy(
               () ->
@@ -169,7 +167,7 @@ class KafkaLedgerTest {
   }
 
   private KafkaLedger ledger(int partition) {
-    return new KafkaLedger(kafka, topics, GROUP, partition, _ -> {});
+    return new KafkaLedger(kafka, topics, GROUP, partition);
   }
 
   private ProducerRecord<byte[], byte[]> anomaly(String text) {

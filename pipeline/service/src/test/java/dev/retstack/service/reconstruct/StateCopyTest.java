@@ -16,8 +16,7 @@ class StateCopyTest {
 
   @Test
   void aStateGoesOnByTheRulesItWasMadeWithOnly() throws IOException {
-    byte[] bytes =
-        StateCopy.bytes(new GraphState(GraphLimits.DEFAULT, AWAKE), GraphState.VERSIONS.newest());
+    byte[] bytes = StateCopy.bytes(new GraphState(GraphLimits.DEFAULT, AWAKE));
     assertThat(
             StateCopy.state(new ByteInput(bytes), GraphLimits.DEFAULT, AWAKE, StateBudget.UNLIMITED)
                 .rules())

@@ -1,0 +1,71 @@
+package dev.retstack.service.reconstruct;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.service.Pipeline;
+import dev.retstack.service.PipelineConfig;
+import dev.retstack.service.PipelineService;
+import dev.retstack.service.ingest.GroupProtocol;
+import dev.retstack.service.support.LiveBench;
+import java.time.Duration;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A member that is given state of another version says so, touches nothing, and ends. */
+class OtherVersionTest {
+  private static final Duration WAIT = Duration.ofMinutes(2);
+
+  @ParameterizedTest
+  @EnumSource
+  void aMemberDoesNotGoOnFromIt(GroupProtocol protocol) throws Exception {
+    LiveBench bench = LiveBench.fresh(2, 8, protocol);
+    PipelineConfig config = bench.config();
+    bench.produceAll();
+    try (Pipeline member = PipelineService.start(config)) {
+      bench.awaitEnded(member);
+      assertThat(member.refusal()).isEmpty();
+    }
+    CheckpointStore store =
+        new CheckpointStore(bench.kafka(), bench.topics().state(), group(bench));
+    Checkpoint other = writeOtherVersion(bench);
+    Checkpoint neighbour = store.load(0);
+
+    try (Pipeline member = PipelineService.start(config)) {
+      assertThat(member.stopped().toCompletableFuture()).succeedsWithin(WAIT);
+      assertThat(member.refusal())
+          .get()
+          .asString()
+          .contains("state of partition 1 in topic " + bench.topics().state())
+          .contains(
+              "is of version %d, this release reads version %d"
+                  .formatted(GraphState.VERSION + 1, GraphState.VERSION))
+          .contains("--group");
+    }
+    Checkpoint left = store.load(1);
+    assertThat(left).hasToString(other.toString());
+    assertThat(left.state().joined()).isEqualTo(other.state().joined());
+    assertThat(store.load(0).nextOffset()).isEqualTo(neighbour.nextOffset());
+
+    try (Pipeline anew = PipelineService.start(config.but().groupId(group(bench) + "-2").build())) {
+      bench.awaitEnded(anew);
+    }
+  }
+
+  private static Checkpoint writeOtherVersion(LiveBench bench) throws Exception {
+    try (KafkaLedger ledger = new KafkaLedger(bench.kafka(), bench.topics(), group(bench), 1)) {
+      Checkpoint last = ledger.open();
+      byte[] state = last.state().joined().clone();
+      assertThat(state[Integer.BYTES]).isEqualTo((byte) GraphState.VERSION);
+      state[Integer.BYTES]++;
+      Checkpoint other =
+          new Checkpoint(1, last.epoch() + 1, last.nextOffset(), StateBytes.of(state));
+      ledger.commit(other);
+      return other;
+    }
+  }
+
+  private static String group(LiveBench bench) {
+    return bench.topics().prefix();
+  }
+}
