@@ -32,6 +32,7 @@ enum stop {
   ASK_EXIT_TASK, /* the same of an exit, at the handler slot or trampoline in stop_value */
   ASK_UNWINDER, /* an unwinder is called, or the frame of one has been left */
   ASK_GIVEN_UP, /* all frames from stop_value on are given up, and there is no room to note them */
+  ASK_WHICH_GIVEN_UP, /* show all frames that were given up */
   ASK_HANDLER_LEFT /* a function that handles interrupts has returned to stop_value, and all is done */
 };
 
@@ -353,6 +354,8 @@ struct core {
   uint64_t fresh_count;
   struct given_up *given_up; /* those that Java knows, by ret_p */
   uint64_t given_up_count;
+  uint64_t given_up_stale; /* 1: Java knows others by now */
+  uint64_t unsure; /* 1: those are wanted for what goes on: ASK_WHICH_GIVEN_UP */
   uint64_t revived; /* with ANSWER_GIVEN_UP: where it goes on */
   uint64_t met; /* the block of which Java has said what there is to say of unwinders; UNMET */
 };

@@ -23,8 +23,12 @@ static int enter(uc_engine *uc, struct core *c, const struct site *site) {
   }
   int64_t tail_caller = tail_caller_of(c, site, &t);
   uint16_t trampoline = 0;
-  if (tail_caller < 0 && !has_trampoline(c, t.from, &trampoline)) {
-    return ASK_TRAMPOLINE;
+  if (tail_caller < 0) {
+    if (!has_trampoline(c, t.from, &trampoline)) {
+      return ASK_TRAMPOLINE;
+    }
+  } else if (c->unsure) {
+    return ASK_WHICH_GIVEN_UP;
   }
   uint64_t keep = living(c, card, tail_caller, t.ret_p, fp);
   if (__builtin_expect(keep != c->frame_count, 0) && !give_up(c, keep)) {

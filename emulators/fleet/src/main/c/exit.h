@@ -35,7 +35,7 @@ HOT void go_on(struct core *c, uint64_t address, int64_t handler, uint64_t to) {
 }
 
 /* True where Java must say whether an open frame returns, or one that was given up. */
-static __attribute__((noinline)) int is_doubtful(const struct core *c, const struct frame *f, int64_t handler,
+static __attribute__((noinline)) int is_doubtful(struct core *c, const struct frame *f, int64_t handler,
                                                  uint64_t stack_pointer) {
   if (c->answered != ANSWER_NONE) {
     return 1;
@@ -57,6 +57,10 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handl
                            c->frames[frame].ret_p >= above ||
                            (c->any_given_up && is_doubtful(c, &c->frames[frame], handler, stack_pointer)),
                        0)) {
+    if (c->unsure) {
+      stop_before(uc, c, address, ASK_WHICH_GIVEN_UP);
+      return;
+    }
     uint64_t answered = c->answered;
     c->answered = ANSWER_NONE;
     if (answered == ANSWER_GIVEN_UP) {

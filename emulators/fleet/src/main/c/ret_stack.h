@@ -158,9 +158,15 @@ static uint64_t place_of(const struct core *c, const struct frame *f, uint64_t d
   return f->trampoline > 0 ? c->handlers + f->trampoline - 1 : depth & (c->handlers - 1);
 }
 
-/* True where a frame that was given up returns through a place, and its slot lies between two addresses. */
-static __attribute__((noinline)) int is_given_up_between(const struct core *c, uint64_t place, uint64_t below,
-                                                         uint64_t above) {
+/*
+ * True where a frame that was given up returns through a place, and its slot lies between two addresses; or where that must
+ * be asked.
+ */
+static __attribute__((noinline)) int is_given_up_between(struct core *c, uint64_t place, uint64_t below, uint64_t above) {
+  if (c->given_up_stale) {
+    c->unsure = 1;
+    return 1;
+  }
   uint64_t low = 0, high = c->given_up_count;
   while (low < high) {
     uint64_t middle = (low + high) / 2;
@@ -184,10 +190,13 @@ static __attribute__((noinline)) int is_given_up_between(const struct core *c, u
 /*
  * Where a frame was entered by a tail call: the word in its slot is then the place that the caller would have returned
  * through. This is the handler slot of that; where the caller had been given up, where that would have returned to. Both
- * leave the stack pointer at the same `exit`. Rare.
+ * leave the stack pointer at the same `exit`. Any handler slot, and `unsure`, where Java must be asked. Rare.
  */
-static __attribute__((noinline)) uint64_t tail_called_from(const struct core *c, uint64_t place, uint64_t from,
-                                                           uint64_t ret_p, uint64_t exit) {
+static __attribute__((noinline)) uint64_t tail_called_from(struct core *c, uint64_t place, uint64_t from, uint64_t ret_p,
+                                                           uint64_t exit) {
+  if (c->unsure) {
+    return c->landing_start;
+  }
   int64_t frame = place < c->handlers ? find(c, (int64_t)place, ret_p + 1)
                                       : find_through(c, (uint16_t)(place - c->handlers + 1), ret_p + 1);
   int open = frame >= 0 && frame < (int64_t)c->frame_count;
@@ -197,6 +206,10 @@ static __attribute__((noinline)) uint64_t tail_called_from(const struct core *c,
       if (f->ret_p + f->up == exit && place_of(c, f, c->fresh_depth[i - 1]) == place) {
         return f->from_pc;
       }
+    }
+    if (c->given_up_stale) {
+      c->unsure = 1;
+      return c->landing_start;
     }
     for (uint64_t i = c->given_up_count; i > 0; i--) {
       const struct given_up *g = &c->given_up[i - 1];

@@ -135,6 +135,9 @@ static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site
   if (!take_slot(uc, c, card, site, &t, &fp)) {
     return STOP_NONE;
   }
+  if (c->unsure) {
+    return ASK_WHICH_GIVEN_UP;
+  }
   if ((c->mode & (MODE_FUNCTION | MODE_TASKS | MODE_DECLARED)) == MODE_FUNCTION) {
     record_function(c, site, t.from, 0);
     return STOP_NONE;
@@ -154,6 +157,9 @@ static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site
   }
   int64_t tail_caller = tail_caller_of(c, site, &t);
   uint16_t trampoline = 0;
+  if (c->unsure) {
+    return ASK_WHICH_GIVEN_UP;
+  }
   if (tail_caller < 0 && !has_trampoline(c, t.from, &trampoline)) {
     return ASK_TRAMPOLINE;
   }

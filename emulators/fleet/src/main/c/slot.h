@@ -107,7 +107,7 @@ static __attribute__((noinline)) int outside(struct core *c, uint64_t ret_p, uin
 }
 
 /* The handler slot of the frame that gave way to a new one by a tail call; NONE where none did. */
-HOT int64_t tail_caller_of(const struct core *c, const struct site *site, struct taken *t) {
+HOT int64_t tail_caller_of(struct core *c, const struct site *site, struct taken *t) {
   int64_t handler = handler_at(c, t->from & c->code_mask);
   if (__builtin_expect(handler >= 0 && c->any_given_up, 0)) {
     t->from = tail_called_from(c, (uint64_t)handler, t->from, t->ret_p, t->ret_p + site->up);

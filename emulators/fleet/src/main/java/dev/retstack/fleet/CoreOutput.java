@@ -11,8 +11,7 @@ final class CoreOutput {
   private final int recordsPerChunk;
   private FlightRecorder recorder;
   private int kept;
-  private long overruns;
-  private long unhijackable;
+  private ChunkPublisher.Refused refused = ChunkPublisher.Refused.NONE;
 
   CoreOutput(ChunkPublisher publisher, int recordsPerChunk) {
     this.publisher = publisher;
@@ -28,10 +27,9 @@ final class CoreOutput {
     }
   }
 
-  /** Counts entries that left no records; sent with the next ones. */
-  void refused(long moreOverruns, long moreUnhijackable) {
-    overruns += moreOverruns;
-    unhijackable += moreUnhijackable;
+  /** Counts what left no records; sent with the next ones. */
+  void refused(ChunkPublisher.Refused more) {
+    refused = refused.plus(more);
   }
 
   /** Takes records, which are the caller's again after. */
@@ -52,10 +50,9 @@ final class CoreOutput {
   }
 
   private ChunkPublisher.Refused takeRefused() {
-    ChunkPublisher.Refused refused = new ChunkPublisher.Refused(overruns, unhijackable);
-    overruns = 0;
-    unhijackable = 0;
-    return refused;
+    ChunkPublisher.Refused taken = refused;
+    refused = ChunkPublisher.Refused.NONE;
+    return taken;
   }
 
   /** Sends what the flight recorder holds; without one there is nothing to do. */
@@ -64,12 +61,12 @@ final class CoreOutput {
       return;
     }
     RecordBatch all = recorder.take();
-    ChunkPublisher.Refused refused = takeRefused();
+    ChunkPublisher.Refused first = takeRefused();
     for (int from = 0; from < all.size(); from += recordsPerChunk) {
       int end = Math.min(all.size(), from + recordsPerChunk);
       RecordBatch part = new RecordBatch(end - from);
       part.addAll(all, from, end);
-      publisher.publish(part, from == 0 ? refused : new ChunkPublisher.Refused(0, 0));
+      publisher.publish(part, from == 0 ? first : ChunkPublisher.Refused.NONE);
     }
   }
 

@@ -13,6 +13,7 @@ import java.util.SortedMap;
  * @param records sent
  * @param overruns entries refused because ret_stack was full
  * @param unhijackable entries left alone
+ * @param abandoned calls that were forgotten though they may return yet
  * @param unsupported system calls that the program asked for in vain, with counts
  * @param undelivered why the end of its stream did not reach the sink; empty where it did
  */
@@ -23,6 +24,7 @@ public record CoreResult(
     long records,
     long overruns,
     long unhijackable,
+    long abandoned,
     SortedMap<String, Long> unsupported,
     String undelivered) {
 

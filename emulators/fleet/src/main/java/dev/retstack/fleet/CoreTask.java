@@ -69,6 +69,7 @@ final class CoreTask {
   private volatile CoreResult result;
   private long overruns;
   private long unhijackable;
+  private long abandoned;
   private long flushedAt = System.nanoTime();
   private volatile CoreProgress progress = CoreProgress.NOTHING;
 
@@ -359,7 +360,9 @@ final class CoreTask {
     Probe probe = core.probe();
     overruns += probe.overruns();
     unhijackable += probe.unhijackable();
-    output.refused(probe.overruns(), probe.unhijackable());
+    abandoned += probe.abandoned();
+    output.refused(
+        new ChunkPublisher.Refused(probe.overruns(), probe.unhijackable(), probe.abandoned()));
   }
 
   private void finish(CoreEnding ending) throws InterruptedException {
@@ -397,6 +400,7 @@ final class CoreTask {
             output.records(),
             overruns,
             unhijackable,
+            abandoned,
             new TreeMap<>(unsupported),
             undelivered);
     locked(

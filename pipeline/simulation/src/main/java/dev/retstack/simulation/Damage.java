@@ -28,6 +28,7 @@ record Damage(Field field, long bits) {
     LOST_BEFORE,
     OVERRUNS,
     UNHIJACKABLE,
+    ABANDONED,
     TASK,
     INTERRUPTS,
     END,
@@ -63,6 +64,7 @@ record Damage(Field field, long bits) {
       case LOST_BEFORE -> c.setLostBefore(c.getLostBefore() ^ bits);
       case OVERRUNS -> c.setOverruns(c.getOverruns() ^ bits);
       case UNHIJACKABLE -> c.setUnhijackable(c.getUnhijackable() ^ bits);
+      case ABANDONED -> c.setAbandoned(c.getAbandoned() ^ bits);
       case TASK -> c.setTask(c.getTask() ^ bits);
       case INTERRUPTS -> c.setInterrupts(c.getInterrupts() ^ some);
       case END -> c.setEnd(c.getEnd() == CoreEnd.FAULTED ? CoreEnd.RUNNING : CoreEnd.FAULTED);

@@ -244,6 +244,7 @@ final class HostileRecords {
               random.nextInt(20) == 0 ? 1 + random.nextInt(5) : 0,
               random.nextInt(40) == 0 ? edge() & Long.MAX_VALUE : 0,
               random.nextInt(40) == 0 ? edge() & Long.MAX_VALUE : 0,
+              random.nextInt(40) == 0 ? edge() & Long.MAX_VALUE : 0,
               first,
               random.nextInt(100) == 0 ? Math.max(time, edge()) : time,
               random.nextInt(500) == 0 ? ClockUnit.NANOSECONDS : ClockUnit.INSTRUCTIONS,

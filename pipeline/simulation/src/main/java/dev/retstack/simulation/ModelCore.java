@@ -72,6 +72,7 @@ final class ModelCore {
             m.lostBefore(),
             program.overruns(),
             0,
+            0,
             m.firstTime(),
             program.clock(),
             m.unit(),

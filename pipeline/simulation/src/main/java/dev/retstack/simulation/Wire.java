@@ -46,6 +46,7 @@ interface Wire {
             .setLostBefore(meta.lostBefore())
             .setOverruns(meta.overruns())
             .setUnhijackable(meta.unhijackable())
+            .setAbandoned(meta.abandoned())
             .setEnd(CoreEnd.valueOf(meta.end().name()))
             .setEndDetail(meta.endDetail())
             .setTask(meta.task())

@@ -49,6 +49,10 @@ public final class ChunkChecksum {
       sum.string("interrupts");
       sum.number(chunk.getInterrupts());
     }
+    if (chunk.getAbandoned() != 0) {
+      sum.string("abandoned");
+      sum.number(chunk.getAbandoned());
+    }
     return sum.crc.getValue();
   }
 

@@ -129,6 +129,7 @@ public final class Chunks {
     within(chunk, "lostBefore", chunk.getLostBefore(), Long.MAX_VALUE);
     within(chunk, "overruns", chunk.getOverruns(), Long.MAX_VALUE);
     within(chunk, "unhijackable", chunk.getUnhijackable(), Long.MAX_VALUE);
+    within(chunk, "abandoned", chunk.getAbandoned(), Long.MAX_VALUE);
     within(chunk, "interrupts", chunk.getInterrupts(), DEPTH_MAX);
     if (chunk.getFirstTime() > chunk.getLastTime()) {
       throw refused(

@@ -21,6 +21,7 @@ class ChunksTest {
     refused(c -> c.setLostBefore(-1), "lostBefore -1 is outside");
     refused(c -> c.setOverruns(-1), "overruns -1 is outside");
     refused(c -> c.setUnhijackable(-1), "unhijackable -1 is outside");
+    refused(c -> c.setAbandoned(-1), "abandoned -1 is outside");
     refused(c -> c.setFirstTime(8), "firstTime 8 is after lastTime 7");
     refused(c -> c.setEnd(CoreEnd.UNKNOWN), "end is none this version knows");
     refused(c -> c.setCodec("zip"), "unknown codec 'zip'");

@@ -156,6 +156,12 @@ public final class FleetRun {
             "core %s: %,d calls untraced: their return address was not where the ABI puts it"
                 .formatted(result.name(), result.unhijackable()));
       }
+      if (result.abandoned() > 0) {
+        terminal.note(
+            "core %s: %,d calls of abandoned coroutines forgotten: should they return, no record"
+                    .formatted(result.name(), result.abandoned())
+                + " tells");
+      }
       result
           .unsupported()
           .forEach(

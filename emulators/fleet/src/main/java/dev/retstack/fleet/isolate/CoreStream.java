@@ -33,6 +33,7 @@ final class CoreStream {
   private long time;
   private long overruns;
   private long unhijackable;
+  private long abandoned;
   private CoreEnding ending;
   private String undelivered = "";
   private CoreResult result;
@@ -149,6 +150,7 @@ final class CoreStream {
     records += chunk.getRecordCount();
     overruns += chunk.getOverruns();
     unhijackable += chunk.getUnhijackable();
+    abandoned += chunk.getAbandoned();
     time = chunk.getLastTime();
     if (chunk.getEnd() != CoreEnd.RUNNING) {
       ending =
@@ -219,6 +221,14 @@ final class CoreStream {
   private CoreResult result(
       CoreEnding how, long instructions, SortedMap<String, Long> unsupported) {
     return new CoreResult(
-        spec.name(), how, instructions, records, overruns, unhijackable, unsupported, undelivered);
+        spec.name(),
+        how,
+        instructions,
+        records,
+        overruns,
+        unhijackable,
+        abandoned,
+        unsupported,
+        undelivered);
   }
 }

@@ -8,6 +8,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 /**
  * The contexts of a core: its tasks, each with a ret_stack, and on top of it one per interrupt that
@@ -85,6 +86,12 @@ final class Contexts<S extends FrameStack> {
     tasks = new GuestTasks<>(stacks, windows, declared, this::forget);
     current = tasks.add(0).top;
     current.task.started = true;
+    givenUp.among(
+        () ->
+            all().stream()
+                .flatMapToLong(s -> IntStream.range(0, s.size()).mapToLong(s::retP))
+                .sorted()
+                .toArray());
   }
 
   /** The context that the core is in. */

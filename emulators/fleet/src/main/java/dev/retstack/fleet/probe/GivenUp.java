@@ -3,6 +3,7 @@ package dev.retstack.fleet.probe;
 import dev.retstack.fleet.core.GuestAccessException;
 import dev.retstack.fleet.core.GuestMemory;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -10,6 +11,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.function.IntToLongFunction;
+import java.util.function.Supplier;
 
 /**
  * Frames that were taken for dead. Most are: a longjmp left them. But where a stack lies inside of
@@ -24,6 +26,9 @@ final class GivenUp {
 
   private static final int FIRST_SWEEP = 1 << 10;
 
+  /** Bytes below the stack pointer at entry in which a return address is saved, at most. */
+  private static final long SAVED_WITHIN = 16 * 1024L;
+
   /** How often a frame may stand in the way of the exit of another before it is gone. */
   private static final int DOUBTS_MOST = 8;
 
@@ -32,7 +37,7 @@ final class GivenUp {
    *
    * @param fromPc where it returns to, whoever was tail-called away
    * @param up as {@link EntryPoints#up}
-   * @param slot the word in memory that was hijacked; 0 where that is not known
+   * @param slot the word in memory that holds the handler; 0 where that is not known
    * @param place where it returns, as the probe numbers it
    * @param convention index of the convention that it was entered by
    * @param task whose it was
@@ -57,6 +62,10 @@ final class GivenUp {
     Frame of(long id) {
       return new Frame(selfPc, fromPc, retP, up, slot, place, convention, id);
     }
+
+    Frame savedIn(long word) {
+      return new Frame(selfPc, fromPc, retP, up, word, place, convention, task);
+    }
   }
 
   /** The words that hold return addresses. */
@@ -66,6 +75,9 @@ final class GivenUp {
 
     /** Puts a return address back where a slot holds the handler of a place. */
     void restore(long slot, int place, long fromPc);
+
+    /** The highest word from one address up to below another that holds a handler; 0: none. */
+    long find(int place, long low, long high);
   }
 
   /**
@@ -89,6 +101,21 @@ final class GivenUp {
         memory.writeWord(slot, fromPc);
       }
     }
+
+    @Override
+    public long find(int place, long low, long high) {
+      long handler = handlers.applyAsLong(place);
+      try {
+        for (long at = high - memory.wordBytes(); at - low >= 0; at -= memory.wordBytes()) {
+          if (memory.readWord(at) == handler) {
+            return at;
+          }
+        }
+      } catch (GuestAccessException noStackThere) {
+        // the frame is of less than was searched
+      }
+      return 0;
+    }
   }
 
   /** What the registers tell of a return that has just arrived. */
@@ -107,9 +134,12 @@ final class GivenUp {
   }
 
   private static final class Kept {
-    final Frame frame;
+    Frame frame;
     final long age;
     int doubts;
+
+    /** True where its slot was looked for already. */
+    boolean sought;
 
     Kept(Frame frame, long age) {
       this.frame = frame;
@@ -126,6 +156,8 @@ final class GivenUp {
   private long added;
   private int sweepAt = FIRST_SWEEP;
   private boolean changed;
+  private long abandoned;
+  private Supplier<long[]> open = () -> new long[0];
 
   /** None. */
   GivenUp(Slots memory) {
@@ -138,6 +170,24 @@ final class GivenUp {
 
   int size() {
     return kept.size();
+  }
+
+  /**
+   * Says which frames are open, as their retp, sorted.
+   *
+   * @param slots of all contexts
+   */
+  void among(Supplier<long[]> slots) {
+    open = slots;
+  }
+
+  /** Frames that were forgotten though they may return yet, since {@link #clearAbandoned}. */
+  long abandoned() {
+    return abandoned;
+  }
+
+  void clearAbandoned() {
+    abandoned = 0;
   }
 
   /** True where there are others than at the last call. */
@@ -179,7 +229,9 @@ final class GivenUp {
   }
 
   private void sweep() {
+    long[] openSlots = open.get();
     for (Kept k : List.copyOf(kept.values())) {
+      seek(k, openSlots);
       if (!holds(k.frame)) {
         remove(k);
       }
@@ -193,9 +245,36 @@ final class GivenUp {
           memory.restore(over.frame.slot(), over.frame.place(), over.frame.fromPc());
         }
         remove(over);
+        abandoned++;
       }
     }
     sweepAt = Math.clamp(2L * kept.size(), FIRST_SWEEP, MOST);
+  }
+
+  /**
+   * What was hijacked was a register: the function has saved it since, in its frame. That ends
+   * where the next frame begins; of those that were given up only one with the same handler could
+   * be mistaken for it.
+   */
+  private void seek(Kept k, long[] openSlots) {
+    if (k.frame.slot() != 0 || k.sought) {
+      return;
+    }
+    k.sought = true;
+    long high = k.frame.retP();
+    long low = Long.compareUnsigned(high, SAVED_WITHIN) < 0 ? 0 : high - SAVED_WITHIN;
+    int next = Arrays.binarySearch(openSlots, high);
+    next = next < 0 ? -next - 2 : next - 1;
+    if (next >= 0 && openSlots[next] - low > 0) {
+      low = openSlots[next];
+    }
+    for (Kept below : kept.subMap(low, false, high, false).descendingMap().values()) {
+      if (below.frame.place() == k.frame.place()) {
+        low = below.frame.retP();
+        break;
+      }
+    }
+    k.frame = k.frame.savedIn(memory.find(k.frame.place(), low, high));
   }
 
   /** True where its slot holds the handler, or is not known. */

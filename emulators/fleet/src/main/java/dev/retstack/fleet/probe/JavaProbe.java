@@ -434,11 +434,17 @@ public final class JavaProbe implements BlockProbe, GivenUp.Arrival {
     events.moveTo(batch);
     overruns = 0;
     unhijackable = 0;
+    givenUp.clearAbandoned();
   }
 
   @Override
   public long overruns() {
     return overruns;
+  }
+
+  @Override
+  public long abandoned() {
+    return givenUp.abandoned();
   }
 
   @Override

@@ -92,8 +92,13 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
     frames.save(core);
     long task = contexts.current().task.id;
     NativeFrames.takeFresh(layout, core, frame -> givenUp.add(frame.of(task)));
-    showGivenUp();
+    noteGivenUp();
     return frames;
+  }
+
+  /** What was taken for dead, as far as the probe in C has told of it. */
+  GivenUp givenUp() {
+    return givenUp;
   }
 
   /** All frames but so many are taken for dead, where the probe in C had no room to note them. */
@@ -103,11 +108,17 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
     goOn();
   }
 
-  /** The probe in C must know which frames were given up, to ask whether one returns. */
-  private void showGivenUp() {
-    if (!givenUp.takeChange()) {
-      return;
+  /** Other frames may have been given up: the probe in C asks for them where it must know. */
+  private void noteGivenUp() {
+    if (givenUp.takeChange()) {
+      core.set("given_up_stale", 1);
+      core.set("any_given_up", givenUp.isEmpty() ? 0 : 1);
     }
+  }
+
+  /** The probe in C must know which frames were given up. */
+  void showGivenUp() {
+    frames();
     if (dead.byteSize() < givenUp.size() * givenUpBytes) {
       dead = arena.allocate(2L * givenUp.size() * givenUpBytes, Long.BYTES);
     }
@@ -121,7 +132,8 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
     }
     core.set("given_up", dead);
     core.set("given_up_count", givenUp.size());
-    core.set("any_given_up", givenUp.isEmpty() ? 0 : 1);
+    core.set("given_up_stale", 0);
+    core.set("unsure", 0);
   }
 
   /** All there are, those of the current context as they are now. */
@@ -155,7 +167,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
     mode |= declared.areDeclared() && contexts.outside() ? layout.at("MODE_DECLARED") : 0;
     mode |= current.isFunction ? layout.at("MODE_HANDLER") : 0;
     core.set("mode", mode);
-    showGivenUp();
+    noteGivenUp();
   }
 
   /** The guest's mappings have changed: the variable that names the task may lie elsewhere. */

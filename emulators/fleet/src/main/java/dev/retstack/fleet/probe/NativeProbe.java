@@ -141,6 +141,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
         .on("ENTRY_TASK", contexts::enter)
         .on("EXIT_TASK", () -> contexts.exit(engine.reg_read(stackPointer), arrival))
         .on("GIVEN_UP", () -> contexts.giveUp((int) core.get("stop_value")))
+        .on("WHICH_GIVEN_UP", contexts::showGivenUp)
         .on("HANDLER_LEFT", contexts::leaveHandler);
     List<AbiCard> cards = points.cards();
     NativeRegisters registers = NativeRegisters.of(engine, isa, cards);
@@ -401,11 +402,17 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     core.recordInto(buffer);
     core.set("overruns", 0);
     core.set("unhijackable", 0);
+    contexts.givenUp().clearAbandoned();
   }
 
   @Override
   public long overruns() {
     return core.get("overruns");
+  }
+
+  @Override
+  public long abandoned() {
+    return contexts.givenUp().abandoned();
   }
 
   @Override

@@ -71,6 +71,11 @@ public final class NoProbe implements BlockProbe {
   }
 
   @Override
+  public long abandoned() {
+    return 0;
+  }
+
+  @Override
   public long unhijackable() {
     return 0;
   }

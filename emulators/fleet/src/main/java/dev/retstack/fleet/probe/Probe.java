@@ -83,4 +83,7 @@ public interface Probe {
 
   /** Entries in this batch that were left alone because the slot did not hold the parent. */
   long unhijackable();
+
+  /** Frames forgotten in this batch that may return yet: more were taken for dead than are kept. */
+  long abandoned();
 }

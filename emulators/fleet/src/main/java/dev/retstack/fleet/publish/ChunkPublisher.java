@@ -40,9 +40,16 @@ public final class ChunkPublisher {
    *
    * @param overruns entries refused because ret_stack was full
    * @param unhijackable entries left alone
+   * @param abandoned frames forgotten that may return yet
    */
-  public record Refused(long overruns, long unhijackable) {
-    private static final Refused NONE = new Refused(0, 0);
+  public record Refused(long overruns, long unhijackable, long abandoned) {
+    public static final Refused NONE = new Refused(0, 0, 0);
+
+    /** Both together. */
+    public Refused plus(Refused more) {
+      return new Refused(
+          overruns + more.overruns, unhijackable + more.unhijackable, abandoned + more.abandoned);
+    }
   }
 
   /**
@@ -127,6 +134,7 @@ public final class ChunkPublisher {
             .setRecordsBefore(records)
             .setOverruns(refused.overruns())
             .setUnhijackable(refused.unhijackable())
+            .setAbandoned(refused.abandoned())
             .setTask(place.task())
             .setInterrupts(place.interrupts());
     if (ending != null) {

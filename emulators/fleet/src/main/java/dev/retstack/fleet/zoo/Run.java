@@ -26,6 +26,7 @@ public record Run(
     long instructions,
     long overruns,
     long unhijackable,
+    long abandoned,
     int batches) {
 
   /** Runs a program with default options in long slices. */
@@ -82,6 +83,7 @@ public record Run(
         if (how != Core.Slice.DEADLINE) {
           all.overruns += core.probe().overruns();
           all.unhijackable += core.probe().unhijackable();
+          all.abandoned += core.probe().abandoned();
           all.batches++;
           all.append(core.probe().batch());
           core.probe().clear();
@@ -95,6 +97,7 @@ public record Run(
           core.instructions(),
           all.overruns,
           all.unhijackable,
+          all.abandoned,
           all.batches);
     }
   }
@@ -122,6 +125,7 @@ public record Run(
     RecordBatch records = new RecordBatch(1 << 10);
     long overruns;
     long unhijackable;
+    long abandoned;
     int batches;
 
     void append(RecordBatch more) {

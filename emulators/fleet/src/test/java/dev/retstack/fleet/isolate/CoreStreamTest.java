@@ -94,7 +94,7 @@ class CoreStreamTest {
   void anEndWithoutALastChunkIsNotBelieved() {
     CoreResult told =
         new CoreResult(
-            "core", new CoreEnding(CoreEnd.HALTED, 0, ""), 1, 1, 0, 0, new TreeMap<>(), "");
+            "core", new CoreEnding(CoreEnd.HALTED, 0, ""), 1, 1, 0, 0, 0, new TreeMap<>(), "");
     assertThatThrownBy(() -> stream.close(told)).isInstanceOf(StreamCorruptedException.class);
   }
 

@@ -167,7 +167,7 @@ class DeclaredTasksTest {
         (id, batch) ->
             trees.put(
                 name(image, id),
-                new Run(image, run.ending(), batch, "", 0, 0, 0, 0).tree().lines()));
+                new Run(image, run.ending(), batch, "", 0, 0, 0, 0, 0).tree().lines()));
     return trees;
   }
 

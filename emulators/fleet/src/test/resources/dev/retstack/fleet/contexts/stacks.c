@@ -147,6 +147,17 @@ CALLED void body(void) {
   now = MAIN; /* uc_link goes on there */
 }
 
+/* True where who runs has its stack in a frame of another, or in that of one whose stack lies there. */
+static int runs_in(int who) {
+  for (int i = now; i != MAIN && all[i].scope > 0;) {
+    i = scopes[all[i].scope].of;
+    if (i == who) {
+      return 1;
+    }
+  }
+  return 0;
+}
+
 static int any_free(void) {
   for (int i = 0; i < MANY; i++) {
     if (all[i].state == FREE) {
@@ -290,7 +301,7 @@ CALLED int work(int depth) {
       break;
     case 14: {
       int who = (int)draw(MANY);
-      if (all[who].state == WAITING) {
+      if (all[who].state == WAITING && !runs_in(who)) {
         end_of(who);
       }
       break;

@@ -28,6 +28,7 @@ record HeldChunk(ChunkMeta meta, PackedRecords records) {
     out.writeLong(meta.lostBefore());
     out.writeLong(meta.overruns());
     out.writeLong(meta.unhijackable());
+    out.writeLong(meta.abandoned());
     out.writeLong(meta.firstTime());
     out.writeLong(meta.lastTime());
     Fields.writeText(out, meta.unit().name());
@@ -44,6 +45,7 @@ record HeldChunk(ChunkMeta meta, PackedRecords records) {
   static HeldChunk readFrom(DataInput in) throws IOException {
     ChunkMeta meta =
         new ChunkMeta(
+            in.readLong(),
             in.readLong(),
             in.readLong(),
             in.readLong(),
@@ -68,6 +70,7 @@ record HeldChunk(ChunkMeta meta, PackedRecords records) {
   /** Looks at all of it, so that whoever applies it finds it sound. */
   private void check() throws IOException {
     long least = Math.min(Math.min(meta.lostBefore(), meta.overruns()), meta.unhijackable());
+    least = Math.min(least, meta.abandoned());
     if (Math.min(Math.min(least, meta.recordsBefore()), meta.interrupts()) < 0) {
       throw new IOException("corrupt snapshot: a negative count in chunk " + sequence());
     }

@@ -13,6 +13,11 @@ public enum Stat {
   OVERRUNS(WARNING, CAPTURE, true, "calls that ran untraced because ret_stack was full"),
   UNHIJACKABLE(
       WARNING, CAPTURE, true, "calls that ran untraced because the slot held no return address"),
+  ABANDONED_CALLS(
+      INFO,
+      CAPTURE,
+      false,
+      "unwound calls, of coroutines left for good, of which a return would not be seen"),
   TIME_BACKWARDS(WARNING, CAPTURE, true, "records older than the one before; counted as equal"),
   FAULTED_CORES(ERROR, CAPTURE, true, "cores that ended because guest or emulator failed"),
   WAITING_CORES(WARNING, CAPTURE, true, "cores that wait for an interrupt that never comes"),

@@ -10,6 +10,7 @@ import java.util.Objects;
  * @param lostBefore records dropped between the previous chunk and this one
  * @param overruns calls untraced because ret_stack was full
  * @param unhijackable calls untraced because their slot held no return address
+ * @param abandoned calls forgotten that may return yet
  * @param firstTime time of the first record, else the core's clock
  * @param lastTime time of the last record; in the last chunk the core's clock when it ended
  * @param endDetail exit code or fault in words, in the last chunk
@@ -22,6 +23,7 @@ public record ChunkMeta(
     long lostBefore,
     long overruns,
     long unhijackable,
+    long abandoned,
     long firstTime,
     long lastTime,
     ClockUnit unit,
@@ -56,6 +58,7 @@ public record ChunkMeta(
         lostBefore,
         overruns,
         unhijackable,
+        0,
         firstTime,
         lastTime,
         unit,
@@ -73,6 +76,7 @@ public record ChunkMeta(
         lostBefore,
         overruns,
         unhijackable,
+        abandoned,
         firstTime,
         lastTime,
         unit,
@@ -97,6 +101,7 @@ public record ChunkMeta(
         lostBefore,
         overruns,
         unhijackable,
+        abandoned,
         firstTime,
         clock,
         unit,

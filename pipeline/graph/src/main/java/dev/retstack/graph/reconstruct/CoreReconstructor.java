@@ -164,6 +164,9 @@ public final class CoreReconstructor {
     if (meta.unhijackable() > 0) {
       listener.count(Stat.UNHIJACKABLE, meta.unhijackable());
     }
+    if (meta.abandoned() > 0) {
+      listener.count(Stat.ABANDONED_CALLS, meta.abandoned());
+    }
   }
 
   private void end(ChunkMeta meta) {

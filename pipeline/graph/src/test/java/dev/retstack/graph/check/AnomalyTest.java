@@ -243,6 +243,15 @@ class AnomalyTest {
   }
 
   @Test
+  void callsThatWereForgottenAreCountedAndNoAnomaly() {
+    Stream s = inA();
+    ChunkMeta m = s.meta();
+    s.send(new ChunkMeta(0, 0, 0, 0, 0, 7, 0, m.lastTime(), m.unit(), CoreEnd.RUNNING, "", 0, 0));
+    assertThat(s.state().anomalies()).isEmpty();
+    assertThat(stats(s)).containsExactly("ABANDONED_CALLS 7", "OPEN_CALLS 2");
+  }
+
+  @Test
   void overrunsNameTheirFunctionsAndAreCountedForEach() {
     Stream s = inA();
     for (int i = 0; i < 30; i++) {

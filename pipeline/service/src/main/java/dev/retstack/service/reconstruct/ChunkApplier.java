@@ -137,6 +137,7 @@ public final class ChunkApplier {
         chunk.getLostBefore(),
         chunk.getOverruns(),
         chunk.getUnhijackable(),
+        chunk.getAbandoned(),
         chunk.getFirstTime(),
         chunk.getLastTime(),
         ClockUnit.valueOf(chunk.getClockUnit().name()),
