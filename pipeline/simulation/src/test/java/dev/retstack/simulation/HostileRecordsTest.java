@@ -2,7 +2,6 @@ package dev.retstack.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.graph.aggregate.CallProfile;
 import dev.retstack.graph.aggregate.CallTreeLog;
 import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.GraphState;
@@ -304,10 +303,11 @@ class HostileRecordsTest {
       }
       assertThat(begun).as("calls, of which none is invented").isLessThanOrEqualTo(entries);
       if (at.holding().isEmpty()) {
-        for (CallProfile profile : at.profiles().values()) {
-          assertThat(profile.functionCount()).isLessThanOrEqualTo(hostile.limits().functions());
-          assertThat(profile.edgeCount()).isLessThanOrEqualTo(hostile.limits().edges());
-        }
+        at.profiles(
+            (_, profile) -> {
+              assertThat(profile.functionCount()).isLessThanOrEqualTo(hostile.limits().functions());
+              assertThat(profile.edgeCount()).isLessThanOrEqualTo(hostile.limits().edges());
+            });
       }
       for (ClockUnit unit : ClockUnit.values()) {
         show(at.report(unit));

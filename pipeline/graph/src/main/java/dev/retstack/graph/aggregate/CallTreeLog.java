@@ -27,6 +27,9 @@ public final class CallTreeLog {
   /** About what a row takes that is not packed. */
   private static final int ROW_BYTES = 64;
 
+  /** What a row takes beside the columns that has values, and stands in no other. */
+  private static final int BESIDE_BYTES = 192;
+
   private final int limit;
   private final StateBudget.Account account;
 
@@ -54,14 +57,30 @@ public final class CallTreeLog {
     return size >= capacity && !grow();
   }
 
+  /** The same of rows that are no calls: what happened in them is put beside the columns. */
+  boolean isFullBeside() {
+    if (!isFull() && !account.fits(BESIDE_BYTES)) {
+      close();
+    }
+    return isFull();
+  }
+
+  private void close() {
+    closed = true;
+    capacity = 0;
+  }
+
   private boolean grow() {
     if (closed || size >= limit) {
       return false;
     }
     // one that was packed goes on only where the limit has become higher since
     boolean fits = packed == null || account.fits((long) ROW_BYTES * size);
-    closed = !fits || !(columns().capacity() > size || columns.grow());
-    capacity = closed ? 0 : columns.capacity();
+    if (fits && (columns().capacity() > size || columns.grow())) {
+      capacity = columns.capacity();
+    } else {
+      close();
+    }
     return !closed;
   }
 
@@ -249,6 +268,7 @@ public final class CallTreeLog {
 
   /** Writes the rows as they are, packed where they are. */
   void writeTo(DataOutput out) throws IOException {
+    out.writeBoolean(closed);
     out.writeBoolean(packed != null);
     if (packed != null) {
       packed.writeTo(out);
@@ -259,6 +279,7 @@ public final class CallTreeLog {
 
   /** Reads what {@link #writeTo} wrote into this empty log. */
   void readFrom(DataInput in) throws IOException {
+    boolean wasClosed = in.readBoolean();
     if (in.readBoolean()) {
       hold(PackedTree.readFrom(in, limit));
       size = packed.size();
@@ -266,6 +287,9 @@ public final class CallTreeLog {
       columns.readFrom(in, limit);
       size = columns.size();
       capacity = columns.capacity();
+    }
+    if (wasClosed) {
+      close(); // a row that is missing is not followed by others, whatever room there is now
     }
   }
 }

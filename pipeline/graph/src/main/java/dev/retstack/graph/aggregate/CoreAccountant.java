@@ -214,7 +214,7 @@ final class CoreAccountant implements GraphListener {
   }
 
   private void countNotKept() {
-    if (tree.isFull()) {
+    if (tree.isFullBeside()) {
       stats.add(Stat.TREE_CALLS_NOT_KEPT, 1);
     }
   }
@@ -355,7 +355,7 @@ final class CoreAccountant implements GraphListener {
   }
 
   private int row(TreeKind kind, long selfPc, int above, long time) {
-    if (tree.isFull()) {
+    if (tree.isFullBeside()) {
       return CallTreeLog.NONE;
     }
     int row = tree.enter(kind, selfPc, above, time);

@@ -116,7 +116,7 @@ public final class CoreEvents {
   }
 
   private int row(TreeKind kind, long selfPc, int parent, long time, Ending ending) {
-    if (tree.isFull()) {
+    if (tree.isFullBeside()) {
       return CallTreeLog.NONE;
     }
     int row = tree.enter(kind, selfPc, parent, time);

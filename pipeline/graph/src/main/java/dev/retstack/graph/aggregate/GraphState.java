@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 /**
@@ -137,11 +138,7 @@ public final class GraphState {
   long bytes() {
     long sum = 0;
     for (CoreGraph core : cores.values()) {
-      sum += core.account().used();
-      sum +=
-          core.isHolding() && core.held().shown() != null
-              ? core.held().shown().account().used()
-              : 0;
+      sum += core.account().used(); // and in it that of the copy which is shown of it
     }
     for (CallProfile profile : profiles.values()) {
       sum += profile.account().used();
@@ -170,16 +167,9 @@ public final class GraphState {
 
   /** It is not used any more: what it holds of the budget is free for others. */
   public void close() {
-    cores.values().forEach(GraphState::close);
+    cores.values().forEach(core -> core.account().close());
     profiles.values().forEach(profile -> profile.account().close());
     imageAccounts.values().forEach(StateBudget.Account::close);
-  }
-
-  private static void close(CoreGraph core) {
-    core.account().close();
-    if (core.isHolding() && core.held().shown() != null) {
-      core.held().show(null);
-    }
   }
 
   public boolean hasImage(String imageId) {
@@ -365,7 +355,7 @@ public final class GraphState {
 
   /** What is shown of the cores that hold chunks behind gaps. */
   public Collection<CoreGraph> holding() {
-    return byTask ? List.of() : late.shown(late.holding());
+    return byTask ? List.of() : late.holding(events);
   }
 
   /** When its sessions were heard last, and which of them are over. */
@@ -375,7 +365,7 @@ public final class GraphState {
 
   /** Drops the sessions that are over, of which all was told; returns their names. */
   public Set<String> forget() {
-    Set<String> sessions = ages.drop(cores, late);
+    Set<String> sessions = ages.drop(cores, late, events);
     if (!sessions.isEmpty()) {
       lastCore = null;
       profiles
@@ -398,9 +388,10 @@ public final class GraphState {
     return sessions;
   }
 
-  /** A copy of a core that adds up for itself. */
+  /** A copy of a core that adds up for itself; what it holds the core holds. */
   private CoreGraph copy(CoreGraph core) {
-    StateBudget.Account account = budget.open(0).lenient(true);
+    StateBudget.Account account = core.account().part().lenient(true);
+    account.charge(PROFILE_BYTES);
     CallProfile beside = core.profile().beside(account);
     CoreGraph copy = newCore(core.key(), core.image(), core.unit(), beside, account);
     try {
@@ -463,17 +454,25 @@ public final class GraphState {
   public Collection<CoreGraph> cores() {
     return late.isEmpty() || byTask
         ? Collections.unmodifiableCollection(cores.values())
-        : late.shown(cores.values());
+        : late.shown(cores.values(), events);
   }
 
   /** A core, as {@link #cores()} has it. */
   public Optional<CoreGraph> core(CoreKey key) {
-    return Optional.ofNullable(cores.get(key)).map(core -> byTask ? core : late.shown(core));
+    return Optional.ofNullable(cores.get(key))
+        .map(core -> byTask ? core : late.shown(core, events));
   }
 
-  /** Totals per session, image and unit. */
-  public Map<ProfileKey, CallProfile> profiles() {
-    return late.isEmpty() || byTask ? Collections.unmodifiableMap(profiles) : late.merged(profiles);
+  /**
+   * Gives a reader the totals per session, image and unit. Where chunks are held it is a copy, of
+   * which there is one at a time.
+   */
+  public void profiles(BiConsumer<ProfileKey, CallProfile> reader) {
+    if (late.isEmpty() || byTask) {
+      profiles.forEach(reader);
+    } else {
+      late.merged(profiles, events, reader);
+    }
   }
 
   /** Known images by id. */

@@ -14,11 +14,11 @@ import java.io.DataOutput;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
@@ -56,9 +56,11 @@ final class LateCores {
     return holding.isEmpty();
   }
 
-  /** The cores that hold chunks. */
-  Collection<CoreGraph> holding() {
-    return holding.values();
+  /** What is shown of the cores that hold chunks. */
+  Collection<CoreGraph> holding(GraphEvents events) {
+    Collection<CoreGraph> all = shown(List.copyOf(holding.values()), events);
+    all.removeIf(core -> holding.get(core.key()) == null); // it had no room for what is shown
+    return all;
   }
 
   /** Chunks held. */
@@ -258,25 +260,45 @@ final class LateCores {
   /** Tells of what is held and was not told yet. */
   void tell(GraphEvents events) {
     for (CoreGraph core : List.copyOf(holding.values())) {
-      HeldChunks held = core.held();
-      while (!held.isEmpty() && !fits(core)) {
-        giveUp(core, events);
-      }
-      if (held.isEmpty()) {
+      if (!hasRoom(core, events)) {
         continue;
       }
+      HeldChunks held = core.held();
       CoreGraph shown = held.shown();
       long told = Math.max(held.told(), core.progress().nextSequence());
       if (shown != null && shown.progress().nextSequence() > told) {
         held.show(null); // shown to somebody, but not told
       }
       held.setTold(shown(core, told, events).progress().nextSequence());
+      settle(core, events);
     }
   }
 
-  /** What is shown of a core. */
-  CoreGraph shown(CoreGraph core) {
-    return core.isHolding() ? shown(core, Long.MAX_VALUE, null) : core;
+  /** Gives gaps up until there is room for what is shown; false where none is left. */
+  private boolean hasRoom(CoreGraph core, GraphEvents events) {
+    HeldChunks held = core.held();
+    while (!held.isEmpty() && !fits(core)) {
+      giveUp(core, events);
+    }
+    return !held.isEmpty();
+  }
+
+  /** What is shown of a core; a gap that there is no room to show is given up. */
+  CoreGraph shown(CoreGraph core, GraphEvents events) {
+    if (!core.isHolding() || !hasRoom(core, events)) {
+      return core;
+    }
+    CoreGraph shown = shown(core, Long.MAX_VALUE, null);
+    return settle(core, events) ? core : shown;
+  }
+
+  /** Gives all its gaps up where the copy that is shown has become larger than there is room. */
+  private boolean settle(CoreGraph core, GraphEvents events) {
+    boolean settles = !fits(core);
+    while (settles && core.isHolding()) {
+      giveUp(core, events);
+    }
+    return settles;
   }
 
   private CoreGraph shown(CoreGraph core, long tellFrom, GraphEvents events) {
@@ -296,24 +318,28 @@ final class LateCores {
   }
 
   /** Cores as they are shown. */
-  Collection<CoreGraph> shown(Collection<CoreGraph> cores) {
+  Collection<CoreGraph> shown(Collection<CoreGraph> cores, GraphEvents events) {
     List<CoreGraph> all = new ArrayList<>(cores.size());
-    cores.forEach(core -> all.add(shown(core)));
+    cores.forEach(core -> all.add(shown(core, events)));
     return all;
   }
 
-  /** These profiles, with what is shown of the cores that hold chunks. */
-  Map<ProfileKey, CallProfile> merged(Map<ProfileKey, CallProfile> profiles) {
-    Map<ProfileKey, CallProfile> all = new LinkedHashMap<>(profiles);
-    Set<ProfileKey> merged = new HashSet<>();
-    for (CoreGraph core : shown(holding.values())) {
+  /** These profiles, with what is shown of the cores that hold chunks; one copy at a time. */
+  void merged(
+      Map<ProfileKey, CallProfile> profiles,
+      GraphEvents events,
+      BiConsumer<ProfileKey, CallProfile> reader) {
+    Map<ProfileKey, List<CallProfile>> beside = new HashMap<>();
+    for (CoreGraph core : holding(events)) {
       ProfileKey key = new ProfileKey(core.key().session(), core.image().id(), core.unit());
-      if (merged.add(key)) {
-        all.put(key, profiles.get(key).copy());
-      }
-      all.get(key).merge(core.profile());
+      beside.computeIfAbsent(key, _ -> new ArrayList<>()).add(core.profile());
     }
-    return all;
+    profiles.forEach(
+        (key, profile) -> {
+          CallProfile shown = beside.containsKey(key) ? profile.copy() : profile;
+          beside.getOrDefault(key, List.of()).forEach(shown::merge);
+          reader.accept(key, shown);
+        });
   }
 
   /** Cores as they are at hand. */

@@ -95,7 +95,7 @@ public final class SessionAges {
   }
 
   /** Takes the cores of sessions that are over out of a state; returns these sessions. */
-  Set<String> drop(Map<CoreKey, CoreGraph> cores, LateCores late) {
+  Set<String> drop(Map<CoreKey, CoreGraph> cores, LateCores late, GraphEvents events) {
     Set<String> sessions = new HashSet<>();
     if (!toDrop) {
       return sessions;
@@ -105,7 +105,7 @@ public final class SessionAges {
         cores.values().stream().filter(core -> over.contains(core.key().session())).toList();
     long records = 0;
     long lost = 0;
-    for (CoreGraph core : late.shown(gone)) {
+    for (CoreGraph core : late.shown(gone, events)) {
       sessions.add(core.key().session());
       records += core.progress().records();
       lost += core.progress().lost();

@@ -46,7 +46,7 @@ final class TreeLosses {
 
   /** A row for a loss, if there is room. */
   void add(Loss loss) {
-    if (!tree.isFull()) {
+    if (!tree.isFullBeside()) {
       int row = tree.enter(TreeKind.LOSS, 0, CallTreeLog.NONE, loss.after());
       tree.setTask(row, task, instance);
       tree.finish(row, loss.after(), Ending.RETURNED);

@@ -34,10 +34,8 @@ public final class CoverageBuilder {
   /** The calls of a state. */
   public CoverageBuilder add(GraphState state) {
     state.images().values().forEach(this::add);
-    state
-        .profiles()
-        .forEach(
-            (key, profile) -> add(images.get(key.imageId()).symbols(), key.imageId(), profile));
+    state.profiles(
+        (key, profile) -> add(images.get(key.imageId()).symbols(), key.imageId(), profile));
     for (CoreGraph core : state.cores()) {
       cores.merge(core.image().id(), 1, Integer::sum);
     }

@@ -62,20 +62,29 @@ public final class StateBudget {
 
   /** An account with this promise, whether there is room or not: {@link #hasRoom} tells. */
   public Account open(long promise) {
-    return new Account(promise);
+    return new Account(null, promise);
   }
 
   /** What one part of a state holds. */
   public final class Account {
+    /** Of which all is taken that this one takes; null where it is taken of the budget. */
+    private final Account whole;
+
     private long promise;
     private long used;
     private long reserved;
     private long refusals;
     private boolean lenient;
 
-    private Account(long promise) {
+    private Account(Account whole, long promise) {
+      this.whole = whole;
       this.promise = promise;
       reserve(promise);
+    }
+
+    /** An account of what is a part of what this one holds: it has the same room. */
+    public Account part() {
+      return new Account(this, 0);
     }
 
     private void reserve(long bytes) {
@@ -104,7 +113,9 @@ public final class StateBudget {
     /** Takes bytes of what cannot be left out. */
     public void charge(long bytes) {
       used += bytes;
-      if (used > reserved) {
+      if (whole != null) {
+        whole.charge(bytes);
+      } else if (used > reserved) {
         reserve(stepped(used));
       }
     }
@@ -112,7 +123,9 @@ public final class StateBudget {
     /** Gives bytes back. */
     public void give(long bytes) {
       used -= bytes;
-      if (reserved - used > 4 * STEP && reserved > promise) {
+      if (whole != null) {
+        whole.give(bytes);
+      } else if (reserved > Math.max(promise, stepped(used))) {
         reserve(Math.max(promise, stepped(used)));
       }
     }
@@ -131,8 +144,11 @@ public final class StateBudget {
 
     /** Bytes that it may take. */
     public long room() {
-      return limit == Long.MAX_VALUE || lenient
-          ? Long.MAX_VALUE - used
+      if (limit == Long.MAX_VALUE || lenient) {
+        return Long.MAX_VALUE - used;
+      }
+      return whole != null
+          ? whole.room()
           : Math.max(promise, (limit - held.get() + reserved) / SHARE) - used;
     }
 
@@ -157,12 +173,14 @@ public final class StateBudget {
     /** It will hardly grow any more: of what it was promised it keeps what it uses. */
     public void settle() {
       promise = 0;
-      reserve(stepped(used));
+      if (whole == null) {
+        reserve(stepped(used));
+      }
     }
 
     /** Gives all back. */
     public void close() {
-      used = 0;
+      give(used);
       promise = 0;
       reserve(0);
     }

@@ -145,14 +145,12 @@ public final class ReportBuilder {
   private Map<String, CallProfile> merged(ClockUnit unit, TaskChoice tasks) {
     Map<String, CallProfile> merged = new TreeMap<>();
     for (GraphState state : states) {
-      state
-          .profiles()
-          .forEach(
-              (key, profile) -> {
-                if (key.unit() == unit) {
-                  into(merged, key.imageId()).merge(profile);
-                }
-              });
+      state.profiles(
+          (key, profile) -> {
+            if (key.unit() == unit) {
+              into(merged, key.imageId()).merge(profile);
+            }
+          });
       for (CoreGraph core : state.cores()) {
         core.profiles()
             .forEach(

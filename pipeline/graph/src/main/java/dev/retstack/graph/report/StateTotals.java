@@ -47,18 +47,16 @@ public final class StateTotals {
       totals.cores.add(CoreSum.of(core));
       addStats(core, totals.stats.computeIfAbsent(core.unit(), _ -> new StatCounts()));
     }
-    state
-        .profiles()
-        .forEach(
-            (key, profile) -> {
-              LongArrayList selfPcs = new LongArrayList(profile.functionCount());
-              for (int i = 0; i < profile.functionCount(); i++) {
-                selfPcs.add(profile.selfPc(i));
-              }
-              totals.images.add(
-                  new OfImage(
-                      state.images().get(key.imageId()), key.unit(), selfPcs, profile.functions()));
-            });
+    state.profiles(
+        (key, profile) -> {
+          LongArrayList selfPcs = new LongArrayList(profile.functionCount());
+          for (int i = 0; i < profile.functionCount(); i++) {
+            selfPcs.add(profile.selfPc(i));
+          }
+          totals.images.add(
+              new OfImage(
+                  state.images().get(key.imageId()), key.unit(), selfPcs, profile.functions()));
+        });
     return totals;
   }
 

@@ -1,6 +1,7 @@
 package dev.retstack.graph.aggregate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
 
 import dev.retstack.graph.Stream;
 import java.io.ByteArrayInputStream;
@@ -88,7 +89,7 @@ class SessionAgesTest {
     assertThat(state.cores()).hasSize(1);
     assertThat(state.forget()).containsExactly(session);
     assertThat(state.cores()).isEmpty();
-    assertThat(state.profiles()).isEmpty();
+    state.profiles((key, _) -> fail("totals of %s are left", key));
     assertThat(state.images()).isEmpty();
     state = copy(state);
     assertThat(state.ages().forgotten())

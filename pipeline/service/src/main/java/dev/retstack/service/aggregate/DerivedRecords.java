@@ -58,8 +58,8 @@ public final class DerivedRecords implements GraphEvents {
 
   /** Hears from now on what is found in this state, which was just loaded. */
   public void open(GraphState state) {
+    state.events(this); // first: what there is no room to show is told when it is asked for
     profiles.opened(state);
-    state.events(this);
   }
 
   /**

@@ -72,14 +72,18 @@ final class ProfileRecords {
 
   private Pass walk(GraphState state, long nextOffset, int most) {
     Pass pass = new Pass(nextOffset, most);
-    Map<ProfileKey, CallProfile> profiles = state.profiles();
-    profiles.forEach(
+    state.profiles(
         (key, profile) -> {
           pass.open(key, state.images().get(key.imageId()));
           rows(profile, pass);
         });
     if (pass.present < published.values().stream().mapToLong(PublishedRows::size).sum()) {
-      published.replaceAll((key, rows) -> pass.delete(key, rows, profiles.get(key)));
+      Map<ProfileKey, PublishedRows> kept = new HashMap<>();
+      state.profiles(
+          (key, profile) -> kept.put(key, pass.delete(key, published.remove(key), profile)));
+      published.forEach((key, rows) -> pass.delete(key, rows, null));
+      published.clear();
+      published.putAll(kept);
     }
     return pass;
   }
