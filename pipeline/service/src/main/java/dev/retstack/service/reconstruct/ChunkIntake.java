@@ -56,7 +56,7 @@ final class ChunkIntake {
 
   private Set<CoreKey> written = Set.of();
   private ChunkApplier applier;
-  private ImageWaits waits = new ImageWaits(0);
+  private ImageWaits waits = new ImageWaits(0, StateBudget.UNLIMITED.open(0));
   private boolean waited;
   private int careful;
   private long nextOffset;
@@ -94,7 +94,11 @@ final class ChunkIntake {
     long room = Math.max(LEAST_ROOM, settings.limits().late().bytes() / 2);
     applier =
         new ChunkApplier(StateCopy.state(state, settings.limits(), settings.rules(), budget()));
-    waits = state.remaining() == 0 ? new ImageWaits(room) : ImageWaits.readFrom(state, room);
+    StateBudget.Account account = budget().open(0);
+    waits =
+        state.remaining() == 0
+            ? new ImageWaits(room, account)
+            : ImageWaits.readFrom(state, room, account);
     waited = false;
     nextOffset = checkpoint.nextOffset();
     derived.open(applier.state());
@@ -110,6 +114,7 @@ final class ChunkIntake {
   void close() {
     if (isOpen()) {
       applier.state().close();
+      waits.close();
     }
   }
 
@@ -305,7 +310,8 @@ final class ChunkIntake {
       String reason =
           "its image is not there, and no room to wait for it longer, %,d chunks do: publish images"
                   .formatted(waits.chunks())
-              + " to topic %s first, or give more --late-mib".formatted(settings.topics().images());
+              + " to topic %s first, or give more --late-mib or --state-mib"
+                  .formatted(settings.topics().images());
       for (String image : waits.giveUp(reason)) {
         peers.images().tell(new ImageRegistry.GiveUp(image, foundImages));
       }

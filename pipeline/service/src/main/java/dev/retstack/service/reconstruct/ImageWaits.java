@@ -1,6 +1,7 @@
 package dev.retstack.service.reconstruct;
 
 import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.snapshot.Fields;
 import java.io.DataInput;
 import java.io.DataOutput;
@@ -55,6 +56,7 @@ final class ImageWaits {
   }
 
   private final long roomBytes;
+  private final StateBudget.Account account;
   private final Map<CoreKey, Core> cores = new LinkedHashMap<>();
   private final Map<String, Set<CoreKey>> awaited = new LinkedHashMap<>();
   private final Set<CoreKey> ready = new LinkedHashSet<>();
@@ -67,9 +69,26 @@ final class ImageWaits {
    * Nothing waits.
    *
    * @param roomBytes for what is known of those that wait, and as much again for their records
+   * @param account of which both are taken, within its share
    */
-  ImageWaits(long roomBytes) {
+  ImageWaits(long roomBytes, StateBudget.Account account) {
     this.roomBytes = roomBytes;
+    this.account = account;
+  }
+
+  /** It is not used any more: what it holds of the budget is free for others. */
+  void close() {
+    account.close();
+  }
+
+  private void take(long more) {
+    bytes += more;
+    account.charge(more);
+  }
+
+  private void give(long less) {
+    bytes -= less;
+    account.give(less);
   }
 
   boolean isEmpty() {
@@ -119,13 +138,13 @@ final class ImageWaits {
       core.image = image;
       cores.put(key, core);
       awaited.computeIfAbsent(image, _ -> new LinkedHashSet<>()).add(key);
-      bytes += core.bytes(key);
+      take(core.bytes(key));
     }
     core.offsets.add(record.offset());
-    bytes += CHUNK_BYTES;
+    take(CHUNK_BYTES);
     chunks++;
     int size = Math.max(0, record.serializedValueSize());
-    if (keptBytes + size <= roomBytes) {
+    if (keptBytes + size <= roomBytes && account.take(size)) {
       kept.put(record.offset(), record);
       keptBytes += size;
     }
@@ -133,7 +152,17 @@ final class ImageWaits {
 
   /** Whether some have to be {@link #giveUp given up}. */
   boolean isFull() {
-    return bytes > roomBytes && ready.isEmpty();
+    if (account.room() < 0) { // of what waits, records are the part that can be read again
+      account.give(keptBytes);
+      keptBytes = 0;
+      kept.clear();
+    }
+    return bytes > room() && ready.isEmpty();
+  }
+
+  /** For names and offsets. */
+  private long room() {
+    return Math.max(0, Math.min(roomBytes, bytes + account.room()));
   }
 
   /**
@@ -144,7 +173,7 @@ final class ImageWaits {
    */
   List<String> giveUp(String refusal) {
     List<String> given = new ArrayList<>();
-    long over = bytes - roomBytes / FREED * (FREED - 1);
+    long over = bytes - room() / FREED * (FREED - 1);
     for (Map.Entry<String, Set<CoreKey>> oldest : awaited.entrySet()) {
       if (over <= 0) {
         break;
@@ -206,8 +235,9 @@ final class ImageWaits {
   /** The first chunk of a core whose wait was over needs an image that is not there after all. */
   void again(CoreKey key, String image) {
     Core core = cores.get(key);
-    bytes += 2L * (image.length() - core.image.length());
+    give(core.bytes(key));
     core.image = image;
+    take(core.bytes(key));
     ready.remove(key);
     awaited.computeIfAbsent(image, _ -> new LinkedHashSet<>()).add(key);
   }
@@ -239,17 +269,18 @@ final class ImageWaits {
 
   private void forget(long offset) {
     chunks--;
-    bytes -= CHUNK_BYTES;
+    give(CHUNK_BYTES);
     ConsumerRecord<byte[], byte[]> record = kept.remove(offset);
     if (record != null) {
       keptBytes -= Math.max(0, record.serializedValueSize());
+      account.give(Math.max(0, record.serializedValueSize()));
     }
   }
 
   private void gone(CoreKey key, Core core) {
     cores.remove(key);
     ready.remove(key);
-    bytes -= core.bytes(key);
+    give(core.bytes(key));
   }
 
   /** Writes which chunks wait. */
@@ -267,8 +298,9 @@ final class ImageWaits {
   }
 
   /** Reads what {@link #writeTo} wrote; all images are waited for again. */
-  static ImageWaits readFrom(DataInput in, long roomBytes) throws IOException {
-    ImageWaits waits = new ImageWaits(roomBytes);
+  static ImageWaits readFrom(DataInput in, long roomBytes, StateBudget.Account account)
+      throws IOException {
+    ImageWaits waits = new ImageWaits(roomBytes, account);
     int count = Fields.readCount(in, CORES_MAX, "cores that wait for an image");
     for (int i = 0; i < count; i++) {
       CoreKey key = new CoreKey(Fields.readText(in), Fields.readText(in));
@@ -283,7 +315,7 @@ final class ImageWaits {
       }
       waits.awaited.computeIfAbsent(core.image, _ -> new LinkedHashSet<>()).add(key);
       waits.chunks += offsets;
-      waits.bytes += core.bytes(key) + (long) CHUNK_BYTES * offsets;
+      waits.take(core.bytes(key) + (long) CHUNK_BYTES * offsets);
     }
     return waits;
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
 import java.io.IOException;
@@ -46,14 +47,51 @@ class ImageWaitsTest {
   private static ImageWaits restarted(ImageWaits waits) throws IOException {
     ByteOutput out = new ByteOutput(1 << 10);
     waits.writeTo(out);
-    return ImageWaits.readFrom(new ByteInput(out.take()), ROOM);
+    return ImageWaits.readFrom(new ByteInput(out.take()), ROOM, unbounded());
+  }
+
+  private static StateBudget.Account unbounded() {
+    return StateBudget.UNLIMITED.open(0);
+  }
+
+  /** What waits is part of what the states of a member may hold. */
+  @Test
+  void namesOffsetsAndRecordsAreOfTheBudgetOfStates() throws Exception {
+    StateBudget budget = new StateBudget(1 << 20, 0);
+    ImageWaits waits = new ImageWaits(ROOM, budget.open(0));
+    int sent = 0;
+    while (!waits.isFull()) {
+      waits.add(core(sent), "image-" + sent, record(sent, 10_000));
+      sent++;
+      assertThat(budget.held()).isLessThan(budget.limit() / 4);
+    }
+    assertThat(waits.chunks()).as("more than there is room for records of").isEqualTo(sent);
+    assertThat(sent).isGreaterThan(200);
+    assertThat(waits.giveUp("no room")).isNotEmpty();
+    while (waits.next().length > 0) {
+      assertThat(waits.kept(waits.next())).as("records, which are read again").isNull();
+      for (long offset : waits.next()) {
+        waits.done(core((int) offset));
+      }
+    }
+    assertThat(waits.isFull()).isFalse();
+    assertThat(waits.chunks()).isPositive();
+    ByteOutput out = new ByteOutput(1 << 10);
+    waits.writeTo(out);
+    long held = budget.held();
+    waits.close();
+    assertThat(budget.held()).isZero();
+    ImageWaits again = ImageWaits.readFrom(new ByteInput(out.take()), ROOM, budget.open(0));
+    assertThat(budget.held()).isLessThanOrEqualTo(held).isPositive();
+    again.close();
+    assertThat(budget.held()).isZero();
   }
 
   /** In whatever order images come, members restart: each core's chunks are taken in order. */
   @Test
   void everyChunkComesOnceAndInTheOrderOfItsCore() throws Exception {
     Random random = new Random(SEED);
-    ImageWaits waits = new ImageWaits(ROOM);
+    ImageWaits waits = new ImageWaits(ROOM, unbounded());
     Map<CoreKey, ArrayDeque<Long>> expected = new HashMap<>();
     Map<Long, CoreKey> owner = new HashMap<>();
     int taken = 0;
@@ -96,7 +134,7 @@ class ImageWaitsTest {
    */
   @Test
   void roomIsBounded() {
-    ImageWaits waits = new ImageWaits(20_000);
+    ImageWaits waits = new ImageWaits(20_000, unbounded());
     int kept = 0;
     int offset = 0;
     while (!waits.isFull()) {
@@ -128,14 +166,15 @@ class ImageWaitsTest {
 
   @Test
   void whatIsCutOffIsRefused() throws Exception {
-    ImageWaits waits = new ImageWaits(ROOM);
+    ImageWaits waits = new ImageWaits(ROOM, unbounded());
     waits.add(core(1), "image", record(7, 3));
     ByteOutput out = new ByteOutput(1 << 10);
     waits.writeTo(out);
     byte[] bytes = out.take();
     for (int length = 0; length < bytes.length; length++) {
       ByteInput cut = new ByteInput(bytes, 0, length);
-      assertThatThrownBy(() -> ImageWaits.readFrom(cut, ROOM)).isInstanceOf(IOException.class);
+      assertThatThrownBy(() -> ImageWaits.readFrom(cut, ROOM, unbounded()))
+          .isInstanceOf(IOException.class);
     }
   }
 }
