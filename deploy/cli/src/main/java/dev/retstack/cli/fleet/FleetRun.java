@@ -72,6 +72,7 @@ public final class FleetRun {
       FleetListener listener,
       ControlChannel channel)
       throws IOException, InterruptedException {
+    noteLeftAlone(cores);
     return run(
         sink,
         line -> Fleet.run(cores, options, sink, new ProgressListener(line, listener), channel));
@@ -92,11 +93,19 @@ public final class FleetRun {
     if (!isolation.isolate()) {
       return run(cores, options, sink, FleetListener.NONE, channel);
     }
+    noteLeftAlone(cores);
     return run(
         sink,
         line ->
             IsolatedFleet.run(
                 cores, options, isolation.restarts(), sink, new DeathTeller(line), channel));
+  }
+
+  private void noteLeftAlone(List<CoreSpec> cores) {
+    cores.stream()
+        .map(CoreSpec::image)
+        .distinct()
+        .forEach(image -> image.leftAlone().ifPresent(terminal::note));
   }
 
   private List<CoreResult> run(ChunkSink sink, Runner fleet)

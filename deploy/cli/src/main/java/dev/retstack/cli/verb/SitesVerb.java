@@ -84,6 +84,7 @@ public final class SitesVerb extends Verb {
       case JSON -> Tables.json(out(), json(loaded, wanted));
     }
     note(summary(loaded, wanted, sites.size()));
+    loaded.leftAlone().ifPresent(this::note);
     return ExitCode.OK;
   }
 

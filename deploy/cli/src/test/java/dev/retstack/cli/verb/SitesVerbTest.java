@@ -72,6 +72,28 @@ class SitesVerbTest {
   }
 
   @Test
+  void functionsWithoutAFrameAreNamedWithTheFlagThatCuresIt() throws Exception {
+    String code = "int f(int x) { return x + 1; } int main(int n) { return f(n) - 2; }";
+    Path source = Files.writeString(dir.resolve("f.c"), code);
+    for (String frame : List.of("-g0", "-fno-omit-frame-pointer")) {
+      Path program = dir.resolve("f" + frame);
+      compileBy("m68k-linux-gnu-gcc", "-O2", "-pg", frame, "-static", source, "-o", program);
+      Ran sites = Ran.retstack("sites", program.toString());
+      assertThat(sites.code()).as(sites.err()).isEqualTo(ExitCode.OK);
+      Ran record = Ran.retstack("record", "--image", program.toString(), "-o", program + ".avro");
+      for (Ran ran : List.of(sites, record)) {
+        if (frame.equals("-g0")) {
+          assertThat(ran.err())
+              .contains("2 of 2 call sites are in functions without a frame")
+              .contains("compile with -pg -fno-omit-frame-pointer");
+        } else {
+          assertThat(ran.err()).doesNotContain("without a frame");
+        }
+      }
+    }
+  }
+
+  @Test
   void sitesOfAnObjectStandInSections() throws Exception {
     Path source = Files.writeString(dir.resolve("f.c"), "int f(int x) { return x + 1; }");
     Path object = dir.resolve("f.o");
@@ -91,7 +113,11 @@ class SitesVerbTest {
   }
 
   private static void compile(Object... arguments) throws Exception {
-    List<String> command = new ArrayList<>(List.of("x86_64-linux-gnu-gcc"));
+    compileBy("x86_64-linux-gnu-gcc", arguments);
+  }
+
+  private static void compileBy(String compiler, Object... arguments) throws Exception {
+    List<String> command = new ArrayList<>(List.of(compiler));
     Stream.of(arguments).map(Object::toString).forEach(command::add);
     Process process;
     try {

@@ -44,6 +44,10 @@ public record SiteFacts(
     return new SiteFacts(where, savedAt, frameBytes, value, copied);
   }
 
+  SiteFacts withWhere(Where place) {
+    return new SiteFacts(place, savedAt, frameBytes, keepsFrame, copied);
+  }
+
   SiteFacts withCopied(boolean value) {
     return new SiteFacts(where, savedAt, frameBytes, keepsFrame, value);
   }

@@ -57,6 +57,11 @@ public record Slot(
     return new Slot(Place.REGISTER, Where.UNKNOWN, retp, register, addend, Optional.empty());
   }
 
+  /** The same, only where the prologue has saved the return address. */
+  Slot whereSaved() {
+    return new Slot(place, Where.SAVED, address, register, addend, frame);
+  }
+
   /** The same, only where the prologue has left the return address in its register. */
   Slot whereNotSaved() {
     return new Slot(place, Where.IN_REGISTER, address, register, addend, frame);

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.isa;
 
+import dev.retstack.fleet.isa.SiteFacts.Where;
 import dev.retstack.fleet.isa.StackWalk.Effect;
 import dev.retstack.fleet.isa.StackWalk.Form;
 import java.nio.ByteBuffer;
@@ -37,7 +38,14 @@ final class X86 {
   /** How far behind a site the frame pointer is set, scheduled code in between: measured 40. */
   private static final int FRAME_WITHIN = 64;
 
+  /**
+   * Bytes from a function's beginning to its call behind the prologue, at most: beyond none is
+   * read.
+   */
+  private static final long PROLOGUE_MOST = 1024;
+
   private static final int RET = 0xc3;
+  private static final int ENTER = 0xc8;
 
   /**
    * What compilers and the kernel put at a site that may become a call, one byte to ten (Intel SDM
@@ -125,9 +133,35 @@ final class X86 {
             .map(facts -> facts.withKeepsFrame(sets(code, after, set, mask)));
   }
 
-  /** Reads what stands in front of a call that is made behind the prologue. */
+  /**
+   * Reads what stands in front of a call that is made behind the prologue. Where the function has
+   * not set the frame pointer that is another's, and so is the return address above it: then it is
+   * left alone. Where no symbol tells the function's beginning, or that is far, it is believed.
+   */
   static Prologue behindFrame(int wordBytes) {
-    return walk(wordBytes);
+    StackWalk walk = walk(wordBytes);
+    return (code, function, site, after) ->
+        walk.scan(code, function, site, after)
+            .map(
+                facts ->
+                    site - function <= 0
+                            || site - function > PROLOGUE_MOST
+                            || setsFrame(code, function, site, wordBytes)
+                        ? facts.withWhere(Where.SAVED)
+                        : SiteFacts.IN_REGISTER);
+  }
+
+  /** {@code mov %rsp,%rbp} in both forms, or {@code enter}. */
+  private static boolean setsFrame(Code code, long from, long to, int wordBytes) {
+    long mask = wordBytes == 8 ? 0xff_ffffL : 0xffffL;
+    for (long at = from; at < to; at++) {
+      long bytes = code.at(at) & mask;
+      if (bytes == (wordBytes == 8 ? 0xe5_8948L : 0xe589L)
+          || bytes == (wordBytes == 8 ? 0xec_8b48L : 0xec8bL)) {
+        return true;
+      }
+    }
+    return (code.at(from) & 0xff) == ENTER;
   }
 
   /**

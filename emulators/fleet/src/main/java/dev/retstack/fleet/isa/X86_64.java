@@ -98,7 +98,7 @@ final class X86_64 {
           .entryStub("c3")
           .prologue(X86.behindFrame(8))
           .returnAddress(Operand.word(UC_X86_REG_RSP, 0))
-          .slot(Operand.sum(UC_X86_REG_RBP, 8))
+          .slots(Slot.memory(Operand.sum(UC_X86_REG_RBP, 8)).whereSaved())
           .fpMustAgree(Operand.word(UC_X86_REG_RBP, 0), Operand.register(UC_X86_REG_RBP))
           .retpAtExit(Operand.sum(UC_X86_REG_RSP, -8))
           .slotFromFp(8)
@@ -142,7 +142,7 @@ final class X86_64 {
                       UC_X86_REG_R8,
                       UC_X86_REG_R9)
                   .sites(SiteTable.MCOUNT_LOC, X86.NOPS)
-                  .slot(Operand.sum(UC_X86_REG_RBP, 8))
+                  .slots(Slot.memory(Operand.sum(UC_X86_REG_RBP, 8)).whereSaved())
                   .fpMustAgree(Operand.word(UC_X86_REG_RBP, 0), Operand.register(UC_X86_REG_RBP))
                   .retpAtExit(Operand.sum(UC_X86_REG_RSP, -8))
                   .slotFromFp(8)

@@ -41,6 +41,11 @@ public record ActiveConvention(AbiCard card, List<Symbol> countingFunctions, Lis
         : Optional.empty();
   }
 
+  /** True for a site where the card has no slot: its function is left alone. */
+  boolean isLeftAlone(CallSite site) {
+    return card.slots().stream().noneMatch(slot -> slot.appliesTo(site.facts()));
+  }
+
   /** Index of the first site at or above an address. */
   private int firstFrom(long address) {
     int low = 0;

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -176,6 +177,30 @@ public final class LoadedImage {
         .map(CallSite::address)
         .sorted(Long::compareUnsigned)
         .toList();
+  }
+
+  /**
+   * What to say of calls that will run untraced since their functions make no frame, where such are
+   * known from the file.
+   */
+  public Optional<String> leftAlone() {
+    List<String> notes = new ArrayList<>();
+    for (ActiveConvention convention : conventions) {
+      long alone = convention.sites().stream().filter(convention::isLeftAlone).count();
+      if (alone > 0) {
+        notes.add(
+            "%s (%s, %s): %d of %d call sites are in functions without a frame, where nothing tells"
+                    .formatted(
+                        elf.name(),
+                        isa.name(),
+                        convention.card().name(),
+                        alone,
+                        convention.sites().size())
+                + " the return address: those calls run untraced; compile with "
+                + convention.card().flags());
+      }
+    }
+    return notes.isEmpty() ? Optional.empty() : Optional.of(String.join("\n", notes));
   }
 
   /** The program as its file describes it. */

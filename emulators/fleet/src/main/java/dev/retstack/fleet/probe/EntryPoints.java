@@ -245,7 +245,9 @@ public final class EntryPoints {
         }
       }
     }
-    return new Site(returnAddress - size, among[0], SiteFacts.NONE);
+    long site = returnAddress - size;
+    AbiCard card = cards[among[0]];
+    return new Site(site, among[0], facts(card, code, site, returnAddress).orElse(SiteFacts.NONE));
   }
 
   private Optional<SiteFacts> facts(AbiCard card, Code code, long site, long after) {

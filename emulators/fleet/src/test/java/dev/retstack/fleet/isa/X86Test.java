@@ -2,9 +2,20 @@ package dev.retstack.fleet.isa;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.isa.SiteFacts.Where;
+import dev.retstack.fleet.loader.GuestCompiler;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.zoo.Run;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What gcc 12.2 puts around a call of the counting function, in bytes as objdump shows them. */
 class X86Test {
@@ -61,6 +72,69 @@ class X86Test {
     assertThat(mcount(4, "55 89 e5 ff 71 fc")).isFalse();
     // lea 4(%esp),%eax; push -4(%eax)
     assertThat(mcount(4, "8d 44 24 04 ff 70 fc")).isFalse();
+  }
+
+  @Test
+  void aCallBehindNoFrameIsLeftAlone() {
+    assertThat(behindFrame(8, "55 48 89 e5")).isEqualTo(Where.SAVED);
+    assertThat(behindFrame(8, "f3 0f 1e fa 55 48 8b ec 53")).isEqualTo(Where.SAVED);
+    assertThat(behindFrame(8, "c8 10 00 00")).as("enter").isEqualTo(Where.SAVED);
+    assertThat(behindFrame(4, "57 55 89 e5")).isEqualTo(Where.SAVED);
+    // sub $8,%rsp; push %rbp alone; i386's mov %esp,%ebp
+    assertThat(behindFrame(8, "48 83 ec 08")).isEqualTo(Where.IN_REGISTER);
+    assertThat(behindFrame(8, "55")).isEqualTo(Where.IN_REGISTER);
+    assertThat(behindFrame(8, "55 89 e5")).isEqualTo(Where.IN_REGISTER);
+    assertThat(behindFrame(4, "83 ec 0c")).isEqualTo(Where.IN_REGISTER);
+    assertThat(behindFrame(8, "")).as("no symbol").isEqualTo(Where.SAVED);
+  }
+
+  private static Where behindFrame(int wordBytes, String before) {
+    return scan(X86.behindFrame(wordBytes), before, "c3").where();
+  }
+
+  /**
+   * Where %rbp names something else its neighbour is no return address, but a word of the program.
+   */
+  @ParameterizedTest
+  @EnumSource(ProbeKind.class)
+  void aFunctionOfAnAssemblerIsLeftAloneAndCounted(ProbeKind probe, @TempDir Path folder)
+      throws IOException, InterruptedException {
+    LoadedImage image = compile("bare.c", "-pg", folder);
+    Run untraced = Run.of(image, Run.options().withTraced(false), 1_000_000, core -> {});
+    Run run = Run.of(image, Run.options().withProbe(probe), 1_000_000, core -> {});
+    assertThat(run.ending()).isEqualTo(untraced.ending());
+    assertThat(run.output()).isEqualTo(untraced.output());
+    assertThat(run.unhijackable()).isEqualTo(100);
+    assertThat(run.counts()).containsEntry("framed", 50L).doesNotContainKeys("bare", "odd");
+    assertThat(image.leftAlone().orElseThrow()).contains(": 2 of 5 ", "-pg");
+  }
+
+  /** -mcmodel=large calls mcount through a register; another file of the program does not. */
+  @ParameterizedTest
+  @EnumSource(ProbeKind.class)
+  void aCallOfNoKnownFormIsTraced(ProbeKind probe, @TempDir Path folder)
+      throws IOException, InterruptedException {
+    LoadedImage image = compile("frames.c", "-pg -mcmodel=large", folder);
+    Run run = Run.of(image, Run.options().withProbe(probe), 1_000_000, core -> {});
+    assertThat(run.counts()).containsEntry("sized", 50L).containsKeys("fib", "middle");
+    assertThat(run.unhijackable()).isZero();
+  }
+
+  private static LoadedImage compile(String program, String flags, Path folder)
+      throws IOException, InterruptedException {
+    Path source = folder.resolve(program);
+    try (InputStream in =
+        X86Test.class.getResourceAsStream("/dev/retstack/fleet/contexts/" + program)) {
+      Files.copy(in, source);
+    }
+    GuestCompiler gcc = GuestCompiler.X86_64.assumeInstalled();
+    Path object = folder.resolve("object.o");
+    gcc.compile(object, (flags + " -O2 -w -c " + source).split(" "));
+    Path more = Files.writeString(folder.resolve("more.c"), "int more(int n) { return n + 1; }");
+    Path run = folder.resolve("run");
+    Path known = folder.resolve("more.o");
+    gcc.compile(known, "-pg", "-O2", "-c", more.toString());
+    return LoadedImage.load(gcc.compile(run, "-static", object.toString(), known.toString()));
   }
 
   @Test

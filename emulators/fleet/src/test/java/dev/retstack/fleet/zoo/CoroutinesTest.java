@@ -120,7 +120,7 @@ class CoroutinesTest {
   void thoseThatAreAbandonedAreCountedAndTheOthersReturn(String compiler, String flags)
       throws IOException, InterruptedException {
     LoadedImage image = compile("abandoned.c", compiler, flags);
-    String many = System.getProperty("retstack.abandoned", "20000");
+    String many = System.getProperty("retstack.abandoned", "8000");
     String seed = String.valueOf(Seeds.fresh() & 0x7fff_ffff);
     CoreOptions bare = Run.options();
     Run untraced = Run.of(image, bare.withTraced(false), 1_000_000, core -> {}, many, seed);

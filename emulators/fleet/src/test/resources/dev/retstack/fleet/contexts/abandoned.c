@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <ucontext.h>
 
-enum { WAITING = 8, STACK = 8192, PLACES = 1 << 20, ALIGN = 16 };
+enum { WAITING = 8, STACK = 8192, PLACES = 1 << 22, ALIGN = 16 };
 
 static ucontext_t base, one, waiting[WAITING];
 static long sum;
