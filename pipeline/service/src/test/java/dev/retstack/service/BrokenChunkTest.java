@@ -44,8 +44,12 @@ class BrokenChunkTest {
 
   /** Three good chunks and calls that never return, one that is poison, one behind it. */
   private static CoreScript bad(String name) {
+    return bad(name, "bad");
+  }
+
+  private static CoreScript bad(String name, String image) {
     CoreScript core =
-        new CoreScript(CoreScript.image("bad", "main", "leaf", "poison"), "hostile", name);
+        new CoreScript(CoreScript.image(image, "main", "leaf", "poison"), "hostile", name);
     core.enter("main").tick(3).enter("leaf").tick(2).exit(16).chunk();
     core.enter("leaf").tick(3).exit().chunk();
     core.enter("leaf").tick(1).chunk();
@@ -154,6 +158,11 @@ class BrokenChunkTest {
             expected(bad).anomalies().stream()
                 .map(a -> a.core() + " " + a.kind() + " " + a.time() + " " + a.message())
                 .toList());
+    checkLetters("bad-1 3", "bad-1 4", "bad-2 3", "bad-2 4");
+  }
+
+  /** Each names its core, and says what its chunk 3 did. */
+  private void checkLetters(String... coresAndChunks) throws Exception {
     List<DeadLetter> letters = decoded(bench.topics().deadLetters(), DeadLetter.class);
     assertThat(letters)
         .extracting(
@@ -161,12 +170,59 @@ class BrokenChunkTest {
               Chunk chunk = ConfluentFrame.decode(letter.getValue().array(), Chunk.class);
               return chunk.getCore() + " " + chunk.getSequence();
             })
-        .containsExactlyInAnyOrder("bad-1 3", "bad-1 4", "bad-2 3", "bad-2 4");
+        .containsExactlyInAnyOrder(coresAndChunks);
     assertThat(letters)
         .allSatisfy(
             letter ->
                 assertThat(letter.getReason())
-                    .contains("chunk 3 of core bad-", "made reconstruction fail"));
+                    .contains("chunk 3 of core ", "made reconstruction fail"));
+  }
+
+  /** What was held behind a gap, or until its image came, is in dead letters as well. */
+  @Test
+  void whatWasHeldHasItsDeadLetter() throws Exception {
+    CoreScript gap = bad("gap");
+    CoreScript waits = bad("waits", "comes-late");
+    List<Chunk> behind = new ArrayList<>(gap.chunks());
+    Chunk missing = behind.remove(2);
+    bench.produce(0, 0.5);
+    send(behind);
+    send(waits.chunks());
+    Pipeline first = PipelineService.start(member());
+    bench.awaitScrape(
+        first,
+        page ->
+            page.sum("retstack_waiting_for_image") == waits.chunks().size()
+                && page.sum("retstack_checkpoint_behind_chunks") == 0);
+    WAITS.await(first.stop()); // they are in its last checkpoint
+
+    bench.produce(0.5, 1);
+    try (Breaking _ = Breaking.of(key -> key.session().equals("hostile"), POISON);
+        Pipeline pipeline = PipelineService.start(member())) {
+      try (TraceProducer producer = new TraceProducer(bench.kafka(), bench.topics())) {
+        producer.image(waits.image());
+        producer.chunk(missing);
+        producer.flush();
+      }
+      awaitEnded(pipeline, bench.fleet());
+      awaitEnded(pipeline, List.of(gap, waits));
+      ChunkApplier expected = new ChunkApplier(States.of(bench.fleet()));
+      expected.image(gap.image());
+      expected.image(waits.image());
+      for (Chunk chunk : gap.chunks().subList(0, 2)) {
+        expected.apply(chunk);
+      }
+      for (Chunk chunk : goodPart(waits)) {
+        expected.apply(chunk);
+      }
+      Report report = WAITS.await(pipeline.view()).report(Optional.empty());
+      assertThat(report.functions()).isEqualTo(expected.state().report().functions());
+      assertThat(report.edges()).isEqualTo(expected.state().report().edges());
+      bench.awaitScrape(pipeline, page -> page.sum("retstack_checkpoint_behind_chunks") == 0);
+      WAITS.await(pipeline.stop());
+    }
+    // chunk 2 came when its core took no more
+    checkLetters("gap 2", "gap 3", "gap 4", "waits 3", "waits 4");
   }
 
   /** Cores that break with their first chunk, one behind the other: bounded work for each. */

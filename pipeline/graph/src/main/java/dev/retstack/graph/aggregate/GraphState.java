@@ -312,6 +312,14 @@ public final class GraphState {
     }
   }
 
+  /**
+   * Where chunks stand in their log that were held and then left out since their core broke; each
+   * is told once. Nobody refused them when they came.
+   */
+  public long[] takeLeftOut() {
+    return late.takeLeftOut();
+  }
+
   /** An empty state of the same limits and rules. */
   public GraphState blank() {
     return new GraphState(limits, rules, budget, byTask);

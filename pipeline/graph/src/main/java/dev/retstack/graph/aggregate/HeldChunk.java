@@ -36,6 +36,7 @@ record HeldChunk(ChunkMeta meta, PackedRecords records) {
     Fields.writeText(out, meta.endDetail());
     out.writeLong(meta.task());
     out.writeInt(meta.interrupts());
+    out.writeLong(records.position());
     Fields.writeText(out, records.codec());
     out.writeInt(records.count());
     out.writeInt(records.payload().length);
@@ -58,11 +59,12 @@ record HeldChunk(ChunkMeta meta, PackedRecords records) {
             Fields.readText(in),
             in.readLong(),
             in.readInt());
+    long position = in.readLong();
     String codec = Fields.readText(in);
     int count = Fields.readCount(in, Chunks.RECORDS_MAX, "records");
     byte[] payload = new byte[Fields.readCount(in, Chunks.PAYLOAD_BYTES_MAX, "bytes of records")];
     in.readFully(payload);
-    HeldChunk chunk = new HeldChunk(meta, new PackedRecords(codec, count, payload));
+    HeldChunk chunk = new HeldChunk(meta, new PackedRecords(position, codec, count, payload));
     chunk.check();
     return chunk;
   }

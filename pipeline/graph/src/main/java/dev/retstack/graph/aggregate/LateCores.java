@@ -9,6 +9,7 @@ import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.schema.codec.RecordLinks;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -36,6 +37,9 @@ final class LateCores {
 
   /** Cores that hold chunks, that whose first gap is open for the longest ahead. */
   private final Map<CoreKey, CoreGraph> holding = new LinkedHashMap<>();
+
+  /** Where chunks stood that were held, and were left out with their cores. */
+  private final LongArrayList leftOut = new LongArrayList();
 
   private RecordBatch batch = new RecordBatch(0);
   private boolean restored;
@@ -237,9 +241,19 @@ final class LateCores {
       bytes -= left.bytes();
       core.account().give(left.bytes());
       core.leaveOut(left.meta(), left.records().count());
+      if (left.records().position() >= 0) {
+        leftOut.add(left.records().position());
+      }
     }
     held.show(null);
     holding.remove(core.key());
+  }
+
+  /** Where chunks stood that were held and then left out, since this was asked last. */
+  long[] takeLeftOut() {
+    long[] positions = leftOut.toLongArray();
+    leftOut.clear();
+    return positions;
   }
 
   /** Gives up all gaps: the state is what is shown of it. */

@@ -161,15 +161,14 @@ final class OpenRows {
       long enter = Fields.readVarint(in);
       long exit = enter + Fields.readVarint(in);
       byte code = TreeColumns.readCode(in);
-      long bound = Fields.readVarint(in);
+      long bound = Fields.readVarint(in); // one more than all time has no sign bit left
       boolean truncated = TreeColumns.ending(code) == Ending.TRUNCATED;
       if ((i > 0 && row <= read.rows[i - 1])
           || parent < CallTreeLog.NONE
           || parent >= row
           || enter < 0
           || exit < enter
-          || bound < 0
-          || (bound > 0 && (!truncated || exit > Long.MAX_VALUE - bound + 1))) {
+          || (bound != 0 && (!truncated || bound - 1 < 0 || exit > Long.MAX_VALUE - (bound - 1)))) {
         throw new IOException("corrupt snapshot: open row " + row + " of a tree");
       }
       read.rows[i] = row;

@@ -9,12 +9,13 @@ import java.nio.ByteBuffer;
 /**
  * The records of a chunk, packed.
  *
+ * @param position where the chunk stands in the log that it came from; negative where it has none
  * @param codec id of the codec that packed them, or nothing: rows as they are
  * @param count how many there are
  * @param payload as in the chunk; never changed
  */
 @SuppressWarnings("ArrayRecordComponent") // handed over, never compared nor a key
-public record PackedRecords(String codec, int count, byte[] payload) {
+public record PackedRecords(long position, String codec, int count, byte[] payload) {
   private static final String ROWS = "";
 
   /** Bytes of a row: kind, time, depth, four fields. */
@@ -28,7 +29,7 @@ public record PackedRecords(String codec, int count, byte[] payload) {
       rows.putLong(batch.selfPc[i]).putLong(batch.fromPc[i]);
       rows.putLong(batch.retP[i]).putLong(batch.fp[i]);
     }
-    return new PackedRecords(ROWS, batch.size(), rows.array());
+    return new PackedRecords(-1, ROWS, batch.size(), rows.array());
   }
 
   /**

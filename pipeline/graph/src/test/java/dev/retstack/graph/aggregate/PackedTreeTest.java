@@ -60,6 +60,19 @@ class PackedTreeTest {
     same(0, logs.packed, logs.plain);
   }
 
+  /** Cut off at the first instant, over by the last one. */
+  @Test
+  void aBoundAtTheEndOfTimeIsReadBack() throws IOException {
+    CallTreeLog log = new CallTreeLog(1, StateBudget.UNLIMITED.open(0));
+    assertThat(log.isFull()).isFalse();
+    int row = log.enter(0x1000, CallTreeLog.NONE, 0);
+    log.seal();
+    log.finish(row, 0, Ending.TRUNCATED);
+    log.bound(row, Long.MAX_VALUE);
+    assertThat(log.isPacked()).isTrue();
+    assertThat(written(log, 1).deadBy(row)).isEqualTo(Long.MAX_VALUE);
+  }
+
   @Test
   void aHigherLimitGoesOnWithIt() throws IOException {
     Pair logs = new Pair(new SplittableRandom(seed));

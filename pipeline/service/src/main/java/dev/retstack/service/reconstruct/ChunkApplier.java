@@ -61,6 +61,11 @@ public final class ChunkApplier {
    * @throws CorruptChunkException when it is not what it claims to be; it is counted
    */
   public ApplyResult apply(Chunk chunk) throws CorruptChunkException {
+    return apply(chunk, -1);
+  }
+
+  /** Applies the chunk that stands at this offset of its partition, as {@link #apply(Chunk)}. */
+  ApplyResult apply(Chunk chunk, long offset) throws CorruptChunkException {
     try {
       batch = Chunks.decode(chunk, batch);
     } catch (CorruptChunkException e) {
@@ -71,7 +76,7 @@ public final class ChunkApplier {
       batch = new RecordBatch(USUAL_RECORDS);
       throw new CorruptChunkException("its records cannot be unpacked: " + e, e);
     }
-    ApplyResult result = apply(chunk, batch);
+    ApplyResult result = apply(chunk, offset, batch);
     if (batch.capacity() > 2 * USUAL_RECORDS) {
       batch = new RecordBatch(USUAL_RECORDS); // a large one is not kept for each partition
     }
@@ -89,11 +94,15 @@ public final class ChunkApplier {
 
   /** Applies one chunk whose records were unpacked already. */
   public ApplyResult apply(Chunk chunk, RecordBatch records) {
+    return apply(chunk, -1, records);
+  }
+
+  private ApplyResult apply(Chunk chunk, long offset, RecordBatch records) {
     BrokenCoreException known = broken.isEmpty() ? null : broken.get(key(chunk));
     if (known != null && chunk.getSequence() >= known.sequence()) {
       breakCore(chunk, known);
     }
-    return state.apply(meta(chunk), key(chunk), chunk.getImage(), records, () -> packed(chunk));
+    return state.apply(meta(chunk), key(chunk), chunk.getImage(), records, () -> packed(chunk, offset));
   }
 
   /** The core of this chunk takes no more; false where there is none, and none can be made. */
@@ -104,7 +113,7 @@ public final class ChunkApplier {
 
   /** A chunk of a core that was just broken, by {@link #breakCore}, is left out. */
   ApplyResult refuseBroken(Chunk chunk) {
-    return state.apply(meta(chunk), key(chunk), chunk.getImage(), batch, () -> packed(chunk));
+    return state.apply(meta(chunk), key(chunk), chunk.getImage(), batch);
   }
 
   /** Whether this core is there, and broken. */
@@ -112,11 +121,11 @@ public final class ChunkApplier {
     return state.isBroken(key);
   }
 
-  private static PackedRecords packed(Chunk chunk) {
+  private static PackedRecords packed(Chunk chunk, long offset) {
     ByteBuffer payload = chunk.getPayload();
     byte[] bytes = new byte[payload.remaining()];
     payload.duplicate().get(bytes);
-    return new PackedRecords(chunk.getCodec(), chunk.getRecordCount(), bytes);
+    return new PackedRecords(offset, chunk.getCodec(), chunk.getRecordCount(), bytes);
   }
 
   /** Counts a record that did not even hold a chunk. */

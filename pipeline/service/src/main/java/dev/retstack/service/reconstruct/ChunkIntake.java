@@ -22,6 +22,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -39,6 +40,9 @@ final class ChunkIntake {
   /** So many chunks after one that made reconstruction fail are tried on copies first. */
   private static final int CAREFUL_CHUNKS = 4096;
 
+  /** Chunks read again at a time to write their dead letters. */
+  private static final int LETTERS = 64;
+
   /** Room for chunks that wait for images, however little there is for those behind gaps. */
   private static final long LEAST_ROOM = 1 << 20;
 
@@ -53,6 +57,9 @@ final class ChunkIntake {
 
   /** Where reconstruction failed, until a checkpoint says so. */
   private final Map<CoreKey, BrokenCoreException> broken = new HashMap<>();
+
+  /** Offsets of chunks that were held and are left out with their core: dead letters to write. */
+  private final TreeSet<Long> owed = new TreeSet<>();
 
   private Set<CoreKey> written = Set.of();
   private ChunkApplier applier;
@@ -101,8 +108,11 @@ final class ChunkIntake {
             : ImageWaits.readFrom(state, room, account);
     waited = false;
     nextOffset = checkpoint.nextOffset();
+    owed.clear();
+    applier.state().events(derived);
+    applier.leaveOut(broken.values()); // before anybody looks at what is held
+    noteLeftOut();
     derived.open(applier.state());
-    applier.leaveOut(broken.values());
     applier.state().careful(careful > 0);
     waits.images().forEach(this::find);
     totals.opened(nextOffset);
@@ -402,6 +412,41 @@ final class ChunkIntake {
     }
   }
 
+  private void noteLeftOut() {
+    for (long offset : applier.state().takeLeftOut()) {
+      owed.add(offset);
+    }
+  }
+
+  /** Whether dead letters are to be written before the next checkpoint. */
+  boolean owesLetters() {
+    return !owed.isEmpty();
+  }
+
+  /** Offsets of chunks that are owed a dead letter, ascending: those to read now. */
+  long[] owedLetters() {
+    return owed.stream().limit(LETTERS).mapToLong(Long::longValue).toArray();
+  }
+
+  /** These chunks were held and left out with their core; they were read again for their letters. */
+  void writeLetters(long[] offsets, Ledger.Found found) {
+    long[] looked = Arrays.stream(offsets).filter(offset -> offset < found.end()).toArray();
+    for (ConsumerRecord<byte[], byte[]> record : found.records()) {
+      Chunk chunk = chunk(record);
+      if (chunk != null) {
+        refuse(record, refusal(chunk));
+      }
+    }
+    Arrays.stream(looked).forEach(owed::remove);
+    if (looked.length > found.records().size()) {
+      log.warn(
+          "partition {}: {} chunks were left out with their core and have no dead letter: they are"
+              + " gone from the topic, see its retention",
+          partition,
+          looked.length - found.records().size());
+    }
+  }
+
   private boolean apply(ConsumerRecord<byte[], byte[]> record, Chunk chunk) {
     if (careful > 0 && --careful == 0) {
       applier.state().careful(false);
@@ -415,7 +460,7 @@ final class ChunkIntake {
     }
     ApplyResult result;
     try {
-      result = applier.apply(chunk);
+      result = applier.apply(chunk, record.offset());
     } catch (CorruptChunkException e) {
       return refuse(record, e.getMessage());
     } catch (BrokenCoreException e) {
@@ -426,6 +471,7 @@ final class ChunkIntake {
       applier.breakCore(chunk, e);
       result = applier.refuseBroken(chunk);
     }
+    noteLeftOut();
     if (result != ApplyResult.REFUSED
         && result != ApplyResult.NEEDS_IMAGE
         && result != ApplyResult.NO_ROOM) {

@@ -84,15 +84,25 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   /** Nobody waits for it where the record had been taken before. */
   private record Published(Optional<Ingest> of) implements Command {}
 
+  /** Why records are read again. */
+  private enum Again {
+    /** The state went back to before them. */
+    BEFORE_FEED,
+    /** Their wait for an image is over. */
+    WAITED,
+    /** They were held and left out: their dead letters are owed. */
+    LEFT_OUT
+  }
+
   /**
    * Records were read again.
    *
    * @param opening for which state, by the number of its opening
-   * @param waited those asked for, where their wait for an image is over; none where they come
-   *     before what is fed
+   * @param asked their offsets
    */
   @SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
-  private record ReadAgain(int opening, long[] waited, Ledger.Found found) implements Command {}
+  private record ReadAgain(int opening, Again why, long[] asked, Ledger.Found found)
+      implements Command {}
 
   private record CheckpointWritten(LedgerThread.Committed of) implements Command {}
 
@@ -280,9 +290,13 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   /** Takes what is there to be taken: first what is read again. The stream bounds the queue. */
   private Behavior<Command> drain() {
     while (intake.isOpen() && !reading && !feed.isHeld()) {
+      if (intake.owesLetters()) {
+        readAgain(Again.LEFT_OUT, intake.owedLetters());
+        return this;
+      }
       if (intake.nextOffset() < readAgainTo) {
         long end = Math.min(readAgainTo, intake.nextOffset() + READ_AGAIN);
-        readAgain(LongStream.range(intake.nextOffset(), end).toArray(), new long[0]);
+        readAgain(Again.BEFORE_FEED, LongStream.range(intake.nextOffset(), end).toArray());
         return this;
       }
       long[] over = intake.waits().next();
@@ -338,7 +352,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private void takeWaiting(long[] offsets) {
     List<ConsumerRecord<byte[], byte[]>> kept = intake.waits().kept(offsets);
     if (kept == null) {
-      readAgain(offsets, offsets);
+      readAgain(Again.WAITED, offsets);
     } else {
       takeWaiting(kept);
     }
@@ -350,10 +364,10 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     }
   }
 
-  private void readAgain(long[] offsets, long[] waited) {
+  private void readAgain(Again why, long[] offsets) {
     int of = opening;
     reading = true;
-    then(ledger.read(offsets), found -> new ReadAgain(of, waited, found));
+    then(ledger.read(offsets), found -> new ReadAgain(of, why, offsets, found));
   }
 
   private Behavior<Command> onReadAgain(ReadAgain m) {
@@ -361,14 +375,21 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       return this; // the state that it was for is gone, or goes
     }
     reading = false;
-    if (m.waited().length > 0) {
-      takeWaiting(m.found().records());
-      intake.dropMissing(m.waited(), m.found().end());
-    } else {
-      for (ConsumerRecord<byte[], byte[]> record : m.found().records()) {
-        advance(intake.take(record), Optional.empty());
+    switch (m.why()) {
+      case WAITED -> {
+        takeWaiting(m.found().records());
+        intake.dropMissing(m.asked(), m.found().end());
       }
-      intake.reach(m.found().end());
+      case BEFORE_FEED -> {
+        for (ConsumerRecord<byte[], byte[]> record : m.found().records()) {
+          advance(intake.take(record), Optional.empty());
+        }
+        intake.reach(m.found().end());
+      }
+      case LEFT_OUT -> {
+        intake.writeLetters(m.asked(), m.found());
+        advance(false, Optional.empty());
+      }
     }
     return drain();
   }
@@ -388,6 +409,10 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   /** Takes a checkpoint, or another one after the one that is being written, or a little later. */
   private void checkpoint() {
+    if (intake.owesLetters()) { // they go out with the state that lacks their chunks
+      checkpointSoon = true;
+      return;
+    }
     if (checkpoints.isOnItsWay()) {
       checkpoints.askAgain();
       return;
@@ -418,7 +443,8 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private Behavior<Command> onCheckpointWritten(LedgerThread.Committed done) {
     intake.told(done.tellingNanos());
     intake.written();
-    if (checkpoints.written(done) && (isAhead() || hasToTellAll())) {
+    boolean again = checkpoints.written(done) && !intake.owesLetters();
+    if (again && (isAhead() || hasToTellAll())) {
       checkpoint();
       return this;
     }
@@ -450,8 +476,8 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   /** True while a last checkpoint is on its way. */
   private boolean writesLast() {
-    if (!intake.isOpen() || failed) {
-      return false;
+    if (!intake.isOpen() || failed || intake.owesLetters()) {
+      return false; // where letters are owed, the next owner goes back by itself
     }
     if (checkpoints.isOnItsWay() || isAhead() || hasToTellAll()) {
       checkpoint();
