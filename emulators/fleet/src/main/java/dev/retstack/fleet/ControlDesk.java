@@ -49,11 +49,11 @@ final class ControlDesk {
     Command command;
     try {
       command = Command.of(entry.control(), entry.number());
+      if (!control.add(command, entry.sent())) {
+        return;
+      }
     } catch (IllegalArgumentException e) {
-      refuse(entry.control().getId(), entry.number(), e.getMessage());
-      return;
-    }
-    if (!control.add(command, entry.sent())) {
+      refuse(entry.id(), entry.number(), e.getMessage());
       return;
     }
     List<CoreTask> running = cores.stream().filter(core -> core.result() == null).toList();

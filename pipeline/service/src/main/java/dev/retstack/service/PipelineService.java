@@ -163,7 +163,8 @@ public final class PipelineService {
                         nodes,
                         new Sides(config.kafka(), config.topics().sides(), config.groupId())));
     Job job = new Job(queries, nodes, fleets, membership, config.http(), ends, config.limits());
-    ImageFeed feed = new ImageFeed(config.kafka(), imageEnds, images, system::terminate);
+    ImageFeed feed =
+        new ImageFeed(config.kafka(), imageEnds, images, meters.images(), system::terminate);
     Runnable readers =
         () -> {
           feed.close();

@@ -224,6 +224,10 @@ public final class DeadLettersVerb extends Verb {
     ArrayNode sent = Tables.JSON.createArrayNode();
     List<List<String>> rows = new ArrayList<>();
     for (Letter letter : letters) {
+      if (letter.lacksRecord()) {
+        note("letter %d has no record to put back: its reason says why".formatted(letter.offset()));
+        continue;
+      }
       String topic = into == null ? letter.letter().getTopic() : into;
       RecordMetadata where;
       try {

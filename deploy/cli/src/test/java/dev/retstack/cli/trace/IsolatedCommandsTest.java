@@ -1,5 +1,6 @@
 package dev.retstack.cli.trace;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -12,12 +13,15 @@ import dev.retstack.cli.option.GuestImages;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.Symbol;
 import dev.retstack.schema.Chunk;
+import dev.retstack.schema.Control;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.codec.Chunks;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.schema.file.TraceFileReader;
+import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.ingest.TopicAdmin;
 import dev.retstack.service.replay.KafkaToTrace;
 import dev.retstack.service.replay.TraceReplay;
 import java.io.BufferedReader;
@@ -25,12 +29,17 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -51,11 +60,17 @@ class IsolatedCommandsTest {
     Path events = dir.resolve("events.avro");
     JsonNode applied;
     try (EmbeddedBroker broker = EmbeddedBroker.start(dir.resolve("broker"), 0)) {
+      KafkaSettings kafka = KafkaSettings.of(broker.bootstrap());
+      try (TopicAdmin admin = new TopicAdmin(kafka, Duration.ofSeconds(60))) {
+        admin.ensure(Topics.standard(), 2);
+      }
+      forge(kafka); // what was commanded before
       Process fleet = start(broker.bootstrap());
       try (BufferedReader notes =
           new BufferedReader(
               new InputStreamReader(fleet.getErrorStream(), StandardCharsets.UTF_8))) {
         awaitRecords(notes);
+        forge(kafka);
         applied = answer(broker, "set-filter", FUNCTION);
         JsonNode refused = answer(broker, "set-filter", "dispatch_aply");
         assertThat(refused.get("status").asText()).isEqualTo("refused");
@@ -80,6 +95,33 @@ class IsolatedCommandsTest {
     assertThat(meant.marks).containsExactly(applied.get("number").asLong());
     assertThat(meant.after).containsExactly(FUNCTION);
     assertThat(Sides.of(OTHER, events).marks).isEmpty();
+  }
+
+  /** Somebody writes to the control topic who means ill. */
+  private static void forge(KafkaSettings kafka) throws Exception {
+    SplittableRandom random = new SplittableRandom(20319);
+    Control.Builder control = Control.newBuilder().setTarget("all").setName("set-filter");
+    List<byte[]> values = new ArrayList<>();
+    values.add(null);
+    for (String pattern : List.of("/(((a{100}){100}){100}){100}/", "[", "/(/", "0x", "nothing_*")) {
+      control.setId(pattern + random.nextLong()).setArguments(List.of(pattern));
+      values.add(ConfluentFrame.encode(control.build()));
+    }
+    control.setId("i".repeat(1 << 20));
+    values.add(ConfluentFrame.encode(control.build()));
+    byte[] whole = ConfluentFrame.encode(control.setId("id").build());
+    for (int i = 0; i < 200; i++) {
+      byte[] flipped = whole.clone();
+      flipped[random.nextInt(whole.length)] ^= (byte) (1 << random.nextInt(8));
+      values.add(i % 2 == 0 ? flipped : Long.toString(random.nextLong()).getBytes(UTF_8));
+    }
+    try (var producer =
+        new KafkaProducer<>(
+            kafka.producer(), new ByteArraySerializer(), new ByteArraySerializer())) {
+      for (byte[] value : values) {
+        producer.send(new ProducerRecord<>(Topics.standard().control(), value)).get();
+      }
+    }
   }
 
   /** The one answer to a command for the cores of one ISA. */

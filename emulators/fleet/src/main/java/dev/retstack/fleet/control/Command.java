@@ -14,7 +14,7 @@ import java.time.Instant;
  */
 public record Command(String id, long number, Instant deadline, Selector target, Order order) {
   /** Longest id, in characters. */
-  private static final int ID_LENGTH_MAX = 200;
+  static final int ID_LENGTH_MAX = 200;
 
   /**
    * Reads a command.

@@ -15,7 +15,13 @@ public interface ControlChannel {
    * @param number its place in the log
    * @param sent when it came into the log
    */
-  record Entry(Control control, long number, Instant sent) {}
+  record Entry(Control control, long number, Instant sent) {
+    /** The command's id as far as an answer repeats it: a forged one may be of any length. */
+    public String id() {
+      String id = control.getId();
+      return id.substring(0, Math.min(id.length(), Command.ID_LENGTH_MAX));
+    }
+  }
 
   /**
    * Hands over, in this thread and in order, every command of the log so far; once, before {@link

@@ -2,7 +2,7 @@ package dev.retstack.fleet.control;
 
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -15,27 +15,56 @@ import java.util.Set;
  * and is not refused by it for lack of such functions.
  */
 public final class FleetControl {
+  /** Ids that are remembered: who sends a command twice does so at once. */
+  static final int IDS_MAX = 10_000;
+
+  /** Characters of the commands that are held; those of wildcards take as much as so many. */
+  static final long CHARACTERS_MAX = 1 << 22;
+
+  private static final int WILDCARD_CHARACTERS = 16;
+
   private final List<Command> commands = new ArrayList<>();
-  private final Set<String> ids = new HashSet<>();
+  private final Set<String> ids = new LinkedHashSet<>();
+  private long characters;
 
   /**
    * Takes the next command of the log.
    *
    * @param sent when it came into the log
    * @return false where it is to be ignored: its id was used before
+   * @throws IllegalArgumentException where there is no room for it, with the cure
    */
   public boolean add(Command command, Instant sent) {
     if (!ids.add(command.id())) {
       return false;
     }
+    if (ids.size() > IDS_MAX) {
+      ids.remove(ids.iterator().next());
+    }
     if (command.order().lasts() && !sent.isAfter(command.deadline())) {
       if (command.order().equals(Order.RESET) && command.target().equals(Selector.ALL)) {
         commands.clear(); // nothing before it counts any more, for any core
+        characters = 0;
       } else {
-        commands.add(command);
+        hold(command);
       }
     }
     return true;
+  }
+
+  private void hold(Command command) {
+    List<String> texts = command.order().arguments();
+    long more = command.id().length();
+    more += command.target().toString().length();
+    more += texts.stream().mapToLong(String::length).sum();
+    more += WILDCARD_CHARACTERS * Setting.characters(texts);
+    if (characters + more > CHARACTERS_MAX) {
+      throw new IllegalArgumentException(
+          "no room for it beside the %,d commands since the last reset: send 'reset' to target all"
+              .formatted(commands.size()));
+    }
+    characters += more;
+    commands.add(command);
   }
 
   /**

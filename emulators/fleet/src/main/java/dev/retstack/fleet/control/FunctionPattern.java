@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
 
 /**
  * Which functions are meant. Texts:
@@ -25,6 +26,9 @@ import java.util.function.Predicate;
 public final class FunctionPattern {
   /** Longest text, in characters. */
   public static final int LENGTH_MAX = 1024;
+
+  private static final java.util.regex.Pattern REPEAT =
+      java.util.regex.Pattern.compile("\\{(\\d+)(?:,(\\d*))?}");
 
   private static final String SECTION = "section:";
   private static final String IMAGE = "image:";
@@ -88,6 +92,25 @@ public final class FunctionPattern {
         .filter(part -> !part.isEmpty())
         .map(FunctionPattern::parse)
         .toList();
+  }
+
+  /**
+   * Characters that a text with wildcards has once its repeats are written out, and each of them
+   * takes memory; none of a plain name. Repeats inside of repeats multiply: {@code
+   * /((a{100}){100}){100}/} has a million.
+   */
+  static long characters(String text) {
+    if (!text.startsWith("/") && text.chars().noneMatch(c -> c == '*' || c == '?' || c == '[')) {
+      return 0;
+    }
+    double all = text.length();
+    Matcher repeat = REPEAT.matcher(text);
+    while (repeat.find()) {
+      String most = repeat.group(2);
+      all *= Math.max(1, Double.parseDouble(repeat.group(1)));
+      all *= most == null || most.isEmpty() ? 1 : Math.max(1, Double.parseDouble(most));
+    }
+    return (long) Math.min(all, Integer.MAX_VALUE);
   }
 
   private static Glob glob(String text, String glob) {

@@ -170,6 +170,9 @@ public final class KafkaControlChannel implements ControlChannel {
           record.offset(),
           topics.control(),
           e.getMessage());
+    } catch (RuntimeException | StackOverflowError e) {
+      LOG.error(
+          "record {} of topic {} is left out: a defect", record.offset(), topics.control(), e);
     }
   }
 

@@ -32,6 +32,9 @@ public final class NearNames {
 
   private static int distance(String wanted, String name, int farthest) {
     boolean part = wanted.length() > 2 && (name.startsWith(wanted) || name.endsWith(wanted));
+    if (Math.abs(wanted.length() - name.length()) > farthest) {
+      return part ? farthest : Integer.MAX_VALUE; // as many letters differ at least
+    }
     return Math.min(part ? farthest : Integer.MAX_VALUE, edits(wanted, name));
   }
 

@@ -7,6 +7,9 @@ import java.util.stream.Stream;
 
 /** What a command says is to be done, without who said it and to whom. */
 public sealed interface Order {
+  /** Longest argument, in characters: a pattern, and what a trigger has behind it. */
+  int TEXT_LENGTH_MAX = 2 * FunctionPattern.LENGTH_MAX;
+
   /** New entries are recorded. */
   Plain ON = new Plain("on");
 
@@ -89,11 +92,17 @@ public sealed interface Order {
    * @throws IllegalArgumentException with fact, value and cure
    */
   static Order parse(String name, List<String> arguments) {
+    for (String text : arguments) {
+      if (text.length() > TEXT_LENGTH_MAX) {
+        throw new IllegalArgumentException(
+            "argument of %d characters: at most %d".formatted(text.length(), TEXT_LENGTH_MAX));
+      }
+    }
     for (Plain plain : List.of(ON, OFF, RESET, SNAPSHOT, STATUS)) {
       if (plain.name().equals(name)) {
         if (!arguments.isEmpty()) {
           throw new IllegalArgumentException(
-              "%s takes no arguments: leave %s out".formatted(name, arguments));
+              "%s takes no arguments: leave %s out".formatted(name, Setting.few(arguments)));
         }
         return plain;
       }
@@ -103,7 +112,10 @@ public sealed interface Order {
             .orElseThrow(
                 () ->
                     new IllegalArgumentException(
-                        "no such command: '%s'; there are %s".formatted(name, names())));
+                        "no such command: '%s'; there are %s"
+                            .formatted(
+                                name.substring(0, Math.min(name.length(), TEXT_LENGTH_MAX)),
+                                names())));
     try {
       return new Set(setting, arguments);
     } catch (IllegalArgumentException e) {

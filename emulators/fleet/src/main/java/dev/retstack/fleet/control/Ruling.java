@@ -2,6 +2,8 @@ package dev.retstack.fleet.control;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * What an order comes to on one core: a pure function of the core's settings and of its image.
@@ -11,6 +13,9 @@ import java.util.List;
  * @param reasons why it is refused, or what of it leads to nothing; a sentence each
  */
 public record Ruling(TraceSettings settings, boolean refused, List<String> reasons) {
+  /** Names that are explained; each is compared with all that there are. */
+  static final int REASONS_MAX = 20;
+
   public Ruling {
     reasons = List.copyOf(reasons);
   }
@@ -28,20 +33,20 @@ public record Ruling(TraceSettings settings, boolean refused, List<String> reaso
       return new Ruling(then, false, List.of());
     }
     List<FunctionPattern> named = set.setting().patterns(then);
-    List<String> reasons = new ArrayList<>();
-    for (FunctionPattern pattern : named) {
-      if (!sites.has(pattern)) {
-        reasons.add(sites.whyNone(pattern));
-      }
-    }
     List<Glob> events = set.setting().events(then);
-    for (Glob event : events) {
-      if (!sites.hasEvent(event)) {
-        reasons.add(sites.whyNoEvent(event));
-      }
-    }
+    List<FunctionPattern> noFunction = named.stream().filter(p -> !sites.has(p)).toList();
+    List<Glob> noEvent = events.stream().filter(event -> !sites.hasEvent(event)).toList();
     int all = named.size() + events.size();
-    boolean refused = all > 0 && reasons.size() == all;
+    int none = noFunction.size() + noEvent.size();
+    List<String> reasons =
+        Stream.concat(
+                noFunction.stream().map(sites::whyNone), noEvent.stream().map(sites::whyNoEvent))
+            .limit(REASONS_MAX)
+            .collect(Collectors.toCollection(ArrayList::new));
+    if (none > REASONS_MAX) {
+      reasons.add("and %,d more that are not there".formatted(none - REASONS_MAX));
+    }
+    boolean refused = all > 0 && none == all;
     return new Ruling(refused ? now : then, refused, reasons);
   }
 }

@@ -73,6 +73,9 @@ public enum Setting {
   /** Most texts of one setting. */
   public static final int TEXTS_MAX = 10_000;
 
+  /** Most characters of one setting's wildcards; see {@link FunctionPattern#characters}. */
+  public static final int CHARACTERS_MAX = 1 << 17;
+
   private final String command;
   private final Put put;
   private final Function<TraceSettings, List<?>> values;
@@ -92,13 +95,29 @@ public enum Setting {
       throw new IllegalArgumentException(
           "%d values: at most %d; say them by wildcards".formatted(texts.size(), TEXTS_MAX));
     }
+    long characters = characters(texts);
+    if (characters > CHARACTERS_MAX) {
+      throw new IllegalArgumentException(
+          "wildcards of %,d characters, repeats written out: at most %,d; say fewer, or repeat less"
+              .formatted(characters, CHARACTERS_MAX));
+    }
     return texts.stream().map(parse).toList();
+  }
+
+  /** Of all these texts, as {@link FunctionPattern#characters} has it. */
+  static long characters(List<String> texts) {
+    return texts.stream().mapToLong(FunctionPattern::characters).sum();
+  }
+
+  /** As many of these as a message names. */
+  static List<String> few(List<String> texts) {
+    return texts.size() > 3 ? texts.subList(0, 3) : texts;
   }
 
   private static Optional<String> one(List<String> texts) {
     if (texts.size() > 1) {
       throw new IllegalArgumentException(
-          "%d values %s: one at most".formatted(texts.size(), texts));
+          "%d values %s: one at most".formatted(texts.size(), few(texts)));
     }
     return texts.stream().findFirst();
   }

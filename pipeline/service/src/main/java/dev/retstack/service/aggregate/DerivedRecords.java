@@ -1,6 +1,7 @@
 package dev.retstack.service.aggregate;
 
 import static dev.retstack.graph.symbol.SymbolTable.hex;
+import static dev.retstack.service.aggregate.PublishedRecord.text;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.retstack.graph.aggregate.CoreGraph;
@@ -24,6 +25,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Header;
 
 /**
  * Turns what one partition finds into records of the published topics. They gather here while a
@@ -33,6 +35,13 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 public final class DerivedRecords implements GraphEvents {
   /** Kind of an anomaly, and ending of a span, by which others of their core are withdrawn. */
   public static final String AMENDED = "AMENDED";
+
+  /** Ends the reason of a letter without the record that it tells of. */
+  public static final String LEFT_OUT =
+      "bytes none are here: too many for a letter, read them where they stand";
+
+  /** Of a refused record that is put into its letter: the topic takes little more. */
+  private static final int LETTER_BYTES_MAX = PublishedRecord.BYTES_MAX - (256 << 10);
 
   private final Topics topics;
   private final int partition;
@@ -103,21 +112,35 @@ public final class DerivedRecords implements GraphEvents {
     return profiles.isLeft();
   }
 
-  /** A record of events that was refused, with its own bytes. */
+  /**
+   * A record of events that was refused, with its own bytes. Where they leave no room for what a
+   * letter says of them, it says where they stand.
+   */
   public void deadLetter(ConsumerRecord<byte[], byte[]> record, String reason) {
+    long headers = 0;
+    for (Header header : record.headers()) {
+      headers += header.key().length() + bytes(header.value()).remaining();
+    }
+    long key = bytes(record.key()).remaining();
+    long all = 2 * key + headers + bytes(record.value()).remaining();
+    boolean fits = all <= LETTER_BYTES_MAX;
+    String why =
+        fits ? text(reason) : "%s; of its %,d %s".formatted(text(reason), all - key, LEFT_OUT);
     DeadLetter letter =
         DeadLetter.newBuilder()
             .setTopic(record.topic())
             .setPartition(record.partition())
             .setOffset(record.offset())
             .setTimestamp(record.timestamp())
-            .setReason(reason)
-            .setKey(bytes(record.key()))
-            .setValue(bytes(record.value()))
+            .setReason(why)
+            .setKey(bytes(fits ? record.key() : null))
+            .setValue(bytes(fits ? record.value() : null))
             .build();
     ProducerRecord<byte[], byte[]> derived =
-        PublishedRecord.of(topics.deadLetters(), 0, record.key(), letter);
-    record.headers().forEach(header -> derived.headers().add(header));
+        PublishedRecord.of(topics.deadLetters(), 0, fits ? record.key() : null, letter);
+    if (fits) {
+      record.headers().forEach(header -> derived.headers().add(header));
+    }
     gathered.add(derived);
     meter.published("dead-letters", 1);
   }
@@ -189,7 +212,7 @@ public final class DerivedRecords implements GraphEvents {
             .setImage(image.id())
             .setIsa(image.isa())
             .setSelfpc(hex(call.selfPc()))
-            .setFunction(image.symbols().name(call.selfPc()))
+            .setFunction(text(image.symbols().name(call.selfPc())))
             .setCaller(hex(call.callerPc()))
             .setDepth(call.level())
             .setEnter(call.enter())
@@ -198,7 +221,7 @@ public final class DerivedRecords implements GraphEvents {
             .setClockUnit(unit)
             .setEnding(call.ending().name())
             .setTaskId(hex(call.task()))
-            .setTaskName(call.taskName())
+            .setTaskName(text(call.taskName()))
             .setInterrupt(call.interrupt())
             .setLost(call.lost())
             .setChunk(chunk)
@@ -217,19 +240,19 @@ public final class DerivedRecords implements GraphEvents {
             .setImage(row.imageId())
             .setIsa(row.isa())
             .setTaskId(hex(row.task()))
-            .setTaskName(row.task() == 0 && row.instance() == 1 ? "" : row.taskName())
+            .setTaskName(row.task() == 0 && row.instance() == 1 ? "" : text(row.taskName()))
             .setKind(row.kind().name())
             .setSeverity(row.severity().name())
             .setTime(row.time())
             .setClockUnit(unit)
             .setSelfpc(hex(row.selfPc()))
-            .setFunction(row.function())
+            .setFunction(text(row.function()))
             .setExpected(hex(row.expected()))
             .setReceived(hex(row.received()))
             .setCount(row.count())
-            .setMessage(row.message())
-            .setStack(row.stack())
-            .setCaller(row.caller())
+            .setMessage(text(row.message()))
+            .setStack(row.stack().stream().map(PublishedRecord::text).toList())
+            .setCaller(text(row.caller()))
             .setCause(row.kind().cause())
             .setCure(row.kind().cure())
             .setChunk(chunk)

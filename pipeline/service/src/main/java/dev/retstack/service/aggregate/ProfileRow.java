@@ -72,7 +72,7 @@ record ProfileRow(
     row.setClockUnit(ClockUnit.valueOf(key.unit().name()));
     row.setCaller(caller == null ? null : hex(caller));
     row.setSelfpc(hex(selfPc));
-    row.setFunction(image.symbols().name(selfPc));
+    row.setFunction(PublishedRecord.text(image.symbols().name(selfPc)));
     row.setCalls(calls);
     row.setTotal(total);
     row.setSelf(self);

@@ -16,7 +16,18 @@ public final class PublishedRecord {
   private static final byte[] AVRO = Headers.AVRO.getBytes(UTF_8);
   private static final Map<String, byte[]> FINGERPRINTS = new ConcurrentHashMap<>();
 
+  /** Of a record that topics take. */
+  public static final int BYTES_MAX = 4 << 20;
+
+  /** Longest name or sentence in a record, in characters. */
+  static final int TEXT_MAX = 4096;
+
   private PublishedRecord() {}
+
+  /** A text as far as it is published: Kafka refuses a record of too many, and with it all. */
+  static String text(String whole) {
+    return whole.length() <= TEXT_MAX ? whole : whole.substring(0, TEXT_MAX) + "...";
+  }
 
   /** A record that belongs to no session. */
   public static ProducerRecord<byte[], byte[]> of(

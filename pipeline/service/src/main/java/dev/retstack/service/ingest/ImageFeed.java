@@ -1,6 +1,7 @@
 package dev.retstack.service.ingest;
 
 import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.service.metrics.ImageMeter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +31,7 @@ public final class ImageFeed implements AutoCloseable {
   private final KafkaConsumer<byte[], byte[]> consumer;
   private final Map<TopicPartition, Long> ends;
   private final ActorRef<ImageRegistry.Command> registry;
+  private final ImageMeter meter;
   private final Runnable onFailure;
   private final Thread thread;
   private final Semaphore room = new Semaphore(AHEAD);
@@ -43,9 +45,11 @@ public final class ImageFeed implements AutoCloseable {
       KafkaSettings kafka,
       Map<TopicPartition, Long> ends,
       ActorRef<ImageRegistry.Command> registry,
+      ImageMeter meter,
       Runnable onFailure) {
     this.ends = Map.copyOf(ends);
     this.registry = registry;
+    this.meter = meter;
     this.onFailure = onFailure;
     this.consumer =
         new KafkaConsumer<>(
@@ -94,6 +98,7 @@ public final class ImageFeed implements AutoCloseable {
       }
       registry.tell(new ImageRegistry.Store(image, room::release));
     } catch (CorruptChunkException e) {
+      meter.refused();
       log.warn(
           "image at {}-{} offset {} is not readable and is passed over: {}",
           record.topic(),

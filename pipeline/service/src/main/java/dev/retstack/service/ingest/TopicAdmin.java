@@ -1,6 +1,7 @@
 package dev.retstack.service.ingest;
 
 import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.aggregate.PublishedRecord;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -29,7 +30,7 @@ import org.apache.kafka.common.errors.TopicExistsException;
  */
 public final class TopicAdmin implements AutoCloseable {
   /** Longest chunk the events topic takes, in bytes. */
-  public static final int MAX_MESSAGE_BYTES = 4 << 20;
+  public static final int MAX_MESSAGE_BYTES = PublishedRecord.BYTES_MAX;
 
   /** Copies of each topic where the cluster has as many brokers; its own default elsewhere. */
   private static final short REPLICAS = 3;

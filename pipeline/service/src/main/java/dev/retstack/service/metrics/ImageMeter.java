@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.LongAdder;
 public final class ImageMeter {
   private final LongAdder readAgain = new LongAdder();
   private final LongAdder searches = new LongAdder();
+  private final LongAdder refused = new LongAdder();
   private volatile long known;
   private volatile long bytes;
   private volatile long forgotten;
@@ -18,6 +19,11 @@ public final class ImageMeter {
   /** The topic was searched for images. */
   public void searched() {
     searches.increment();
+  }
+
+  /** A record of the topic holds no image that can be used. */
+  public void refused() {
+    refused.increment();
   }
 
   /**
@@ -39,5 +45,6 @@ public final class ImageMeter {
     samples.add(Metric.IMAGES_READ_AGAIN, readAgain.sum());
     samples.add(Metric.IMAGES_FORGOTTEN, forgotten);
     samples.add(Metric.IMAGES_SEARCHES, searches.sum());
+    samples.add(Metric.IMAGES_REFUSED, refused.sum());
   }
 }

@@ -35,6 +35,8 @@ public enum Metric {
   IMAGES_FORGOTTEN(
       true, "images_forgotten", "times that where an image stands in the topic was forgotten"),
   IMAGES_SEARCHES(true, "images_searches", "times that the whole images topic was searched"),
+  IMAGES_REFUSED(
+      true, "images_refused", "records of the images topic that hold no image which can be used"),
 
   MEMBER_INFO(false, "member_info", "always 1; names the group and the events topic"),
   CLUSTER_MEMBERS(

@@ -102,7 +102,8 @@ public final class ChunkApplier {
     if (known != null && chunk.getSequence() >= known.sequence()) {
       breakCore(chunk, known);
     }
-    return state.apply(meta(chunk), key(chunk), chunk.getImage(), records, () -> packed(chunk, offset));
+    return state.apply(
+        meta(chunk), key(chunk), chunk.getImage(), records, () -> packed(chunk, offset));
   }
 
   /** The core of this chunk takes no more; false where there is none, and none can be made. */

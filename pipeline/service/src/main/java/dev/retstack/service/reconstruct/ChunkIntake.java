@@ -428,7 +428,9 @@ final class ChunkIntake {
     return owed.stream().limit(LETTERS).mapToLong(Long::longValue).toArray();
   }
 
-  /** These chunks were held and left out with their core; they were read again for their letters. */
+  /**
+   * These chunks were held and left out with their core; they were read again for their letters.
+   */
   void writeLetters(long[] offsets, Ledger.Found found) {
     long[] looked = Arrays.stream(offsets).filter(offset -> offset < found.end()).toArray();
     for (ConsumerRecord<byte[], byte[]> record : found.records()) {

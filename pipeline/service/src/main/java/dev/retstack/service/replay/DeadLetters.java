@@ -4,6 +4,7 @@ import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.aggregate.DerivedRecords;
 import dev.retstack.service.ingest.KafkaSettings;
 import dev.retstack.service.ingest.TopicAdmin;
 import java.io.IOException;
@@ -58,6 +59,11 @@ public final class DeadLetters {
     /** The value that it had. */
     public byte[] value() {
       return bytes(letter.getValue());
+    }
+
+    /** Whether its record was too large to be in it. */
+    public boolean lacksRecord() {
+      return letter.getReason().endsWith(DerivedRecords.LEFT_OUT);
     }
 
     private static byte[] bytes(ByteBuffer buffer) {

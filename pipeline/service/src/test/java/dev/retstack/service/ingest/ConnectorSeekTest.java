@@ -128,7 +128,11 @@ class ConnectorSeekTest {
     try (TopicAdmin admin = new TopicAdmin(bench.kafka(), Duration.ofSeconds(60))) {
       images =
           new ImageFeed(
-              bench.kafka(), admin.endOffsets(bench.topics().images()), registry, () -> {});
+              bench.kafka(),
+              admin.endOffsets(bench.topics().images()),
+              registry,
+              meters.images(),
+              () -> {});
     }
     images.start();
     ActorRef<CoreWatch.Command> watch = kit.spawn(CoreWatch.create());
