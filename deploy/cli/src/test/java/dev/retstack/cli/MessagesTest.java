@@ -43,6 +43,14 @@ class MessagesTest {
     assertThat(secret.toFile().setReadable(false, false)).isTrue();
   }
 
+  @Test
+  void benchIsStartedFromACheckout() {
+    Ran ran = Ran.retstack("bench", "--stage", "accuracy");
+    assertThat(ran.code()).isEqualTo(ExitCode.ENVIRONMENT);
+    assertThat(ran.err()).contains("not installed here: start ./retstack bench in a checkout");
+    assertThat(Ran.retstack("bench", "--calls", "0").code()).isEqualTo(ExitCode.USAGE);
+  }
+
   static Stream<List<String>> readers() {
     List<String> words =
         List.of(

@@ -125,6 +125,13 @@ class ArchitectureTest {
               "dev\\.retstack\\.fleet\\.isa\\.(X86_64|I386|Aarch64|Arm|Riscv(32|64)?|Ppc(32|64|64le)?"
                   + "|S390x|Mips(el|64)?|M68k|Sparc)");
 
+  /** What tests and measures is on no user's class path. */
+  @ArchTest
+  static final ArchRule theCommandHasNeitherSimulationNorBenchmarks =
+      noClasses()
+          .should()
+          .resideInAnyPackage("dev.retstack.simulation..", "dev.retstack.benchmarks..");
+
   /** Data go to standard output through the Terminal; a stray print would corrupt them. */
   @ArchTest
   static final ArchRule nobodyPrintsToStandardOutput =

@@ -1,0 +1,278 @@
+package dev.retstack.benchmarks.stages;
+
+import dev.retstack.cli.Benchmarks;
+import dev.retstack.cli.CommandException;
+import dev.retstack.cli.Shutdown;
+import dev.retstack.cli.Terminal;
+import dev.retstack.cli.broker.BrokerProcess;
+import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.cli.option.BenchOptions.Stage;
+import dev.retstack.cli.option.BenchOptions;
+import dev.retstack.cli.option.DataFolder;
+import dev.retstack.cli.option.GuestImages;
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.probe.NativeLibrary;
+import dev.retstack.schema.codec.Codecs;
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.service.Pipeline;
+import dev.retstack.service.PipelineConfig;
+import dev.retstack.service.PipelineService;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+/** What {@code retstack bench} does: the stages that were asked for, one after the other. */
+public final class Stages implements Benchmarks {
+  /** What qemu-user emulates beside us. */
+  private static final String PEER_IMAGE = "zoo-x86_64-fentry";
+
+  /** Cores that take commands. */
+  private static final int CONTROL_CORES = 100;
+
+  /** A fleet that is big for one job. */
+  private static final int STATE_CORES = 10_000;
+
+  private static final int STATE_PARTITIONS = 8;
+
+  /** Calls of a program whose every call is compared with the truth. */
+  private static final long ACCURACY_CALLS_MAX = 1_000_000;
+
+  /** Calls that one round of w200 makes, by the guest's own count. */
+  private static final long CALLS_PER_W200_ROUND = 49;
+
+  private BenchOptions options;
+  private Terminal terminal;
+  private int rounds;
+  private long calls;
+  private List<Integer> cores;
+
+  @Override
+  public void run(BenchOptions wanted, Terminal shown) throws Exception {
+    options = wanted;
+    terminal = shown;
+    rounds = wanted.rounds();
+    calls = wanted.calls();
+    cores = wanted.cores();
+    Set<Stage> stages = wanted.stages();
+    long w200 = Math.max(1, calls / CALLS_PER_W200_ROUND);
+    List<Path> files = wanted.images();
+    if (files.isEmpty()) {
+      throw CommandException.environment("no images of the zoo here: start with ./retstack");
+    }
+    List<Measure> measures = new ArrayList<>();
+    if (stages.contains(Stage.CAPTURE)) {
+      measures.addAll(capture(files, w200));
+    }
+    if (stages.contains(Stage.NOPS)) {
+      measures.addAll(nops(files, w200));
+    }
+    if (stages.contains(Stage.TRACERS)) {
+      measures.addAll(tracers(files, w200));
+    }
+    LoadedImage first = GuestImages.loadInstrumented(files.getFirst());
+    if (stages.contains(Stage.PATH)) {
+      terminal.note("packing, unpacking, reconstruction");
+      measures.addAll(path(first, w200));
+    }
+    if (stages.contains(Stage.REPLAY) || stages.contains(Stage.PEERS)) {
+      measures.addAll(stored(first, w200));
+    }
+    if (stages.contains(Stage.ACCURACY)) {
+      terminal.note("accuracy under loss: random programs that know their own truth");
+      measures.addAll(AccuracyBench.run(rounds, (int) Math.min(calls, ACCURACY_CALLS_MAX)));
+    }
+    if (stages.contains(Stage.LIVE)) {
+      for (int count : cores.isEmpty() ? List.of(files.size()) : cores) {
+        List<Path> turns =
+            IntStream.range(0, count).mapToObj(i -> files.get(i % files.size())).toList();
+        measures.addAll(live(turns, cores.isEmpty() ? w200 : Math.max(1, w200 / count)));
+      }
+    }
+    if (stages.contains(Stage.CONTROL)) {
+      for (int count : cores.isEmpty() ? List.of(CONTROL_CORES) : cores) {
+        measures.addAll(control(files, count));
+      }
+    }
+    if (stages.contains(Stage.STATE)) {
+      for (int count : cores.isEmpty() ? List.of(STATE_CORES) : cores) {
+        measures.addAll(state(count));
+      }
+    }
+    MeasureTable.print(terminal.out(), wanted.format(), measures);
+  }
+
+  private List<Measure> path(LoadedImage image, long w200) throws CorruptChunkException {
+    List<PathBench> paths =
+        List.of(
+            PathBench.of(image, "w200", w200, CoreOptions.Clock.VIRTUAL),
+            PathBench.of(image, "w200", w200, CoreOptions.Clock.HOST),
+            PathBench.of(image, "fib", fibOf(calls), CoreOptions.Clock.VIRTUAL),
+            PathBench.of(image, "fib", fibOf(calls), CoreOptions.Clock.HOST));
+    List<Measure> measures = new ArrayList<>();
+    for (PathBench path : paths) {
+      for (String codec : Codecs.ids()) {
+        measures.addAll(path.codec(Codecs.byId(codec), rounds));
+      }
+    }
+    measures.addAll(paths.getFirst().apply(rounds));
+    return measures;
+  }
+
+  private List<Measure> capture(List<Path> files, long w200) throws IOException {
+    List<Measure> measures = new ArrayList<>();
+    for (Path file : files) {
+      LoadedImage image = GuestImages.loadInstrumented(file);
+      terminal.note("capture: " + image.elf().name());
+      measures.addAll(CaptureBench.run(image, "fib", fibOf(calls), rounds, probes()));
+      measures.addAll(CaptureBench.run(image, "w200", w200, rounds, probes()));
+    }
+    return measures;
+  }
+
+  private List<Measure> nops(List<Path> files, long w200) throws IOException {
+    List<Measure> measures = new ArrayList<>();
+    for (Path file : files) {
+      LoadedImage image = GuestImages.loadInstrumented(file);
+      terminal.note("nops: " + image.elf().name());
+      Optional<Path> plain = options.twins().flatMap(twins -> NopBench.twin(image, twins));
+      Optional<LoadedImage> twin = plain.map(GuestImages::load);
+      long madeByW200 = w200 * CALLS_PER_W200_ROUND;
+      measures.addAll(NopBench.run(image, twin, "fib", fibOf(calls), calls, rounds, options.probe().probe()));
+      measures.addAll(NopBench.run(image, twin, "w200", w200, madeByW200, rounds, options.probe().probe()));
+    }
+    return measures;
+  }
+
+  private List<Measure> tracers(List<Path> files, long w200) throws IOException {
+    List<Measure> measures = new ArrayList<>();
+    for (Path file : files) {
+      LoadedImage image = GuestImages.loadInstrumented(file);
+      terminal.note("tracers: " + image.elf().name());
+      measures.addAll(TracerBench.run(image, "fib", fibOf(calls), rounds, options.probe().probe()));
+      measures.addAll(TracerBench.run(image, "w200", w200, rounds, options.probe().probe()));
+    }
+    return measures;
+  }
+
+  /** What is on disk: ours, and with it that of the others. */
+  private List<Measure> stored(LoadedImage image, long w200)
+      throws IOException, InterruptedException {
+    Path folder = DataFolder.choose(null, "bench");
+    terminal.note("a stored trace");
+    List<Measure> measures =
+        new ArrayList<>(
+            ReplayBench.run(image, w200, rounds, folder.resolve("bench.avro"), terminal));
+    if (options.stages().contains(Stage.PEERS)) {
+      Path peers = Files.createDirectories(folder.resolve("peers"));
+      measures.addAll(
+          new PeerBench(GuestImages.guest(), peers, rounds, terminal::note)
+              .run(w200, GuestImages.resolve(PEER_IMAGE)));
+    }
+    return measures;
+  }
+
+  /** That which was asked for, else all there are. */
+  private List<ProbeKind> probes() {
+    if (options.probe().probe() != ProbeKind.AUTO) {
+      return List.of(options.probe().probe());
+    }
+    if (NativeLibrary.find().isEmpty()) {
+      terminal.note(NativeLibrary.whyNot());
+      return List.of(ProbeKind.JAVA);
+    }
+    return List.of(ProbeKind.JAVA, ProbeKind.NATIVE);
+  }
+
+  private List<Measure> control(List<Path> files, int count)
+      throws IOException, InterruptedException {
+    terminal.note("commands to %d cores".formatted(count));
+    List<LoadedImage> images = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      images.add(
+          i < files.size()
+              ? GuestImages.loadInstrumented(files.get(i))
+              : images.get(i - files.size()));
+    }
+    Path folder = DataFolder.choose(null, "bench");
+    try (Shutdown shutdown = Shutdown.install()) {
+      KafkaLink link =
+          options.kafka().isConfigured(terminal)
+              ? options.kafka().link(terminal)
+              : options.kafka().link(
+                  shutdown.add(BrokerProcess.start(folder.resolve("broker"), 0)).bootstrap(),
+                  terminal);
+      return ControlBench.run(images, rounds, link, options.isolate());
+    }
+  }
+
+  private List<Measure> state(int count) throws IOException, InterruptedException {
+    StateBench.Size size = new StateBench.Size(count, options.stateFunctions(), STATE_PARTITIONS, options.stateHeap());
+    try (Shutdown shutdown = Shutdown.install();
+        StateBench bench = new StateBench(size, DataFolder.choose(null, "bench"), terminal::note)) {
+      shutdown.add(bench);
+      return bench.run(rounds);
+    }
+  }
+
+  private List<Measure> live(List<Path> files, long w200) throws IOException, InterruptedException {
+    terminal.note("the whole path");
+    Map<Path, LoadedImage> loaded = new HashMap<>();
+    List<LoadedImage> images = new ArrayList<>();
+    for (Path file : files) {
+      if (!loaded.containsKey(file)) {
+        loaded.put(file, GuestImages.loadInstrumented(file));
+      }
+      images.add(loaded.get(file));
+    }
+    Path folder = DataFolder.choose(null, "bench");
+    try (Shutdown shutdown = Shutdown.install()) {
+      KafkaLink link;
+      long brokerPid = 0;
+      if (options.kafka().isConfigured(terminal)) {
+        link = options.kafka().link(terminal);
+      } else {
+        BrokerProcess broker = shutdown.add(BrokerProcess.start(folder.resolve("broker"), 0));
+        link = options.kafka().link(broker.bootstrap(), terminal);
+        brokerPid = broker.pid();
+      }
+      Pipeline pipeline =
+          shutdown.add(
+              PipelineService.start(
+                  PipelineConfig.of(link.settings())
+                      .but()
+                      .topics(link.topics())
+                      .groupId(link.topics().prefix() + "-bench")
+                      .partitions(KafkaLink.PARTITIONS)
+                      .build()));
+      try (MemoryWatch memory = MemoryWatch.start()) {
+        List<Measure> measures =
+            new ArrayList<>(
+                LiveBench.run(
+                    images, w200, rounds, link, pipeline, brokerPid, shutdown, terminal));
+        measures.addAll(memory.measures("live", measures.getFirst().subject()));
+        return measures;
+      }
+    }
+  }
+
+  /** The number whose naive computation makes at least so many calls: 2 fib(n + 1) - 1 of them. */
+  private static long fibOf(long calls) {
+    long n = 0;
+    long here = 0;
+    for (long next = 1; 2 * next - 1 < calls; n++) {
+      long sum = here + next;
+      here = next;
+      next = sum;
+    }
+    return n;
+  }
+}

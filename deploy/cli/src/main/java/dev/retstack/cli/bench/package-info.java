@@ -1,4 +1,0 @@
-/**
- * First rates of each stage of the path, measured in one run so that their ratios mean something.
- */
-package dev.retstack.cli.bench;

@@ -1,0 +1,158 @@
+package dev.retstack.cli.option;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** What {@code retstack bench} is asked to measure, and on what. */
+public final class BenchOptions {
+  @Option(
+      names = "--rounds",
+      defaultValue = "5",
+      paramLabel = "N",
+      description = "Rounds per figure (default: ${DEFAULT-VALUE}).")
+  private int rounds;
+
+  @Option(
+      names = "--calls",
+      defaultValue = "500000",
+      paramLabel = "N",
+      description = "About so many calls per run of a program (default: ${DEFAULT-VALUE}).")
+  private long calls;
+
+  @Option(
+      names = "--image",
+      paramLabel = "ELF",
+      description =
+          "An image with the programs of the zoo; may be repeated (default: all of them).")
+  private final List<String> images = new ArrayList<>();
+
+  /** What can be measured. */
+  public enum Stage {
+    CAPTURE,
+    NOPS,
+    TRACERS,
+    PATH,
+    REPLAY,
+    LIVE,
+    CONTROL,
+    STATE,
+    ACCURACY,
+    PEERS
+  }
+
+  @Option(
+      names = "--stage",
+      split = ",",
+      paramLabel = "STAGE",
+      description = "${COMPLETION-CANDIDATES}; may be repeated (default: capture, path, replay).")
+  private final Set<Stage> stages = EnumSet.noneOf(Stage.class);
+
+  @Option(
+      names = "--twins",
+      paramLabel = "DIR",
+      description =
+          "nops: programs without -pg, as emulators/guest/build.sh --twins DIR builds them.")
+  private Path twins;
+
+  @Option(
+      names = "--isolate",
+      description = "control: the cores of each image in a process of their own.")
+  private boolean isolate;
+
+  @Option(
+      names = "--cores",
+      split = ",",
+      paramLabel = "N",
+      description =
+          "live, control, state: so many cores, the images in turn, which make about --calls calls"
+              + " all together; several numbers: one after the other (default: a core per image"
+              + " with --calls each).")
+  private final List<Integer> cores = new ArrayList<>();
+
+  @Option(
+      names = "--state-functions",
+      defaultValue = "1000000",
+      paramLabel = "N",
+      description = "state: rows of functions over all partitions (default: ${DEFAULT-VALUE}).")
+  private int stateFunctions;
+
+  @Option(
+      names = "--state-heap",
+      defaultValue = "4g",
+      paramLabel = "SIZE",
+      description = "state: -Xmx of the members, which are JVMs of their own (default: 4g).")
+  private String stateHeap;
+
+  @Mixin private ProbeOption probe;
+
+  @Mixin private KafkaOptions kafka;
+  @Mixin private FormatOption format;
+
+  /** Rounds per figure. */
+  public int rounds() {
+    return rounds;
+  }
+
+  /** Calls per run of a program, about. */
+  public long calls() {
+    return calls;
+  }
+
+  /** Images with the programs of the zoo. */
+  public List<Path> images() {
+    return images.isEmpty()
+        ? GuestImages.zoo()
+        : images.stream().map(GuestImages::resolve).toList();
+  }
+
+  /** Stages that are wanted. */
+  public Set<Stage> stages() {
+    return stages.isEmpty() ? EnumSet.of(Stage.CAPTURE, Stage.PATH, Stage.REPLAY) : stages;
+  }
+
+  /** Folder of programs that were compiled without -pg. */
+  public Optional<Path> twins() {
+    return Optional.ofNullable(twins);
+  }
+
+  /** Whether the cores of each image are in a process of their own. */
+  public boolean isolate() {
+    return isolate;
+  }
+
+  /** Numbers of cores, one after the other; empty for what a stage has by itself. */
+  public List<Integer> cores() {
+    return cores;
+  }
+
+  /** Rows of functions over all partitions. */
+  public int stateFunctions() {
+    return stateFunctions;
+  }
+
+  /** Heap of members that are JVMs of their own. */
+  public String stateHeap() {
+    return stateHeap;
+  }
+
+  /** Which probe traces. */
+  public ProbeOption probe() {
+    return probe;
+  }
+
+  /** The broker, where one is named. */
+  public KafkaOptions kafka() {
+    return kafka;
+  }
+
+  /** How figures are printed. */
+  public Format format() {
+    return format.format();
+  }
+}
