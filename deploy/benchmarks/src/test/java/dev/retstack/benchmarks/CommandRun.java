@@ -20,7 +20,10 @@ public final class CommandRun {
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     Terminal terminal =
         new Terminal(
-            new PrintStream(out, false, UTF_8), new PrintStream(err, false, UTF_8), false, Map.of());
+            new PrintStream(out, false, UTF_8),
+            new PrintStream(err, false, UTF_8),
+            false,
+            Map.of());
     assertThat(Main.run(terminal, words)).as(err.toString(UTF_8)).isEqualTo(ExitCode.OK);
     return out.toString(UTF_8);
   }

@@ -1,8 +1,8 @@
 package dev.retstack.benchmarks.stages;
 
+import dev.retstack.benchmarks.stages.CpuShares.Part;
 import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.Terminal;
-import dev.retstack.benchmarks.stages.CpuShares.Part;
 import dev.retstack.cli.fleet.FleetRun;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.fleet.CoreResult;

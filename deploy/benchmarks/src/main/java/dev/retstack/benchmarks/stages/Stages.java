@@ -6,12 +6,12 @@ import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.Terminal;
 import dev.retstack.cli.broker.BrokerProcess;
 import dev.retstack.cli.kafka.KafkaLink;
-import dev.retstack.cli.option.BenchOptions.Stage;
 import dev.retstack.cli.option.BenchOptions;
+import dev.retstack.cli.option.BenchOptions.Stage;
 import dev.retstack.cli.option.DataFolder;
 import dev.retstack.cli.option.GuestImages;
-import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.probe.NativeLibrary;
 import dev.retstack.schema.codec.Codecs;
@@ -146,8 +146,10 @@ public final class Stages implements Benchmarks {
       Optional<Path> plain = options.twins().flatMap(twins -> NopBench.twin(image, twins));
       Optional<LoadedImage> twin = plain.map(GuestImages::load);
       long madeByW200 = w200 * CALLS_PER_W200_ROUND;
-      measures.addAll(NopBench.run(image, twin, "fib", fibOf(calls), calls, rounds, options.probe().probe()));
-      measures.addAll(NopBench.run(image, twin, "w200", w200, madeByW200, rounds, options.probe().probe()));
+      measures.addAll(
+          NopBench.run(image, twin, "fib", fibOf(calls), calls, rounds, options.probe().probe()));
+      measures.addAll(
+          NopBench.run(image, twin, "w200", w200, madeByW200, rounds, options.probe().probe()));
     }
     return measures;
   }
@@ -207,15 +209,18 @@ public final class Stages implements Benchmarks {
       KafkaLink link =
           options.kafka().isConfigured(terminal)
               ? options.kafka().link(terminal)
-              : options.kafka().link(
-                  shutdown.add(BrokerProcess.start(folder.resolve("broker"), 0)).bootstrap(),
-                  terminal);
+              : options
+                  .kafka()
+                  .link(
+                      shutdown.add(BrokerProcess.start(folder.resolve("broker"), 0)).bootstrap(),
+                      terminal);
       return ControlBench.run(images, rounds, link, options.isolate());
     }
   }
 
   private List<Measure> state(int count) throws IOException, InterruptedException {
-    StateBench.Size size = new StateBench.Size(count, options.stateFunctions(), STATE_PARTITIONS, options.stateHeap());
+    StateBench.Size size =
+        new StateBench.Size(count, options.stateFunctions(), STATE_PARTITIONS, options.stateHeap());
     try (Shutdown shutdown = Shutdown.install();
         StateBench bench = new StateBench(size, DataFolder.choose(null, "bench"), terminal::note)) {
       shutdown.add(bench);
@@ -256,8 +261,7 @@ public final class Stages implements Benchmarks {
       try (MemoryWatch memory = MemoryWatch.start()) {
         List<Measure> measures =
             new ArrayList<>(
-                LiveBench.run(
-                    images, w200, rounds, link, pipeline, brokerPid, shutdown, terminal));
+                LiveBench.run(images, w200, rounds, link, pipeline, brokerPid, shutdown, terminal));
         measures.addAll(memory.measures("live", measures.getFirst().subject()));
         return measures;
       }
