@@ -133,7 +133,7 @@ class SoakTest {
     CompletableFuture<Void> failed = new CompletableFuture<>();
     long begin = System.nanoTime();
     long before = load.chunks();
-    Path csv = Path.of("target", "soak.csv").toAbsolutePath();
+    Path csv = Path.of("soak.csv").toAbsolutePath();
     Files.createDirectories(csv.getParent());
     try (PrintWriter out = new PrintWriter(Files.newBufferedWriter(csv), true);
         Every sending =
