@@ -85,8 +85,8 @@ final class FunctionDescriptorsTest {
   void aProgramWithTheCLibraryIsRead(@TempDir Path folder) throws Exception {
     String gcc = "powerpc64-linux-gnu-gcc";
     Assumptions.assumeTrue(GuestCompiler.installed(gcc), "skipped: no " + gcc);
-    Assumptions.assumeTrue(
-        Files.exists(Path.of("/usr/powerpc64-linux-gnu/lib/libc.a")), "skipped: no C library of it");
+    Path library = Path.of("/usr/powerpc64-linux-gnu/lib/libc.a");
+    Assumptions.assumeTrue(Files.exists(library), "skipped: no " + library);
     Path source = folder.resolve("m.c");
     Files.writeString(source, "int main(void) { return 0; }\n");
 
