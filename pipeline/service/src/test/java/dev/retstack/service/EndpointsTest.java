@@ -102,7 +102,7 @@ class EndpointsTest {
     for (int i = 0; i < 3; i++) {
       assertThat(top.path("functions").get(i)).isEqualTo(report.path("functions").get(i));
     }
-    for (String field : List.of("unit", "records", "lost", "completeness", "stats")) {
+    for (String field : List.of("unit", "records", "lost", "untraced", "completeness", "stats")) {
       assertThat(top.path(field)).as(field).isEqualTo(report.path(field));
     }
     assertThat(top.path("functionCount").asInt()).isEqualTo(report.path("functions").size());
@@ -183,14 +183,19 @@ class EndpointsTest {
     JsonNode complete = json("/completeness");
     assertThat(complete.path("records").asLong()).isEqualTo(replayed.report().records());
     assertThat(complete.path("lost").asLong()).isEqualTo(replayed.report().lost());
+    assertThat(complete.path("untraced").asLong()).isPositive();
+    assertThat(complete.path("untraced").asLong()).isEqualTo(replayed.report().untraced());
     assertThat(complete.path("completeness").asDouble())
         .isEqualTo(replayed.report().completeness());
     for (JsonNode rows : List.of(sessions, complete.path("byPartition"), complete.path("cores"))) {
       long records = 0;
+      long untraced = 0;
       for (JsonNode row : rows) {
         records += row.path("records").asLong();
+        untraced += row.path("untraced").asLong();
       }
       assertThat(records).as(rows.toString()).isEqualTo(replayed.report().records());
+      assertThat(untraced).as(rows.toString()).isEqualTo(replayed.report().untraced());
     }
     assertThat(complete.path("cores")).hasSize(replayed.cores().size());
   }

@@ -47,6 +47,9 @@ class MetricsTest {
       assertThat(page.sum("retstack_applied_records_total")).isEqualTo((double) expected.records());
       assertThat(page.sum("retstack_state_records")).isEqualTo((double) expected.records());
       assertThat(page.sum("retstack_state_lost_records")).isEqualTo((double) expected.lost());
+      assertThat(page.sum("retstack_state_untraced_calls"))
+          .isPositive()
+          .isEqualTo((double) expected.untraced());
       assertThat(page.sum("retstack_cores", "state", "HALTED")).isEqualTo(bench.fleet().size());
       assertThat(page.sum("retstack_cores", "state", "RUNNING")).isZero();
       assertThat(page.sum("retstack_published_records_total", "topic", "dead-letters"))

@@ -34,6 +34,7 @@ record TopSample(
       int partition,
       long records,
       long lost,
+      long untraced,
       String end) {}
 
   /** A function. */
@@ -56,6 +57,7 @@ record TopSample(
       long running,
       long records,
       long lost,
+      long untraced,
       long self,
       double completeness,
       boolean allCores,
@@ -112,6 +114,7 @@ record TopSample(
               core.path("partition").asInt(),
               core.path("records").asLong(),
               core.path("lost").asLong(),
+              core.path("untraced").asLong(),
               core.path("end").asText());
       coreRows.put(row.core() + "\n" + row.session(), row);
     }
@@ -150,6 +153,7 @@ record TopSample(
         top.path("cores").path("RUNNING").asLong(),
         top.path("records").asLong(),
         top.path("lost").asLong(),
+        top.path("untraced").asLong(),
         top.path("self").asLong(),
         top.path("completeness").asDouble(),
         top.path("topCores").size() == cores,

@@ -3,6 +3,7 @@ package dev.retstack.cli.top;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.retstack.cli.option.Tables;
+import dev.retstack.service.export.Units;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -129,8 +130,7 @@ final class TopView {
     int all = now.parts().size();
     out.printf(
         Locale.ROOT,
-        "%d nodes, %d of %d partitions, %d of %d cores run, %s records/s, lag %d chunks, %d records"
-            + " lost, %.4g %% complete%n",
+        "%d nodes, %d of %d partitions, %d of %d cores run, %s records/s, lag %d chunks, %s%n",
         now.nodes().size(),
         all - missing().size(),
         all,
@@ -138,8 +138,7 @@ final class TopView {
         now.sums().cores(),
         si(rate),
         lag,
-        now.sums().lost(),
-        now.sums().completeness());
+        Units.complete(now.sums().lost(), now.sums().untraced(), now.sums().completeness()));
     missing()
         .forEach(
             part -> out.printf("partition %d is missing: %s%n", part.partition(), part.missing()));
@@ -153,7 +152,7 @@ final class TopView {
     out.println();
     Tables.text(
         out,
-        List.of("CORE", "ISA", "RECORDS/S", "RECORDS", "LOST", "END"),
+        List.of("CORE", "ISA", "RECORDS/S", "RECORDS", "LOST", "UNTRACED", "END"),
         cores.stream()
             .map(
                 row ->
@@ -163,6 +162,7 @@ final class TopView {
                         si(row.rate()),
                         si((double) row.core().records()),
                         "" + row.core().lost(),
+                        "" + row.core().untraced(),
                         row.core().end()))
             .toList());
     out.println();
@@ -202,7 +202,8 @@ final class TopView {
     TopSample.Sums sums = now.sums();
     top.put("coresRunning", sums.running()).put("cores", sums.cores());
     top.put("records", sums.records()).put("recordsPerSecond", rate);
-    top.put("lost", sums.lost()).put("lag", lag).put("completeness", sums.completeness());
+    top.put("lost", sums.lost()).put("untraced", sums.untraced());
+    top.put("lag", lag).put("completeness", sums.completeness());
     ArrayNode nodeRows = top.putArray("nodes");
     nodes.forEach(
         row ->
@@ -224,6 +225,7 @@ final class TopView {
                 .put("records", row.core().records())
                 .put("recordsPerSecond", row.rate())
                 .put("lost", row.core().lost())
+                .put("untraced", row.core().untraced())
                 .put("end", row.core().end()));
     ArrayNode functionRows = top.putArray("topFunctions");
     functions.forEach(

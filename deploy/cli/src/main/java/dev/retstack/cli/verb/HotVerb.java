@@ -192,7 +192,9 @@ public final class HotVerb extends Verb {
               HotCount.exact(address, hits, HotCount.ratio(hits, calls))));
     }
     rows.sort(Comparator.<HotRow>comparingLong(row -> row.count().hits()).reversed());
-    return List.of(new HotProfile("", "", calls, report.path("lost").asLong(), calls, 0, 0, rows));
+    long lost = report.path("lost").asLong();
+    long untraced = report.path("untraced").asLong();
+    return List.of(new HotProfile("", "", calls, lost, untraced, calls, 0, 0, rows));
   }
 
   private void show(List<HotProfile> all) throws IOException {

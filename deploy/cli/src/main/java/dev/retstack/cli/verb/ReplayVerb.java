@@ -63,6 +63,7 @@ public final class ReplayVerb extends Verb {
         .put("cores", report.cores().size())
         .put("records", report.records())
         .put("lost", report.lost())
+        .put("untraced", report.untraced())
         .put("completeness", report.completeness())
         .put("functions", report.functions().size())
         .put(

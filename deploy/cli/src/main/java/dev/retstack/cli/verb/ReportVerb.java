@@ -119,6 +119,7 @@ public final class ReportVerb extends ResultVerb {
         all.unit(),
         all.records(),
         all.lost(),
+        all.untraced(),
         all.resultHash(),
         all.functions(),
         all.edges(),

@@ -58,11 +58,13 @@ record Comparison(long records, String hash, int anomalies, int spans) {
     assertThat(asked.ask("/cores", CATCH_UP).get("cores"))
         .hasSize(cores)
         .noneMatch(core -> core.get("end").asText().matches("RUNNING|DEAD"));
-    assertThat(replayed.get("completeness").asDouble()).isEqualTo(100);
+    assertThat(replayed.get("lost").asLong()).isZero();
     JsonNode live = whole(job, asked);
     assertThat(live.get("records").asLong()).as("each record counts once").isEqualTo(sent);
     assertThat(live.get("resultHash")).isEqualTo(replayed.get("resultHash"));
-    assertThat(live.get("completeness").asDouble()).isEqualTo(100);
+    assertThat(live.get("lost").asLong()).isZero();
+    assertThat(live.get("untraced")).as("a call untraced").isEqualTo(replayed.get("untraced"));
+    assertThat(live.get("completeness")).isEqualTo(replayed.get("completeness"));
     top(job, sent);
     return new Comparison(sent, live.get("resultHash").asText(), anomalies(job, file), spans(job));
   }

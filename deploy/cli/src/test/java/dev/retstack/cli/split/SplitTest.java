@@ -167,7 +167,7 @@ class SplitTest {
     } while (live.path("records").asLong() != expected.path("records").asLong()
         && System.nanoTime() - start < WAIT.toNanos());
     assertThat(live.path("resultHash")).as(logs()).isEqualTo(expected.path("resultHash"));
-    assertThat(live.path("completeness").asDouble()).isEqualTo(100);
+    assertThat(live.path("lost").asLong(-1)).isZero();
     assertThat(live.path("parts"))
         .hasSize(PARTITIONS)
         .allSatisfy(part -> assertThat(part.has("missing")).isFalse());

@@ -29,6 +29,11 @@ public final class StatCounts {
     return counts[stat.ordinal()];
   }
 
+  /** Calls of which the capture told that it did not trace them, whatever the reason. */
+  public long untraced() {
+    return Saturating.sum(get(Stat.OVERRUNS), get(Stat.UNHIJACKABLE));
+  }
+
   void writeTo(DataOutput out) throws IOException {
     // releases before know fewer stats: what did not happen is not named
     long named = Arrays.stream(counts).filter(count -> count != 0).count();

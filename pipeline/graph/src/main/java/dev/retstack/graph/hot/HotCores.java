@@ -32,6 +32,7 @@ public final class HotCores {
     long recordsExpected;
     long calls;
     long lost;
+    long untraced;
 
     Core(ImageInfo image, HotCounter counter) {
       this.image = image;
@@ -45,15 +46,18 @@ public final class HotCores {
       lost += Math.max(0, meta.recordsBefore() - recordsExpected) + meta.lostBefore();
       nextSequence = meta.sequence() + 1;
       recordsExpected = meta.recordsBefore() + batch.size();
+      long told = 0; // calls without room on the ret_stack of which there is a record
       for (int i = 0; i < batch.size(); i++) {
         byte record = batch.kind[i];
         if (record == RecordBatch.ENTRY || record == RecordBatch.FUNCTION) {
           calls++;
           counter.hit(batch.selfPc[i]);
+          told += record == RecordBatch.FUNCTION && batch.depth[i] > 0 ? 1 : 0;
         } else if (record == RecordBatch.LOST) {
           lost += Math.max(0, batch.selfPc[i]);
         }
       }
+      untraced += Math.max(0, meta.overruns() - told) + meta.unhijackable();
     }
   }
 
@@ -102,6 +106,7 @@ public final class HotCores {
                   entry.getKey().core(),
                   core.calls,
                   core.lost,
+                  core.untraced,
                   core.counter.total(),
                   core.counter.error(),
                   core.counter.notKept(),
@@ -133,6 +138,7 @@ public final class HotCores {
         "",
         cores.values().stream().mapToLong(core -> core.calls).sum(),
         cores.values().stream().mapToLong(core -> core.lost).sum(),
+        cores.values().stream().mapToLong(core -> core.untraced).sum(),
         total,
         merged.stream().mapToLong(HotCounter::error).max().orElse(0),
         merged.stream().mapToLong(HotCounter::notKept).sum(),

@@ -9,6 +9,7 @@ import java.util.List;
  * @param core its name; empty where it is that of several
  * @param calls calls seen, ignored ones included
  * @param lost records known to be missing: calls among them are not counted
+ * @param untraced calls known to have made no records, not counted either
  * @param total what all hits add up to
  * @param error see {@link HotCounter#error}
  * @param notKept see {@link HotCounter#notKept}
@@ -19,6 +20,7 @@ public record HotProfile(
     String core,
     long calls,
     long lost,
+    long untraced,
     long total,
     long error,
     long notKept,
@@ -34,6 +36,7 @@ public record HotProfile(
         core,
         calls,
         lost,
+        untraced,
         total,
         error,
         notKept,

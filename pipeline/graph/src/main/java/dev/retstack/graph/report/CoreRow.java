@@ -12,6 +12,7 @@ import java.util.List;
  *
  * @param records records received, of any kind
  * @param lost records known to be missing
+ * @param untraced calls known to have made no records
  * @param entries calls seen; the sum of the following six
  * @param time its clock as last seen
  * @param end RUNNING, or why it ended
@@ -28,6 +29,7 @@ public record CoreRow(
     String isa,
     long records,
     long lost,
+    long untraced,
     long entries,
     long returned,
     long tailCalled,
@@ -48,6 +50,11 @@ public record CoreRow(
     interrupts = List.copyOf(interrupts);
   }
 
+  /** Whether nothing of it is known to be missing. */
+  public boolean isWhole() {
+    return losses.isEmpty() && untraced == 0;
+  }
+
   static CoreRow of(CoreGraph core) {
     CoreReconstructor p = core.progress();
     return new CoreRow(
@@ -58,6 +65,7 @@ public record CoreRow(
         core.image().isa(),
         p.records(),
         p.lost(),
+        core.stats().untraced(),
         p.entries(),
         p.ended(Ending.RETURNED),
         p.ended(Ending.TAIL_CALLED),
@@ -73,8 +81,8 @@ public record CoreRow(
         InterruptRow.of(core));
   }
 
-  /** Received of all known records, in percent. */
+  /** See {@link Report#completeness(long, long, long)}. */
   public double completeness() {
-    return Report.completeness(records, lost);
+    return Report.completeness(records, lost, untraced);
   }
 }

@@ -16,10 +16,18 @@ import java.io.IOException;
  * @param unit in which it counts
  * @param records records received, of any kind
  * @param lost records known to be missing
+ * @param untraced calls known to have made no records
  * @param end RUNNING, or why it ended
  */
 public record CoreSum(
-    CoreKey key, int partition, String isa, ClockUnit unit, long records, long lost, CoreEnd end) {
+    CoreKey key,
+    int partition,
+    String isa,
+    ClockUnit unit,
+    long records,
+    long lost,
+    long untraced,
+    CoreEnd end) {
 
   static CoreSum of(CoreGraph core) {
     return new CoreSum(
@@ -29,6 +37,7 @@ public record CoreSum(
         core.unit(),
         core.progress().records(),
         core.progress().lost(),
+        core.stats().untraced(),
         core.progress().end());
   }
 
@@ -44,6 +53,7 @@ public record CoreSum(
     Fields.writeText(out, unit.name());
     Fields.writeVarint(out, records);
     Fields.writeVarint(out, lost);
+    Fields.writeVarint(out, untraced);
     Fields.writeText(out, end.name());
   }
 
@@ -53,6 +63,7 @@ public record CoreSum(
         partition,
         Fields.readText(in),
         Fields.readEnum(in, ClockUnit.class),
+        Fields.readVarint(in),
         Fields.readVarint(in),
         Fields.readVarint(in),
         Fields.readEnum(in, CoreEnd.class));

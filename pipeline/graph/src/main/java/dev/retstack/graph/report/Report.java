@@ -10,6 +10,8 @@ import java.util.List;
  * @param unit unit of all durations
  * @param records records received, of any kind
  * @param lost records known to be missing
+ * @param untraced calls known to have made no records: ret_stack was full, or their slot held no
+ *     return address
  * @param resultHash SHA-256 in hex over the canonical text of the result; README.md has its form
  * @param functions by total, largest first; then by name, image and address
  * @param edges by total, largest first; then by caller, callee, image and addresses
@@ -25,6 +27,7 @@ public record Report(
     ClockUnit unit,
     long records,
     long lost,
+    long untraced,
     String resultHash,
     List<FunctionRow> functions,
     List<EdgeRow> edges,
@@ -35,13 +38,18 @@ public record Report(
     TaskChoice choice,
     List<ContextRow> byTask) {
 
-  /** Received of all known records, in percent; 100 where nothing is known to be missing. */
+  /** See {@link #completeness(long, long, long)}. */
   public double completeness() {
-    return completeness(records, lost);
+    return completeness(records, lost, untraced);
   }
 
-  /** Records received of all known ones, in percent; 100 where there are none. */
-  public static double completeness(long records, long lost) {
-    return lost == 0 ? 100 : 100.0 * records / ((double) records + lost);
+  /**
+   * Records received, in percent of those that a capture without any loss would have made. A call
+   * makes two. It is 100 only where nothing is known to be missing.
+   */
+  public static double completeness(long records, long lost, long untraced) {
+    double missing = lost + 2.0 * untraced;
+    double percent = 100.0 * records / (records + missing);
+    return missing == 0 ? 100 : Math.min(percent, Math.nextDown(100.0));
   }
 }

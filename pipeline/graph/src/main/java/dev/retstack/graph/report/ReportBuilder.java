@@ -71,6 +71,7 @@ public final class ReportBuilder {
     SystemCallRows systemCalls = new SystemCallRows();
     long records = 0;
     long lost = 0;
+    long untraced = 0;
     for (GraphState state : states) {
       stats.add(state.stats());
     }
@@ -82,6 +83,7 @@ public final class ReportBuilder {
         text.contexts(coreRows.get(coreRows.size() - 1));
         records += core.progress().records();
         lost = Saturating.sum(lost, core.progress().lost());
+        untraced = Saturating.sum(untraced, core.stats().untraced());
         StateTotals.addStats(core, stats);
       }
     }
@@ -95,6 +97,7 @@ public final class ReportBuilder {
         unit,
         records,
         lost,
+        untraced,
         text.hash(),
         rows.functions(),
         rows.edges(),

@@ -22,6 +22,8 @@ import java.util.List;
  * @param records records taken while it ran, those in interrupts on top of it included
  * @param losses where records of its core are missing that may be of it: not those from before it
  *     began or after it ended
+ * @param mayBeUntraced calls of its core known to have made no records; whose they were is not
+ *     known
  */
 public record TaskRow(
     long id,
@@ -38,7 +40,8 @@ public record TaskRow(
     long ran,
     boolean over,
     long records,
-    List<Loss> losses) {
+    List<Loss> losses,
+    long mayBeUntraced) {
 
   public TaskRow {
     losses = List.copyOf(losses);
@@ -55,7 +58,7 @@ public record TaskRow(
 
   /** Received of all records that may be its own, in percent: it is at least as complete. */
   public double completeness() {
-    return Report.completeness(records, mayMiss());
+    return Report.completeness(records, mayMiss(), mayBeUntraced);
   }
 
   /** The tasks of a core in the order in which they appeared; none where it has one alone. */
@@ -78,7 +81,8 @@ public record TaskRow(
               t.ran(core.progress().time()),
               t.isOver(),
               t.records(),
-              core.losses().rows().stream().filter(t::mayMiss).toList()));
+              core.losses().rows().stream().filter(t::mayMiss).toList(),
+              core.stats().untraced()));
     }
     boolean alone = rows.size() == 1 && rows.get(0).id() == 0 && rows.get(0).instance() == 1;
     return alone ? List.of() : List.copyOf(rows);

@@ -9,6 +9,7 @@ import java.util.List;
  * @param unit unit of all durations
  * @param records records received by all cores of this unit
  * @param lost records known to be missing
+ * @param untraced calls known to have made no records
  * @param functionCount functions of the whole report
  * @param self time in all functions themselves
  * @param functions the first of them
@@ -20,6 +21,7 @@ public record Top(
     ClockUnit unit,
     long records,
     long lost,
+    long untraced,
     int functionCount,
     long self,
     List<FunctionRow> functions,
@@ -31,8 +33,8 @@ public record Top(
     stats = List.copyOf(stats);
   }
 
-  /** Received of all known records, in percent; 100 where nothing is known to be missing. */
+  /** See {@link Report#completeness(long, long, long)}. */
   public double completeness() {
-    return Report.completeness(records, lost);
+    return Report.completeness(records, lost, untraced);
   }
 }

@@ -142,6 +142,7 @@ public final class TopBuilder {
         of,
         sums.stream().mapToLong(CoreSum::records).sum(),
         sums.stream().mapToLong(CoreSum::lost).reduce(0, Saturating::sum),
+        sums.stream().mapToLong(CoreSum::untraced).reduce(0, Saturating::sum),
         rows.size(),
         rows.stream().mapToLong(FunctionRow::self).reduce(0, Saturating::sum),
         rows.stream().sorted(sort.order()).limit(most).toList(),

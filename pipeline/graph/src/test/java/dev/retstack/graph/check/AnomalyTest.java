@@ -17,6 +17,7 @@ import dev.retstack.graph.reconstruct.ClockUnit;
 import dev.retstack.graph.reconstruct.CoreEnd;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
+import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.StatRow;
 import dev.retstack.graph.report.TaskChoice;
 import dev.retstack.schema.codec.EndDetail;
@@ -240,6 +241,11 @@ class AnomalyTest {
             0, 0, 0, 12, 3, 0, m.lastTime(), ClockUnit.INSTRUCTIONS, CoreEnd.RUNNING, ""));
     assertThat(only(s).message()).isEqualTo("ret_stack was full: 12 calls ran untraced");
     assertThat(stats(s)).containsExactly("OVERRUNS 12", "UNHIJACKABLE 3", "OPEN_CALLS 2");
+    Report report = s.state().report();
+    assertThat(report.lost()).isZero();
+    assertThat(report.untraced()).isEqualTo(15);
+    assertThat(report.completeness()).isEqualTo(100.0 * 2 / (2 + 2 * 15));
+    assertThat(report.cores().getFirst().completeness()).isEqualTo(report.completeness());
   }
 
   @Test

@@ -18,6 +18,18 @@ import org.junit.jupiter.api.Test;
 class ReportTest {
 
   @Test
+  void completenessIsBelow100WhateverIsMissing() {
+    assertThat(Report.completeness(0, 0, 0)).isEqualTo(100);
+    assertThat(Report.completeness(98, 2, 0)).isEqualTo(98);
+    assertThat(Report.completeness(98, 0, 1)).isEqualTo(98);
+    assertThat(Report.completeness(0, 0, 1)).isZero();
+    long many = Long.MAX_VALUE;
+    assertThat(Report.completeness(many, 1, 0)).isLessThan(100);
+    assertThat(Report.completeness(many, 0, 1)).isLessThan(100);
+    assertThat(Report.completeness(many, many, many)).isEqualTo(25);
+  }
+
+  @Test
   void unitsAreNeverAdded() {
     Stream s = new Stream().enter(0, 0, Stream.MAIN, 0x900).exit(9, 0, Stream.MAIN, 0x900).send();
     RecordBatch batch = new RecordBatch(1);

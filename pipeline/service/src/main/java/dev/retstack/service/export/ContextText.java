@@ -87,6 +87,7 @@ final class ContextText {
           json.writeBooleanField("over", t.over());
           json.writeNumberField("records", t.records());
           json.writeNumberField("mayMiss", t.mayMiss());
+          json.writeNumberField("mayBeUntraced", t.mayBeUntraced());
           json.writeNumberField("completeness", t.completeness());
           if (!t.losses().isEmpty()) {
             ReportJson.losses(t.losses(), json);

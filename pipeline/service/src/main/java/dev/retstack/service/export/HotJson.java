@@ -34,6 +34,7 @@ public final class HotJson {
     json.writeStringField("session", profile.session());
     json.writeNumberField("calls", profile.calls());
     json.writeNumberField("lost", profile.lost());
+    json.writeNumberField("untraced", profile.untraced());
     json.writeNumberField("total", profile.total());
     json.writeNumberField("error", profile.error());
     json.writeNumberField("notKept", profile.notKept());

@@ -46,6 +46,9 @@ public final class HotText {
       Line.write(
           out, "# %d records lost: calls among them are not counted".formatted(profile.lost()));
     }
+    if (profile.untraced() > 0) {
+      Line.write(out, "# %d calls untraced: they are not counted".formatted(profile.untraced()));
+    }
     if (profile.notKept() > 0) {
       Line.write(
           out, "# %d calls of further addresses, beyond what is kept".formatted(profile.notKept()));

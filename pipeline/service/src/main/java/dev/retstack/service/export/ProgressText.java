@@ -16,8 +16,8 @@ public final class ProgressText {
 
   /**
    * {@code {partitions:{owned, of}, parts:[..], cores:[{core, session, partition, isa, chunks,
-   * records, lost, time, end, endDetail, exitCode, deadSince}]}}; {@code exitCode} only of cores
-   * whose program had one, {@code deadSince} only of cores that are DEAD.
+   * records, lost, untraced, time, end, endDetail, exitCode, deadSince}]}}; {@code exitCode} only
+   * of cores whose program had one, {@code deadSince} only of cores that are DEAD.
    */
   public static void json(List<CoreProgress> cores, Coverage coverage, Writer out)
       throws IOException {
@@ -47,6 +47,7 @@ public final class ProgressText {
             json.writeNumberField("chunks", core.chunks());
             json.writeNumberField("records", core.records());
             json.writeNumberField("lost", core.lost());
+            json.writeNumberField("untraced", core.untraced());
             json.writeNumberField("time", core.time());
             json.writeStringField("end", core.state());
             json.writeStringField("endDetail", core.endDetail());
@@ -75,6 +76,7 @@ public final class ProgressText {
         "chunks",
         "records",
         "lost",
+        "untraced",
         "time",
         "end",
         "deadSince",
@@ -89,6 +91,7 @@ public final class ProgressText {
           core.chunks(),
           core.records(),
           core.lost(),
+          core.untraced(),
           core.time(),
           core.state(),
           core.isDead() ? core.deadSince() : "",
@@ -107,6 +110,7 @@ public final class ProgressText {
             "CHUNKS>",
             "RECORDS>",
             "LOST>",
+            "UNTRACED>",
             "TIME>",
             "END",
             "EXIT>",
@@ -120,6 +124,7 @@ public final class ProgressText {
           String.valueOf(core.chunks()),
           String.valueOf(core.records()),
           String.valueOf(core.lost()),
+          String.valueOf(core.untraced()),
           String.valueOf(core.time()),
           end(core),
           exitCode(core),
@@ -140,7 +145,7 @@ public final class ProgressText {
   }
 
   /**
-   * {@code {partitions:{owned, of}, unit, records, lost, completeness, stats:[..],
+   * {@code {partitions:{owned, of}, unit, records, lost, untraced, completeness, stats:[..],
    * forgotten:{sessions, cores, records, lost, since}, positions:[{partition, epoch, nextOffset,
    * checkpointedOffset, skippedOffsets}]}}.
    */
@@ -158,6 +163,7 @@ public final class ProgressText {
           json.writeStringField("unit", report.unit().name());
           json.writeNumberField("records", report.records());
           json.writeNumberField("lost", report.lost());
+          json.writeNumberField("untraced", report.untraced());
           json.writeNumberField("completeness", report.completeness());
           json.writeFieldName("stats");
           ReportJson.stats(report.stats(), json);

@@ -15,13 +15,13 @@ import java.io.Writer;
 import java.util.List;
 
 /**
- * The report as JSON, a contract kept stable: {@code {unit, records, lost, completeness,
+ * The report as JSON, a contract kept stable: {@code {unit, records, lost, untraced, completeness,
  * resultHash, functions:[{name, address, image, isa, calls, total, self, min, max, avg}],
  * edges:[{caller, callee, calls, total}], stats:[{name, severity, source, count}]}}; where records
- * are missing, {@code incomplete:[{core, session, task, records, lost, completeness, losses:[{kind,
- * records, fromChunk, toChunk, record, after, until}]}]} behind the hash, and where some time is in
- * no total, {@code notCounted:["sleep-time"]}. Addresses are strings in hex, since JSON readers
- * lose digits of 64-bit numbers.
+ * are missing or calls ran untraced, {@code incomplete:[{core, session, task, records, lost,
+ * untraced, completeness, losses:[{kind, records, fromChunk, toChunk, record, after, until}]}]}
+ * behind the hash, and where some time is in no total, {@code notCounted:["sleep-time"]}. Addresses
+ * are strings in hex, since JSON readers lose digits of 64-bit numbers.
  */
 public final class ReportJson {
   private ReportJson() {}
@@ -59,6 +59,7 @@ public final class ReportJson {
     json.writeStringField("unit", report.unit().name());
     json.writeNumberField("records", report.records());
     json.writeNumberField("lost", report.lost());
+    json.writeNumberField("untraced", report.untraced());
     json.writeNumberField("completeness", report.completeness());
     json.writeStringField("resultHash", report.resultHash());
     if (!report.rules().off().isEmpty()) {
@@ -122,18 +123,19 @@ public final class ReportJson {
   }
 
   private static void losses(Report report, JsonGenerator json) throws IOException {
-    if (report.cores().stream().allMatch(core -> core.losses().isEmpty())) {
+    if (report.cores().stream().allMatch(CoreRow::isWhole)) {
       return;
     }
     json.writeArrayFieldStart("incomplete");
     for (CoreRow core : report.cores()) {
-      if (!core.losses().isEmpty()) {
+      if (!core.isWhole()) {
         json.writeStartObject();
         json.writeStringField("core", core.core());
         json.writeStringField("session", core.session());
         TaskText.id(json, 0);
         json.writeNumberField("records", core.records());
         json.writeNumberField("lost", core.lost());
+        json.writeNumberField("untraced", core.untraced());
         json.writeNumberField("completeness", core.completeness());
         losses(core.losses(), json);
         json.writeEndObject();

@@ -75,13 +75,12 @@ public final class ReportText {
   private static void head(Report report, Appendable out) throws IOException {
     Line.write(
         out,
-        "# %d records of %d core%s, %d lost: %s complete, times in %s"
+        "# %d records of %d core%s, %s, times in %s"
             .formatted(
                 report.records(),
                 report.cores().size(),
                 report.cores().size() == 1 ? "" : "s",
-                report.lost(),
-                Units.percent(report.completeness()),
+                Units.complete(report.lost(), report.untraced(), report.completeness()),
                 Units.name(report.unit())));
     if (!report.choice().isAll()) {
       Line.write(out, "# functions and edges of task %s alone".formatted(report.choice().text()));
@@ -101,6 +100,16 @@ public final class ReportText {
     int rows = 0;
     int left = 0;
     for (CoreRow core : cores) {
+      if (core.untraced() > 0) {
+        rows++;
+        table.row(
+            core.untraced() + " calls",
+            core.core(),
+            "ran untraced: see the stats",
+            "",
+            "",
+            Units.percent(core.completeness()));
+      }
       for (Loss loss : core.losses()) {
         if (rows == LOSSES_MAX) {
           left++;

@@ -2,6 +2,7 @@ package dev.retstack.service.export;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import dev.retstack.graph.aggregate.ForgottenSessions;
+import dev.retstack.graph.reconstruct.Saturating;
 import dev.retstack.graph.report.Report;
 import dev.retstack.service.progress.CoreProgress;
 import java.io.IOException;
@@ -26,9 +27,17 @@ public final class SumText {
    * @param chunks their chunks
    * @param records their records
    * @param lost records known to be missing
+   * @param untraced calls known to have made no records
    */
   public record Sum(
-      String name, long cores, long running, long dead, long chunks, long records, long lost) {
+      String name,
+      long cores,
+      long running,
+      long dead,
+      long chunks,
+      long records,
+      long lost,
+      long untraced) {
     private static Sum of(String name, Collection<CoreProgress> cores) {
       return new Sum(
           name,
@@ -37,11 +46,12 @@ public final class SumText {
           cores.stream().filter(CoreProgress::isDead).count(),
           cores.stream().mapToLong(CoreProgress::chunks).sum(),
           cores.stream().mapToLong(CoreProgress::records).sum(),
-          cores.stream().mapToLong(CoreProgress::lost).sum());
+          cores.stream().mapToLong(CoreProgress::lost).sum(),
+          cores.stream().mapToLong(CoreProgress::untraced).reduce(0, Saturating::sum));
     }
 
     double completeness() {
-      return Report.completeness(records, lost);
+      return Report.completeness(records, lost, untraced);
     }
   }
 
@@ -75,7 +85,8 @@ public final class SumText {
                     sum.dead(),
                     sum.chunks(),
                     sum.records(),
-                    sum.lost()))
+                    sum.lost(),
+                    sum.untraced()))
         .toList();
   }
 
@@ -90,7 +101,7 @@ public final class SumText {
 
   /**
    * {@code {partitions, parts, sessions:[{session, cores, running, dead, chunks, records, lost,
-   * completeness}]}}.
+   * untraced, completeness}]}}.
    */
   public static void sessions(List<Sum> sessions, Coverage coverage, Writer out)
       throws IOException {
@@ -105,9 +116,9 @@ public final class SumText {
   }
 
   /**
-   * {@code {partitions, parts, records, lost, completeness, forgotten:{sessions, cores, records,
-   * lost, since}, byPartition:[{partition, cores, ..}], cores:[{core, session, partition, records,
-   * lost, completeness}]}}.
+   * {@code {partitions, parts, records, lost, untraced, completeness, forgotten:{sessions, cores,
+   * records, lost, since}, byPartition:[{partition, cores, ..}], cores:[{core, session, partition,
+   * records, lost, untraced, completeness}]}}.
    *
    * @param all of the answer's partitions
    * @param shown those of them that this answer lists
@@ -127,6 +138,7 @@ public final class SumText {
           Sum sum = Sum.of("", all);
           json.writeNumberField("records", sum.records());
           json.writeNumberField("lost", sum.lost());
+          json.writeNumberField("untraced", sum.untraced());
           json.writeNumberField("completeness", sum.completeness());
           ForgottenText.json(forgotten, json);
           rows(json, "byPartition", By.PARTITION, byPartition(all));
@@ -138,7 +150,8 @@ public final class SumText {
             json.writeNumberField("partition", core.partition());
             json.writeNumberField("records", core.records());
             json.writeNumberField("lost", core.lost());
-            json.writeNumberField("completeness", Report.completeness(core.records(), core.lost()));
+            json.writeNumberField("untraced", core.untraced());
+            json.writeNumberField("completeness", core.completeness());
             json.writeEndObject();
           }
           json.writeEndArray();
@@ -163,6 +176,7 @@ public final class SumText {
       json.writeNumberField("chunks", sum.chunks());
       json.writeNumberField("records", sum.records());
       json.writeNumberField("lost", sum.lost());
+      json.writeNumberField("untraced", sum.untraced());
       json.writeNumberField("completeness", sum.completeness());
       json.writeEndObject();
     }
@@ -172,7 +186,16 @@ public final class SumText {
   /** The sums as RFC 4180 text. */
   public static void csv(By by, List<Sum> sums, Appendable out) throws IOException {
     Csv csv = new Csv(out);
-    csv.line(by.heading(), "cores", "running", "chunks", "records", "lost", "completeness", "dead");
+    csv.line(
+        by.heading(),
+        "cores",
+        "running",
+        "chunks",
+        "records",
+        "lost",
+        "untraced",
+        "completeness",
+        "dead");
     for (Sum sum : sums) {
       csv.line(
           sum.name(),
@@ -181,6 +204,7 @@ public final class SumText {
           sum.chunks(),
           sum.records(),
           sum.lost(),
+          sum.untraced(),
           sum.completeness(),
           sum.dead());
     }
@@ -197,7 +221,8 @@ public final class SumText {
             "CHUNKS>",
             "RECORDS>",
             "LOST>",
-            "COMPLETE %>");
+            "UNTRACED>",
+            "COMPLETE>");
     for (Sum sum : sums) {
       table.row(
           sum.name(),
@@ -207,7 +232,8 @@ public final class SumText {
           String.valueOf(sum.chunks()),
           String.valueOf(sum.records()),
           String.valueOf(sum.lost()),
-          "%.4f".formatted(sum.completeness()));
+          String.valueOf(sum.untraced()),
+          Units.percent(sum.completeness()));
     }
     table.write(out);
   }

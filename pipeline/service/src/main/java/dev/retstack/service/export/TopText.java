@@ -18,9 +18,9 @@ public final class TopText {
   private TopText() {}
 
   /**
-   * {@code {partitions, parts, unit, records, lost, completeness, cores:{RUNNING: n, ..},
+   * {@code {partitions, parts, unit, records, lost, untraced, completeness, cores:{RUNNING: n, ..},
    * byPartition:[{partition, cores, records, lost}], topCores:[{core, session, isa, partition,
-   * records, lost, end}], functionCount, self, functions:[as in a report], stats:[..]}}.
+   * records, lost, untraced, end}], functionCount, self, functions:[as in a report], stats:[..]}}.
    *
    * @param states how a core ended, RUNNING or DEAD where it did not
    * @param coresMost rows of cores at most
@@ -35,6 +35,7 @@ public final class TopText {
           json.writeStringField("unit", top.unit().name());
           json.writeNumberField("records", top.records());
           json.writeNumberField("lost", top.lost());
+          json.writeNumberField("untraced", top.untraced());
           json.writeNumberField("completeness", top.completeness());
           json.writeObjectFieldStart("cores");
           for (Map.Entry<String, Integer> end : byState(top, states).entrySet()) {
@@ -90,6 +91,7 @@ public final class TopText {
     json.writeNumberField("partition", core.partition());
     json.writeNumberField("records", core.records());
     json.writeNumberField("lost", core.lost());
+    json.writeNumberField("untraced", core.untraced());
     json.writeStringField("end", states.apply(core));
     json.writeEndObject();
   }
@@ -117,15 +119,15 @@ public final class TopText {
       throws IOException {
     Line.write(
         out,
-        "%d records, %d lost, %.4g %% complete; cores %s; %d functions"
+        "%d records, %s; cores %s; %d functions"
             .formatted(
                 top.records(),
-                top.lost(),
-                top.completeness(),
+                Units.complete(top.lost(), top.untraced(), top.completeness()),
                 byState(top, states),
                 top.functionCount()));
     out.append('\n');
-    TextTable cores = new TextTable("CORE", "ISA", "PARTITION>", "RECORDS>", "LOST>", "END");
+    TextTable cores =
+        new TextTable("CORE", "ISA", "PARTITION>", "RECORDS>", "LOST>", "UNTRACED>", "END");
     for (CoreSum core : first(top, coresMost)) {
       cores.row(
           core.key().core(),
@@ -133,6 +135,7 @@ public final class TopText {
           String.valueOf(core.partition()),
           String.valueOf(core.records()),
           String.valueOf(core.lost()),
+          String.valueOf(core.untraced()),
           states.apply(core));
     }
     cores.write(out);

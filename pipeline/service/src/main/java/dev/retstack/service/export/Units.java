@@ -5,7 +5,7 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 
 /** How numbers are shown to people. */
-final class Units {
+public final class Units {
   private Units() {}
 
   /** Name of a unit in words. */
@@ -27,8 +27,14 @@ final class Units {
   }
 
   /** A percentage, never rounded up: 100 % means that nothing is missing. */
-  static String percent(double value) {
+  public static String percent(double value) {
     return BigDecimal.valueOf(value).setScale(2, RoundingMode.FLOOR).toPlainString() + " %";
+  }
+
+  /** How much of the calls is there: {@code 0 lost, 12 calls untraced: 99.40 % complete}. */
+  public static String complete(long lost, long untraced, double completeness) {
+    String left = untraced == 0 ? "" : ", %d calls untraced".formatted(untraced);
+    return "%d lost%s: %s complete".formatted(lost, left, percent(completeness));
   }
 
   /** An address, or a value of unknown meaning, as people read it. */

@@ -89,6 +89,8 @@ public enum Metric {
   STATE_RECORDS(false, "state_records", "trace records in the state, since the job began"),
   STATE_LOST_RECORDS(
       false, "state_lost_records", "trace records known to be lost, since the job began"),
+  STATE_UNTRACED_CALLS(
+      false, "state_untraced_calls", "calls known to have made no records, since the job began"),
   STAT(false, "stat", "losses and defects in the state, by stat; since the job began");
 
   private static final String PREFIX = "retstack_";

@@ -3,6 +3,7 @@ package dev.retstack.service.progress;
 import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.report.Report;
 import dev.retstack.schema.codec.EndDetail;
 import dev.retstack.service.nodes.Deaths;
 import java.util.OptionalInt;
@@ -15,6 +16,7 @@ import java.util.OptionalInt;
  * @param chunks chunks it is known to have sent
  * @param records records received
  * @param lost records known to be lost
+ * @param untraced calls known to have made no records
  * @param time its clock, in the unit of its chunks
  * @param end RUNNING, or why it ended
  * @param endDetail how it ended, in words; empty while it runs
@@ -28,6 +30,7 @@ public record CoreProgress(
     long chunks,
     long records,
     long lost,
+    long untraced,
     long time,
     CoreEnd end,
     String endDetail,
@@ -43,10 +46,11 @@ public record CoreProgress(
       long chunks,
       long records,
       long lost,
+      long untraced,
       long time,
       CoreEnd end,
       String endDetail) {
-    this(key, partition, isa, chunks, records, lost, time, end, endDetail, 0);
+    this(key, partition, isa, chunks, records, lost, untraced, time, end, endDetail, 0);
   }
 
   /** How far this core of a partition came. */
@@ -58,6 +62,7 @@ public record CoreProgress(
         core.progress().nextSequence(),
         core.progress().records(),
         core.progress().lost(),
+        core.stats().untraced(),
         core.progress().time(),
         core.progress().end(),
         core.progress().endDetail());
@@ -72,7 +77,13 @@ public record CoreProgress(
     long since = ended() ? 0 : deaths.since(key.session(), partition, nextOffset).orElse(0);
     return since == deadSince
         ? this
-        : new CoreProgress(key, partition, isa, chunks, records, lost, time, end, endDetail, since);
+        : new CoreProgress(
+            key, partition, isa, chunks, records, lost, untraced, time, end, endDetail, since);
+  }
+
+  /** See {@link Report#completeness(long, long, long)}. */
+  public double completeness() {
+    return Report.completeness(records, lost, untraced);
   }
 
   /** Whether it has not ended and will not, unless its fleet comes back. */

@@ -30,7 +30,7 @@ enum Endpoint {
   REPORT(
       "/report",
       "Functions, edges, losses and the hash of the result",
-      "{unit,records,lost,completeness,resultHash,functions,edges,stats,forgotten,partitions,parts}",
+      "{unit,records,lost,untraced,completeness,resultHash,functions,edges,stats,forgotten,partitions,parts}",
       FORMAT,
       UNIT),
   EDGES(
@@ -60,8 +60,8 @@ enum Endpoint {
       OFFSET),
   COMPLETENESS(
       "/completeness",
-      "Records received of all that are known, in percent: in all, by partition, by core",
-      "{records,lost,completeness,forgotten,byPartition,cores,partitions,parts}",
+      "Records received of all that a capture without loss has, in percent: in all, by partition, by core",
+      "{records,lost,untraced,completeness,forgotten,byPartition,cores,partitions,parts}",
       FORMAT,
       LIMIT,
       OFFSET),
@@ -119,7 +119,7 @@ enum Endpoint {
   TOP(
       "/top",
       "The first functions and cores, losses, and sums over all: cheaper than a report by far",
-      "{unit,records,lost,completeness,cores,byPartition,topCores,functionCount,self,functions,stats,partitions,parts}",
+      "{unit,records,lost,untraced,completeness,cores,byPartition,topCores,functionCount,self,functions,stats,partitions,parts}",
       FORMAT,
       UNIT,
       SORT,
@@ -127,7 +127,7 @@ enum Endpoint {
   STATS(
       "/stats",
       "Losses and defects, and where each partition stands",
-      "{unit,records,lost,completeness,stats,forgotten,partitions,parts,positions}",
+      "{unit,records,lost,untraced,completeness,stats,forgotten,partitions,parts,positions}",
       FORMAT,
       UNIT),
   LIVE("/health/live", "200 while the process serves", "{status}"),

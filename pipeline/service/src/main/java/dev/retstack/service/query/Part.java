@@ -110,6 +110,7 @@ record Part(
             out.writeLong(core.chunks());
             out.writeLong(core.records());
             out.writeLong(core.lost());
+            out.writeLong(core.untraced());
             out.writeLong(core.time());
             out.writeUTF(core.end().name());
             out.writeUTF(core.endDetail());
@@ -167,6 +168,7 @@ record Part(
                 key,
                 partition,
                 in.readUTF(),
+                in.readLong(),
                 in.readLong(),
                 in.readLong(),
                 in.readLong(),

@@ -121,6 +121,7 @@ public final class Scrape {
     samples.add(Metric.FORGOTTEN_RECORDS, m.forgotten().records(), "partition", p);
     samples.add(Metric.STATE_RECORDS, m.records(), "partition", p);
     samples.add(Metric.STATE_LOST_RECORDS, m.lost(), "partition", p);
+    samples.add(Metric.STATE_UNTRACED_CALLS, m.untraced(), "partition", p);
     samples.add(Metric.CORES_MAX, m.coresMax(), "partition", p);
     long dead =
         m.running().entrySet().stream()

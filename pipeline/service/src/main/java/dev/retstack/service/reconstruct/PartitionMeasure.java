@@ -6,6 +6,7 @@ import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.StatCounts;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.reconstruct.Saturating;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -29,6 +30,7 @@ import java.util.Map;
  * @param images chunks that wait for their image
  * @param records trace records in the state
  * @param lost trace records known to be lost
+ * @param untraced calls known to have made no records
  * @param cores how many cores ended in which way
  * @param running cores that have not ended, by session
  * @param coresMax cores that it may have at most
@@ -50,6 +52,7 @@ public record PartitionMeasure(
     StateCopy.Waiting images,
     long records,
     long lost,
+    long untraced,
     Map<CoreEnd, Integer> cores,
     Map<String, Integer> running,
     int coresMax,
@@ -80,6 +83,7 @@ public record PartitionMeasure(
     counts.add(state.stats());
     long records = 0;
     long lost = 0;
+    long untraced = 0;
     for (CoreGraph core : state.glance()) {
       cores.merge(core.progress().end(), 1, Integer::sum);
       if (core.progress().end() == CoreEnd.RUNNING) {
@@ -89,6 +93,7 @@ public record PartitionMeasure(
       counts.add(Stat.OPEN_CALLS, core.progress().open());
       records += core.progress().records();
       lost += core.progress().lost();
+      untraced = Saturating.sum(untraced, core.stats().untraced());
     }
     Map<Stat, Long> stats = new EnumMap<>(Stat.class);
     for (Stat stat : Stat.values()) {
@@ -111,6 +116,7 @@ public record PartitionMeasure(
         position.waiting(),
         records,
         lost,
+        untraced,
         cores,
         running,
         position.limits().cores(),

@@ -91,6 +91,7 @@ class RendererTest {
             "unit",
             "records",
             "lost",
+            "untraced",
             "completeness",
             "resultHash",
             "incomplete",
@@ -98,7 +99,8 @@ class RendererTest {
             "edges",
             "stats");
     assertThat(keys(report.path("incomplete").path(0)))
-        .containsExactly("core", "session", "task", "records", "lost", "completeness", "losses");
+        .containsExactly(
+            "core", "session", "task", "records", "lost", "untraced", "completeness", "losses");
     assertThat(keys(report.path("functions").path(0)))
         .containsExactly(
             "name", "address", "image", "isa", "calls", "total", "self", "min", "max", "avg");

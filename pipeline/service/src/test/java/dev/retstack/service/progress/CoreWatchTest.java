@@ -44,7 +44,8 @@ class CoreWatchTest {
     assertThat(both).as("a chunk of it is on its way").isNotDone();
     watch.run(new CoreWatch.Reached(0, 9));
     assertThat(both.join().dead())
-        .containsExactly(new CoreProgress(A, 0, "x86_64", 1, 10, 0, 99, CoreEnd.RUNNING, "", 77));
+        .containsExactly(
+            new CoreProgress(A, 0, "x86_64", 1, 10, 0, 0, 99, CoreEnd.RUNNING, "", 77));
     watch.run(new CoreWatch.Lost(Deaths.NONE));
     assertThat(awaiting(Set.of(A), 1)).as("it is back").isNotDone();
   }
@@ -96,6 +97,6 @@ class CoreWatchTest {
   }
 
   private static CoreProgress progress(CoreKey key, int partition, CoreEnd end) {
-    return new CoreProgress(key, partition, "x86_64", 1, 10, 0, 99, end, "");
+    return new CoreProgress(key, partition, "x86_64", 1, 10, 0, 0, 99, end, "");
   }
 }

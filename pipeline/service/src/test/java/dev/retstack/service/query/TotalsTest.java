@@ -81,6 +81,7 @@ class TotalsTest {
     assertThat(top.unit()).isEqualTo(report.unit());
     assertThat(top.records()).as(of).isEqualTo(report.records()).isPositive();
     assertThat(top.lost()).as(of).isEqualTo(report.lost());
+    assertThat(top.untraced()).as(of).isEqualTo(report.untraced()).isPositive();
     assertThat(top.completeness()).as(of).isEqualTo(report.completeness());
     assertThat(top.self())
         .as(of)

@@ -36,6 +36,8 @@ public final class CoreScript {
   private long sequence;
   private long records;
   private long lostBefore;
+  private long overruns;
+  private long unhijackable;
 
   /** A core that runs this image and has done nothing yet. */
   public CoreScript(Image image, String session, String core) {
@@ -122,6 +124,13 @@ public final class CoreScript {
     return this;
   }
 
+  /** Calls that make no records: without room on ret_stack, without a return address. */
+  public CoreScript untraced(long withoutRoom, long withoutAddress) {
+    overruns += withoutRoom;
+    unhijackable += withoutAddress;
+    return this;
+  }
+
   /** Sends what has gathered as one chunk. */
   public CoreScript chunk() {
     return chunk(CoreEnd.RUNNING, "");
@@ -181,6 +190,8 @@ public final class CoreScript {
             .setClockUnit(ClockUnit.INSTRUCTIONS)
             .setRecordsBefore(records)
             .setLostBefore(lostBefore)
+            .setOverruns(overruns)
+            .setUnhijackable(unhijackable)
             .setEnd(end)
             .setEndDetail(detail)
             .setLastTime(time);
@@ -190,6 +201,8 @@ public final class CoreScript {
     chunks.add(Chunks.seal(chunk, codec(chunk.getSequence()), batch));
     records += batch.size();
     lostBefore = 0;
+    overruns = 0;
+    unhijackable = 0;
     batch = new RecordBatch(1 << 16);
     return this;
   }

@@ -35,7 +35,7 @@ public final class RandomFleet {
     while (core.depth() > 0) {
       core.tick(1).exit();
     }
-    return core.tick(1).end();
+    return core.untraced(0, 1 + random.nextInt(9)).tick(1).end();
   }
 
   private static void step(CoreScript core, Random random) {
