@@ -63,6 +63,20 @@ public final class FileTrouble {
         : "cannot write %s: %s%s".formatted(file, words, other);
   }
 
+  /**
+   * Why a folder cannot be made or used, without a cure: {@code cannot make a/b: a is a file}.
+   *
+   * @param what could not be done, such as "make"
+   */
+  public static String whyNotFolder(String what, Path folder, IOException e) {
+    for (Path part = folder.toAbsolutePath(); part != null; part = part.getParent()) {
+      if (Files.exists(part) && !Files.isDirectory(part)) {
+        return "cannot %s %s: %s is a file".formatted(what, folder, part);
+      }
+    }
+    return "cannot %s %s: %s".formatted(what, folder, words(e));
+  }
+
   private static String missing(Path file) {
     Path parent = file.toAbsolutePath().getParent();
     if (parent == null || !Files.isDirectory(parent)) {
@@ -100,11 +114,20 @@ public final class FileTrouble {
   }
 
   /** What the system said, without the name of a class or the file again. */
-  private static String words(IOException e) {
-    if (e instanceof FileSystemException of && of.getReason() != null) {
-      return of.getReason();
-    }
-    return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
+  public static String words(Throwable e) {
+    Throwable cause = e.getCause();
+    return switch (e) {
+      case FileSystemException of when of.getReason() != null -> of.getReason();
+      case AccessDeniedException _ -> "no permission";
+      case NoSuchFileException _ -> "there is no such file or folder";
+      case FileAlreadyExistsException _ -> "something is there already";
+      // an exception around another one has the other's class and message as its own
+      case Throwable _
+          when cause != null
+              && (e.getMessage() == null || e.getMessage().equals(cause.toString())) ->
+          words(cause);
+      default -> e.getMessage() == null ? "the system gave no reason" : e.getMessage();
+    };
   }
 
   /** A sentence for an exception that no verb put into words. */

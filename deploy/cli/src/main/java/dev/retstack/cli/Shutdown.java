@@ -108,7 +108,9 @@ public final class Shutdown implements AutoCloseable {
       part.close();
     } catch (Exception e) { // the others must be closed all the same
       System.err.println(
-          Visible.lines("retstack: stopping " + part.getClass().getSimpleName() + ": " + e));
+          Visible.lines(
+              "retstack: a part did not stop in order: %s; what it wrote may be cut off"
+                  .formatted(FileTrouble.words(e))));
     }
   }
 }

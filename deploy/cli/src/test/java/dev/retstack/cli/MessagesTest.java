@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.retstack.cli.option.Ranges;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.math.BigDecimal;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -113,6 +116,37 @@ class MessagesTest {
     Path full = Path.of("/dev/full");
     assumeTrue(Files.isWritable(full), "no device that is always full");
     assertThat(refused(verb, full, ExitCode.ENVIRONMENT)).contains("the disk is full");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"broker --dir FILE", "broker --dir FILE/in/it", "demo --dir FILE --cores 1"})
+  void aFolderThatCannotBeUsedIsNamedWithACure(String words) {
+    List<String> verb = List.of(words.split(" "));
+    assertThat(refused(verb, dir.resolve("text"), ExitCode.ENVIRONMENT))
+        .contains("cannot make ", "text is a file; ");
+    Path nobodys = Path.of("/proc/retstack-messages-test");
+    assumeTrue(Files.isDirectory(nobodys.getParent()), "no folder where nobody may write");
+    assertThat(refused(verb, nobodys, ExitCode.ENVIRONMENT)).contains("cannot make ", "; ");
+  }
+
+  @Test
+  void kafkaSettingsThatAreNoneAreNamedWithACure() throws IOException {
+    Path settings = Files.writeString(dir.resolve("settings"), "linger.ms=\\u12xy\n");
+    List<String> verb =
+        List.of("emulate", "--image", "zoo-x86_64-fentry", "--kafka-config", "FILE");
+    assertThat(refused(verb, settings, ExitCode.BAD_INPUT)).contains("write one key=value a line");
+  }
+
+  @Test
+  void noMessageHasTheNameOfAClass() {
+    IOException plain = new IOException();
+    assertThat(FileTrouble.words(plain)).isEqualTo("the system gave no reason");
+    assertThat(FileTrouble.words(new UncheckedIOException(plain)))
+        .isEqualTo("the system gave no reason");
+    IOException denied = new AccessDeniedException("/x");
+    assertThat(FileTrouble.words(new UncheckedIOException(denied))).isEqualTo("no permission");
+    assertThat(FileTrouble.words(new IllegalStateException("no port", plain))).isEqualTo("no port");
   }
 
   /** Returns the one sentence. */

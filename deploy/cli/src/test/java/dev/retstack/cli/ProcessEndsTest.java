@@ -3,11 +3,17 @@ package dev.retstack.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.broker.EmbeddedBroker;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.file.TraceFileReader;
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,9 +24,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is left when a command is stopped from outside: no process, and every record so far. */
 class ProcessEndsTest {
+  private static final long ENDS_MS = 2_000;
+
   @TempDir private Path dir;
 
   @Test
@@ -141,6 +151,48 @@ class ProcessEndsTest {
             Map.of(
                 "zoo-riscv64-mcount-0", CoreEnd.FAULTED,
                 "zoo-riscv64-mcount-0.restart-1", CoreEnd.STOPPED));
+  }
+
+  /** Passes through the tracer's code took no time, and no instruction is the program's own. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"record -o t.avro", "record --isolate -o t.avro", "emulate --bootstrap BROKER"})
+  void terminationEndsAGuestThatNeverLeavesTheTracersCode(String verb) throws Exception {
+    Path image = endless();
+    try (EmbeddedBroker broker = EmbeddedBroker.start(dir.resolve("broker"), 0)) {
+      String words = verb.replace("BROKER", broker.bootstrap());
+      Process tracer = start("exec retstack " + words + " --image " + image);
+      try (BufferedReader notes = reader(tracer)) {
+        awaitLine(notes, " records in ");
+        long start = System.nanoTime();
+        kill("TERM", tracer.toHandle());
+        assertThat(tracer.waitFor(60, TimeUnit.SECONDS)).as("it ends").isTrue();
+        long millis = (System.nanoTime() - start) / 1_000_000;
+        System.out.println(verb + " ended " + millis + " ms after TERM");
+        assertThat(millis).isLessThan(ENDS_MS);
+      } finally {
+        end(tracer);
+      }
+    }
+  }
+
+  /** The first instructions call the counting function so that it returns to itself for ever. */
+  private Path endless() throws IOException {
+    Path zoo = Zoo.GUEST.resolve("images").resolve("zoo-aarch64-mcount.elf");
+    LoadedImage image = LoadedImage.load(zoo);
+    long mcount = image.conventions().getFirst().countingFunctions().getFirst().address();
+    ByteBuffer elf = ByteBuffer.wrap(Files.readAllBytes(zoo)).order(ByteOrder.LITTLE_ENDIAN);
+    int header = (int) elf.getLong(0x20); // the first of the program headers
+    while (elf.getInt(header) != 1
+        || image.elf().entry() - elf.getLong(header + 16) < 0
+        || image.elf().entry() - elf.getLong(header + 16) >= elf.getLong(header + 32)) {
+      header += elf.getShort(0x36);
+    }
+    elf.position((int) (image.elf().entry() - elf.getLong(header + 16) + elf.getLong(header + 8)));
+    elf.putInt(0xd280_001e | (int) (mcount & 0xffff) << 5); // mov x30, #low
+    elf.putInt(0xf2a0_001e | (int) (mcount >> 16 & 0xffff) << 5); // movk x30, #high, lsl #16
+    elf.putInt(0xd65f_03c0); // ret
+    return Files.write(dir.resolve("endless.elf"), elf.array());
   }
 
   private static void kill(String signal, ProcessHandle process) throws Exception {

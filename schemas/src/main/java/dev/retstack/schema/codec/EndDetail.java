@@ -23,7 +23,8 @@ public final class EndDetail {
   private EndDetail() {}
 
   /**
-   * The processor waits, and there is nothing that would wake it.
+   * The processor waits, and there is nothing that would wake it. Some programs end so on purpose,
+   * others hang: which one it is nobody can see from outside, so the words are for both.
    *
    * @param timed whether it has timers: they count instructions, of which a waiting one has none
    */
@@ -31,8 +32,10 @@ public final class EndDetail {
     return WAITS
         + byPc(symbol)
         + (timed
-            ? ": timers count instructions, so let it spin instead"
-            : ": give it one with --timer, or end the program by a jump to itself");
+            ? ": if the program ends here, return from its entry point instead; if not, let it"
+                + " spin, since timers count instructions"
+            : ": if the program ends here, return from its entry point or jump to itself instead;"
+                + " if not, interrupt it with --timer");
   }
 
   /** Whether these are the words of {@link #waiting}. */

@@ -1,6 +1,7 @@
 package dev.retstack.benchmarks.stages;
 
 import dev.retstack.benchmarks.stages.CpuShares.Part;
+import dev.retstack.cli.FileTrouble;
 import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.Terminal;
 import dev.retstack.cli.fleet.FleetRun;
@@ -106,7 +107,8 @@ public final class LiveBench {
     try {
       pipeline.awaitCoresEnded(keys).toCompletableFuture().get(ANSWER_MINUTES, TimeUnit.MINUTES);
     } catch (ExecutionException | TimeoutException e) {
-      throw new IOException("the pipeline did not read every core to its end: " + e, e);
+      throw new IOException(
+          "the pipeline did not read every core to its end: " + FileTrouble.words(e), e);
     }
   }
 }

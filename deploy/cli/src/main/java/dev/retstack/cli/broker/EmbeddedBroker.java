@@ -1,5 +1,6 @@
 package dev.retstack.cli.broker;
 
+import dev.retstack.cli.FileTrouble;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -68,9 +69,7 @@ public final class EmbeddedBroker implements AutoCloseable {
       return broker;
     } catch (RuntimeException | Error | IOException e) {
       lock.close();
-      throw e instanceof BrokerException known
-          ? known
-          : new BrokerException("kafka cannot start on " + data + ": " + e, e);
+      throw e instanceof BrokerException known ? known : notStarted(data, e);
     }
   }
 
@@ -87,14 +86,15 @@ public final class EmbeddedBroker implements AutoCloseable {
       server.startup();
       return new EmbeddedBroker(server, BrokerSettings.HOST + ":" + listenPort, lock);
     } catch (RuntimeException e) {
-      throw new BrokerException(
-          "kafka cannot start on "
-              + data
-              + ": "
-              + e.getMessage()
-              + ": choose another folder with --dir",
-          e);
+      throw notStarted(data, e);
     }
+  }
+
+  private static BrokerException notStarted(Path data, Throwable e) {
+    return new BrokerException(
+        "kafka cannot start on %s: %s; its log beside it says more, or choose another folder with --dir"
+            .formatted(data, FileTrouble.words(e)),
+        e);
   }
 
   /** {@code host:port} for clients. */
@@ -116,7 +116,7 @@ public final class EmbeddedBroker implements AutoCloseable {
       Files.delete(Files.createTempFile(data, "probe", ""));
     } catch (IOException e) {
       throw new BrokerException(
-          "cannot write to " + data + " (" + e + "): choose another folder with --dir", e);
+          FileTrouble.whyNotFolder("write to", data, e) + "; choose another folder with --dir", e);
     }
   }
 
@@ -154,7 +154,10 @@ public final class EmbeddedBroker implements AutoCloseable {
           .setScramArguments(scram)
           .run();
     } catch (Exception e) { // Formatter.run declares Exception
-      throw new BrokerException("cannot format " + data + " for kafka: " + e.getMessage(), e);
+      throw new BrokerException(
+          "cannot format %s for kafka: %s; choose another folder with --dir"
+              .formatted(data, FileTrouble.words(e)),
+          e);
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.retstack.cli.broker;
 
+import dev.retstack.cli.FileTrouble;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -79,7 +80,7 @@ final class FolderLock implements AutoCloseable {
         OWN.remove(file);
       }
       throw new BrokerException(
-          "cannot lock " + dir + " (" + e + "): choose another folder with --dir", e);
+          FileTrouble.whyNotFolder("lock", dir, e) + "; choose another folder with --dir", e);
     }
   }
 

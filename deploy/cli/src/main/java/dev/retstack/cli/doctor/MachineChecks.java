@@ -1,5 +1,6 @@
 package dev.retstack.cli.doctor;
 
+import dev.retstack.cli.FileTrouble;
 import dev.retstack.cli.Terminal;
 import java.io.File;
 import java.io.IOException;
@@ -38,7 +39,9 @@ final class MachineChecks {
       return Finding.ok("loopback", "port " + socket.getLocalPort() + " could be opened");
     } catch (IOException e) {
       return Finding.missing(
-          "loopback", e.toString(), "allow listening on 127.0.0.1: broker and pipeline need it");
+          "loopback",
+          FileTrouble.words(e),
+          "allow listening on 127.0.0.1: broker and pipeline need it");
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.retstack.cli.option;
 
 import dev.retstack.cli.CommandException;
+import dev.retstack.cli.FileTrouble;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -27,7 +28,11 @@ public final class DataFolder {
       return named != null ? Files.createDirectories(folder) : fresh(folder);
     } catch (IOException e) {
       throw CommandException.environment(
-          "cannot make " + folder + " (" + e + "): change to a folder of yours", e);
+          FileTrouble.whyNotFolder("make", folder, e)
+              + (named == null
+                  ? "; start it in a folder where you may write"
+                  : "; choose another folder with --dir"),
+          e);
     }
   }
 

@@ -67,7 +67,8 @@ public final class GuestImages {
     try (Stream<Path> files = Files.list(folder)) {
       return files.filter(file -> file.toString().endsWith(SUFFIX)).sorted().toList();
     } catch (IOException e) {
-      throw CommandException.environment("cannot list " + folder + ": " + e, e);
+      throw CommandException.environment(
+          FileTrouble.whyNotFolder("list", folder, e) + "; let this user read it", e);
     }
   }
 

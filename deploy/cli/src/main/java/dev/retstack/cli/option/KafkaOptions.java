@@ -136,7 +136,10 @@ public final class KafkaOptions {
     } catch (IOException e) {
       throw CommandException.badInput("kafka settings: " + FileTrouble.whyNotRead(file, e), e);
     } catch (IllegalArgumentException e) {
-      throw CommandException.badInput("cannot read the kafka settings in " + file + ": " + e, e);
+      throw CommandException.badInput(
+          "kafka settings: cannot read %s: %s; write one key=value a line"
+              .formatted(file, e.getMessage()),
+          e);
     }
     return properties;
   }

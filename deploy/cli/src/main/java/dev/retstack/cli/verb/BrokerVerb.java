@@ -2,6 +2,7 @@ package dev.retstack.cli.verb;
 
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.FileTrouble;
 import dev.retstack.cli.Logs;
 import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.broker.BrokerException;
@@ -52,7 +53,7 @@ public final class BrokerVerb extends Verb {
       Files.createDirectories(dir);
     } catch (IOException e) {
       throw CommandException.environment(
-          "cannot make " + dir + " (" + e + "): choose another --dir", e);
+          FileTrouble.whyNotFolder("make", dir, e) + "; choose another folder with --dir", e);
     }
     Logs.toFile(dir.resolve(BrokerFiles.LOG));
     try (Shutdown shutdown = Shutdown.install()) {

@@ -2,6 +2,7 @@ package dev.retstack.cli.verb;
 
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.FileTrouble;
 import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.broker.BrokerProcess;
 import dev.retstack.cli.demo.DemoText;
@@ -259,7 +260,9 @@ public final class DemoVerb extends Verb {
       return stage.toCompletableFuture().get(ANSWER_SECONDS, TimeUnit.SECONDS);
     } catch (ExecutionException e) {
       throw CommandException.environment(
-          "no answer while waiting for " + what + ": " + e.getCause(), e);
+          "no answer while waiting for %s: %s; its log says more"
+              .formatted(what, FileTrouble.words(e.getCause())),
+          e);
     } catch (TimeoutException e) {
       throw CommandException.environment(
           "waited %d s for %s: see the log with --verbose".formatted(ANSWER_SECONDS, what), e);

@@ -3,6 +3,7 @@ package dev.retstack.cli.verb;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.FileTrouble;
 import dev.retstack.cli.fleet.ProgressLine;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.option.Format;
@@ -146,7 +147,7 @@ public final class HotVerb extends Verb {
         note("%,d records of the topics are not readable, left out".formatted(counted.refused()));
       }
     } catch (IOException e) {
-      throw CommandException.environment(e.getMessage() == null ? e.toString() : e.getMessage(), e);
+      throw CommandException.environment(FileTrouble.words(e), e);
     }
   }
 

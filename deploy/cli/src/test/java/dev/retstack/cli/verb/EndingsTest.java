@@ -13,6 +13,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,7 +36,19 @@ class EndingsTest {
       void __attribute__((noinline)) never(void) { call(39, 0); }
       void __attribute__((noinline)) wild(long at) { *(volatile int *)at = 1; }
       void __attribute__((noinline)) waits(void) { __asm__ volatile("cli; hlt"); }
+      static void *back[5];
+      void __attribute__((noinline)) throws(void) { __builtin_longjmp(back, 1); }
+      void __attribute__((noinline)) between(void) { throws(); __asm__(""); }
+      void __attribute__((noinline)) target(void) { __asm__ volatile(""); }
+      void __attribute__((noinline, optimize("optimize-sibling-calls"))) hop(void) { target(); }
+      void __attribute__((noinline)) unwinds(void) {
+        for (volatile int i = 0; i < 1000; i++) {
+          if (!__builtin_setjmp(back)) between();
+          hop();
+        }
+      }
       int __attribute__((noinline)) run(int how) {
+        if (how == 'u') unwinds();
         if (how == 'f') wild(0x5a5a5a5a5a58);
         if (how == 'w') waits();
         if (how == 'n') never();
@@ -83,7 +97,9 @@ class EndingsTest {
     "good,  0, 0,   ''",
     "exit,  0, 127, 'core ends-0: HALTED: exited with code 127'",
     "fault, 6, 6,   'core ends-0: FAULTED: unmapped write at 0x5a5a5a5a5a58 by pc wild+0x'",
-    "waits, 8, 8,   'core ends-0: HALTED: waits for an interrupt that never comes by pc waits+0x'"
+    "waits, 8, 8,   'core ends-0: HALTED: waits for an interrupt that never comes by pc waits+0x'",
+    "waits, 8, 8,   ': if the program ends here, return from its entry point or jump to itself'",
+    "waits, 8, 8,   '; if not, interrupt it with --timer'"
   })
   void theExitCodeSaysHowTheCoreEnded(String how, int code, int passedOn, String said) {
     Ran ran = record(how);
@@ -131,6 +147,30 @@ class EndingsTest {
     assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.NOTHING_RECORDED);
     assertThat(ran.err()).contains("nothing was recorded by 1 cores").contains("sites IMAGE");
     assertThat(record("never", "--filter", "never").code()).isEqualTo(ExitCode.OK);
+  }
+
+  /** 2,000 unwound calls were 20 entries whose counts added up to 40. */
+  @Test
+  void everyUnwoundCallIsInTheCountsAndTheTextIsShort() throws IOException {
+    Ran ran = record("unwinds");
+    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    Ran json = Ran.retstack("anomalies", trace().toString(), "--format", "json");
+    Map<String, Long> counts = new TreeMap<>();
+    for (JsonNode row : JSON.readTree(json.out())) {
+      counts.merge(row.get("kind").asText(), row.get("count").asLong(), Long::sum);
+    }
+    assertThat(counts).isEqualTo(Map.of("TAIL_CALL", 1_000L, "UNWOUND", 2_000L));
+    Ran text = Ran.retstack("anomalies", trace().toString());
+    assertThat(text.out().lines()).hasSizeLessThan(40);
+    assertThat(text.out())
+        .contains("1000 times (count 2000)")
+        .containsPattern("# INFO: TAIL_CALL 1000 times");
+    Ran report = Ran.retstack("report", trace().toString(), "--format", "json");
+    Map<String, Long> stats = new TreeMap<>();
+    JSON.readTree(report.out())
+        .get("stats")
+        .forEach(row -> stats.put(row.get("name").asText(), row.get("count").asLong()));
+    assertThat(stats).containsEntry("UNWOUND_CALLS", 2_000L).containsEntry("TAIL_CALLS", 1_000L);
   }
 
   private static Path trace() {

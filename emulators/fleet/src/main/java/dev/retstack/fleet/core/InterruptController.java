@@ -28,6 +28,9 @@ final class InterruptController {
   private static final String MASK_FUNCTION = "interrupt_mask";
   private static final long INACTIVE = -1;
 
+  /** Answers without an instruction between: more is a function that returns to itself. */
+  private static final int ANSWERS_MOST = 1000;
+
   private final Isa isa;
   private final Faults faults;
   private final LandingPage landing;
@@ -41,6 +44,9 @@ final class InterruptController {
 
   /** What to do at an address where the core stops: from where it stands to where it goes on. */
   private final Map<Long, LongUnaryOperator> gates = new HashMap<>();
+
+  private long answered; // time of the last answer
+  private int answers; // at that time
 
   /** The number of the interrupt whose handler runs. */
   private long active = INACTIVE;
@@ -123,6 +129,14 @@ final class InterruptController {
    * @return where the core goes on
    */
   long answer(long pc) {
+    long now = time.now();
+    answers = now == answered ? answers + 1 : 0;
+    answered = now;
+    if (answers == ANSWERS_MOST) {
+      throw new InterruptException(
+          "interrupt controller at pc %s: called %d times without an instruction between: does it return to itself?"
+              .formatted(faults.symbol(isa.addresses().instruction(pc)), ANSWERS_MOST));
+    }
     return guarded(pc, gates.get(isa.addresses().instruction(pc)));
   }
 

@@ -9,6 +9,8 @@ import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.schema.CoreEnd;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -22,6 +24,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -33,6 +36,8 @@ class EndlessTest {
   private static final long LIMIT = 100_000;
   private static final Ram RAM = new Ram(0x2000_0000, 0x100_0000);
   private static final int WORDS = 8_192;
+  private static final byte[] RET = {(byte) 0xc0, 0x03, 0x5f, (byte) 0xd6}; // of aarch64
+  private static final String HANDLER = "rtos_interrupt";
 
   /**
    * A program.
@@ -46,7 +51,8 @@ class EndlessTest {
     }
   }
 
-  static Stream<Program> programs() {
+  static Stream<Program> programs() throws IOException {
+    LoadedImage kernel = kernel();
     LoadedImage aarch64 = image("zoo-aarch64-mcount.elf");
     LoadedImage x86 = image("zoo-x86_64-mcount.elf");
     LoadedImage s390x = image("zoo-s390x-mcount.elf");
@@ -62,6 +68,13 @@ class EndlessTest {
               code.putInt(0xd280_001e | low).putInt(0xf2a0_001e | high); // mov x30
               code.putInt(0xd65f_03c0); // ret
               core.engine().mem_write(aarch64.elf().entry(), code.array());
+            }),
+        new Program(
+            "an interrupt at every block",
+            kernel, // 1: b 1b; the handler: ret
+            core -> {
+              write(core, kernel, "00000014");
+              core.engine().mem_write(address(kernel, HANDLER), RET);
             }),
         new Program(
             "a stack of returns to the counting function",
@@ -107,8 +120,7 @@ class EndlessTest {
   void endsAtItsLimit(Program program) {
     List<Object> told = new ArrayList<>();
     for (ProbeKind probe : List.of(ProbeKind.AUTO, ProbeKind.JAVA)) {
-      CoreOptions options =
-          Run.options().withProbe(probe).withRam(List.of(RAM)).withInstructionLimit(LIMIT);
+      CoreOptions options = options(program.image(), probe).withInstructionLimit(LIMIT);
       Run run = Run.of(program.image(), options, 7_777, program.prepare());
       assertThat(run.ending().detail()).isEqualTo("limit of %d instructions", LIMIT);
       assertThat(run.records().size()).isLessThan((int) (10 * LIMIT));
@@ -121,7 +133,7 @@ class EndlessTest {
   @MethodSource("programs")
   void endsWhenItIsTold(Program program) throws Exception {
     for (ProbeKind probe : List.of(ProbeKind.AUTO, ProbeKind.JAVA)) {
-      CoreOptions options = Run.options().withProbe(probe).withRam(List.of(RAM));
+      CoreOptions options = options(program.image(), probe);
       try (ExecutorService thread = Executors.newSingleThreadExecutor();
           Core core = Core.open(program.image(), options)) {
         program.prepare().accept(core);
@@ -141,6 +153,51 @@ class EndlessTest {
         assertThat(running.get(2, SECONDS)).isEqualTo(Core.Slice.DEADLINE);
       }
     }
+  }
+
+  /** No instruction runs where the controller answers, so none would ever reach a limit. */
+  @ParameterizedTest
+  @EnumSource(
+      value = ProbeKind.class,
+      names = {"JAVA", "NATIVE"})
+  void aCallOfTheControllerThatReturnsToItselfIsAFault(ProbeKind probe) throws IOException {
+    LoadedImage kernel = kernel();
+    long mask = address(kernel, "interrupt_mask");
+    CoreOptions options = options(kernel, probe).withInstructionLimit(LIMIT);
+    Run run =
+        Run.of(
+            kernel,
+            options,
+            7_777,
+            core -> {
+              int low = (int) (mask & 0xffff) << 5;
+              int high = (int) (mask >> 16 & 0xffff) << 5;
+              ByteBuffer code = ByteBuffer.allocate(12).order(ByteOrder.LITTLE_ENDIAN);
+              code.putInt(0xd280_001e | low).putInt(0xf2a0_001e | high); // mov x30
+              code.put(RET);
+              core.engine().mem_write(kernel.elf().entry(), code.array());
+            });
+    assertThat(run.ending().end()).isEqualTo(CoreEnd.FAULTED);
+    assertThat(run.ending().detail())
+        .isEqualTo(
+            "interrupt controller at pc interrupt_mask+0x0: called 1000 times without an instruction"
+                + " between: does it return to itself?");
+  }
+
+  private static LoadedImage kernel() throws IOException {
+    return LoadedImage.load(Zoo.GUEST.resolve("rtos/images/rtos-aarch64-mcount.elf"));
+  }
+
+  private static long address(LoadedImage image, String function) {
+    return image.elf().symbol(function).orElseThrow().address();
+  }
+
+  /** An image with a handler of interrupts is interrupted as often as can be. */
+  private static CoreOptions options(LoadedImage image, ProbeKind probe) {
+    CoreOptions options = Run.options().withProbe(probe).withRam(List.of(RAM));
+    return image.elf().symbol(HANDLER).isEmpty()
+        ? options
+        : options.withTimers(List.of(new InterruptTimer(1, HANDLER)));
   }
 
   private static LoadedImage image(String name) {
