@@ -176,6 +176,7 @@ class EndlessTest {
               code.putInt(0xd280_001e | low).putInt(0xf2a0_001e | high); // mov x30
               code.put(RET);
               core.engine().mem_write(kernel.elf().entry(), code.array());
+              core.engine().mem_write(address(kernel, HANDLER), RET);
             });
     assertThat(run.ending().end()).isEqualTo(CoreEnd.FAULTED);
     assertThat(run.ending().detail())
