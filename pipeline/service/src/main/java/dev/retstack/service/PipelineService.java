@@ -130,13 +130,17 @@ public final class PipelineService {
             deaths -> watch.tell(new CoreWatch.Lost(deaths)));
     MemberShares shares =
         MemberShares.ofThisMachine(new StateBudget(config.stateBytes(), region()));
+    GroupMember member = new GroupMember();
     ActorRef<Partitions.Command> partitions =
         spawn(
             system,
             Partitions.create(
                 p ->
                     partition(
-                        config, p, new PartitionPeers(images, watch, meters.partition(p), shares)),
+                        config,
+                        p,
+                        member,
+                        new PartitionPeers(images, watch, meters.partition(p), shares)),
                 p -> watch.tell(new CoreWatch.Left(p))),
             "partitions");
     Queries queries = new Queries(system, partitions, watch, topicSizes.events());
@@ -200,7 +204,6 @@ public final class PipelineService {
               anomalyEnds,
               config.http().followersMax());
       boolean ingests = config.roles().contains(Role.INGEST);
-      GroupMember member = new GroupMember();
       Readiness readiness =
           new Readiness(queries, ingests ? Optional.of(member) : Optional.empty());
       HttpApi api = new HttpApi(job, readiness, config.topics(), scrape, followers, config.http());
@@ -213,8 +216,7 @@ public final class PipelineService {
       var _ = refused.thenRun(system::terminate);
       Optional<ActorRef<Ingest.Command>> ingest =
           ingests
-              ? Optional.of(
-                  ingest(config, system, topicSizes, partitions, member, refused, membership))
+              ? Optional.of(ingest(config, system, partitions, member, refused, membership))
               : Optional.empty();
       return new Pipeline(system, binding, config.http(), nodes, readers, ingest, queries, refused);
     } catch (IOException | InterruptedException | RuntimeException e) {
@@ -226,7 +228,6 @@ public final class PipelineService {
   private static ActorRef<Ingest.Command> ingest(
       PipelineConfig config,
       ActorSystem<SpawnProtocol.Command> system,
-      TopicSizes topicSizes,
       ActorRef<Partitions.Command> partitions,
       GroupMember member,
       CompletableFuture<OtherVersionException> refused,
@@ -238,7 +239,6 @@ public final class PipelineService {
             config.kafka(),
             config.topics().events(),
             config.groupId(),
-            topicSizes.events(),
             partitions,
             member,
             refused::complete,
@@ -255,13 +255,15 @@ public final class PipelineService {
   }
 
   private static Behavior<PartitionGraph.Command> partition(
-      PipelineConfig config, int partition, PartitionPeers peers) {
+      PipelineConfig config, int partition, GroupMember member, PartitionPeers peers) {
     // a partition that fails stops; the stream that feeds it then opens it again
     return Behaviors.supervise(
             PartitionGraph.create(
                 partition,
                 config.partitionSettings(),
-                () -> new KafkaLedger(config.kafka(), config.topics(), config.groupId(), partition),
+                () ->
+                    new KafkaLedger(
+                        config.kafka(), config.topics(), config.groupId(), partition, member),
                 peers))
         .onFailure(SupervisorStrategy.stop());
   }

@@ -85,7 +85,6 @@ final class EventStream {
   private final KafkaSettings kafka;
   private final String topic;
   private final String group;
-  private final int partitionCount;
   private final ActorRef<Partitions.Command> partitions;
 
   private final GroupMember member;
@@ -102,7 +101,6 @@ final class EventStream {
       KafkaSettings kafka,
       String topic,
       String group,
-      int partitionCount,
       ActorRef<Partitions.Command> partitions,
       GroupMember member,
       Duration feedWait) {
@@ -112,7 +110,6 @@ final class EventStream {
     this.kafka = kafka;
     this.topic = topic;
     this.group = group;
-    this.partitionCount = partitionCount;
     this.partitions = partitions;
   }
 
@@ -139,7 +136,8 @@ final class EventStream {
                     : find(assigned.first())
                         .thenApply(graph -> feed(assigned, graph, feeds))
                         .exceptionally(failure -> unlessGone(assigned, feeds, failure)))
-        .flatMapMerge(Math.max(1, partitionCount), feed -> feed)
+        // feeds of partitions that went away while they were opened stay, and take no place
+        .flatMapMerge(Integer.MAX_VALUE, feed -> feed)
         .toMat(Sink.ignore(), Consumer::createDrainingControl)
         .run(system);
   }
@@ -270,13 +268,12 @@ final class EventStream {
   }
 
   private ConsumerSettings<byte[], byte[]> consumer() {
-    Map<String, String> config = new HashMap<>();
-    kafka.member().forEach((key, value) -> config.put(key, String.valueOf(value)));
+    Map<String, Object> config = kafka.member();
+    config.put(ConsumerConfig.GROUP_ID_CONFIG, group);
     config.putIfAbsent(ConsumerConfig.FETCH_MIN_BYTES_CONFIG, String.valueOf(FETCH_BYTES));
     config.putIfAbsent(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, String.valueOf(FETCH_WAIT_MILLIS));
     return ConsumerSettings.create(system, new ByteArrayDeserializer(), new ByteArrayDeserializer())
-        .withProperties(config)
-        .withGroupId(group)
+        .withConsumerFactory(_ -> new MemberConsumer(config, member))
         .withWaitClosePartition(CLOSE_WAIT)
         .withStopTimeout(Duration.ZERO);
   }

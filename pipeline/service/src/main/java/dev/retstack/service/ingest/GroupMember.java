@@ -6,6 +6,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.CommitFailedException;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 
 /**
  * What the consumer group gave this member, and which of it has a feed. A partition that comes back
@@ -13,6 +16,13 @@ import java.util.TreeSet;
  * to date by the event stream, read by whoever wants to know; safe for use by several threads.
  */
 public final class GroupMember {
+  /**
+   * A member that joins commits nothing for so long, as in Kafka Streams: its generation ends at
+   * any moment, and a transaction that is refused is work done twice. Longer where others are slow
+   * to join; its generation lasts until they have.
+   */
+  static final long JOINING_NANOS = TimeUnit.SECONDS.toNanos(10);
+
   /** Partitions that the group gave this member and has not taken back, numbered as they came. */
   private final Map<Integer, Long> held = new HashMap<>();
 
@@ -22,8 +32,14 @@ public final class GroupMember {
   /** Those whose checkpoints this member cannot go on from: it takes nothing of them. */
   private final Set<Integer> leftAlone = new HashSet<>();
 
+  /** Those that the group gave to others without asking this member. */
+  private final Set<Integer> lost = new HashSet<>();
+
   private long count;
   private boolean isIn;
+  private ConsumerGroupMetadata known;
+  private boolean joins;
+  private long joinsSince;
 
   /** Whether the group has told this member its partitions, be it none. */
   public synchronized boolean isIn() {
@@ -43,17 +59,74 @@ public final class GroupMember {
     held.clear();
     fed.clear();
     leftAlone.clear();
+    joins = false;
+    notifyAll();
+  }
+
+  /** It asks the group for partitions: until it hears of them its generation may end. */
+  synchronized void joins() {
+    joins = true;
+    joinsSince = System.nanoTime();
+  }
+
+  /** The broker refused what it committed as this one: it waits until it is another. */
+  public synchronized void refused(ConsumerGroupMetadata as) {
+    if (as.equals(known)) {
+      joins();
+    }
+  }
+
+  /** The group knows it as this one. */
+  synchronized void is(ConsumerGroupMetadata now) {
+    if (!now.equals(known)) {
+      joined(now);
+    }
+  }
+
+  /** The group knows it as this one, and has said which partitions it has. */
+  public synchronized void joined(ConsumerGroupMetadata now) {
+    known = now;
+    joins = false;
+    notifyAll();
+  }
+
+  /**
+   * As whom this member commits a partition. Waits while it joins.
+   *
+   * @throws CommitFailedException where the group shut it out, or gave the partition to another
+   */
+  public synchronized ConsumerGroupMetadata commitsAs(int partition) throws InterruptedException {
+    while (joins && !lost.contains(partition)) {
+      long left = JOINING_NANOS - (System.nanoTime() - joinsSince);
+      if (left <= 0) {
+        break;
+      }
+      TimeUnit.NANOSECONDS.timedWait(this, left);
+    }
+    if (lost.contains(partition) || known == null || known.generationId() < 0) {
+      throw new CommitFailedException(
+          "the group took partition %d from this member".formatted(partition));
+    }
+    return known;
   }
 
   /** The group gave it these partitions, or none. */
   synchronized void given(Set<Integer> partitions) {
     partitions.forEach(partition -> held.put(partition, ++count));
+    lost.removeAll(partitions);
     isIn = true;
   }
 
   /** The group took these back. */
   synchronized void takenBack(Set<Integer> partitions) {
     held.keySet().removeAll(partitions);
+  }
+
+  /** The group gave these to others already: nothing of them is committed here. */
+  synchronized void lost(Set<Integer> partitions) {
+    takenBack(partitions);
+    lost.addAll(partitions);
+    notifyAll();
   }
 
   synchronized boolean holds(int partition) {

@@ -76,7 +76,6 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
       KafkaSettings kafka,
       String topic,
       String group,
-      int partitionCount,
       ActorRef<Partitions.Command> partitions,
       GroupMember member,
       Consumer<OtherVersionException> onRefusal,
@@ -91,7 +90,6 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
                           kafka,
                           topic,
                           group,
-                          partitionCount,
                           partitions,
                           member,
                           EventStream.FEED_WAIT);
@@ -158,8 +156,8 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
       getContext()
           .getLog()
           .warn(
-              "this member joins its group again, with all its partitions from their last checkpoints:"
-                  + " {}",
+              "this member joins its group again, with all its partitions from their last"
+                  + " checkpoints: {}",
               Reason.of(failure));
     }
     releaseAll();

@@ -88,10 +88,11 @@ final class PartitionMoves implements PartitionAssignmentHandler {
     partitions.tell(new Partitions.Assigned(numbers(assigned)));
   }
 
-  /** Another member has them already: it shuts this one out, nothing is left to write. */
+  /** Another member may have them already: nothing is written any more. */
   @Override
   public void onLost(Set<TopicPartition> lost, RestrictedConsumer consumer) {
-    member.takenBack(numbers(lost));
+    member.lost(numbers(lost));
+    partitions.tell(new Partitions.Lost(numbers(lost)));
     log.info("partitions {} were lost to other members", numbers(lost));
   }
 

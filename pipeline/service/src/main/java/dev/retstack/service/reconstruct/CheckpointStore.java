@@ -10,7 +10,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -139,19 +138,8 @@ final class CheckpointStore {
     return (now == null ? 0 : now.length) - (before == null ? 0L : before.length);
   }
 
-  /**
-   * The group as seen by one who commits for it without being a member: the transaction fences, the
-   * group's generation does not have to.
-   */
-  ConsumerGroupMetadata outsideMember() {
-    try (var consumer = consumer(IsolationLevel.READ_COMMITTED)) {
-      return consumer.groupMetadata();
-    }
-  }
-
   private KafkaConsumer<byte[], byte[]> consumer(IsolationLevel isolation) {
     Map<String, Object> config = kafka.consumer();
-    config.put(ConsumerConfig.GROUP_ID_CONFIG, group);
     config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, isolation.toString());
     return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
   }

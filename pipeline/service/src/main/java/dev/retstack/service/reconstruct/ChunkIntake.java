@@ -139,11 +139,16 @@ final class ChunkIntake {
    * @return false where it was to be left out already
    */
   boolean broke(BrokenCoreException why) {
+    giveUp();
+    return noted(why);
+  }
+
+  /** The state is of no use any more, until it is opened again. */
+  void giveUp() {
     close();
     applier = null;
     derived.take();
     written = Set.of();
-    return noted(why);
   }
 
   private boolean noted(BrokenCoreException why) {

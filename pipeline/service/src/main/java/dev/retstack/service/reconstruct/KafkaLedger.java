@@ -3,6 +3,7 @@ package dev.retstack.service.reconstruct;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.snapshot.SnapshotReader;
 import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.ingest.GroupMember;
 import dev.retstack.service.ingest.KafkaSettings;
 import dev.retstack.service.ingest.OtherVersionException;
 import java.io.IOException;
@@ -16,6 +17,7 @@ import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -31,13 +33,17 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * A ledger in Kafka itself: one transactional producer per partition, whose transactional id is the
  * partition. The broker refuses the writes of an owner that was replaced, and a reader with {@code
  * isolation.level=read_committed} sees each derived record once. The consumed offset goes out in
- * the same transaction, for whoever watches the lag; nothing here reads it back.
+ * the same transaction with the member's generation: the broker refuses a member that the group
+ * shut out, though no other owner has opened the partition yet. Nothing here reads it back.
  */
 public final class KafkaLedger implements Ledger {
   /** A transaction left open by a dead owner is given up by the broker after this time. */
   static final Duration TRANSACTION_TIMEOUT = Duration.ofSeconds(60);
 
   private static final Duration POLL = Duration.ofMillis(100);
+
+  /** Times that a checkpoint is written back while the group moves. */
+  private static final int OPENINGS = 3;
 
   /** Reading again that takes longer has failed. */
   private static final Duration READ_TIMEOUT = Duration.ofMinutes(2);
@@ -50,7 +56,7 @@ public final class KafkaLedger implements Ledger {
 
   private final KafkaSettings kafka;
   private final Topics topics;
-  private final ConsumerGroupMetadata membership;
+  private final GroupMember member;
   private final int partition;
   private final CheckpointStore store;
   private final KafkaProducer<byte[], byte[]> producer;
@@ -58,15 +64,21 @@ public final class KafkaLedger implements Ledger {
   private final AtomicReference<Exception> failure = new AtomicReference<>();
   private KafkaConsumer<byte[], byte[]> reader;
   private boolean inTransaction;
+  private boolean refused;
   private int storedParts;
 
-  /** A ledger of one partition. A checkpoint that it cannot go on from is not touched. */
-  public KafkaLedger(KafkaSettings kafka, Topics topics, String group, int partition) {
+  /**
+   * A ledger of one partition. A checkpoint that it cannot go on from is not touched.
+   *
+   * @param member which owns it
+   */
+  public KafkaLedger(
+      KafkaSettings kafka, Topics topics, String group, int partition, GroupMember member) {
     this.kafka = kafka;
     this.topics = topics;
     this.partition = partition;
     this.store = new CheckpointStore(kafka, topics.state(), group);
-    this.membership = store.outsideMember();
+    this.member = member;
     Map<String, Object> config = kafka.producer();
     config.put(
         ProducerConfig.TRANSACTIONAL_ID_CONFIG, group + "-" + topics.events() + "-" + partition);
@@ -97,18 +109,32 @@ public final class KafkaLedger implements Ledger {
           GraphState.VERSION,
           CheckpointCodec.CURE);
     }
-    commit(mine);
+    for (int refusals = 0; refused || refusals == 0; refusals++) {
+      try {
+        refused = false;
+        commit(mine);
+      } catch (CommitFailedException e) {
+        if (refusals == OPENINGS) {
+          throw e;
+        }
+      }
+    }
     return unpacked;
   }
 
   @Override
   public Checkpoint goBack() throws Exception {
+    abort();
+    refused = false;
+    return store.load(partition);
+  }
+
+  private void abort() {
     if (inTransaction) {
       producer.abortTransaction();
       inTransaction = false;
       failure.set(null); // that of records which were given up
     }
-    return store.load(partition);
   }
 
   @Override
@@ -161,6 +187,9 @@ public final class KafkaLedger implements Ledger {
 
   @Override
   public void publish(List<ProducerRecord<byte[], byte[]>> records) throws Exception {
+    if (refused) {
+      return; // they are made again when it went back
+    }
     begin();
     for (ProducerRecord<byte[], byte[]> record : records) {
       send(record);
@@ -178,17 +207,30 @@ public final class KafkaLedger implements Ledger {
     for (ProducerRecord<byte[], byte[]> part : parts) {
       send(part);
     }
-    producer.sendOffsetsToTransaction(
-        Map.of(
-            new TopicPartition(topics.events(), partition),
-            new OffsetAndMetadata(checkpoint.nextOffset())),
-        membership);
+    sendOffset(checkpoint.nextOffset());
     producer.commitTransaction();
     inTransaction = false;
     storedParts = (int) parts.stream().filter(part -> part.value() != null).count();
     return parts.stream()
         .mapToLong(part -> part.key().length + (part.value() == null ? 0 : part.value().length))
         .sum();
+  }
+
+  private void sendOffset(long offset) throws Exception {
+    var next =
+        Map.of(new TopicPartition(topics.events(), partition), new OffsetAndMetadata(offset));
+    ConsumerGroupMetadata as = null;
+    try {
+      as = member.commitsAs(partition);
+      producer.sendOffsetsToTransaction(next, as);
+    } catch (CommitFailedException e) {
+      if (as != null) {
+        member.refused(as);
+      }
+      abort();
+      refused = true;
+      throw e;
+    }
   }
 
   /**

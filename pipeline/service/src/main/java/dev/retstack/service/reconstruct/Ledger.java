@@ -1,6 +1,7 @@
 package dev.retstack.service.reconstruct;
 
 import java.util.List;
+import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
@@ -8,8 +9,9 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  * What one partition writes, and where its state is kept. Derived records become visible together
  * with the checkpoint that contains the chunks they were made from, or not at all.
  *
- * <p>Every method may block; all are called from one thread. Any exception is final for this
- * ledger: the partition has to be opened again, which goes back to the last checkpoint.
+ * <p>Every method may block; all are called from one thread. Any exception but that of a refused
+ * commit is final for this ledger: the partition has to be opened again, which goes back to the
+ * last checkpoint.
  */
 public interface Ledger extends AutoCloseable {
   /**
@@ -43,6 +45,8 @@ public interface Ledger extends AutoCloseable {
    * Makes the checkpoint and everything published before it visible as one unit.
    *
    * @return bytes of the checkpoint as it was sent, keys and headers included
+   * @throws CommitFailedException where the group moved meanwhile, or shut the member out; nothing
+   *     was written, and what is published is given up until {@link #goBack}
    */
   long commit(Checkpoint checkpoint) throws Exception;
 

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
+import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.pekko.Done;
@@ -67,6 +68,11 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   /** A partition that was handed over was given back: too late, it has to be opened again. */
   public enum TakeBack implements Command {
+    INSTANCE
+  }
+
+  /** The group gave the partition to another member: nothing is written any more. */
+  public enum Lost implements Command {
     INSTANCE
   }
 
@@ -228,6 +234,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       }
       case HandOver m -> onHandOver(m);
       case TakeBack _ -> onTakeBack();
+      case Lost _ -> onLost();
       case Release _ -> onRelease();
       case Failed m -> onFailed(m.cause());
     };
@@ -270,11 +277,27 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       return onFailed(why); // though it was left out
     }
     checkpointSoon = true;
-    meter.failed();
     log(
         "partition {} goes back to offset {} by itself, and leaves out core {}",
         checkpoints.writtenOffset(),
         why.key().core());
+    return goBack();
+  }
+
+  /** It was refused as a member of before a move in the group; it may be its owner all the same. */
+  private Behavior<Command> onRefused(CommitFailedException why) {
+    readAgainTo = Math.max(readAgainTo, intake.nextOffset());
+    intake.giveUp();
+    checkpoints.gaveUp();
+    log(
+        "partition {} goes back to offset {} by itself: {}",
+        checkpoints.writtenOffset(),
+        why.getMessage());
+    return goBack();
+  }
+
+  private Behavior<Command> goBack() {
+    meter.failed();
     then(ledger.goBack(), Opened::new);
     return this;
   }
@@ -409,6 +432,9 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   /** Takes a checkpoint, or another one after the one that is being written, or a little later. */
   private void checkpoint() {
+    if (failed) {
+      return;
+    }
     if (intake.owesLetters()) { // they go out with the state that lacks their chunks
       checkpointSoon = true;
       return;
@@ -460,9 +486,21 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   /** Its feed goes on where another owner may have been: only opening it again tells. */
   private Behavior<Command> onTakeBack() {
-    return feed.isHeld() && !releasing
-        ? onFailed(new IOException("given back while it was handed over"))
-        : this;
+    if (!feed.isHeld() || releasing) {
+      return this;
+    }
+    handingOver.answerAll();
+    failed = false; // whether it was written or not, its feed has to end
+    return onFailed(new IOException("given back while it was handed over"));
+  }
+
+  /** Another owner may be there: what was not committed is that one's work. */
+  private Behavior<Command> onLost() {
+    feed.hold();
+    failed = true;
+    handingOver.answerAll();
+    neverOpens(new IOException("the group took it away"));
+    return this;
   }
 
   private Behavior<Command> onRelease() {
@@ -497,6 +535,9 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   }
 
   private Behavior<Command> onFailed(Throwable cause) {
+    if (cause instanceof CommitFailedException why && intake.isOpen() && !feed.isHeld()) {
+      return onRefused(why);
+    }
     String why = Setback.why(cause);
     boolean last = failed || !handingOver.isEmpty();
     handingOver.answerAll();

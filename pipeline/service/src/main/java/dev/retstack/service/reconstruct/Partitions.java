@@ -50,6 +50,13 @@ public final class Partitions extends AbstractMatchingBehavior<Partitions.Comman
     }
   }
 
+  /** The group gave these partitions to others: nothing of them is written here any more. */
+  public record Lost(Set<Integer> partitions) implements Command {
+    public Lost {
+      partitions = Set.copyOf(partitions);
+    }
+  }
+
   /** The streams of these partitions, which were taken away, are over. */
   public record Release(Set<Integer> partitions) implements Command {
     public Release {
@@ -107,15 +114,8 @@ public final class Partitions extends AbstractMatchingBehavior<Partitions.Comman
       case Acquire m -> onAcquire(m);
       case Find m -> onFind(m);
       case HandOver m -> onHandOver(m);
-      case Assigned m -> {
-        for (int partition : m.partitions()) {
-          var child = owned.get(partition);
-          if (child != null) {
-            child.tell(PartitionGraph.TakeBack.INSTANCE);
-          }
-        }
-        yield this;
-      }
+      case Assigned m -> tell(m.partitions(), PartitionGraph.TakeBack.INSTANCE);
+      case Lost m -> tell(m.partitions(), PartitionGraph.Lost.INSTANCE);
       case Release m -> {
         m.partitions().forEach(this::release);
         yield this;
@@ -132,6 +132,16 @@ public final class Partitions extends AbstractMatchingBehavior<Partitions.Comman
   public Behavior<Command> onSignal(Signal signal) {
     if (signal instanceof Terminated gone) {
       onGone(Integer.parseInt(gone.getRef().path().name().split("-", -1)[1]));
+    }
+    return this;
+  }
+
+  private Behavior<Command> tell(Set<Integer> partitions, PartitionGraph.Command command) {
+    for (int partition : partitions) {
+      var child = owned.get(partition);
+      if (child != null) {
+        child.tell(command);
+      }
     }
     return this;
   }

@@ -9,6 +9,7 @@ import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineService;
 import dev.retstack.service.metrics.Meters;
+import dev.retstack.service.metrics.Samples;
 import dev.retstack.service.progress.CoreWatch;
 import dev.retstack.service.reconstruct.Checkpoint;
 import dev.retstack.service.reconstruct.KafkaLedger;
@@ -20,6 +21,7 @@ import dev.retstack.service.reconstruct.PartitionPeers;
 import dev.retstack.service.reconstruct.PartitionSettings;
 import dev.retstack.service.reconstruct.Partitions;
 import dev.retstack.service.support.LiveBench;
+import dev.retstack.service.support.Scraped;
 import dev.retstack.service.support.Waits;
 import java.time.Duration;
 import java.util.List;
@@ -28,6 +30,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.pekko.Done;
@@ -52,22 +55,29 @@ class ConnectorSeekTest {
   private final GroupMember member = new GroupMember();
   private final CountDownLatch opened = new CountDownLatch(LiveBench.PARTITIONS);
   private final CountDownLatch gate = new CountDownLatch(1);
+  private final Meters meters = new Meters();
+  private boolean refusesOnce;
   private ImageFeed images;
   private ImageReader reader;
 
   /** A ledger in Kafka whose owner hears late that it is open. */
   private final class LateLedger implements Ledger {
     private final Ledger kafka;
+    private final int partition;
     private final boolean beginsNowhere;
+    private final GroupMember as = new GroupMember();
+    private boolean refused = !refusesOnce;
 
     LateLedger(int partition, boolean beginsNowhere) {
+      this.partition = partition;
       this.beginsNowhere = beginsNowhere;
       this.kafka =
-          new KafkaLedger(bench.kafka(), bench.topics(), bench.topics().prefix(), partition);
+          new KafkaLedger(bench.kafka(), bench.topics(), bench.topics().prefix(), partition, as);
     }
 
     @Override
     public Checkpoint open() throws Exception {
+      as.joined(member.commitsAs(partition));
       Checkpoint found = kafka.open();
       opened.countDown();
       gate.await();
@@ -93,7 +103,16 @@ class ConnectorSeekTest {
 
     @Override
     public long commit(Checkpoint checkpoint) throws Exception {
+      ConsumerGroupMetadata now = member.commitsAs(partition);
+      as.joined(refused ? now : before(now));
+      refused = true;
       return kafka.commit(checkpoint);
+    }
+
+    @SuppressWarnings("removal") // there is no other way to a generation of before
+    private static ConsumerGroupMetadata before(ConsumerGroupMetadata now) {
+      return new ConsumerGroupMetadata(
+          now.groupId(), now.generationId() - 1, now.memberId(), now.groupInstanceId());
     }
 
     @Override
@@ -121,7 +140,6 @@ class ConnectorSeekTest {
   }
 
   private ActorRef<Partitions.Command> partitions(int nowhere) throws Exception {
-    Meters meters = new Meters();
     reader = new ImageReader(bench.kafka(), bench.topics().images(), () -> {});
     ActorRef<ImageRegistry.Command> registry =
         kit.spawn(ImageRegistry.create(1 << 20, 1 << 20, reader, meters.images()));
@@ -168,7 +186,6 @@ class ConnectorSeekTest {
         bench.kafka(),
         bench.topics().events(),
         bench.topics().prefix(),
-        LiveBench.PARTITIONS,
         partitions,
         member,
         feedWait);
@@ -198,6 +215,36 @@ class ConnectorSeekTest {
       System.out.printf(
           "one of three was taken back: %s%n",
           over.isDone() ? "the stream ends" : "the others are fed");
+      WAITS.await(other.stop());
+      WAITS.await(
+          "the one that came back is fed as well",
+          () -> over.isDone() || isApplied(partitions, Set.of(0, 1, 2), ends));
+    } finally {
+      running.drain(Runnable::run);
+      WAITS.await(running.completion().exceptionally(_ -> Done.done()));
+    }
+  }
+
+  /** A move in the group ended the member's generation while it committed. */
+  @Test
+  void aPartitionWhoseCommitIsRefusedGoesBackByItself() throws Exception {
+    gate.countDown();
+    refusesOnce = true;
+    ActorRef<Partitions.Command> partitions = partitions(-1);
+    EventStream.Running running = stream(partitions, Duration.ofMinutes(5)).run();
+    try {
+      assertThat(opened.await(60, TimeUnit.SECONDS)).isTrue();
+      Map<TopicPartition, Long> ends;
+      try (TopicAdmin admin = new TopicAdmin(bench.kafka(), Duration.ofSeconds(60))) {
+        ends = admin.endOffsets(bench.topics().events());
+      }
+      WAITS.await("all is applied", () -> isApplied(partitions, member.toOpen(), ends));
+      assertThat(running.completion().toCompletableFuture()).isNotDone();
+      Samples page = new Samples();
+      meters.addTo(page);
+      assertThat(new Scraped(page.text()).sum("retstack_partition_failures_total"))
+          .as("times that a partition went back")
+          .isEqualTo(ends.values().stream().filter(end -> end > 0).count());
     } finally {
       running.drain(Runnable::run);
       WAITS.await(running.completion().exceptionally(_ -> Done.done()));
@@ -212,6 +259,9 @@ class ConnectorSeekTest {
             AskPattern.<Partitions.Command, Partitions.Owned>ask(
                 partitions, Partitions.AskOwned::new, LOOK, kit.scheduler()));
     for (int partition : kept) {
+      if (!owned.graphs().containsKey(partition)) {
+        return false;
+      }
       PartitionMeasure measure =
           WAITS.await(
               AskPattern.<PartitionGraph.Command, PartitionMeasure>ask(

@@ -9,28 +9,39 @@ import dev.retstack.graph.aggregate.TimeRules;
 import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.ingest.GroupMember;
+import dev.retstack.service.ingest.GroupProtocol;
 import dev.retstack.service.ingest.KafkaSettings;
 import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.support.JoinedGroup;
 import dev.retstack.service.support.TestBroker;
 import dev.retstack.service.support.TopicReader;
+import dev.retstack.service.support.Waits;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.LongStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.clients.consumer.CommitFailedException;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class KafkaLedgerTest {
-  private static final String GROUP = "ledger";
+  private static final Waits WAITS = new Waits(Duration.ofSeconds(60));
+  private JoinedGroup group;
   private KafkaSettings kafka;
   private Topics topics;
 
@@ -43,6 +54,64 @@ class KafkaLedgerTest {
       admin.ensure(topics, 2); // a second time changes nothing
       assertThat(admin.partitions(topics.events())).isEqualTo(2);
     }
+    group = new JoinedGroup(kafka, topics.events(), topics.prefix());
+    WAITS.await("it is in the group", () -> group.poll().size() == 2);
+  }
+
+  @AfterEach
+  void leave() {
+    group.close();
+  }
+
+  /** The group moved: nobody has opened its partition yet, and it is refused all the same. */
+  @ParameterizedTest
+  @EnumSource(GroupProtocol.class)
+  void aMemberOfAnOldGenerationIsRefused(GroupProtocol protocol) throws Exception {
+    String moving = "moves-" + topics.prefix();
+    KafkaSettings spoken = kafka.withGroupProtocol(protocol);
+    try (var first = new JoinedGroup(spoken, topics.events(), moving);
+        var second = new JoinedGroup(spoken, topics.events(), moving)) {
+      WAITS.await("the first has all", () -> first.poll().size() == 2);
+      ConsumerGroupMetadata old = first.metadata();
+      GroupMember one = first.member();
+      List<KafkaLedger> ledgers = new ArrayList<>();
+      try {
+        for (int p = 0; p < 2; p++) {
+          ledgers.add(new KafkaLedger(kafka, topics, moving, p, one));
+          ledgers.get(p).open();
+          ledgers.get(p).commit(checkpoint(p, 1, 10, new byte[] {1}));
+          ledgers.get(p).publish(List.of(anomaly(p, "of the zombie")));
+        }
+        WAITS.await(
+            "each has one and knows the new generation",
+            () ->
+                first.poll().size() == 1 & second.poll().size() == 1
+                    && first.metadata().generationId() == second.metadata().generationId());
+        int moved = second.poll().iterator().next().partition();
+        int stayed = 1 - moved;
+        KafkaLedger gone = ledgers.get(moved);
+        assertThatThrownBy(() -> gone.commit(checkpoint(moved, 1, 99, new byte[] {2})))
+            .isInstanceOf(CommitFailedException.class);
+        gone.publish(List.of(anomaly(moved, "of the zombie"))); // on its way meanwhile
+
+        KafkaLedger mine = ledgers.get(stayed);
+        first.member();
+        mine.goBack();
+        mine.publish(List.of(anomaly(stayed, "of the one that stayed")));
+        mine.commit(checkpoint(stayed, 1, 20, new byte[] {3}));
+        try (KafkaLedger next = new KafkaLedger(kafka, topics, moving, moved, second.member())) {
+          assertThat(next.open().nextOffset()).isEqualTo(10);
+          next.publish(List.of(anomaly(moved, "of the next owner")));
+          next.commit(checkpoint(moved, 2, 30, new byte[] {4}));
+        }
+        System.out.printf("%s: %s is refused, %s is not%n", protocol, old, one.commitsAs(stayed));
+      } finally {
+        ledgers.forEach(KafkaLedger::close);
+      }
+    }
+    assertThat(TopicReader.values(kafka, topics.anomalies()))
+        .extracting(value -> new String(value, UTF_8))
+        .containsExactlyInAnyOrder("of the one that stayed", "of the next owner");
   }
 
   @Test
@@ -161,17 +230,21 @@ class KafkaLedgerTest {
     try (var producer =
         new KafkaProducer<>(
             kafka.producer(), new ByteArraySerializer(), new ByteArraySerializer())) {
-      byte[] key = (GROUP + "/0/0").getBytes(UTF_8);
+      byte[] key = (topics.prefix() + "/0/0").getBytes(UTF_8);
       var _ = producer.send(new ProducerRecord<>(topics.state(), 0, key, part)).get();
     }
   }
 
   private KafkaLedger ledger(int partition) {
-    return new KafkaLedger(kafka, topics, GROUP, partition);
+    return new KafkaLedger(kafka, topics, topics.prefix(), partition, group.member());
   }
 
   private ProducerRecord<byte[], byte[]> anomaly(String text) {
-    return new ProducerRecord<>(topics.anomalies(), 0, null, text.getBytes(UTF_8));
+    return anomaly(0, text);
+  }
+
+  private ProducerRecord<byte[], byte[]> anomaly(int partition, String text) {
+    return new ProducerRecord<>(topics.anomalies(), partition, null, text.getBytes(UTF_8));
   }
 
   private static Checkpoint checkpoint(int partition, long epoch, long next, byte[] state) {

@@ -6,8 +6,11 @@ import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
+import dev.retstack.service.ingest.GroupMember;
 import dev.retstack.service.ingest.GroupProtocol;
+import dev.retstack.service.support.JoinedGroup;
 import dev.retstack.service.support.LiveBench;
+import dev.retstack.service.support.Waits;
 import java.time.Duration;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -53,7 +56,17 @@ class OtherVersionTest {
   }
 
   private static Checkpoint writeOtherVersion(LiveBench bench) throws Exception {
-    try (KafkaLedger ledger = new KafkaLedger(bench.kafka(), bench.topics(), group(bench), 1)) {
+    try (var joined = new JoinedGroup(bench.kafka(), bench.topics().events(), group(bench))) {
+      new Waits(Duration.ofSeconds(60))
+          .await("it is in the group", () -> joined.poll().size() == 2);
+      return writeOtherVersion(bench, joined.member());
+    }
+  }
+
+  private static Checkpoint writeOtherVersion(LiveBench bench, GroupMember member)
+      throws Exception {
+    try (KafkaLedger ledger =
+        new KafkaLedger(bench.kafka(), bench.topics(), group(bench), 1, member)) {
       Checkpoint last = ledger.open();
       byte[] state = last.state().joined().clone();
       assertThat(state[Integer.BYTES]).isEqualTo((byte) GraphState.VERSION);
