@@ -130,7 +130,7 @@ public record PipelineConfig(
         Optional.empty(),
         HttpSettings.LOCAL,
         Duration.ofSeconds(5),
-        512,
+        4096,
         TOTALS_INTERVAL,
         Duration.ofSeconds(60),
         (long) IMAGES_MIB << 20,

@@ -403,6 +403,9 @@ final class HostileRecords {
     }
   }
 
+  /** Shorter ones have nothing to change. */
+  static final int LEAST_TO_FORGE = 32;
+
   /** A snapshot in which something is changed, under a checksum that is right. */
   static byte[] forge(byte[] snapshot, SplittableRandom random) {
     ByteBuffer bytes = ByteBuffer.wrap(snapshot.clone());

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.graph.aggregate.CallTreeLog;
 import dev.retstack.graph.aggregate.CoreGraph;
+import dev.retstack.graph.aggregate.ForgedLog;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.aggregate.InterruptTotals;
+import dev.retstack.graph.aggregate.StateChanges;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.coverage.CoverageBuilder;
@@ -15,6 +17,7 @@ import dev.retstack.graph.hot.HotSettings;
 import dev.retstack.graph.reconstruct.ClockUnit;
 import dev.retstack.graph.reconstruct.CoreReconstructor;
 import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
@@ -56,10 +59,13 @@ import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -126,15 +132,25 @@ class HostileRecordsTest {
     for (Send send : sent.subList(0, half)) {
       state.apply(send.meta(), send.core(), hostile.image().id(), send.batch());
     }
-    byte[] forged = HostileRecords.forge(Run.written(state), new SplittableRandom(seed));
+    SplittableRandom random = new SplittableRandom(seed);
+    boolean ofLog = seed % 2 != 0;
+    byte[] forged = ofLog ? null : HostileRecords.forge(Run.written(state), random);
+    Map<String, byte[]> log = new HashMap<>();
+    if (ofLog) {
+      Run.changes(state, log);
+      forge(log, random);
+    }
     GraphState read;
     long before = allocated();
     try {
-      read = GraphState.readFrom(new ByteInput(forged), hostile.limits());
+      read =
+          ofLog
+              ? GraphState.readFrom(log, hostile.limits(), StateBudget.UNLIMITED)
+              : GraphState.readFrom(new ByteInput(forged), hostile.limits());
     } catch (IOException refused) {
       return false;
     } finally {
-      assertThat(allocated() - before).as("bytes made of %d", forged.length).isLessThan(MOST);
+      assertThat(allocated() - before).as("bytes made of seed %d", seed).isLessThan(MOST);
     }
     for (Send send : sent.subList(half, sent.size())) {
       read.apply(send.meta(), send.core(), hostile.image().id(), send.batch());
@@ -145,7 +161,32 @@ class HostileRecordsTest {
     }
     var _ = Run.show(read.trees(), read.anomalies(), read.anomalies(AnomalySum.Query.ALL));
     Run.written(read);
+    Run.changes(read, new HashMap<>());
     return true;
+  }
+
+  /** Changes parts of a log, or where they stand, under sums that are right. */
+  private static void forge(Map<String, byte[]> log, SplittableRandom random) {
+    List<String> keys = new ArrayList<>(new TreeSet<>(log.keySet()));
+    String key = keys.get(random.nextInt(keys.size()));
+    String other = keys.get(random.nextInt(keys.size()));
+    switch (random.nextInt(8)) {
+      case 0 -> log.remove(key);
+      case 1 -> log.put(other, log.get(key));
+      case 2 -> log.put(key.replaceAll("[0-9]+", "7"), log.get(key));
+      case 3 -> log.put(key + "/h", log.get(other));
+      default -> {
+        byte[] part = log.get(key);
+        if (part.length > HostileRecords.LEAST_TO_FORGE) {
+          byte[] framed = Arrays.copyOf(part, part.length + Long.BYTES);
+          byte[] forged = HostileRecords.forge(framed, random);
+          log.put(key, Arrays.copyOf(forged, part.length));
+        }
+      }
+    }
+    if (log.containsKey("head")) {
+      ForgedLog.seal(log);
+    }
   }
 
   private static long allocated() {
@@ -188,7 +229,10 @@ class HostileRecordsTest {
     private final GraphState state;
     private final DerivedRecords derived;
     private final HotCores hot = new HotCores(HotCounter.Kind.SEED_TABLE, HotSettings.SEED, 16);
+    private final Map<String, byte[]> log = new HashMap<>();
     private GraphState twin;
+    private Map<String, byte[]> twinLog;
+    private int snapshots;
     private long carried;
     private long entries;
 
@@ -244,11 +288,61 @@ class HostileRecordsTest {
         return;
       }
       byte[] written = written(state);
-      if (twin != null) {
+      if (twin != null && twinLog == null) {
         same("the state that was read went on", written, written(twin));
+      } else if (twin != null) {
+        same("the state of a log went on", settled(written), settled(written(twin)));
+      }
+      changes(state, log);
+      if (twin != null && twinLog != null) {
+        changes(twin, twinLog);
+        assertThat(twinLog.keySet()).as("parts of the state that went on").isEqualTo(log.keySet());
       }
       twin = GraphState.readFrom(new ByteInput(written), hostile.limits());
+      twinLog = null;
       same("read and written", written, written(twin));
+      if (++snapshots % 2 != 0) {
+        GraphState logged = GraphState.readFrom(log, hostile.limits(), StateBudget.UNLIMITED);
+        same("the log", settled(written), settled(written(logged)));
+        twin = logged;
+        twinLog = new HashMap<>(log);
+        assertThat(changes(twin, twinLog).keySet()).as("changed by reading").containsOnly("head");
+      }
+      assertThat(changes(state, log).keySet()).as("changed by nothing").containsOnly("head");
+    }
+
+    /**
+     * One form of a state: a tree that was looked at is packed anew, and the log does not say so.
+     */
+    private byte[] settled(byte[] written) throws IOException {
+      GraphState state = GraphState.readFrom(new ByteInput(written), hostile.limits());
+      state.settle();
+      for (CoreGraph core : state.cores()) {
+        for (int row = 0; row < core.tree().size(); row++) {
+          core.tree().parent(row);
+        }
+      }
+      return written(state);
+    }
+
+    /** What changed, which goes into a log of parts. */
+    private static Map<String, byte[]> changes(GraphState state, Map<String, byte[]> log)
+        throws IOException {
+      Map<String, byte[]> changed = new HashMap<>();
+      state.writeChanges(
+          new StateChanges() {
+            @Override
+            public void put(String key, byte[] part) {
+              assertThat(changed.put(key, part)).as("%s, written twice", key).isNull();
+              log.put(key, part);
+            }
+
+            @Override
+            public void remove(String key) {
+              assertThat(log.remove(key)).as("%s, removed", key).isNotNull();
+            }
+          });
+      return changed;
     }
 
     private static void same(String what, byte[] expected, byte[] got) {

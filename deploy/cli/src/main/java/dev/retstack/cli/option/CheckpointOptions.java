@@ -10,13 +10,12 @@ public final class CheckpointOptions {
       defaultValue = "5",
       paramLabel = "N",
       description =
-          "Longest time from a chunk to the checkpoint that holds it (default: ${DEFAULT-VALUE}). A"
-              + " big state is written less often.")
+          "Longest time from a chunk to the checkpoint that holds it (default: ${DEFAULT-VALUE}).")
   private long seconds;
 
   @Option(
       names = "--checkpoint-chunks",
-      defaultValue = "512",
+      defaultValue = "4096",
       paramLabel = "N",
       description = "Chunks after which a checkpoint is taken earlier (default: ${DEFAULT-VALUE}).")
   private int chunks;

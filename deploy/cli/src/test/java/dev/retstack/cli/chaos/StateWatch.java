@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
@@ -26,8 +27,11 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  */
 final class StateWatch implements AutoCloseable {
   private static final int MAGIC = 0x52534350;
-  private static final int EPOCH_AT = 4 + 1 + 4;
+  private static final int EPOCH_AT = 4 + 1 + 4 + 4 + 4 + 4;
   private static final int OFFSET_AT = EPOCH_AT + 8;
+
+  /** First words of the keys of a state. */
+  private static final Set<String> KEYS = Set.of("at", "waits", "head", "i", "t", "c");
 
   private final KafkaConsumer<byte[], byte[]> consumer;
   private final String group;
@@ -80,10 +84,16 @@ final class StateWatch implements AutoCloseable {
     }
   }
 
-  /** The header is in every part; see CheckpointCodec in pipeline/service. */
+  /** Each checkpoint says where it stands; see CheckpointStore in pipeline/service. */
   private synchronized void read(ConsumerRecord<byte[], byte[]> record) {
     String[] key = new String(record.key(), UTF_8).split("/", -1);
-    if (record.value() == null || !key[0].equals(group) || !key[2].equals("0")) {
+    if (!key[0].equals(group)) {
+      return;
+    }
+    if (!KEYS.contains(key[2])) {
+      wrong.add("%s is no key of a state".formatted(String.join("/", key)));
+    }
+    if (record.value() == null || !key[2].equals("at")) {
       return;
     }
     ByteBuffer header = ByteBuffer.wrap(record.value());
@@ -120,7 +130,7 @@ final class StateWatch implements AutoCloseable {
 
   /** What broke the rule; nothing where there was one owner at a time. */
   synchronized List<String> wrong() {
-    return List.copyOf(wrong);
+    return checkpoints.isEmpty() ? List.of("no checkpoint was seen") : List.copyOf(wrong);
   }
 
   /** Checkpoints seen so far. */

@@ -2,6 +2,8 @@ package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.reconstruct.Saturating;
 import dev.retstack.graph.reconstruct.StateBudget;
+import dev.retstack.graph.snapshot.ByteInput;
+import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.Fields;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
@@ -10,6 +12,8 @@ import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.Map;
+import java.util.NavigableMap;
 
 /**
  * Totals per function and per call edge of one image. Functions are known by selfPc, edges by the
@@ -30,6 +34,17 @@ public final class CallProfile {
 
   private static final int FIRST = 16;
 
+  /** Names of its parts in the log of the state, behind its number and before the block's. */
+  static final String FUNCTIONS = "/f/";
+
+  static final String ARCS = "/a/";
+
+  /** Rows of a block of totals in the log of the state. */
+  private static final int BLOCK_SHIFT = 8;
+
+  /** Usual size of such a block. */
+  private static final int BLOCK_ROOM = 1 << 12;
+
   private final int maxFunctions;
   private final int maxEdges;
   private final ProfileRoom room;
@@ -48,6 +63,16 @@ public final class CallProfile {
 
   /** Total time by function. */
   private long[] totals = {};
+
+  /** Its number in the log of the state, and the hash of what that holds of its identity. */
+  private long number;
+
+  private long written = StateLog.NONE;
+  private final Blocks functionBlocks = new Blocks();
+  private final Blocks arcBlocks = new Blocks();
+
+  /** Whether it is not what the log holds. */
+  private boolean touched = true;
 
   private final ArcIds arcIds = new ArcIds();
   private final CallTotals arcs = new CallTotals();
@@ -327,15 +352,145 @@ public final class CallProfile {
     }
   }
 
+  /** Calls were added to it. */
+  void touch() {
+    touched = true;
+  }
+
+  void setNumber(long given) {
+    number = given;
+  }
+
+  private String part(String name) {
+    return "t/" + number + name;
+  }
+
+  /** Writes what is not what the log of the state holds of it. */
+  void writeChanges(StateLog log, StateChanges to, ProfileKey key) throws IOException {
+    if (!touched) {
+      return;
+    }
+    if (written == StateLog.NONE) {
+      ByteOutput identity = new ByteOutput(64);
+      key.writeTo(identity);
+      written = log.put(to, part(""), written, identity);
+    }
+    for (int block = 0; block << BLOCK_SHIFT < functionCount(); block++) {
+      long mark = functionMark(block);
+      if (functionBlocks.isNews(block, mark)) {
+        ByteOutput out = new ByteOutput(BLOCK_ROOM);
+        int end = Math.min(functionCount(), (block + 1) << BLOCK_SHIFT);
+        writeFunctions(out, block << BLOCK_SHIFT, end);
+        long before = functionBlocks.hash(block);
+        functionBlocks.set(block, mark, log.put(to, part(FUNCTIONS + block), before, out));
+      }
+    }
+    for (int block = 0; block << BLOCK_SHIFT < arcCount(); block++) {
+      long mark = arcMark(block);
+      if (arcBlocks.isNews(block, mark)) {
+        ByteOutput out = new ByteOutput(BLOCK_ROOM);
+        int end = Math.min(arcCount(), (block + 1) << BLOCK_SHIFT);
+        writeArcs(out, block << BLOCK_SHIFT, end);
+        long before = arcBlocks.hash(block);
+        arcBlocks.set(block, mark, log.put(to, part(ARCS + block), before, out));
+      }
+    }
+    touched = false;
+  }
+
+  /** It leaves the state, and its log. */
+  void leave(StateLog log) {
+    written = log.remove(part(""), written);
+    functionBlocks.forEach((block, hash) -> log.remove(part(FUNCTIONS + block), hash));
+    arcBlocks.forEach((block, hash) -> log.remove(part(ARCS + block), hash));
+  }
+
+  /** Other than before where a function of the block was added, or its total time grew. */
+  private long functionMark(int block) {
+    int end = Math.min(functionCount(), (block + 1) << BLOCK_SHIFT);
+    long mark = end;
+    for (int function = block << BLOCK_SHIFT; function < end; function++) {
+      mark = mark * 31 + totals[function];
+    }
+    return mark;
+  }
+
+  /** Other than before where an arc of the block was added, or a call of it began or ended. */
+  private long arcMark(int block) {
+    int end = Math.min(arcCount(), (block + 1) << BLOCK_SHIFT);
+    long mark = 0;
+    for (int arc = block << BLOCK_SHIFT; arc < end; arc++) {
+      mark += arcs.calls(arc) + arcs.finished(arc); // both only grow
+    }
+    return (mark << (BLOCK_SHIFT + 1)) + end;
+  }
+
+  /**
+   * Reads what {@link #writeChanges} wrote into this empty profile.
+   *
+   * @param identity the part that says whose it is
+   * @param functions the blocks by number, as {@code others} those of arcs
+   */
+  void readParts(
+      byte[] identity, NavigableMap<Long, byte[]> functions, NavigableMap<Long, byte[]> others)
+      throws IOException {
+    written = StateLog.hash(part(""), identity);
+    for (Map.Entry<Long, byte[]> block : functions.entrySet()) {
+      ByteInput in = block(block, functionBlocks.size(), functionCount());
+      readFunctions(in, rows(in));
+      end(in);
+      int number = block.getKey().intValue();
+      long hash = StateLog.hash(part(FUNCTIONS + number), block.getValue());
+      functionBlocks.set(number, functionMark(number), hash);
+    }
+    for (Map.Entry<Long, byte[]> block : others.entrySet()) {
+      ByteInput in = block(block, arcBlocks.size(), arcCount());
+      readArcs(in, rows(in));
+      end(in);
+      int number = block.getKey().intValue();
+      long hash = StateLog.hash(part(ARCS + number), block.getValue());
+      arcBlocks.set(number, arcMark(number), hash);
+    }
+    touched = false;
+  }
+
+  private static ByteInput block(Map.Entry<Long, byte[]> block, int expected, int rows)
+      throws IOException {
+    if (block.getKey() != expected || rows != expected << BLOCK_SHIFT) {
+      throw new IOException(
+          "corrupt state: block %d of totals behind %d with %d rows"
+              .formatted(block.getKey(), expected, rows));
+    }
+    return new ByteInput(block.getValue());
+  }
+
+  private static int rows(ByteInput in) throws IOException {
+    return Fields.readCount(in, 1 << BLOCK_SHIFT, "rows of totals in a block");
+  }
+
+  private static void end(ByteInput in) throws IOException {
+    if (in.remaining() > 0) {
+      throw new IOException("corrupt state: a block of totals has more than its rows");
+    }
+  }
+
   /** Writes it: most numbers are small. */
   void writeTo(DataOutput out) throws IOException {
-    out.writeInt(functionCount());
-    for (int i = 0; i < functionCount(); i++) {
+    writeFunctions(out, 0, functionCount());
+    writeArcs(out, 0, arcCount());
+  }
+
+  private void writeFunctions(DataOutput out, int from, int end) throws IOException {
+    out.writeInt(end - from);
+    for (int i = from; i < end; i++) {
       out.writeLong(selfPc(i));
       out.writeLong(totals[i]);
     }
-    out.writeInt(arcCount());
-    for (int arc = 0; arc < arcCount(); arc++) {
+  }
+
+  private void writeArcs(DataOutput out, int from, int end) throws IOException {
+    out.writeInt(end - from);
+    for (int arc = from; arc < end; arc++) {
       Fields.writeVarint(out, callers.getInt(arc) - NO_CALLER);
       Fields.writeVarint(out, arcs.callee(arc));
       arcs.writeTo(out, arc);
@@ -344,19 +499,28 @@ public final class CallProfile {
 
   /** Reads what {@link #writeTo} wrote into this empty profile. */
   void readFrom(DataInput in) throws IOException {
-    int functionCount = Fields.readCount(in, maxFunctions, "functions");
-    for (int i = 0; i < functionCount; i++) {
-      if (function(in.readLong()) != i) {
-        throw new IOException("corrupt snapshot: a function stands twice");
+    readFunctions(in, Fields.readCount(in, maxFunctions, "functions"));
+    long mostArcs = (long) maxEdges + functionCount();
+    readArcs(in, Fields.readCount(in, (int) Math.min(mostArcs, Integer.MAX_VALUE), "arcs"));
+  }
+
+  private void readFunctions(DataInput in, int count) throws IOException {
+    for (int i = 0; i < count; i++) {
+      int next = functionCount();
+      if (function(in.readLong()) != next) {
+        throw new IOException("corrupt snapshot: a function stands twice, or beyond the limit");
       }
-      totals[i] = in.readLong();
-      if (totals[i] < 0) {
+      totals[next] = in.readLong();
+      if (totals[next] < 0) {
         throw new IOException("corrupt snapshot: negative totals");
       }
     }
-    long mostArcs = (long) maxEdges + functionCount;
-    int arcCount = Fields.readCount(in, (int) Math.min(mostArcs, Integer.MAX_VALUE), "arcs");
-    for (int arc = 0; arc < arcCount; arc++) {
+  }
+
+  private void readArcs(DataInput in, int count) throws IOException {
+    int functionCount = functionCount();
+    for (int i = 0; i < count; i++) {
+      int arc = arcCount();
       long caller = Fields.readVarint(in) + NO_CALLER;
       long callee = Fields.readVarint(in);
       if (caller < NO_CALLER || Math.max(caller, callee) >= functionCount || callee < 0) {
@@ -364,9 +528,50 @@ public final class CallProfile {
       }
       if (arc((int) caller, selfPc((int) callee)) >= 0
           || newArc((int) caller, (int) callee) != arc) {
-        throw new IOException("corrupt snapshot: an arc stands twice");
+        throw new IOException("corrupt snapshot: an arc stands twice, or beyond the limit");
       }
       arcs.readFrom(in, arc);
+    }
+  }
+
+  /** Of each block of rows: a mark of what the log of the state holds, and the hash of that. */
+  private static final class Blocks {
+    private final LongArrayList marks = new LongArrayList(0);
+    private final LongArrayList hashes = new LongArrayList(0);
+
+    int size() {
+      return hashes.size();
+    }
+
+    boolean isNews(int block, long mark) {
+      return block >= size() || marks.getLong(block) != mark;
+    }
+
+    long hash(int block) {
+      return block < size() ? hashes.getLong(block) : StateLog.NONE;
+    }
+
+    /** Blocks are added one after the other. */
+    void set(int block, long mark, long hash) {
+      if (block == size()) {
+        marks.add(mark);
+        hashes.add(hash);
+      } else {
+        marks.set(block, mark);
+        hashes.set(block, hash);
+      }
+    }
+
+    void forEach(IntLongConsumer each) {
+      for (int block = 0; block < size(); block++) {
+        each.accept(block, hashes.getLong(block));
+      }
+      marks.clear();
+      hashes.clear();
+    }
+
+    private interface IntLongConsumer {
+      void accept(int block, long hash);
     }
   }
 }

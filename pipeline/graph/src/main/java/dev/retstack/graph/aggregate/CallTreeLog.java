@@ -37,6 +37,11 @@ public final class CallTreeLog {
   private TreeColumns columns;
 
   private PackedTree packed;
+
+  /** The packed rows that were {@linkplain #keep kept} last. */
+  private PackedTree kept;
+
+  private boolean keptClosed;
   private long packedBytes;
   private int size;
 
@@ -277,11 +282,29 @@ public final class CallTreeLog {
     }
   }
 
-  /** Reads what {@link #writeTo} wrote into this empty log. */
-  void readFrom(DataInput in) throws IOException {
+  /** Writes those of packed rows that are open: of the others they are part. */
+  void writeOpenTo(DataOutput out) throws IOException {
+    if (packed != null) {
+      packed.open().writeTo(out);
+    }
+  }
+
+  /** Whether what {@link #writeTo} would write is what stood here when it was kept. */
+  boolean isKept() {
+    return packed != null && packed == kept && closed == keptClosed;
+  }
+
+  /** The rows are written as they are now. */
+  void keep() {
+    kept = packed;
+    keptClosed = closed;
+  }
+
+  /** Reads what {@link #writeTo} and {@link #writeOpenTo} wrote into this empty log. */
+  void readFrom(DataInput in, DataInput open) throws IOException {
     boolean wasClosed = in.readBoolean();
     if (in.readBoolean()) {
-      hold(PackedTree.readFrom(in, limit));
+      hold(PackedTree.readFrom(in, open, limit));
       size = packed.size();
     } else {
       columns.readFrom(in, limit);
@@ -291,5 +314,6 @@ public final class CallTreeLog {
     if (wasClosed) {
       close(); // a row that is missing is not followed by others, whatever room there is now
     }
+    keep();
   }
 }

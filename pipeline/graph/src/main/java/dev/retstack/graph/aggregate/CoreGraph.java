@@ -11,6 +11,8 @@ import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.reconstruct.GraphListener;
 import dev.retstack.graph.reconstruct.Loss;
 import dev.retstack.graph.reconstruct.StateBudget;
+import dev.retstack.graph.snapshot.ByteInput;
+import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.schema.codec.RecordBatch;
 import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
@@ -29,6 +31,18 @@ public final class CoreGraph {
   /** What stands between reconstruction and who adds up: tests have a listener here that throws. */
   static volatile BiFunction<CoreKey, GraphListener, GraphListener> between =
       (_, accountant) -> accountant;
+
+  /** Names of its parts in the log of the state, behind its number. */
+  static final String TREE = "/t";
+
+  static final String LOGS = "/l";
+  static final String HELD = "/h";
+
+  /** Usual sizes of its parts. */
+  private static final int FRAMES_ROOM = 512;
+
+  private static final int TREE_ROOM = 1 << 13;
+  private static final int LOGS_ROOM = 256;
 
   /** What a core takes of which nothing was seen but that it is there. */
   private static final int BYTES = 5_000;
@@ -49,6 +63,17 @@ public final class CoreGraph {
   private final Optional<ContextProfiles> byTask;
   private final CoreAccountant accountant;
   private final StateBudget.Account account;
+
+  /** Its number in the log of the state, and hashes of what that holds of it. */
+  private long number;
+
+  private long writtenFrames = StateLog.NONE;
+  private long writtenTree = StateLog.NONE;
+  private long writtenLogs = StateLog.NONE;
+
+  /** Whether it is not what the log holds. */
+  private boolean touched = true;
+
   private long digest;
   private int revision;
   private HeldChunks held;
@@ -98,6 +123,7 @@ public final class CoreGraph {
 
   boolean apply(ChunkMeta meta, RecordBatch batch, GraphEvents listener) {
     try {
+      touch();
       events = listener;
       if (listener != null) {
         listener.chunk(this, meta.sequence());
@@ -124,12 +150,14 @@ public final class CoreGraph {
 
   /** A chunk made it fail: it takes none any more. */
   void breakOff(BrokenCoreException why) {
+    touch();
     reconstructor.breakOff(why.getMessage());
     account.settle();
   }
 
   /** A chunk behind that is left out, and counts as lost. */
   void leaveOut(ChunkMeta meta, int size) {
+    touch();
     count(Stat.BROKEN_CHUNKS, 1);
     long time = reconstructor.time();
     long record = Math.max(meta.recordsBefore(), 0);
@@ -146,7 +174,13 @@ public final class CoreGraph {
   }
 
   void count(Stat stat, long amount) {
+    touched = true;
     stats.add(stat, amount);
+  }
+
+  private void touch() {
+    touched = true;
+    profile.touch();
   }
 
   /** How often what was told of it was amended, since a chunk came late. */
@@ -154,8 +188,9 @@ public final class CoreGraph {
     return revision;
   }
 
-  void setRevision(int number) {
-    revision = number;
+  void setRevision(int times) {
+    touched = true;
+    revision = times;
   }
 
   /** Its chunks that wait for one ahead of them. */
@@ -297,26 +332,102 @@ public final class CoreGraph {
     return (Long.rotateLeft(h, 5) ^ call) * 0xbf58476d1ce4e5b9L;
   }
 
-  /** Writes all but {@link #writeIdentity identity} and profile. */
-  void writeTo(DataOutput out) throws IOException {
-    try {
-      write(out);
-    } catch (RuntimeException | StackOverflowError e) {
-      throw BrokenCoreException.of(key, 0, e); // which of its chunks since the last one, none knows
+  /** Its number in the log of the state. */
+  long number() {
+    return number;
+  }
+
+  void setNumber(long given) {
+    number = given;
+  }
+
+  private String part(String name) {
+    return "c/" + number + name;
+  }
+
+  /** Writes what is not what the log of the state holds of it. */
+  void writeChanges(StateLog log, StateChanges to) throws IOException {
+    if (touched) {
+      ByteOutput frames = new ByteOutput(FRAMES_ROOM);
+      ByteOutput logs = new ByteOutput(LOGS_ROOM);
+      writeIdentity(frames);
+      tree.seal();
+      if (writtenTree == StateLog.NONE || !tree.isKept()) {
+        ByteOutput rows = new ByteOutput(TREE_ROOM);
+        write(frames, rows, logs);
+        writtenTree = log.put(to, part(TREE), writtenTree, rows);
+        tree.keep();
+      } else {
+        write(frames, null, logs);
+      }
+      writtenFrames = log.put(to, part(""), writtenFrames, frames);
+      writtenLogs = log.put(to, part(LOGS), writtenLogs, logs);
+      touched = false;
+    }
+    if (held != null) {
+      held.writeChanges(log, to, part(HELD));
     }
   }
 
-  private void write(DataOutput out) throws IOException {
-    reconstructor.writeTo(out);
-    tree.seal(); // here and not with the chunk that filled it: that one is not to wait for it
-    tree.writeTo(out);
-    accountant.writeTo(out, reconstructor);
-    losses.writeTo(out);
-    anomalies.writeTo(out);
-    stats.writeTo(out);
-    out.writeLong(digest);
-    other.writeTo(out);
-    interrupts.writeTo(out);
+  /** It leaves the state, and its log. */
+  void leave(StateLog log) {
+    writtenFrames = log.remove(part(""), writtenFrames);
+    writtenTree = log.remove(part(TREE), writtenTree);
+    writtenLogs = log.remove(part(LOGS), writtenLogs);
+    if (held != null) {
+      held.leave(log, part(HELD));
+    }
+  }
+
+  /** Reads what {@link #writeChanges} wrote of a new core, identity and held chunks excepted. */
+  void readParts(ByteInput frames, StateParts.Core parts) throws IOException {
+    ByteInput rows = new ByteInput(parts.tree);
+    ByteInput logs = new ByteInput(parts.logs);
+    readFrom(frames, rows, logs, profile);
+    if (frames.remaining() + rows.remaining() + logs.remaining() > 0) {
+      throw new IOException("corrupt state: core %s has more than it needs".formatted(key.core()));
+    }
+    writtenFrames = StateLog.hash(part(""), parts.frames);
+    writtenTree = StateLog.hash(part(TREE), parts.tree);
+    writtenLogs = StateLog.hash(part(LOGS), parts.logs);
+    touched = false;
+  }
+
+  /** These are the bytes of what it holds. */
+  void heldIs(byte[] bytes, ByteInput rest) throws IOException {
+    if (rest.remaining() > 0) {
+      throw new IOException("corrupt state: core %s holds more".formatted(key.core()));
+    }
+    held.setWritten(StateLog.hash(part(HELD), bytes));
+  }
+
+  /** Writes all but {@link #writeIdentity identity}, profile and held chunks. */
+  void writeTo(DataOutput out) throws IOException {
+    tree.seal();
+    write(out, out, out);
+  }
+
+  /**
+   * @param rows null where the tree is not to be written
+   */
+  private void write(DataOutput frames, DataOutput rows, DataOutput logs) throws IOException {
+    try {
+      reconstructor.writeTo(frames);
+      if (rows != null) {
+        tree.writeTo(rows);
+      }
+      tree.writeOpenTo(frames);
+      accountant.writeTo(frames, reconstructor);
+      stats.writeTo(frames);
+      frames.writeLong(digest);
+      frames.writeInt(revision);
+      losses.writeTo(logs);
+      anomalies.writeTo(logs);
+      other.writeTo(logs);
+      interrupts.writeTo(logs);
+    } catch (RuntimeException | StackOverflowError e) {
+      throw BrokenCoreException.of(key, 0, e); // which of its chunks since the last one, none knows
+    }
   }
 
   /** Reads what {@link #writeTo} wrote into this new core; the profile is complete already. */
@@ -330,15 +441,24 @@ public final class CoreGraph {
    * @param written the profile of the core that wrote it
    */
   void readFrom(DataInput in, CallProfile written) throws IOException {
-    reconstructor.readFrom(in);
-    tree.readFrom(in);
-    accountant.readFrom(in, reconstructor, written);
-    losses.readFrom(in);
-    anomalies.readFrom(in);
-    stats.readFrom(in);
-    digest = in.readLong();
-    other.readFrom(in);
-    interrupts.readFrom(in);
+    readFrom(in, in, in, written);
+  }
+
+  private void readFrom(DataInput frames, DataInput rows, DataInput logs, CallProfile written)
+      throws IOException {
+    reconstructor.readFrom(frames);
+    tree.readFrom(rows, frames);
+    accountant.readFrom(frames, reconstructor, written);
+    stats.readFrom(frames);
+    digest = frames.readLong();
+    revision = frames.readInt();
+    if (revision < 0) {
+      throw new IOException("corrupt snapshot: revision " + revision);
+    }
+    losses.readFrom(logs);
+    anomalies.readFrom(logs);
+    other.readFrom(logs);
+    interrupts.readFrom(logs);
     tree.seal();
   }
 

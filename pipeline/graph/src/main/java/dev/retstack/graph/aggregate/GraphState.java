@@ -12,6 +12,8 @@ import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.snapshot.ByteInput;
+import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.snapshot.SnapshotReader;
 import dev.retstack.graph.snapshot.SnapshotWriter;
@@ -42,7 +44,13 @@ public final class GraphState {
   /** Of the snapshots that are written, and the only one that is read. */
   public static final int VERSION = 1;
 
+  /** Key of the part that is written with each change, and without which there is no state. */
+  public static final String HEAD = StateLog.HEAD;
+
   private static final int MAX_IMAGES = 1 << 20;
+
+  /** Usual size of an image, and of the head, in the log of the state. */
+  private static final int IMAGE_ROOM = 1 << 12;
 
   /** What a profile without functions takes. */
   private static final int PROFILE_BYTES = 2_500;
@@ -54,7 +62,8 @@ public final class GraphState {
   private final TimeRules rules;
   private final boolean byTask;
   private final StateBudget budget;
-  private final Map<String, StateBudget.Account> imageAccounts = new HashMap<>();
+  private final Map<String, ImagePart> imageParts = new HashMap<>();
+  private final StateLog log = new StateLog();
   private boolean restoring;
   private final Map<String, ImageInfo> images = new LinkedHashMap<>();
   private final Map<ProfileKey, CallProfile> profiles = new LinkedHashMap<>();
@@ -128,14 +137,14 @@ public final class GraphState {
         stats.add(Stat.STATE_FULL, 1);
         return false;
       }
-      imageAccounts.put(image.id(), account);
+      imageParts.put(image.id(), new ImagePart(account, log.number()));
       images.put(image.id(), image);
     }
     return true;
   }
 
   /** Bytes that its cores, tables of functions and images have taken. */
-  long bytes() {
+  public long bytes() {
     long sum = 0;
     for (CoreGraph core : cores.values()) {
       sum += core.account().used(); // and in it that of the copy which is shown of it
@@ -143,15 +152,15 @@ public final class GraphState {
     for (CallProfile profile : profiles.values()) {
       sum += profile.account().used();
     }
-    for (StateBudget.Account image : imageAccounts.values()) {
-      sum += image.used();
+    for (ImagePart image : imageParts.values()) {
+      sum += image.account.used();
     }
     return sum;
   }
 
   private void restored() {
     restoring = false;
-    imageAccounts.values().forEach(account -> account.lenient(false));
+    imageParts.values().forEach(image -> image.account.lenient(false));
     profiles.values().forEach(profile -> profile.account().lenient(false));
     for (CoreGraph core : cores.values()) {
       core.account().lenient(false);
@@ -169,7 +178,7 @@ public final class GraphState {
   public void close() {
     cores.values().forEach(core -> core.account().close());
     profiles.values().forEach(profile -> profile.account().close());
-    imageAccounts.values().forEach(StateBudget.Account::close);
+    imageParts.values().forEach(image -> image.account.close());
   }
 
   public boolean hasImage(String imageId) {
@@ -373,7 +382,7 @@ public final class GraphState {
 
   /** Drops the sessions that are over, of which all was told; returns their names. */
   public Set<String> forget() {
-    Set<String> sessions = ages.drop(cores, late, events);
+    Set<String> sessions = ages.drop(cores, late, log, events);
     if (!sessions.isEmpty()) {
       lastCore = null;
       profiles
@@ -382,6 +391,7 @@ public final class GraphState {
               one -> {
                 boolean gone = sessions.contains(one.getKey().session());
                 if (gone) {
+                  one.getValue().leave(log);
                   one.getValue().account().close();
                 }
                 return gone;
@@ -389,9 +399,13 @@ public final class GraphState {
       Set<String> used = cores.values().stream().map(core -> core.image().id()).collect(toSet());
       images.keySet().retainAll(used);
       callers.keySet().retainAll(used);
-      Set<String> unused = new HashSet<>(imageAccounts.keySet());
+      Set<String> unused = new HashSet<>(imageParts.keySet());
       unused.removeAll(used);
-      unused.forEach(id -> imageAccounts.remove(id).close());
+      for (String id : unused) {
+        ImagePart image = imageParts.remove(id);
+        image.account.close();
+        log.remove(image.key(), image.written);
+      }
     }
     return sessions;
   }
@@ -427,9 +441,11 @@ public final class GraphState {
     }
     if (profile == null) {
       profile = newProfile();
+      profile.setNumber(log.number());
       profiles.put(session, profile);
     }
     CoreGraph core = newCore(key, image, unit, profile, open(StateBudget.PROMISE));
+    core.setNumber(log.number());
     cores.put(key, core);
     return core;
   }
@@ -447,7 +463,7 @@ public final class GraphState {
   private CallerPcs callers(ImageInfo image) {
     return callers.computeIfAbsent(
         image.id(),
-        _ -> new CallerPcs(image.symbols(), image.sites(), imageAccounts.get(image.id())));
+        _ -> new CallerPcs(image.symbols(), image.sites(), imageParts.get(image.id()).account));
   }
 
   /** Adds to a stat that is seen outside of the chunks, such as refused or cut input. */
@@ -536,9 +552,7 @@ public final class GraphState {
     }
     body.writeInt(profiles.size());
     for (Map.Entry<ProfileKey, CallProfile> profile : profiles.entrySet()) {
-      Fields.writeText(body, profile.getKey().session());
-      Fields.writeText(body, profile.getKey().imageId());
-      Fields.writeText(body, profile.getKey().unit().name());
+      profile.getKey().writeTo(body);
       profile.getValue().writeTo(body);
     }
     body.writeInt(cores.size());
@@ -547,7 +561,7 @@ public final class GraphState {
       core.writeTo(body);
     }
     stats.writeTo(body);
-    late.writeTo(body, cores.values());
+    late.writeTo(body);
     ages.writeTo(body);
     snapshot.finish();
   }
@@ -582,25 +596,11 @@ public final class GraphState {
     }
     int profiles = Fields.readCount(body, limits.cores(), "profiles");
     for (int i = 0; i < profiles; i++) {
-      ProfileKey key =
-          new ProfileKey(
-              Fields.readText(body), Fields.readText(body), Fields.readEnum(body, ClockUnit.class));
-      if (!state.hasImage(key.imageId())) {
-        throw new IOException("corrupt snapshot: totals of image " + key.imageId() + " without it");
-      }
-      CallProfile profile = state.newProfile();
-      profile.readFrom(body);
-      state.profiles.put(key, profile);
+      state.profile(ProfileKey.readFrom(body)).readFrom(body);
     }
     int cores = Fields.readCount(body, limits.cores(), "cores");
     for (int i = 0; i < cores; i++) {
-      CoreKey key = new CoreKey(Fields.readText(body), Fields.readText(body));
-      ImageInfo image = state.images.get(Fields.readText(body));
-      if (image == null) {
-        throw new IOException("corrupt snapshot: core " + key.core() + " without its image");
-      }
-      CoreGraph core = state.newCore(key, image, Fields.readEnum(body, ClockUnit.class));
-      core.readFrom(body);
+      state.coreOf(body).readFrom(body);
     }
     state.stats.readFrom(body);
     state.late.readFrom(body, state.cores);
@@ -608,5 +608,137 @@ public final class GraphState {
     snapshot.finish();
     state.restored();
     return state;
+  }
+
+  /** A new profile of what was read. */
+  private CallProfile profile(ProfileKey key) throws IOException {
+    if (!hasImage(key.imageId())) {
+      throw new IOException("corrupt snapshot: totals of image " + key.imageId() + " without it");
+    }
+    CallProfile profile = newProfile();
+    if (profiles.put(key, profile) != null) {
+      throw new IOException("corrupt snapshot: totals of session " + key.session() + " twice");
+    }
+    profile.setNumber(log.number());
+    return profile;
+  }
+
+  /** A new core, whose {@linkplain CoreGraph#writeIdentity identity} is read. */
+  private CoreGraph coreOf(DataInput in) throws IOException {
+    CoreKey key = new CoreKey(Fields.readText(in), Fields.readText(in));
+    ImageInfo image = images.get(Fields.readText(in));
+    if (image == null) {
+      throw new IOException("corrupt snapshot: core " + key.core() + " without its image");
+    }
+    if (cores.containsKey(key)) {
+      throw new IOException("corrupt snapshot: core " + key.core() + " twice");
+    }
+    return newCore(key, image, Fields.readEnum(in, ClockUnit.class));
+  }
+
+  /**
+   * Writes what changed since the state began, was read, or was written so last: in a log of such
+   * writings the last part under each key is the state. Where it throws, the state is of no use any
+   * more.
+   */
+  public void writeChanges(StateChanges to) throws IOException {
+    if (byTask) {
+      throw new IllegalStateException("no snapshot of a state that adds up by task");
+    }
+    for (ImageInfo image : images.values()) {
+      ImagePart part = imageParts.get(image.id());
+      if (part.written == StateLog.NONE) {
+        ByteOutput out = new ByteOutput(IMAGE_ROOM);
+        image.writeTo(out);
+        part.written = log.put(to, part.key(), StateLog.NONE, out);
+      }
+    }
+    for (Map.Entry<ProfileKey, CallProfile> profile : profiles.entrySet()) {
+      profile.getValue().writeChanges(log, to, profile.getKey());
+    }
+    for (CoreGraph core : cores.values()) {
+      core.writeChanges(log, to);
+    }
+    ByteOutput head = new ByteOutput(IMAGE_ROOM);
+    SnapshotWriter snapshot = new SnapshotWriter(head, VERSION);
+    snapshot.body().writeByte(rules.bits());
+    log.finish(to, snapshot.body());
+    stats.writeTo(snapshot.body());
+    ages.writeTo(snapshot.body());
+    late.writeOrderTo(snapshot.body());
+    snapshot.finish();
+    to.put(StateLog.HEAD, head.take());
+  }
+
+  /**
+   * Reads what stands in a log of {@link #writeChanges}. All of it is taken, also where it is more
+   * than the budget: then nothing new is, until sessions are forgotten.
+   *
+   * @throws IOException where a part is missing, foreign, old, changed in any bit, or beyond the
+   *     limits
+   */
+  public static GraphState readFrom(
+      Map<String, byte[]> parts, GraphLimits limits, StateBudget budget) throws IOException {
+    byte[] head = parts.get(StateLog.HEAD);
+    if (head == null) {
+      throw new IOException("corrupt state: %,d parts without a head".formatted(parts.size()));
+    }
+    SnapshotReader snapshot = new SnapshotReader(new ByteInput(head), VERSION);
+    DataInput body = snapshot.body();
+    GraphState state = new GraphState(limits, TimeRules.of(body.readUnsignedByte()), budget);
+    state.restoring = true;
+    StateParts all = new StateParts(parts);
+    state.log.readFrom(body, parts);
+    for (Map.Entry<Long, byte[]> image : all.images.entrySet()) {
+      ByteInput in = new ByteInput(image.getValue());
+      ImageInfo info = ImageInfo.readFrom(in);
+      if (in.remaining() > 0 || !state.image(info)) {
+        throw new IOException("corrupt state: image " + info.id());
+      }
+      ImagePart part = new ImagePart(state.imageParts.get(info.id()).account, image.getKey());
+      part.written = StateLog.hash(part.key(), image.getValue());
+      state.imageParts.put(info.id(), part);
+    }
+    for (Map.Entry<Long, StateParts.Totals> totals : all.totals.entrySet()) {
+      byte[] identity = totals.getValue().identity;
+      CallProfile profile = state.profile(ProfileKey.readFrom(new ByteInput(identity)));
+      profile.setNumber(totals.getKey());
+      profile.readParts(identity, totals.getValue().functions, totals.getValue().arcs);
+    }
+    Map<Long, CoreGraph> byNumber = new HashMap<>();
+    Map<Long, byte[]> held = new HashMap<>();
+    for (Map.Entry<Long, StateParts.Core> core : all.cores.entrySet()) {
+      ByteInput frames = new ByteInput(core.getValue().frames);
+      CoreGraph read = state.coreOf(frames);
+      read.setNumber(core.getKey());
+      read.readParts(frames, core.getValue());
+      byNumber.put(core.getKey(), read);
+      if (core.getValue().held != null) {
+        held.put(core.getKey(), core.getValue().held);
+      }
+    }
+    state.log.resume(all.largestNumber());
+    state.stats.readFrom(body);
+    state.ages.readFrom(body, limits.cores());
+    state.late.readOrderFrom(body, byNumber, held);
+    snapshot.finish();
+    state.restored();
+    return state;
+  }
+
+  /** An image in the log of the state. */
+  private static final class ImagePart {
+    final StateBudget.Account account;
+    final long number;
+    long written = StateLog.NONE;
+
+    ImagePart(StateBudget.Account account, long number) {
+      this.account = account;
+      this.number = number;
+    }
+
+    String key() {
+      return "i/" + number;
+    }
   }
 }

@@ -1,6 +1,7 @@
 package dev.retstack.graph.aggregate;
 
 import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.snapshot.ByteOutput;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -20,6 +21,11 @@ final class HeldChunks {
 
   /** How many chunks the state had taken when the first gap became the first. */
   private long opened;
+
+  /** Hash of what the log of the state holds of it. */
+  private long written = StateLog.NONE;
+
+  private boolean touched;
 
   /** The core with what is held, null where that has to be made anew. */
   private CoreGraph shown;
@@ -61,11 +67,13 @@ final class HeldChunks {
   void add(HeldChunk chunk) {
     chunks.put(chunk.sequence(), chunk);
     bytes += chunk.bytes();
+    touched = true;
   }
 
   HeldChunk removeFirst() {
     HeldChunk chunk = chunks.pollFirstEntry().getValue();
     bytes -= chunk.bytes();
+    touched = true;
     return chunk;
   }
 
@@ -79,6 +87,7 @@ final class HeldChunks {
   }
 
   void setTold(long next) {
+    touched |= told != next;
     told = next;
   }
 
@@ -87,6 +96,7 @@ final class HeldChunks {
   }
 
   void setOpened(long at) {
+    touched |= opened != at;
     opened = at;
   }
 
@@ -101,12 +111,32 @@ final class HeldChunks {
     shown = core;
   }
 
-  /**
-   * @param now how many chunks the state has taken
-   */
-  void writeTo(DataOutput out, long now) throws IOException {
+  /** Writes what changed; nothing where there is nothing. */
+  void writeChanges(StateLog log, StateChanges to, String key) throws IOException {
+    if (isEmpty()) {
+      written = log.remove(key, written);
+    } else if (touched) {
+      ByteOutput out = new ByteOutput(Math.toIntExact(bytes));
+      writeTo(out);
+      written = log.put(to, key, written, out);
+    }
+    touched = false;
+  }
+
+  /** The log of the state holds this of it. */
+  void setWritten(long hash) {
+    written = hash;
+    touched = false;
+  }
+
+  /** It leaves the state, and its log. */
+  void leave(StateLog log, String key) {
+    written = log.remove(key, written);
+  }
+
+  void writeTo(DataOutput out) throws IOException {
     out.writeLong(told);
-    out.writeLong(now - opened);
+    out.writeLong(opened);
     out.writeInt(chunks.size());
     for (HeldChunk chunk : chunks.values()) {
       chunk.writeTo(out);
@@ -114,15 +144,16 @@ final class HeldChunks {
   }
 
   /**
-   * Reads what {@link #writeTo} wrote into this empty one of a state that has taken no chunk yet.
+   * Reads what {@link #writeTo} wrote into this empty one.
    *
    * @param next number of the chunk that the core waits for
+   * @param now how many chunks the state has taken
    */
-  void readFrom(DataInput in, long next) throws IOException {
+  void readFrom(DataInput in, long next, long now) throws IOException {
     told = in.readLong();
-    opened = -in.readLong();
+    opened = in.readLong();
     int count = in.readInt();
-    if (told < 0 || opened > 0 || count < 1) {
+    if (told < 0 || opened < 0 || opened > now || count < 1) {
       throw new IOException("corrupt snapshot: %d chunks held since %d".formatted(count, opened));
     }
     long above = next;

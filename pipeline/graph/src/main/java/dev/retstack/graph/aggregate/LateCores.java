@@ -5,6 +5,7 @@ import dev.retstack.graph.reconstruct.ChunkMeta;
 import dev.retstack.graph.reconstruct.CoreEnd;
 import dev.retstack.graph.reconstruct.CoreReconstructor;
 import dev.retstack.graph.reconstruct.Loss;
+import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordBatch;
@@ -366,53 +367,75 @@ final class LateCores {
     return all;
   }
 
-  /** What is known of cores beside the cores themselves: revisions, and what is held. */
-  void writeTo(DataOutput out, Collection<CoreGraph> cores) throws IOException {
-    List<CoreGraph> amended =
-        cores.stream()
-            .filter(core -> core.revision() > 0 || core.stats().get(Stat.LATE_CHUNKS) > 0)
-            .toList();
-    out.writeInt(amended.size());
-    for (CoreGraph core : amended) {
-      writeKey(out, core);
-      out.writeInt(core.revision());
-      out.writeLong(core.stats().get(Stat.LATE_CHUNKS));
-    }
+  /** How many chunks were taken, which cores hold some, in order, and what they hold. */
+  void writeTo(DataOutput out) throws IOException {
+    out.writeLong(taken);
     out.writeInt(holding.size());
     for (CoreGraph core : holding.values()) {
-      writeKey(out, core);
-      core.held().writeTo(out, taken);
+      Fields.writeText(out, core.key().session());
+      Fields.writeText(out, core.key().core());
+      core.held().writeTo(out);
     }
   }
 
-  private static void writeKey(DataOutput out, CoreGraph core) throws IOException {
-    Fields.writeText(out, core.key().session());
-    Fields.writeText(out, core.key().core());
+  /** The same without what they hold, which is {@linkplain CoreGraph#writeChanges theirs}. */
+  void writeOrderTo(DataOutput out) throws IOException {
+    out.writeLong(taken);
+    out.writeInt(holding.size());
+    for (CoreGraph core : holding.values()) {
+      Fields.writeVarint(out, core.number());
+    }
   }
 
   /** Reads what {@link #writeTo} wrote; the cores are complete already. */
   void readFrom(DataInput in, Map<CoreKey, CoreGraph> cores) throws IOException {
-    int amended = Fields.readCount(in, cores.size(), "cores with revisions");
-    for (int i = 0; i < amended; i++) {
-      CoreGraph core = readKey(in, cores);
-      core.setRevision(in.readInt());
-      long late = in.readLong();
-      if (core.revision() < 0 || late < 0) {
-        throw new IOException("corrupt snapshot: revision " + core.revision());
-      }
-      core.count(Stat.LATE_CHUNKS, late);
-    }
-    restored = true;
-    int count = Fields.readCount(in, cores.size(), "cores that hold chunks");
+    int count = readTaken(in, cores.size());
     for (int i = 0; i < count; i++) {
-      CoreGraph core = readKey(in, cores);
-      if (holding.putIfAbsent(core.key(), core) != null) {
-        throw new IOException("corrupt snapshot: a core holds chunks twice");
-      }
-      core.held().readFrom(in, core.progress().nextSequence());
-      bytes += core.held().bytes();
-      core.account().charge(core.held().bytes());
+      CoreGraph core = cores.get(new CoreKey(Fields.readText(in), Fields.readText(in)));
+      readHeld(core, in);
     }
+  }
+
+  /**
+   * Reads what {@link #writeOrderTo} wrote; the cores are complete already.
+   *
+   * @param held what cores hold, by their numbers
+   */
+  void readOrderFrom(DataInput in, Map<Long, CoreGraph> cores, Map<Long, byte[]> held)
+      throws IOException {
+    int count = readTaken(in, cores.size());
+    if (count != held.size()) {
+      throw new IOException(
+          "corrupt state: %d cores hold chunks, and %d do".formatted(count, held.size()));
+    }
+    for (int i = 0; i < count; i++) {
+      long number = Fields.readVarint(in);
+      ByteInput chunks = new ByteInput(held.getOrDefault(number, new byte[0]));
+      CoreGraph core = cores.get(number);
+      readHeld(core, chunks);
+      core.heldIs(held.get(number), chunks);
+    }
+  }
+
+  private int readTaken(DataInput in, int most) throws IOException {
+    restored = true;
+    taken = in.readLong();
+    if (taken < 0) {
+      throw new IOException("corrupt snapshot: %d chunks were taken".formatted(taken));
+    }
+    return Fields.readCount(in, most, "cores that hold chunks");
+  }
+
+  private void readHeld(CoreGraph core, DataInput in) throws IOException {
+    if (core == null) {
+      throw new IOException("corrupt snapshot: chunks are held of what is no core");
+    }
+    if (holding.putIfAbsent(core.key(), core) != null) {
+      throw new IOException("corrupt snapshot: a core holds chunks twice");
+    }
+    core.held().readFrom(in, core.progress().nextSequence(), taken);
+    bytes += core.held().bytes();
+    core.account().charge(core.held().bytes());
   }
 
   /** After a snapshot was read: limits may have become smaller. */
@@ -421,14 +444,5 @@ final class LateCores {
     for (CoreGraph core : List.copyOf(holding.values())) {
       bound(core, events);
     }
-  }
-
-  private static CoreGraph readKey(DataInput in, Map<CoreKey, CoreGraph> cores) throws IOException {
-    CoreKey key = new CoreKey(Fields.readText(in), Fields.readText(in));
-    CoreGraph core = cores.get(key);
-    if (core == null) {
-      throw new IOException("corrupt snapshot: chunks of " + key.core() + ", which is no core");
-    }
-    return core;
   }
 }

@@ -95,21 +95,22 @@ final class PackedTree {
     return tree;
   }
 
+  /** Writes the rows; those that are open are written {@linkplain OpenRows#writeTo apart}. */
   void writeTo(DataOutput out) throws IOException {
     out.writeInt(size);
     out.writeInt(rawBytes);
     out.writeInt(packed.length);
     out.write(packed);
-    open.writeTo(out);
   }
 
   /**
    * Reads what {@link #writeTo} wrote. It is unpacked once to look at every row: whoever asks for
    * it later finds it sound.
    *
+   * @param open has the rows that are open
    * @param limit rows that the tree may have
    */
-  static PackedTree readFrom(DataInput in, int limit) throws IOException {
+  static PackedTree readFrom(DataInput in, DataInput open, int limit) throws IOException {
     int size = Fields.readCount(in, limit, "calls in a tree");
     int most =
         (int) Math.min((long) limit * ROW_BYTES_MAX + FIXED_BYTES_MAX, Integer.MAX_VALUE - 8);
@@ -118,7 +119,7 @@ final class PackedTree {
     byte[] packed = new byte[length];
     in.readFully(packed);
     PackedTree tree =
-        new PackedTree(limit, size, rawBytes, packed, OpenRows.readFrom(in, size, limit));
+        new PackedTree(limit, size, rawBytes, packed, OpenRows.readFrom(open, size, limit));
     tree.open.countValues(tree.unpack(StateBudget.UNLIMITED.open(0)));
     return tree;
   }

@@ -95,7 +95,8 @@ public final class SessionAges {
   }
 
   /** Takes the cores of sessions that are over out of a state; returns these sessions. */
-  Set<String> drop(Map<CoreKey, CoreGraph> cores, LateCores late, GraphEvents events) {
+  Set<String> drop(
+      Map<CoreKey, CoreGraph> cores, LateCores late, StateLog log, GraphEvents events) {
     Set<String> sessions = new HashSet<>();
     if (!toDrop) {
       return sessions;
@@ -113,6 +114,7 @@ public final class SessionAges {
     for (CoreGraph core : gone) {
       cores.remove(core.key());
       late.drop(core);
+      core.leave(log);
       core.account().close();
     }
     if (!gone.isEmpty()) {

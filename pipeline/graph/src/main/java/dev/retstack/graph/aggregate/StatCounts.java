@@ -35,11 +35,9 @@ public final class StatCounts {
   }
 
   void writeTo(DataOutput out) throws IOException {
-    // releases before know fewer stats: what did not happen is not named
-    long named = Arrays.stream(counts).filter(count -> count != 0).count();
-    out.writeInt((int) named - (get(Stat.LATE_CHUNKS) == 0 ? 0 : 1));
+    out.writeInt((int) Arrays.stream(counts).filter(count -> count != 0).count());
     for (int i = 0; i < counts.length; i++) {
-      if (counts[i] != 0 && Stat.of(i) != Stat.LATE_CHUNKS) { // that one LateCores writes
+      if (counts[i] != 0) {
         Fields.writeText(out, Stat.of(i).name());
         out.writeLong(counts[i]);
       }

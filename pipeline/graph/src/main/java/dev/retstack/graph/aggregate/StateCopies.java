@@ -1,6 +1,5 @@
 package dev.retstack.graph.aggregate;
 
-import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
 import java.io.IOException;
@@ -19,8 +18,6 @@ final class StateCopies {
     } catch (IOException e) {
       throw new UncheckedIOException("a core just written cannot be read: " + core.key(), e);
     }
-    copy.setRevision(core.revision());
-    copy.count(Stat.LATE_CHUNKS, core.stats().get(Stat.LATE_CHUNKS));
     return copy;
   }
 }

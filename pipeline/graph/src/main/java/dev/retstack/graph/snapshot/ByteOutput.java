@@ -23,6 +23,7 @@ public final class ByteOutput implements DataOutput {
   private static final VarHandle SHORTS = view(short[].class);
   private static final VarHandle INTS = view(int[].class);
   private static final VarHandle LONGS = view(long[].class);
+  private static final long HASH_MULTIPLIER = 0x9e3779b97f4a7c15L; // odd: the product can be undone
   private static final int VARINT_MAX = 10;
   private static final int LARGEST = Integer.MAX_VALUE - 8;
 
@@ -91,6 +92,27 @@ public final class ByteOutput implements DataOutput {
     byte[] taken = size == bytes.length ? bytes : Arrays.copyOf(bytes, size);
     bytes = taken;
     return taken;
+  }
+
+  /**
+   * A hash of all bits of these bytes. Those that differ within one word of eight always differ.
+   */
+  public static long hash(byte[] bytes, long seed) {
+    long h = seed ^ bytes.length;
+    int at = 0;
+    for (; at <= bytes.length - Long.BYTES; at += Long.BYTES) {
+      h = mix(h ^ (long) LONGS.get(bytes, at));
+    }
+    long rest = 0;
+    for (; at < bytes.length; at++) {
+      rest = (rest << 8) | (bytes[at] & 0xff);
+    }
+    return mix(h ^ rest);
+  }
+
+  private static long mix(long word) {
+    long product = word * HASH_MULTIPLIER;
+    return product ^ (product >>> 32);
   }
 
   /** Adds what was written from {@code from} on to a checksum. */

@@ -101,7 +101,8 @@ class PackedTreeTest {
       }
       CallTreeLog log = new CallTreeLog(LIMIT, StateBudget.UNLIMITED.open(0));
       try {
-        log.readFrom(new ByteInput(bad));
+        ByteInput in = new ByteInput(bad);
+        log.readFrom(in, in);
       } catch (IOException e) {
         continue;
       }
@@ -116,13 +117,14 @@ class PackedTreeTest {
   private static byte[] bytes(CallTreeLog log) throws IOException {
     ByteOutput out = new ByteOutput(0);
     log.writeTo(out);
+    log.writeOpenTo(out);
     return out.take();
   }
 
   private static CallTreeLog written(CallTreeLog log, int limit) throws IOException {
     CallTreeLog read = new CallTreeLog(limit, StateBudget.UNLIMITED.open(0));
     ByteInput in = new ByteInput(bytes(log));
-    read.readFrom(in);
+    read.readFrom(in, in);
     assertThat(in.remaining()).isZero();
     return read;
   }

@@ -19,11 +19,11 @@ public enum Metric {
   CHECKPOINT_STALL_SECONDS(
       true,
       "checkpoint_stall_seconds",
-      "time that the partition stood still while its state was written down"),
+      "time that the partition stood still while what changed was written down"),
   CHECKPOINT_CPU_SECONDS(
       true,
       "checkpoint_cpu_seconds",
-      "time of a processor that writing the state down, packing and sending it took"),
+      "time of a processor that writing down what changed, packing and sending it took"),
   CHECKPOINT_SENT_BYTES(
       true, "checkpoint_sent_bytes", "bytes of checkpoints that were sent to Kafka, packed"),
   HTTP_REQUESTS(true, "http_requests", "HTTP requests answered, by first part of the path"),
@@ -76,7 +76,7 @@ public enum Metric {
       false, "checkpoint_behind_chunks", "offsets in the state that no checkpoint holds yet"),
   CHECKPOINT_LAST_SECONDS(
       false, "checkpoint_last_seconds", "time that the last checkpoint took until its commit"),
-  CHECKPOINT_BYTES(false, "checkpoint_bytes", "bytes of the last checkpoint's state, unpacked"),
+  CHECKPOINT_BYTES(false, "checkpoint_bytes", "bytes of what the last checkpoint wrote, unpacked"),
   CORES(
       false,
       "cores",

@@ -2,8 +2,12 @@ package dev.retstack.service.reconstruct;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.service.ingest.KafkaSettings;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -18,14 +22,35 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
- * Checkpoints in a compacted topic. Partition p of it holds the checkpoints of partition p of
- * events; the key of a part is {@code group/p/part}, so the newest checkpoint replaces the one
- * before it. That all parts belong together is the work of the transaction they are written in.
+ * The state of each partition of events as a changelog: partition p of a compacted topic holds the
+ * parts of partition p's state, and a checkpoint writes those that changed. That they belong
+ * together is the work of the transaction they are written in.
+ *
+ * <pre>
+ * key             value
+ * group/p/at      where it stands: u32 p  u64 epoch  u64 nextOffset  u64 hash of the state's head
+ * group/p/waits   chunks that wait for images
+ * group/p/...     a part of the state, see dev.retstack.graph.aggregate.StateLog
+ * ...~1, ...~2    the further pieces of a part that is large, see {@link CheckpointCodec}
+ * </pre>
+ *
+ * Not safe for use by several threads at once.
  */
 final class CheckpointStore {
+  private static final String AT = "at";
+  private static final List<byte[]> NOTHING = List.of();
+  private static final int AT_BYTES = 4 + 8 + 8 + 8;
+  private static final char PIECE = '~';
+
   private final KafkaSettings kafka;
   private final String topic;
   private final String group;
+
+  /** Pieces of the parts that have more than one. */
+  private final Map<String, Integer> pieces = new HashMap<>();
+
+  /** Of the state's head. */
+  private long headHash;
 
   CheckpointStore(KafkaSettings kafka, String topic, String group) {
     this.kafka = kafka;
@@ -34,60 +59,123 @@ final class CheckpointStore {
   }
 
   /**
-   * Reads the newest committed checkpoint, or the initial one where there is none.
+   * Reads the newest committed state, or the initial one where there is none.
    *
    * @throws CorruptCheckpointException when what stands there cannot be trusted
    */
   Checkpoint load(int partition) throws IOException {
-    return find(partition).unpack();
+    return of(partition, read(new TopicPartition(topic, partition)));
   }
 
-  /**
-   * Reads the newest committed checkpoint as {@link #load} does, and leaves its state packed.
-   *
-   * @throws CorruptCheckpointException when what stands there cannot be trusted
-   */
-  CheckpointCodec.Packed find(int partition) throws IOException {
-    Map<String, byte[]> parts = read(new TopicPartition(topic, partition));
-    byte[] first = parts.get(key(partition, 0));
-    if (first == null) {
-      return CheckpointCodec.Packed.of(Checkpoint.initial(partition));
+  /** The state of these records, by their keys without group and partition. */
+  Checkpoint of(int partition, Map<String, byte[]> records) throws IOException {
+    Map<String, byte[]> parts = join(records);
+    headHash = 0;
+    byte[] at = parts.remove(AT);
+    if (at == null && parts.isEmpty()) {
+      return Checkpoint.initial(partition);
     }
-    List<byte[]> ordered = new ArrayList<>();
-    int count = CheckpointCodec.parts(first);
-    for (int i = 0; i < count; i++) {
-      byte[] part = parts.get(key(partition, i));
-      if (part == null) {
-        throw new CorruptCheckpointException(
-            "part %d of %d of the checkpoint of partition %d is missing in topic %s"
-                .formatted(i, count, partition, topic));
-      }
-      ordered.add(part);
-    }
-    CheckpointCodec.Packed found = CheckpointCodec.join(ordered);
-    if (found.partition() != partition) {
+    ByteBuffer in = ByteBuffer.wrap(at == null ? new byte[0] : at);
+    if (in.remaining() != AT_BYTES || in.getInt() != partition) {
       throw new CorruptCheckpointException(
-          "topic %s holds a checkpoint of partition %d under the key of partition %d"
-              .formatted(topic, found.partition(), partition));
+          "topic %s does not say under the keys of partition %d where its state stands"
+              .formatted(topic, partition));
+    }
+    Checkpoint found = new Checkpoint(partition, in.getLong(), in.getLong(), parts);
+    headHash = in.getLong();
+    if (headHash != headOf(parts)) {
+      throw new CorruptCheckpointException(
+          "topic %s says of partition %d that it stands at offset %d, the state there is another"
+              .formatted(topic, partition, found.nextOffset()));
     }
     return found;
   }
 
-  /** The records that store a checkpoint in place of one that had {@code before} parts. */
-  List<ProducerRecord<byte[], byte[]>> records(CheckpointCodec.Packed checkpoint, int before) {
-    List<byte[]> parts = CheckpointCodec.encode(checkpoint);
-    int partition = checkpoint.partition();
-    List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
-    for (int i = 0; i < Math.max(before, parts.size()); i++) {
-      byte[] key = key(partition, i).getBytes(UTF_8);
-      byte[] value = i < parts.size() ? parts.get(i) : null;
-      records.add(new ProducerRecord<>(topic, partition, key, value));
+  private static long headOf(Map<String, byte[]> parts) {
+    byte[] head = parts.get(GraphState.HEAD);
+    return head == null ? 0 : ByteOutput.hash(head, 0);
+  }
+
+  private Map<String, byte[]> join(Map<String, byte[]> records) throws IOException {
+    long room = Runtime.getRuntime().maxMemory() / 2;
+    long raw = 0;
+    for (byte[] record : records.values()) {
+      raw += CheckpointCodec.rawBytes(record);
     }
+    if (raw > room) {
+      throw new CorruptCheckpointException(
+          "the state has %d MiB unpacked, and there is room for %d MiB: give a larger -Xmx"
+              .formatted(raw >> 20, room >> 20));
+    }
+    pieces.clear();
+    Map<String, byte[]> parts = new HashMap<>();
+    int used = 0;
+    for (Map.Entry<String, byte[]> record : records.entrySet()) {
+      String key = record.getKey();
+      if (key.indexOf(PIECE) < 0) {
+        CheckpointCodec.Piece first = CheckpointCodec.decode(record.getValue());
+        parts.put(key, first.pieces() == 1 ? first.bytes() : join(key, first, records));
+        used += first.pieces();
+      }
+    }
+    if (used != records.size()) {
+      throw new CorruptCheckpointException(
+          "topic %s holds pieces of the state that belong to no part".formatted(topic));
+    }
+    return parts;
+  }
+
+  private byte[] join(String key, CheckpointCodec.Piece first, Map<String, byte[]> records)
+      throws IOException {
+    ByteArrayOutputStream part = new ByteArrayOutputStream();
+    part.writeBytes(first.bytes());
+    for (int i = 1; i < first.pieces(); i++) {
+      byte[] record = records.get(key + PIECE + i);
+      if (record == null) {
+        throw new CorruptCheckpointException(
+            "piece %d of %d of %s is missing in topic %s".formatted(i, first.pieces(), key, topic));
+      }
+      part.writeBytes(CheckpointCodec.decode(record).bytes());
+    }
+    pieces.put(key, first.pieces());
+    return part.toByteArray();
+  }
+
+  /** The records that store a checkpoint, beside those that were stored before. */
+  List<ProducerRecord<byte[], byte[]>> records(Checkpoint checkpoint) {
+    List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
+    int partition = checkpoint.partition();
+    for (Map.Entry<String, byte[]> part : checkpoint.parts().entrySet()) {
+      String key = part.getKey();
+      List<byte[]> now =
+          part.getValue() == null ? NOTHING : CheckpointCodec.encode(part.getValue());
+      int before = pieces.getOrDefault(key, 1);
+      for (int i = 0; i < Math.max(now.size(), before); i++) {
+        records.add(
+            record(partition, i == 0 ? key : key + PIECE + i, i < now.size() ? now.get(i) : null));
+      }
+      if (now.size() > 1) {
+        pieces.put(key, now.size());
+      } else if (before > 1) {
+        pieces.remove(key);
+      }
+    }
+    if (checkpoint.parts().containsKey(GraphState.HEAD)) {
+      headHash = headOf(checkpoint.parts());
+    }
+    ByteBuffer at = ByteBuffer.allocate(AT_BYTES);
+    at.putInt(partition).putLong(checkpoint.epoch()).putLong(checkpoint.nextOffset());
+    at.putLong(headHash);
+    records.add(record(partition, AT, CheckpointCodec.encode(at.array()).getFirst()));
     return records;
   }
 
-  private String key(int partition, int part) {
-    return group + "/" + partition + "/" + part;
+  private ProducerRecord<byte[], byte[]> record(int partition, String key, byte[] value) {
+    return new ProducerRecord<>(topic, partition, (prefix(partition) + key).getBytes(UTF_8), value);
+  }
+
+  private String prefix(int partition) {
+    return group + "/" + partition + "/";
   }
 
   /** Last value of each key of this group, up to the present end of the partition. */
@@ -130,9 +218,10 @@ final class CheckpointStore {
   /** Keeps what is of this group; by how many bytes that is more than before. */
   private long keep(Map<String, byte[]> last, ConsumerRecord<byte[], byte[]> record) {
     String key = record.key() == null ? "" : new String(record.key(), UTF_8);
-    if (!key.startsWith(group + "/" + record.partition() + "/")) {
+    if (!key.startsWith(prefix(record.partition()))) {
       return 0;
     }
+    key = key.substring(prefix(record.partition()).length());
     byte[] now = record.value();
     byte[] before = now == null ? last.remove(key) : last.put(key, now);
     return (now == null ? 0 : now.length) - (before == null ? 0L : before.length);

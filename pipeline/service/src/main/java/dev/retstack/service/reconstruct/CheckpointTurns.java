@@ -10,11 +10,10 @@ import java.time.Duration;
 final class CheckpointTurns {
   private final int chunksMax;
   private final PartitionMeter meter;
-  private final CheckpointSpacing spacing;
   private long beganNanos;
+  private long takingNanos;
   private long writtenNanos = System.nanoTime();
   private long writtenOffset;
-  private long bytes;
   private int chunks;
   private boolean onItsWay;
   private boolean again;
@@ -27,12 +26,10 @@ final class CheckpointTurns {
   CheckpointTurns(int chunksMax, PartitionPeers peers) {
     this.chunksMax = chunksMax;
     this.meter = peers.meter();
-    this.spacing = new CheckpointSpacing(peers.shares().checkpoints());
   }
 
   /** The partition begins with the checkpoint that reaches up to this offset. */
-  void opened(long offset, long stateBytes) {
-    bytes = stateBytes;
+  void opened(long offset) {
     writtenOffset = offset;
     writtenNanos = System.nanoTime();
   }
@@ -47,25 +44,10 @@ final class CheckpointTurns {
    *
    * @param cpuNanos of a processor that it took
    */
-  void made(long stateBytes, long cpuNanos) {
-    bytes = stateBytes;
-    meter.checkpointMade(stateBytes);
-    spacing.took(meter.stalledSince(beganNanos), cpuNanos, System.nanoTime());
-  }
-
-  /** Nanoseconds until the next may be taken; none where that is now. */
-  long waits() {
-    return spacing.waits(System.nanoTime());
-  }
-
-  /** None is taken here any more. */
-  void end() {
-    spacing.end();
-  }
-
-  /** Bytes of the last one's state. */
-  long bytes() {
-    return bytes;
+  void made(long changedBytes, long cpuNanos) {
+    meter.checkpointMade(changedBytes);
+    meter.stalledSince(beganNanos);
+    takingNanos = cpuNanos;
   }
 
   /** Time since the last one was written, or since the opening. */
@@ -118,7 +100,7 @@ final class CheckpointTurns {
     writtenOffset = done.nextOffset();
     writtenNanos = System.nanoTime();
     meter.checkpointWritten(writtenNanos - beganNanos);
-    meter.checkpointCost(spacing.wrote(done.writingNanos()), done.sentBytes());
+    meter.checkpointCost(takingNanos + done.writingNanos(), done.sentBytes());
     return follows;
   }
 }

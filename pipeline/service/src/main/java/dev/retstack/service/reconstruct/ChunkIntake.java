@@ -5,8 +5,10 @@ import dev.retstack.graph.aggregate.BrokenCoreException;
 import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.aggregate.SessionAges;
+import dev.retstack.graph.aggregate.StateChanges;
 import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.snapshot.ByteInput;
+import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
@@ -16,9 +18,11 @@ import dev.retstack.service.metrics.PartitionMeter;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.progress.CoreWatch;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -43,6 +47,9 @@ final class ChunkIntake {
   /** Chunks read again at a time to write their dead letters. */
   private static final int LETTERS = 64;
 
+  /** Of the part of a checkpoint that has the chunks which wait for images. */
+  private static final String WAITS = "waits";
+
   /** Room for chunks that wait for images, however little there is for those behind gaps. */
   private static final long LEAST_ROOM = 1 << 20;
 
@@ -64,6 +71,7 @@ final class ChunkIntake {
   private Set<CoreKey> written = Set.of();
   private ChunkApplier applier;
   private ImageWaits waits = new ImageWaits(0, StateBudget.UNLIMITED.open(0));
+  private byte[] waitsWritten;
   private boolean waited;
   private int careful;
   private long nextOffset;
@@ -97,15 +105,16 @@ final class ChunkIntake {
    * @throws IOException where its state is not one that can be used here
    */
   void open(Checkpoint checkpoint) throws IOException {
-    ByteInput state = new ByteInput(checkpoint.state().joined());
+    Map<String, byte[]> parts = new HashMap<>(checkpoint.parts());
+    waitsWritten = parts.remove(WAITS);
     long room = Math.max(LEAST_ROOM, settings.limits().late().bytes() / 2);
     applier =
-        new ChunkApplier(StateCopy.state(state, settings.limits(), settings.rules(), budget()));
+        new ChunkApplier(StateCopy.state(parts, settings.limits(), settings.rules(), budget()));
     StateBudget.Account account = budget().open(0);
     waits =
-        state.remaining() == 0
+        waitsWritten == null
             ? new ImageWaits(room, account)
-            : ImageWaits.readFrom(state, room, account);
+            : ImageWaits.readFrom(new ByteInput(waitsWritten), room, account);
     waited = false;
     nextOffset = checkpoint.nextOffset();
     owed.clear();
@@ -164,15 +173,41 @@ final class ChunkIntake {
     return news;
   }
 
-  /** The state as it is to be written down. */
-  StateBytes bytes() {
+  /** What changed of the state since this was asked last: null for what is there no more. */
+  Map<String, byte[]> changes() {
     written = new HashSet<>(broken.keySet());
     written.removeIf(key -> !applier.isBroken(key));
     waited = false;
-    return StateCopy.pieces(applier.state(), waits);
+    Map<String, byte[]> changes = new LinkedHashMap<>();
+    try {
+      applier
+          .state()
+          .writeChanges(
+              new StateChanges() {
+                @Override
+                public void put(String key, byte[] part) {
+                  changes.put(key, part);
+                }
+
+                @Override
+                public void remove(String key) {
+                  changes.put(key, null);
+                }
+              });
+      ByteOutput waiting = new ByteOutput(Integer.BYTES);
+      waits.writeTo(waiting);
+      byte[] now = waiting.take();
+      if (!Arrays.equals(now, waitsWritten)) {
+        waitsWritten = now;
+        changes.put(WAITS, now);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("a part of the state that does not fit", e);
+    }
+    return changes;
   }
 
-  /** What {@link #bytes} gave is written, and says which cores are broken. */
+  /** What {@link #changes} gave is written, and says which cores are broken. */
   void written() {
     broken.keySet().removeAll(written);
     written = Set.of();

@@ -65,7 +65,6 @@ public final class KafkaLedger implements Ledger {
   private KafkaConsumer<byte[], byte[]> reader;
   private boolean inTransaction;
   private boolean refused;
-  private int storedParts;
 
   /**
    * A ledger of one partition. A checkpoint that it cannot go on from is not touched.
@@ -91,17 +90,14 @@ public final class KafkaLedger implements Ledger {
   @Override
   public Checkpoint open() throws Exception {
     producer.initTransactions();
-    CheckpointCodec.Packed mine;
-    Checkpoint unpacked;
+    Checkpoint last;
     try {
-      CheckpointCodec.Packed last = store.find(partition);
-      storedParts = last.parts();
-      mine = last.withEpoch(last.epoch() + 1);
-      unpacked = mine.unpack();
+      last = store.load(partition);
     } catch (CorruptCheckpointException e) {
       throw new UnreadableCheckpointException(partition, e);
     }
-    OptionalInt version = SnapshotReader.versionOf(unpacked.state().joined());
+    byte[] head = last.parts().getOrDefault(GraphState.HEAD, new byte[0]);
+    OptionalInt version = SnapshotReader.versionOf(head);
     if (version.isPresent() && version.getAsInt() != GraphState.VERSION) {
       throw new OtherVersionException(
           "the state of partition %d in topic %s".formatted(partition, topics.state()),
@@ -109,6 +105,7 @@ public final class KafkaLedger implements Ledger {
           GraphState.VERSION,
           CheckpointCodec.CURE);
     }
+    Checkpoint mine = new Checkpoint(partition, last.epoch() + 1, last.nextOffset(), Map.of());
     for (int refusals = 0; refused || refusals == 0; refusals++) {
       try {
         refused = false;
@@ -119,7 +116,7 @@ public final class KafkaLedger implements Ledger {
         }
       }
     }
-    return unpacked;
+    return last.withEpoch(mine.epoch());
   }
 
   @Override
@@ -198,22 +195,16 @@ public final class KafkaLedger implements Ledger {
 
   @Override
   public long commit(Checkpoint checkpoint) throws Exception {
-    return commit(CheckpointCodec.Packed.of(checkpoint));
-  }
-
-  private long commit(CheckpointCodec.Packed checkpoint) throws Exception {
     begin();
-    List<ProducerRecord<byte[], byte[]>> parts = store.records(checkpoint, storedParts);
-    for (ProducerRecord<byte[], byte[]> part : parts) {
+    long sent = 0;
+    for (ProducerRecord<byte[], byte[]> part : store.records(checkpoint)) {
       send(part);
+      sent += part.key().length + (part.value() == null ? 0 : part.value().length);
     }
     sendOffset(checkpoint.nextOffset());
     producer.commitTransaction();
     inTransaction = false;
-    storedParts = (int) parts.stream().filter(part -> part.value() != null).count();
-    return parts.stream()
-        .mapToLong(part -> part.key().length + (part.value() == null ? 0 : part.value().length))
-        .sum();
+    return sent;
   }
 
   private void sendOffset(long offset) throws Exception {

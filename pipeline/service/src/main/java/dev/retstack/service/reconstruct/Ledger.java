@@ -16,11 +16,11 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 public interface Ledger extends AutoCloseable {
   /**
    * Takes the partition over: from now on every earlier owner's writes are refused. Then loads the
-   * last checkpoint and writes it back with a higher epoch.
+   * state of the last checkpoint and commits it under a higher epoch.
    */
   Checkpoint open() throws Exception;
 
-  /** Gives up what was not committed, and loads the last checkpoint again. */
+  /** Gives up what was not committed, and loads the state of the last checkpoint again. */
   Checkpoint goBack() throws Exception;
 
   /**
@@ -42,7 +42,8 @@ public interface Ledger extends AutoCloseable {
   void publish(List<ProducerRecord<byte[], byte[]>> records) throws Exception;
 
   /**
-   * Makes the checkpoint and everything published before it visible as one unit.
+   * Makes the checkpoint, which has what changed since the last one, and everything published
+   * before it visible as one unit.
    *
    * @return bytes of the checkpoint as it was sent, keys and headers included
    * @throws CommitFailedException where the group moved meanwhile, or shut the member out; nothing

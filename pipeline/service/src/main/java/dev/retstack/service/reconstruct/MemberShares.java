@@ -7,15 +7,11 @@ import dev.retstack.graph.reconstruct.StateBudget;
  * and of memory.
  *
  * @param totals for publishing totals
- * @param checkpoints for writing states down
  * @param state bytes that their states may hold
  */
-public record MemberShares(WorkShare totals, CheckpointRhythm checkpoints, StateBudget state) {
+public record MemberShares(WorkShare totals, StateBudget state) {
   /** Those of a member that has the processors of this machine. */
   public static MemberShares ofThisMachine(StateBudget state) {
-    return new MemberShares(
-        WorkShare.fiftieth(),
-        new CheckpointRhythm(Runtime.getRuntime().availableProcessors()),
-        state);
+    return new MemberShares(WorkShare.fiftieth(), state);
   }
 }

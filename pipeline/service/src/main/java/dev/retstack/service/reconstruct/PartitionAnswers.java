@@ -55,7 +55,6 @@ final class PartitionAnswers {
                 position(new byte[0]),
                 checkpoints.age(),
                 checkpoints.pending(),
-                checkpoints.bytes(),
                 feed.size(),
                 intake.applier()));
   }

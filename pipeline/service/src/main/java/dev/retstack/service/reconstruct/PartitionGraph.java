@@ -6,6 +6,7 @@ import dev.retstack.service.ingest.ImageRegistry;
 import dev.retstack.service.ingest.OtherVersionException;
 import dev.retstack.service.metrics.PartitionMeter;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
@@ -116,10 +117,13 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private record Failed(Throwable cause) implements Command {}
 
+  /** Longest wait for the checkpoint that holds the end of a core: readers wait for its calls. */
+  private static final Duration CORE_ENDED = Duration.ofMillis(100);
+
   /** Records that are read again at a time. */
   private static final int READ_AGAIN = 256;
 
-  private final CheckpointPace<Command> pace;
+  private final TimerScheduler<Command> timers;
   private final CheckpointTurns checkpoints;
   private final int partition;
   private final LedgerThread ledger;
@@ -162,7 +166,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     super(context);
     context.setLoggerName(PartitionGraph.class);
     this.checkpoints = new CheckpointTurns(settings.checkpointChunks(), peers);
-    this.pace = new CheckpointPace<>(timers, CheckpointDue.INSTANCE, checkpoints::waits);
+    this.timers = timers;
     this.partition = partition;
     this.meter = peers.meter();
     this.ledger = new LedgerThread(ledger, partition);
@@ -245,7 +249,6 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     if (signal instanceof PostStop || signal instanceof PreRestart) {
       neverOpens(new IOException("it stopped before it was open"));
       ledger.close();
-      checkpoints.end();
       intake.close();
     }
     return this;
@@ -253,7 +256,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private Behavior<Command> onOpened(Checkpoint checkpoint) {
     epoch = checkpoint.epoch();
-    checkpoints.opened(checkpoint.nextOffset(), checkpoint.state().length());
+    checkpoints.opened(checkpoint.nextOffset());
     try {
       intake.open(checkpoint);
     } catch (IOException e) {
@@ -358,8 +361,8 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
    * @param m none where it was read again
    */
   private void advance(boolean coreEnded, Optional<Ingest> m) {
-    if (coreEnded) {
-      pace.coreEnded();
+    if (coreEnded && !timers.isTimerActive(CORE_ENDED)) {
+      timers.startSingleTimer(CORE_ENDED, CheckpointDue.INSTANCE, CORE_ENDED);
     }
     List<ProducerRecord<byte[], byte[]>> records = derived.take();
     if (records.isEmpty()) {
@@ -443,27 +446,22 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       checkpoints.askAgain();
       return;
     }
-    if (!feed.isHeld() && pace.tooEarly()) {
-      return;
-    }
     checkpoints.began();
     long offset = intake.nextOffset();
     Supplier<List<ProducerRecord<byte[], byte[]>>> told;
     long cpu;
-    StateBytes state;
+    Checkpoint changed;
     try {
       told = intake.tell(feed.isHeld());
       cpu = CpuClock.nanos();
-      state = intake.bytes();
+      changed = new Checkpoint(partition, epoch, offset, intake.changes());
     } catch (BrokenCoreException e) {
       checkpoints.gaveUp();
       throw e;
     }
     checkpointSoon = false;
-    checkpoints.made(state.length(), CpuClock.nanos() - cpu);
-    then(
-        ledger.commit(told, new Checkpoint(partition, epoch, offset, state)),
-        CheckpointWritten::new);
+    checkpoints.made(changed.bytes(), CpuClock.nanos() - cpu);
+    then(ledger.commit(told, changed), CheckpointWritten::new);
   }
 
   private Behavior<Command> onCheckpointWritten(LedgerThread.Committed done) {

@@ -23,7 +23,7 @@ import java.util.Map;
  * @param checkpointedOffset what a restart would go back to
  * @param checkpointAge time since that checkpoint was written, or found
  * @param checkpointPending time that the checkpoint on its way has taken so far; zero for none
- * @param stateBytes of its last checkpoint, or of the one it was opened with: about what a copy has
+ * @param stateBytes of memory that it takes: a copy takes no more
  * @param skippedOffsets offsets that were never delivered
  * @param waiting chunks that came and are not applied yet
  * @param held chunks in the state that wait for one ahead of them
@@ -73,7 +73,6 @@ public record PartitionMeasure(
       StateCopy position,
       Duration checkpointAge,
       Duration checkpointPending,
-      long stateBytes,
       int waiting,
       ChunkApplier applier) {
     Map<CoreEnd, Integer> cores = new EnumMap<>(CoreEnd.class);
@@ -109,7 +108,7 @@ public record PartitionMeasure(
         position.checkpointedOffset(),
         checkpointAge,
         checkpointPending,
-        stateBytes,
+        state.bytes(),
         position.skippedOffsets(),
         waiting,
         state.heldChunks(),

@@ -8,6 +8,7 @@ import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Map;
 
 /**
  * The state of one partition as it was when it was asked for; the asker may read it on any thread.
@@ -64,19 +65,20 @@ public record StateCopy(
   }
 
   /**
-   * The state that these bytes begin with; a new one where there are none. It holds no more than
-   * the budget allows, but for what is in the bytes.
+   * The state of these parts; a new one where there are none. It holds no more than the budget
+   * allows, but for what is in the parts.
    *
    * @throws IOException where they are no state, or one in whose totals other time counts
    */
-  static GraphState state(ByteInput bytes, GraphLimits limits, TimeRules rules, StateBudget budget)
+  static GraphState state(
+      Map<String, byte[]> parts, GraphLimits limits, TimeRules rules, StateBudget budget)
       throws IOException {
-    if (bytes.remaining() == 0) {
+    if (parts.isEmpty()) {
       return new GraphState(limits, rules, budget);
     }
     GraphState state;
     try {
-      state = GraphState.readFrom(bytes, limits, budget);
+      state = GraphState.readFrom(parts, limits, budget);
     } catch (IOException e) {
       throw new IOException(
           e.getMessage()
@@ -97,31 +99,15 @@ public record StateCopy(
     return rules.off().isEmpty() ? "nothing" : String.join(" and ", rules.off());
   }
 
-  /** The state in the form that checkpoints and copies hold. */
+  /** The state in the form that copies hold. */
   static byte[] bytes(GraphState state) {
     ByteOutput out = new ByteOutput(1 << 16);
-    write(state::writeTo, out);
-    return out.take();
-  }
-
-  /** The same in pieces, and behind it what waits for images. */
-  static StateBytes pieces(GraphState state, ImageWaits waits) {
-    ByteOutput out = ByteOutput.inPieces();
-    write(state::writeTo, out);
-    write(waits::writeTo, out);
-    return new StateBytes(out.takePieces());
-  }
-
-  private interface Part {
-    void writeTo(ByteOutput out) throws IOException;
-  }
-
-  private static void write(Part part, ByteOutput out) {
     try {
-      part.writeTo(out);
+      state.writeTo(out);
     } catch (IOException e) {
-      throw new UncheckedIOException("a state that does not fit one snapshot", e);
+      throw new UncheckedIOException("a state that does not fit one copy", e);
     }
+    return out.take();
   }
 
   @Override

@@ -82,7 +82,7 @@ class ConnectorSeekTest {
       opened.countDown();
       gate.await();
       return beginsNowhere
-          ? new Checkpoint(found.partition(), found.epoch(), -1, found.state())
+          ? new Checkpoint(found.partition(), found.epoch(), -1, found.parts())
           : found;
     }
 
@@ -244,7 +244,7 @@ class ConnectorSeekTest {
       meters.addTo(page);
       assertThat(new Scraped(page.text()).sum("retstack_partition_failures_total"))
           .as("times that a partition went back")
-          .isEqualTo(ends.values().stream().filter(end -> end > 0).count());
+          .isEqualTo((double) ends.values().stream().filter(end -> end > 0).count());
     } finally {
       running.drain(Runnable::run);
       WAITS.await(running.completion().exceptionally(_ -> Done.done()));

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.TimeRules;
 import dev.retstack.graph.reconstruct.StateBudget;
-import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.ingest.GroupMember;
 import dev.retstack.service.ingest.GroupProtocol;
@@ -18,12 +17,15 @@ import dev.retstack.service.support.TestBroker;
 import dev.retstack.service.support.TopicReader;
 import dev.retstack.service.support.Waits;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.LongStream;
+import java.util.zip.CRC32C;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.CommitFailedException;
@@ -84,9 +86,13 @@ class KafkaLedgerTest {
         }
         WAITS.await(
             "each has one and knows the new generation",
-            () ->
-                first.poll().size() == 1 & second.poll().size() == 1
-                    && first.metadata().generationId() == second.metadata().generationId());
+            () -> {
+              int firsts = first.poll().size();
+              int seconds = second.poll().size();
+              return firsts == 1
+                  && seconds == 1
+                  && first.metadata().generationId() == second.metadata().generationId();
+            });
         int moved = second.poll().iterator().next().partition();
         int stayed = 1 - moved;
         KafkaLedger gone = ledgers.get(moved);
@@ -116,10 +122,12 @@ class KafkaLedgerTest {
 
   @Test
   void theFirstOwnerStartsAtZeroTheNextWhereItStopped() throws Exception {
-    byte[] state = new byte[2 * CheckpointCodec.PART_BYTES];
+    byte[] state = new byte[2 * CheckpointCodec.PIECE_BYTES];
     new Random(7).nextBytes(state);
     try (KafkaLedger first = ledger(1)) {
-      assertThat(first.open()).hasToString(checkpoint(1, 1, 0, new byte[0]).toString());
+      assertThat(first.open()).isEqualTo(new Checkpoint(1, 1, 0, Map.of()));
+      assertThat(first.commit(new Checkpoint(1, 1, 30, Map.of("i/1", new byte[] {1}))))
+          .isLessThan(200);
       assertThat(first.commit(checkpoint(1, 1, 40, state))).isGreaterThan(state.length);
       assertThat(first.commit(checkpoint(1, 1, 42, "small again".getBytes(UTF_8)))).isLessThan(200);
     }
@@ -128,7 +136,12 @@ class KafkaLedgerTest {
       Checkpoint loaded = second.open();
       assertThat(loaded.epoch()).isEqualTo(2);
       assertThat(loaded.nextOffset()).isEqualTo(42);
-      assertThat(loaded.state().joined()).asString(UTF_8).isEqualTo("small again");
+      assertThat(loaded.parts()).containsOnlyKeys("i/0", "i/1");
+      assertThat(loaded.parts().get("i/0")).asString(UTF_8).isEqualTo("small again");
+      Map<String, byte[]> gone = new HashMap<>();
+      gone.put("i/0", null);
+      second.commit(new Checkpoint(1, 2, 43, gone));
+      assertThat(second.goBack().parts()).containsOnlyKeys("i/1");
       assertThat(other.open().nextOffset()).isZero();
     }
   }
@@ -198,40 +211,66 @@ class KafkaLedgerTest {
 
   @Test
   void aForgedCheckpointIsRefusedWithItsCure() throws Exception {
-    StateBytes small = CheckpointCodec.Packed.of(checkpoint(0, 1, 0, new byte[3])).bytes();
-    var bomb = new CheckpointCodec.Packed(0, 1, 0, CheckpointCodec.MAX_STATE_BYTES, small);
-    var other = new CheckpointCodec.Packed(1, 1, 0, 3, small);
-    var lies = new CheckpointCodec.Packed(0, 1, 0, 4, small);
-    for (CheckpointCodec.Packed forged : List.of(bomb, other, lies)) {
-      write(CheckpointCodec.encode(forged).getFirst());
-      try (KafkaLedger ledger = ledger(0)) {
-        assertThatThrownBy(ledger::open)
-            .isInstanceOf(UnreadableCheckpointException.class)
-            .hasMessageContaining("--group");
-      }
+    try (KafkaLedger ledger = ledger(0)) {
+      ledger.open();
+      ledger.commit(checkpoint(0, 1, 5, new byte[3]));
     }
-    var none = CheckpointCodec.Packed.of(checkpoint(0, 1, 0, new byte[3]));
-    write(CheckpointCodec.encode(none).getFirst());
+    write("i/0", record(1, CheckpointCodec.PIECE_BYTES + 1, new byte[3]));
+    refused("claims");
+    write("i/0", record(1, Integer.MAX_VALUE, new byte[3]));
+    refused("");
+    write("i/0", record(2, 3, new byte[3]));
+    refused("piece 1 of 2 of i/0 is missing");
+    write("i/0", record(1, 4, new byte[3]));
+    refused("does not unpack");
+    write("i/0", "none".getBytes(UTF_8));
+    refused("4 bytes stand where a checkpoint should");
+    write("i/0", record(1, 3, new byte[3]));
+    write("i/0~1", record(1, 3, new byte[3]));
+    refused("belong to no part");
+    write("i/0~1", null);
+    write("head", record(1, 3, new byte[3])); // no part is written but with a new head
+    refused("the state there is another");
+    write("head", null);
     try (KafkaLedger ledger = ledger(0)) {
       Checkpoint read = ledger.open();
       assertThatThrownBy(
               () ->
                   StateCopy.state(
-                      new ByteInput(read.state().joined()),
-                      GraphLimits.DEFAULT,
-                      TimeRules.DEFAULT,
-                      StateBudget.UNLIMITED))
+                      read.parts(), GraphLimits.DEFAULT, TimeRules.DEFAULT, StateBudget.UNLIMITED))
           .isInstanceOf(IOException.class)
+          .hasMessageContaining("1 parts without a head")
+          .hasMessageContaining("--group");
+    }
+    write("at", null);
+    refused("does not say under the keys of partition 0");
+  }
+
+  private void refused(String why) {
+    try (KafkaLedger ledger = ledger(0)) {
+      assertThatThrownBy(ledger::open)
+          .isInstanceOf(UnreadableCheckpointException.class)
+          .hasMessageContaining(why)
           .hasMessageContaining("--group");
     }
   }
 
-  private void write(byte[] part) throws Exception {
+  /** A record with a right checksum, as CheckpointCodec has them. */
+  private static byte[] record(int pieces, int raw, byte[] bytes) {
+    byte[] form = CheckpointCodec.encode(new byte[0]).getFirst();
+    ByteBuffer record = ByteBuffer.allocate(form.length + bytes.length).put(form).put(bytes);
+    record.putInt(9, pieces).putInt(13, raw);
+    CRC32C sum = new CRC32C();
+    sum.update(record.array(), 9, record.array().length - 9);
+    return record.putInt(5, (int) sum.getValue()).array();
+  }
+
+  private void write(String key, byte[] record) throws Exception {
     try (var producer =
         new KafkaProducer<>(
             kafka.producer(), new ByteArraySerializer(), new ByteArraySerializer())) {
-      byte[] key = (topics.prefix() + "/0/0").getBytes(UTF_8);
-      var _ = producer.send(new ProducerRecord<>(topics.state(), 0, key, part)).get();
+      byte[] whole = (topics.prefix() + "/0/" + key).getBytes(UTF_8);
+      var _ = producer.send(new ProducerRecord<>(topics.state(), 0, whole, record)).get();
     }
   }
 
@@ -248,6 +287,6 @@ class KafkaLedgerTest {
   }
 
   private static Checkpoint checkpoint(int partition, long epoch, long next, byte[] state) {
-    return new Checkpoint(partition, epoch, next, StateBytes.of(state));
+    return new Checkpoint(partition, epoch, next, Map.of("i/0", state));
   }
 }

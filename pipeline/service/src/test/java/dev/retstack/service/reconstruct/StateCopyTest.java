@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.StateChanges;
 import dev.retstack.graph.aggregate.TimeRules;
 import dev.retstack.graph.reconstruct.StateBudget;
-import dev.retstack.graph.snapshot.ByteInput;
 import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class StateCopyTest {
@@ -16,25 +18,29 @@ class StateCopyTest {
 
   @Test
   void aStateGoesOnByTheRulesItWasMadeWithOnly() throws IOException {
-    byte[] bytes = StateCopy.bytes(new GraphState(GraphLimits.DEFAULT, AWAKE));
-    assertThat(
-            StateCopy.state(new ByteInput(bytes), GraphLimits.DEFAULT, AWAKE, StateBudget.UNLIMITED)
-                .rules())
-        .isEqualTo(AWAKE);
-    assertThat(
-            StateCopy.state(
-                    new ByteInput(new byte[0]), GraphLimits.DEFAULT, AWAKE, StateBudget.UNLIMITED)
-                .rules())
-        .isEqualTo(AWAKE);
-    assertThatThrownBy(
-            () ->
-                StateCopy.state(
-                    new ByteInput(bytes),
-                    GraphLimits.DEFAULT,
-                    TimeRules.DEFAULT,
-                    StateBudget.UNLIMITED))
+    Map<String, byte[]> parts = new HashMap<>();
+    new GraphState(GraphLimits.DEFAULT, AWAKE)
+        .writeChanges(
+            new StateChanges() {
+              @Override
+              public void put(String key, byte[] part) {
+                parts.put(key, part);
+              }
+
+              @Override
+              public void remove(String key) {
+                parts.remove(key);
+              }
+            });
+    assertThat(state(parts, AWAKE).rules()).isEqualTo(AWAKE);
+    assertThat(state(Map.of(), AWAKE).rules()).isEqualTo(AWAKE);
+    assertThatThrownBy(() -> state(parts, TimeRules.DEFAULT))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("without sleep-time, those asked for without nothing")
         .hasMessageContaining("another --group");
+  }
+
+  private static GraphState state(Map<String, byte[]> parts, TimeRules rules) throws IOException {
+    return StateCopy.state(parts, GraphLimits.DEFAULT, rules, StateBudget.UNLIMITED);
   }
 }
