@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.admin.Admin;
 
@@ -35,6 +36,14 @@ public final class StateBench implements AutoCloseable {
 
   /** Of a round, about: it lasts for several checkpoints. */
   private static final int STEADY_CHUNKS = 20_000;
+
+  /** Shares of the cores that send at a stated rate. */
+  private static final int[] BUSY_PERCENT = {1, 10, 100};
+
+  /** Chunks per second of all of them together, and for how long. */
+  private static final int BUSY_RATE = 100;
+
+  private static final int BUSY_SECONDS = 30;
 
   private static final Duration PATIENCE = Duration.ofMinutes(15);
 
@@ -104,6 +113,9 @@ public final class StateBench implements AutoCloseable {
         measure("applyCpuNsPerRecord", with.cpuSeconds() * 1e9 / records());
         checkpoints(with);
         steady(without.member(), with.member());
+        for (int percent : BUSY_PERCENT) {
+          busy(with.member(), percent);
+        }
         without.member().close();
         restart(with);
       } else {
@@ -255,6 +267,38 @@ public final class StateBench implements AutoCloseable {
     measure("steadyCheckpointCostPercentOfProcessors", processors.median());
     measure("steadyWritingPercentOfProcessors", 100 * writing / seconds / PROCESSORS);
     measure("steadySeconds", seconds);
+  }
+
+  /** What states cost of a member's CPU where some of its cores send, and the others are silent. */
+  private void busy(MemberProcess member, int percent) throws IOException, InterruptedException {
+    List<SyntheticCore> some = cores.subList(0, Math.max(1, cores.size() * percent / 100));
+    RecordBatch batch = new RecordBatch(CHUNK_RECORDS);
+    note.accept(
+        "%s: %d %% of them send %d chunks/s for %d s"
+            .formatted(subject, percent, BUSY_RATE, BUSY_SECONDS));
+    MetricsPage before = member.metrics();
+    long start = System.nanoTime();
+    double cpu;
+    try (TraceProducer producer = producer()) {
+      for (int i = 0; i < BUSY_RATE * BUSY_SECONDS; i++) {
+        producer.chunk(some.get(i % some.size()).next(batch));
+        chunks++;
+        long due = start + i * 1_000_000_000L / BUSY_RATE;
+        TimeUnit.NANOSECONDS.sleep(due - System.nanoTime());
+      }
+      producer.flush();
+      cpu = spent(member, before);
+    }
+    MetricsPage after = member.metrics();
+    double seconds = (System.nanoTime() - start) / 1e9;
+    double sent = more("retstack_checkpoint_sent_bytes_total", after, before);
+    String name = "busy" + percent + "Percent";
+    measure(name + "StatePercentOfCpu", 100 * more(CPU, after, before) / cpu);
+    measure(name + "StateSentMibPerMinute", sent / MIB / seconds * 60);
+    measure(
+        name + "StatePerCheckpointMs",
+        1e3 * more(CPU, after, before) / more("retstack_checkpoints_total", after, before));
+    measure(name + "CpuPercentOfProcessors", 100 * cpu / seconds / PROCESSORS);
   }
 
   /** CPU seconds until it has all chunks. */

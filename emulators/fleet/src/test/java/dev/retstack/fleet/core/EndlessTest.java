@@ -181,8 +181,9 @@ class EndlessTest {
     assertThat(run.ending().end()).isEqualTo(CoreEnd.FAULTED);
     assertThat(run.ending().detail())
         .isEqualTo(
-            "interrupt controller at pc interrupt_mask+0x0: called 1000 times without an instruction"
-                + " between: does it return to itself?");
+            "interrupt controller at pc interrupt_mask+0x0 (0x%x): called 1000 times without an"
+                    .formatted(mask)
+                + " instruction between: does it return to itself?");
   }
 
   private static LoadedImage kernel() throws IOException {
