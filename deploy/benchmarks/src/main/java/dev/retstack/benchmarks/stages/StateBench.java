@@ -59,7 +59,7 @@ public final class StateBench implements AutoCloseable {
   private static final List<String> SESSION = List.of("--kafka", "session.timeout.ms=6000");
 
   private static final List<String> NEVER =
-      List.of("--checkpoint-seconds", "86400", "--checkpoint-chunks", "2000000000");
+      List.of("--checkpoint-seconds", "86400", "--checkpoint-chunks", "1000000");
 
   /**
    * How big the state is.
