@@ -22,11 +22,6 @@ final class ByteSink {
     bytes[size++] = (byte) value;
   }
 
-  void put(byte[] from, int offset, int length) {
-    System.arraycopy(from, offset, bytes, size, length);
-    size += length;
-  }
-
   /** Unsigned LEB128 of all 64 bits: 1 to 10 bytes. */
   void varint(long value) {
     byte[] to = bytes;
@@ -42,23 +37,6 @@ final class ByteSink {
   /** Zigzag, then {@link #varint}: small numbers of either sign are short. */
   void zigzag(long value) {
     varint((value << 1) ^ (value >> 63));
-  }
-
-  /**
-   * A varint whose first byte gives its {@code tagBits} low bits to a tag.
-   *
-   * @param tag value below {@code 1 << tagBits}
-   */
-  void tagged(int tag, int tagBits, long value) {
-    int room = 7 - tagBits;
-    int first = tag | ((int) value & ((1 << room) - 1)) << tagBits;
-    long rest = value >>> room;
-    if (rest == 0) {
-      put(first);
-    } else {
-      put(first | 0x80);
-      varint(rest);
-    }
   }
 
   /** Forgets the bytes; the room stays. */

@@ -17,23 +17,9 @@ final class ByteSource {
     this.end = to;
   }
 
-  /** The next byte without reading it, or 256 at the end. */
-  int peek() {
-    return at == end ? 256 : bytes[at] & 0xff;
-  }
-
-  /** Leaves out the byte that {@link #peek} gave. */
-  void skip() {
-    at++;
-  }
-
   /** Goes on at another byte, of those not yet read. */
   void moveTo(int position) {
     at = position;
-  }
-
-  int end() {
-    return end;
   }
 
   int position() {
@@ -101,20 +87,5 @@ final class ByteSource {
           "field coded although it is as foretold, at byte " + (at - 1));
     }
     return value;
-  }
-
-  /** Value of {@link ByteSink#tagged}, whose first byte has been read. */
-  long tagged(int first, int tagBits) throws CorruptChunkException {
-    int room = 7 - tagBits;
-    int low = (first & 0x7f) >>> tagBits;
-    if (first < 0x80) {
-      return low;
-    }
-    long rest = varint();
-    if (rest == 0 || rest >>> (64 - room) != 0) {
-      throw new CorruptChunkException(
-          (rest == 0 ? "overlong time" : "time beyond 64 bits") + " at byte " + (at - 1));
-    }
-    return low | rest << room;
   }
 }

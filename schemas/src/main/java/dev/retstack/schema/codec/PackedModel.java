@@ -13,24 +13,38 @@ import java.util.Arrays;
  * check no bounds. They grow with the chunk and stay for the next one.
  */
 final class PackedModel {
+  // How sure a time or a callee is to be the same again.
+
+  /** Not yet: it was seen once at most. */
+  static final int UNSURE = 0;
+
+  /** As it was last. */
+  static final int SURE = 1;
+
+  /** Not at all, for good. */
+  static final int VARIES = 2;
+
+  /** Not yet, but one chance. */
+  static final int DOUBTED = 3;
+
   /** By number; the first two stand for sites without a number and for {@link #back}. */
-  PackedSite[] sites = new PackedSite[64];
+  Site[] sites = new Site[64];
 
   int siteCount;
 
   /** By number; the first one stands for functions without a number. */
-  PackedFunction[] functions = new PackedFunction[64];
+  Function[] functions = new Function[64];
 
   int functionCount;
 
   /** The successor that is a return: retp and fp of the running frame stay as they are. */
-  final PackedSite back;
+  final Site back;
 
   /** The innermost frame that was opened before the chunk, which those opened since lie on. */
-  final PackedFrame base = PackedFrame.base();
+  final Frame base = Frame.base();
 
   /** Frame of the call that runs, or the base. Depths from there down are without gaps. */
-  PackedFrame frame;
+  Frame frame;
 
   /** Frames there are to use, but for the base. */
   private int frameCount;
@@ -38,7 +52,7 @@ final class PackedModel {
   /** Depth of an entry as foretold; an exit's is one less. */
   int next;
 
-  PackedPoint point;
+  Point point;
 
   /** Kind of the record before: ENTRY (also at first and after LOST) or EXIT. */
   int previous;
@@ -56,9 +70,9 @@ final class PackedModel {
   long forkAtDepth;
 
   PackedModel() {
-    functions[NEW] = new PackedFunction(NEW);
-    sites[NEW] = new PackedSite(NEW);
-    back = sites[RETURN] = new PackedSite(RETURN);
+    functions[NEW] = new Function(NEW);
+    sites[NEW] = new Site(NEW);
+    back = sites[RETURN] = new Site(RETURN);
   }
 
   /** Knows nothing. */
@@ -87,7 +101,7 @@ final class PackedModel {
   }
 
   /** Numbers a site; that without a number where there is no room. */
-  PackedSite addSite(long address) {
+  Site addSite(long address) {
     if (siteCount == IDS_MAX) {
       return sites[NEW];
     }
@@ -95,15 +109,15 @@ final class PackedModel {
       sites = Arrays.copyOf(sites, siteCount * 2);
     }
     if (sites[siteCount] == null) {
-      sites[siteCount] = new PackedSite(siteCount);
+      sites[siteCount] = new Site(siteCount);
     }
-    PackedSite site = sites[siteCount++];
+    Site site = sites[siteCount++];
     site.reset(address, functions[NEW]);
     return site;
   }
 
   /** Numbers a function; that without a number where there is no room. */
-  PackedFunction addFunction(long address) {
+  Function addFunction(long address) {
     lastFunction = address;
     if (functionCount == IDS_MAX) {
       return functions[NEW];
@@ -112,11 +126,21 @@ final class PackedModel {
       functions = Arrays.copyOf(functions, functionCount * 2);
     }
     if (functions[functionCount] == null) {
-      functions[functionCount] = new PackedFunction(functionCount);
+      functions[functionCount] = new Function(functionCount);
     }
-    PackedFunction function = functions[functionCount++];
+    Function function = functions[functionCount++];
     function.reset(address);
     return function;
+  }
+
+  /** How sure it is after the next value, which was equal to the last one or not. */
+  static int taught(int sureness, boolean equal) {
+    return switch (sureness) {
+      case UNSURE -> equal ? SURE : DOUBTED;
+      case SURE -> equal ? SURE : VARIES;
+      case DOUBTED -> equal ? SURE : VARIES;
+      default -> VARIES;
+    };
   }
 
   /** The bit coded at the last fork after an entry at this depth. */
@@ -157,48 +181,47 @@ final class PackedModel {
   }
 
   /** retp of a call from the running frame, by a site and a function that have a number. */
-  long foretoldRetP(PackedSite site, PackedFunction function) {
+  long foretoldRetP(Site site, Function function) {
     return foretoldRetP(frame, site, function);
   }
 
-  long foretoldRetP(PackedFrame caller, PackedSite site, PackedFunction function) {
+  long foretoldRetP(Frame caller, Site site, Function function) {
     return caller.retP + (retPByFunction ? function.retPStep : site.retPStep);
   }
 
-  long foretoldFp(PackedSite site) {
+  long foretoldFp(Site site) {
     return foretoldFp(frame, site);
   }
 
-  static long foretoldFp(PackedFrame caller, PackedSite site) {
+  static long foretoldFp(Frame caller, Site site) {
     return site.fpInherited ? caller.fp : caller.retP + site.fpStep;
   }
 
   /** What a coded retp is a departure from: of a site where it varies, as at the last call. */
-  long expectedRetP(PackedSite site, boolean siteNew) {
+  long expectedRetP(Site site, boolean siteNew) {
     return frame.retP + (!siteNew && site.retPVaries() ? site.retPStep : 0);
   }
 
   /** What a coded fp is a departure from: of a site where it varies, the last one. */
-  long expectedFp(PackedSite site, boolean siteNew, long retP) {
+  long expectedFp(Site site, boolean siteNew, long retP) {
     return !siteNew && site.fpVaries() ? site.fpStep : retP;
   }
 
   /** Counts a wrong retp against the site, unless the base may be to blame. */
-  void strikeRetP(PackedSite site) {
+  void strikeRetP(Site site) {
     if (frame != base) {
       site.strikeRetP();
     }
   }
 
-  void strikeFp(PackedSite site) {
+  void strikeFp(Site site) {
     if (frame != base) {
       site.strikeFp();
     }
   }
 
   /** Teaches site and function, or the base, a retp that was coded. */
-  void learnRetP(
-      PackedSite site, boolean siteNew, PackedFunction function, boolean functionNew, long retP) {
+  void learnRetP(Site site, boolean siteNew, Function function, boolean functionNew, long retP) {
     long bySite = site.retPStep;
     long byFunction = function.retPStep;
     if (!frame.known) {
@@ -225,7 +248,7 @@ final class PackedModel {
   }
 
   /** Teaches the site, or the base, an fp that was coded; the base's retp is known by now. */
-  void learnFp(PackedSite site, boolean siteNew, long fp) {
+  void learnFp(Site site, boolean siteNew, long fp) {
     if (!siteNew && site.fpVaries()) {
       site.fpStep = fp;
     } else if (!siteNew && !frame.known && !site.fpInherited) {
@@ -243,8 +266,8 @@ final class PackedModel {
   void enter(
       int record,
       int depth,
-      PackedSite site,
-      PackedFunction function,
+      Site site,
+      Function function,
       long selfPc,
       long fromPc,
       long retP,
@@ -265,20 +288,20 @@ final class PackedModel {
 
   /** The running frame exits, to where it was called from or elsewhere. */
   void exit(int depth, boolean elsewhere) {
-    PackedSite site = sites[elsewhere ? NEW : frame.site];
+    Site site = sites[elsewhere ? NEW : frame.site];
     frame = frame.caller;
     exited(depth, site);
   }
 
   /** A frame exits that was opened before the chunk: its caller is the base now. */
-  void exitUnknown(int depth, PackedSite site, long retP, long fp) {
+  void exitUnknown(int depth, Site site, long retP, long fp) {
     base.retP = retP;
     base.fp = fp;
     base.known = false;
     exited(depth, site);
   }
 
-  private void exited(int depth, PackedSite site) {
+  private void exited(int depth, Site site) {
     next = depth;
     point = site;
     previous = RecordBatch.EXIT;
@@ -288,5 +311,334 @@ final class PackedModel {
   void lost() {
     point = functions[NEW];
     previous = RecordBatch.ENTRY;
+  }
+
+  /**
+   * A place in the program where it shows what comes next, and what is known of that. The loops ask
+   * the upper fields only, which lie close together and say everything at one glance.
+   */
+  static class Point {
+    // modes of a point: nothing known, one way always, a fork, more than two ways
+    static final int FRESH = 0;
+    static final int CERTAIN = 1;
+    static final int FORK = 2;
+    static final int OPEN = 3;
+
+    /** Times in a row that a point's only successor must come before it counts as certain. */
+    static final int TRUST_MAX = 7;
+
+    /**
+     * The successor of a bit that is not set, and that of a certain point; null where the loops
+     * must not go on.
+     */
+    Site zero;
+
+    /** The successor of a set bit, or null likewise. */
+    Site one;
+
+    /** The time to that successor, as {@link Way#foretoldTime} says. */
+    long zeroTime;
+
+    long oneTime;
+
+    /** 1 where a bit says which, else 0. */
+    int fork;
+
+    /**
+     * How often the loops may come by: while trust in the only successor rises, all but one of the
+     * times that it takes, and the last one is left to {@link #learn}.
+     */
+    int visits;
+
+    byte mode;
+
+    /** 1 where a set bit stands for the first slot. */
+    byte flip;
+
+    private final Way first = new Way();
+    private final Way second = new Way();
+
+    /** Knows nothing. */
+    final void forget() {
+      mode = FRESH;
+      visits = TRUST_MAX - 1;
+      flip = 0;
+      first.clear();
+      second.clear();
+      refresh();
+    }
+
+    /** The slot that foretells this successor, or -1. */
+    final int slotOf(Site successor) {
+      return successor == first.site ? 0 : successor == second.site ? 1 : -1;
+    }
+
+    final Way way(int slot) {
+      return slot == 0 ? first : second;
+    }
+
+    /** True where the successor needs no escape: it stands in a slot, or any other may come. */
+    final boolean isForetold(int slot) {
+      return slot >= 0 || (mode != CERTAIN && second.site == null);
+    }
+
+    /**
+     * Learns which successor came, and when.
+     *
+     * @param slot where it stands, or -1
+     * @param successor null where it has no number
+     */
+    final void learn(int slot, Site successor, long delta) {
+      if (slot >= 0) {
+        way(slot).learn(delta);
+        if (slot == 0 && mode == FORK && second.site == null && visits-- == 0) {
+          mode = CERTAIN;
+          flip = 0;
+        }
+      } else if (successor != null && mode != OPEN) {
+        join(successor, delta);
+      }
+      refresh();
+    }
+
+    private void join(Site successor, long delta) {
+      if (first.site == null) {
+        first.open(successor, delta);
+        mode = FORK;
+        flip = (byte) (successor.isBack() ? 0 : 1);
+      } else if (second.site == null) {
+        second.open(successor, delta);
+        mode = FORK;
+        flip = (byte) (successor.isBack() ? 1 : 0);
+      } else {
+        forget();
+        mode = OPEN;
+      }
+    }
+
+    /** Says anew what the loops may know. */
+    private void refresh() {
+      fork = mode == FORK ? 1 : 0;
+      Way byZero = flip == 0 ? first : second;
+      Way byOne = flip == 0 ? second : first;
+      zero = byZero.settledSite();
+      zeroTime = byZero.foretoldTime();
+      one = byOne.settledSite();
+      oneTime = byOne.foretoldTime();
+      visits = mode == CERTAIN || second.site != null ? Integer.MAX_VALUE : visits;
+    }
+  }
+
+  /** A call site, by its frompc, and the point where a call from it has returned. */
+  static final class Site extends Point {
+    /** Wrong foretellings of a field, after which it is always coded. */
+    private static final int STRIKES_MAX = 3;
+
+    /** As in {@link PackedLayout}. */
+    final int number;
+
+    long address;
+    Function callee;
+    int sureness;
+
+    /** retp of a call minus retp of its caller. */
+    long retPStep;
+
+    /** fp of a call minus retp of its caller; where fp varies, the last fp. */
+    long fpStep;
+
+    /** True where a call has the fp of its caller. */
+    boolean fpInherited;
+
+    private int retPStrikes;
+    private int fpStrikes;
+
+    /** True where a call is as foretold in all fields, unless an escape tells otherwise. */
+    boolean plain;
+
+    /** Numbers of the callee and of the site, as a {@linkplain RecordBatch#links link}. */
+    int link;
+
+    Site(int number) {
+      this.number = number;
+    }
+
+    /** A site never seen before. */
+    void reset(long newAddress, Function nobody) {
+      forget();
+      address = newAddress;
+      callee = nobody;
+      sureness = UNSURE;
+      retPStep = 0;
+      fpStep = 0;
+      fpInherited = false;
+      retPStrikes = 0;
+      fpStrikes = 0;
+      plain = false;
+    }
+
+    /** What stands for all sites without a number: nothing foretells its calls. */
+    void resetStranger(Function nobody) {
+      reset(0, nobody);
+      sureness = VARIES;
+      retPStrikes = STRIKES_MAX;
+      fpStrikes = STRIKES_MAX;
+    }
+
+    /** What stands for the return: like a call with retp and fp of the running frame. */
+    void resetBack(Function nobody) {
+      reset(0, nobody);
+      fpInherited = true;
+      plain = true;
+    }
+
+    boolean isBack() {
+      return number == PackedLayout.RETURN;
+    }
+
+    boolean retPVaries() {
+      return retPStrikes == STRIKES_MAX;
+    }
+
+    boolean fpVaries() {
+      return fpStrikes == STRIKES_MAX;
+    }
+
+    /** Counts a wrong foretelling of retp. */
+    void strikeRetP() {
+      retPStrikes++;
+      settle();
+    }
+
+    void strikeFp() {
+      fpStrikes++;
+      settle();
+    }
+
+    /** Learns whom it called. */
+    void learnCallee(Function function) {
+      boolean known = sureness != UNSURE || callee.number != PackedLayout.NEW;
+      if (known) {
+        sureness = taught(sureness, function == callee && function.number != PackedLayout.NEW);
+      }
+      callee = function;
+      link = function.number << RecordBatch.LINK_SITE_BITS | number;
+      settle();
+    }
+
+    private void settle() {
+      plain = sureness == SURE && !retPVaries() && !fpVaries();
+    }
+  }
+
+  /** A function, by its selfpc, and the point where it has just been entered. */
+  static final class Function extends Point {
+    /** From 1; 0 stands for functions without a number. */
+    final int number;
+
+    long address;
+
+    /** retp of a call minus retp of its caller. */
+    long retPStep;
+
+    Function(int number) {
+      this.number = number;
+    }
+
+    void reset(long newAddress) {
+      forget();
+      address = newAddress;
+      retPStep = 0;
+    }
+  }
+
+  /** A successor of a point, and what is known of the time to it. */
+  static final class Way {
+    /** Stands for a time that is coded. */
+    static final long TIME_VARIES = -1;
+
+    /** Whose call comes by this way, or {@link PackedModel#back} for the return; null: nothing. */
+    Site site;
+
+    /** The time it took last. */
+    long time;
+
+    private int timing;
+
+    void clear() {
+      site = null;
+      time = 0;
+      timing = UNSURE;
+    }
+
+    void open(Site successor, long delta) {
+      clear();
+      site = successor;
+      time = delta;
+    }
+
+    boolean isSure() {
+      return timing == SURE;
+    }
+
+    /** The time, or what stands for it where it is not sure. */
+    long foretoldTime() {
+      return timing == SURE ? time : TIME_VARIES;
+    }
+
+    /** The successor, once its time needs no more teaching, and is none to be mistaken. */
+    Site settledSite() {
+      return timing == VARIES || (timing == SURE && time >= 0) ? site : null;
+    }
+
+    void learn(long delta) {
+      timing = taught(timing, delta == time);
+      time = delta;
+    }
+  }
+
+  /**
+   * A frame of the ret_stack: the fields of its entry. Frames stay where they are and are reused.
+   */
+  static final class Frame {
+    final Frame caller;
+
+    /** How many frames lie between this one and the base; 0: the base. */
+    final int height;
+
+    /** The frame above; null where there was never one. */
+    Frame callee;
+
+    /** False for the base as long as nothing tells its fields. */
+    boolean known = true;
+
+    long selfPc;
+    long fromPc;
+    long retP;
+    long fp;
+
+    /** Index of the entry's record. */
+    int entry;
+
+    /** Number of the site that the frame returns to. */
+    int site;
+
+    private Frame(Frame caller, int height) {
+      this.caller = caller;
+      this.height = height;
+    }
+
+    /** A stack without frames: only the base. */
+    static Frame base() {
+      return new Frame(null, 0);
+    }
+
+    /** The frame above, as it was left by an earlier call. */
+    Frame push() {
+      if (callee == null) {
+        callee = new Frame(this, height + 1);
+      }
+      return callee;
+    }
   }
 }

@@ -93,11 +93,6 @@ final class PayloadReader implements ScratchPool.Scratch {
     return content;
   }
 
-  /** The content, from its first byte. */
-  ByteSource source() {
-    return new ByteSource(content, from, to);
-  }
-
   int from() {
     return from;
   }

@@ -48,10 +48,10 @@ class CodecPropertyTest {
   @MethodSource("dev.retstack.schema.codec.Codecs#ids")
   void manyEdgesComeBack(String id) throws CorruptChunkException {
     SplittableRandom random = new SplittableRandom(Seeds.fresh("manyEdgesComeBack " + id));
-    roundTrip(id, Samples.garbage(random, 4 * EdgeTable.EDGES_MAX));
-    RecordBatch edges = new RecordBatch(4 * EdgeTable.EDGES_MAX);
+    roundTrip(id, Samples.garbage(random, 4 * PackedArcs.Edges.EDGES_MAX));
+    RecordBatch edges = new RecordBatch(4 * PackedArcs.Edges.EDGES_MAX);
     for (int i = 0; !edges.isFull(); i++) {
-      int function = i % (EdgeTable.EDGES_MAX + 100);
+      int function = i % (PackedArcs.Edges.EDGES_MAX + 100);
       edges.add(RecordBatch.ENTRY, i, 0, function, 8L * function, 1000, 2000);
     }
     roundTrip(id, edges);
