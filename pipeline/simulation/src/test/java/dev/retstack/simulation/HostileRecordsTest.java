@@ -33,28 +33,24 @@ import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.aggregate.DerivedRecords;
-import dev.retstack.service.export.AnomalyCsv;
-import dev.retstack.service.export.AnomalyJson;
-import dev.retstack.service.export.AnomalyText;
-import dev.retstack.service.export.CoverageText;
+import dev.retstack.service.export.AnomaliesView;
+import dev.retstack.service.export.Coverage;
+import dev.retstack.service.export.CoverageView;
 import dev.retstack.service.export.FoldedExport;
-import dev.retstack.service.export.GraphCsv;
-import dev.retstack.service.export.GraphJson;
-import dev.retstack.service.export.GraphText;
-import dev.retstack.service.export.OpenCallText;
+import dev.retstack.service.export.GraphView;
+import dev.retstack.service.export.OpenCallsView;
 import dev.retstack.service.export.PerfettoExport;
-import dev.retstack.service.export.ReportCsv;
-import dev.retstack.service.export.ReportJson;
-import dev.retstack.service.export.ReportText;
-import dev.retstack.service.export.TopText;
+import dev.retstack.service.export.ReportView;
+import dev.retstack.service.export.TopView;
 import dev.retstack.service.metrics.Meters;
+import dev.retstack.service.table.Format;
+import dev.retstack.service.table.Rendering;
 import dev.retstack.simulation.HostileRecords.Case;
 import dev.retstack.simulation.HostileRecords.Line;
 import dev.retstack.simulation.HostileRecords.Other;
 import dev.retstack.simulation.HostileRecords.Send;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
@@ -157,7 +153,7 @@ class HostileRecordsTest {
     }
     read.settle();
     for (ClockUnit unit : ClockUnit.values()) {
-      ReportText.write(read.report(unit), new StringBuilder());
+      Run.everyForm(ReportView.of(read.report(unit), 100));
     }
     var _ = Run.show(read.trees(), read.anomalies(), read.anomalies(AnomalySum.Query.ALL));
     Run.written(read);
@@ -410,14 +406,16 @@ class HostileRecordsTest {
       ByteOutput totals = new ByteOutput(1 << 10);
       if (!hostile.byTask()) {
         StateTotals.of(at).writeTo(totals);
-        TopText.csv(
-            new TopBuilder()
-                .read(new ByteInput(totals.take()), 0)
-                .build(Optional.of(ClockUnit.INSTRUCTIONS), TopSort.SELF, 10),
-            new StringBuilder());
+        everyForm(
+            TopView.of(
+                new TopBuilder()
+                    .read(new ByteInput(totals.take()), 0)
+                    .build(Optional.of(ClockUnit.INSTRUCTIONS), TopSort.SELF, 10),
+                core -> core.end().name(),
+                10,
+                new Coverage(List.of(0), 1)));
       }
-      CoverageText.write(
-          new CoverageBuilder().add(hostile.image()).add(at).build(), true, new StringBuilder());
+      everyForm(CoverageView.of(new CoverageBuilder().add(hostile.image()).add(at).build(), true));
       hot.cores();
       hot.merged();
     }
@@ -473,25 +471,25 @@ class HostileRecordsTest {
                   assertThat(task.completeness()).isBetween(0.0, 100.0);
                 }
               });
-      ReportText.write(report, new StringBuilder());
-      ReportText.edges(report, 100, new StringBuilder());
-      ReportCsv.write(report, new StringBuilder());
-      ReportJson.write(report, new StringWriter());
+      everyForm(ReportView.of(report, 100));
+      everyForm(ReportView.edges(report, 100));
+    }
+
+    private static void everyForm(Rendering view) {
+      for (Format form : Format.values()) {
+        assertThat(view.as(form)).isNotNull();
+      }
     }
 
     private static byte[] show(
         List<CallTree> trees, List<AnomalyRow> anomalies, List<AnomalySum> sums)
         throws IOException {
-      GraphText.write(trees, anomalies, new StringBuilder());
-      GraphCsv.write(trees, 1000, new StringBuilder());
-      GraphJson.write(trees, 1000, new StringWriter());
+      everyForm(GraphView.of(trees, anomalies, 1000));
       FoldedExport.write(trees, new StringBuilder());
       ByteArrayOutputStream perfetto = new ByteArrayOutputStream();
       PerfettoExport.write(trees, anomalies, perfetto);
-      AnomalyText.write(sums, new StringBuilder());
-      AnomalyCsv.write(sums, new StringBuilder());
-      AnomalyJson.write(sums, new StringWriter());
-      OpenCallText.text(OpenCallRow.of(trees), 0, new StringBuilder());
+      everyForm(AnomaliesView.of(sums));
+      everyForm(OpenCallsView.of(OpenCallRow.of(trees), 0, Optional.empty()));
       for (CallTree tree : trees) {
         tree.within(5, 20);
       }

@@ -1,8 +1,8 @@
 package dev.retstack.benchmarks.stages;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
-import dev.retstack.cli.option.Format;
 import dev.retstack.cli.option.Tables;
+import dev.retstack.service.table.Format;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.List;

@@ -13,9 +13,10 @@ import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.Report;
-import dev.retstack.service.export.AnomalyText;
+import dev.retstack.service.export.AnomaliesView;
 import dev.retstack.service.export.GraphText;
-import dev.retstack.service.export.ReportText;
+import dev.retstack.service.export.ReportView;
+import dev.retstack.service.table.Format;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.ByteOrder;
@@ -132,7 +133,7 @@ public final class DemoText {
   /** The function report with stats, completeness and hash. */
   public void report(Report report) throws IOException {
     head("function report over the fleet, " + FUNCTIONS + " of " + report.functions().size());
-    ReportText.write(report, FUNCTIONS, out);
+    out.print(ReportView.of(report, FUNCTIONS).as(Format.TEXT));
   }
 
   /**
@@ -176,7 +177,7 @@ public final class DemoText {
             .toList();
     if (!planted.isEmpty()) {
       out.println();
-      AnomalyText.write(planted, out);
+      out.print(AnomaliesView.of(planted).as(Format.TEXT));
     }
   }
 

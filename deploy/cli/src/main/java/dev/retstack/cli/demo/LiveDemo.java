@@ -2,7 +2,6 @@ package dev.retstack.cli.demo;
 
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.demo.FleetWatch.Effect;
-import dev.retstack.cli.option.Format;
 import dev.retstack.cli.option.GuestImages;
 import dev.retstack.cli.option.Tables;
 import dev.retstack.cli.trace.AnswerTable;
@@ -15,6 +14,7 @@ import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.Symbol;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.schema.Control;
+import dev.retstack.service.table.Format;
 import it.unimi.dsi.fastutil.longs.LongSet;
 import java.io.IOException;
 import java.io.PrintStream;

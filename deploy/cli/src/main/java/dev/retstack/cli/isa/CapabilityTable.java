@@ -2,7 +2,6 @@ package dev.retstack.cli.isa;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.retstack.cli.option.Format;
 import dev.retstack.cli.option.Tables;
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.ForeignAbis;
@@ -10,6 +9,7 @@ import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.service.table.Format;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;

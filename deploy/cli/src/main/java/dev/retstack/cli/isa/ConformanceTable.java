@@ -2,11 +2,11 @@ package dev.retstack.cli.isa;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.retstack.cli.option.Format;
 import dev.retstack.cli.option.Tables;
 import dev.retstack.fleet.zoo.Cell;
 import dev.retstack.fleet.zoo.Check;
 import dev.retstack.fleet.zoo.Verification;
+import dev.retstack.service.table.Format;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;

@@ -2,10 +2,10 @@ package dev.retstack.cli.isa;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.node.ArrayNode;
-import dev.retstack.cli.option.Format;
 import dev.retstack.cli.option.Tables;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.schema.linux.SystemCallNames;
+import dev.retstack.service.table.Format;
 import java.io.PrintStream;
 import java.util.List;
 

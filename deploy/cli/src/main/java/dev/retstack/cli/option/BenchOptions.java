@@ -1,5 +1,6 @@
 package dev.retstack.cli.option;
 
+import dev.retstack.service.table.Format;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;

@@ -1,5 +1,6 @@
 package dev.retstack.cli.option;
 
+import dev.retstack.service.table.Format;
 import picocli.CommandLine.Option;
 
 /** {@code --format}. */

@@ -3,7 +3,7 @@ package dev.retstack.cli.top;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.retstack.cli.option.Tables;
-import dev.retstack.service.export.Units;
+import dev.retstack.service.table.Units;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -2,7 +2,6 @@ package dev.retstack.cli.verb;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.retstack.cli.ExitCode;
-import dev.retstack.cli.option.Format;
 import dev.retstack.cli.option.Tables;
 import dev.retstack.cli.option.TaskOption;
 import dev.retstack.graph.aggregate.GraphLimits;
@@ -10,9 +9,8 @@ import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.report.AnomalySum;
-import dev.retstack.service.export.AnomalyCsv;
-import dev.retstack.service.export.AnomalyJson;
-import dev.retstack.service.export.AnomalyText;
+import dev.retstack.service.export.AnomaliesView;
+import dev.retstack.service.table.Format;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -88,15 +86,7 @@ public final class AnomaliesVerb extends ResultVerb {
     AnomalySum.Query query = new AnomalySum.Query("", "", task.choice(), severity(), each, byTask);
     List<AnomalySum> rows = state.anomalies(query);
     task.require(!rows.isEmpty(), state);
-    Output.write(
-        out(),
-        out -> {
-          switch (shape) {
-            case TEXT -> AnomalyText.write(rows, out);
-            case JSON -> AnomalyJson.write(rows, out);
-            case CSV -> AnomalyCsv.write(rows, out);
-          }
-        });
+    Output.write(out(), shape, AnomaliesView.of(rows));
     return gate(rows.stream().map(AnomalySum::kind).toList());
   }
 

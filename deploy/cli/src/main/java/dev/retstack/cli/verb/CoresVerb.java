@@ -1,11 +1,11 @@
 package dev.retstack.cli.verb;
 
 import dev.retstack.cli.ExitCode;
-import dev.retstack.cli.option.Format;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.service.export.ProgressText;
+import dev.retstack.service.export.CoresView;
 import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.table.Format;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.List;
@@ -30,15 +30,7 @@ public final class CoresVerb extends ResultVerb {
             .map(core -> CoreProgress.of(0, core))
             .sorted(Comparator.comparing(CoreProgress::key))
             .toList();
-    Output.write(
-        out(),
-        out -> {
-          switch (shape) {
-            case TEXT -> ProgressText.text(cores, out);
-            case JSON -> ProgressText.json(cores, out);
-            case CSV -> ProgressText.csv(cores, out);
-          }
-        });
+    Output.write(out(), shape, CoresView.cores(cores));
     return ExitCode.OK;
   }
 

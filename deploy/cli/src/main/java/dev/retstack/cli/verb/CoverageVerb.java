@@ -7,10 +7,10 @@ import dev.retstack.cli.source.SourceOptions;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.coverage.CoverageBuilder;
 import dev.retstack.graph.coverage.ImageCoverage;
-import dev.retstack.service.export.CoverageJson;
 import dev.retstack.service.export.CoverageLcov;
-import dev.retstack.service.export.CoverageText;
+import dev.retstack.service.export.CoverageView;
 import dev.retstack.service.reconstruct.ChunkApplier;
+import dev.retstack.service.table.Format;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -39,6 +39,7 @@ public final class CoverageVerb extends Verb {
   enum Shape {
     TEXT,
     JSON,
+    CSV,
     LCOV
   }
 
@@ -58,7 +59,7 @@ public final class CoverageVerb extends Verb {
       names = "--format",
       defaultValue = "text",
       paramLabel = "FORMAT",
-      description = "text (default), json or lcov.")
+      description = "text (default), json, csv or lcov.")
   private Shape shape;
 
   @Option(
@@ -91,8 +92,9 @@ public final class CoverageVerb extends Verb {
         out(),
         out -> {
           switch (shape) {
-            case TEXT -> CoverageText.write(all, missing, out);
-            case JSON -> CoverageJson.write(all, out);
+            case TEXT -> CoverageView.of(all, missing).write(Format.TEXT, out);
+            case JSON -> CoverageView.of(all, missing).write(Format.JSON, out);
+            case CSV -> CoverageView.of(all, missing).write(Format.CSV, out);
             case LCOV -> CoverageLcov.write(all, out);
           }
         });

@@ -2,7 +2,6 @@ package dev.retstack.cli.verb;
 
 import dev.retstack.cli.CommandException;
 import dev.retstack.cli.ExitCode;
-import dev.retstack.cli.option.Format;
 import dev.retstack.cli.option.TaskOption;
 import dev.retstack.cli.option.TimeOptions;
 import dev.retstack.graph.aggregate.GraphLimits;
@@ -10,10 +9,9 @@ import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.OpenCallRow;
-import dev.retstack.service.export.GraphCsv;
-import dev.retstack.service.export.GraphJson;
-import dev.retstack.service.export.GraphText;
-import dev.retstack.service.export.OpenCallText;
+import dev.retstack.service.export.GraphView;
+import dev.retstack.service.export.OpenCallsView;
+import dev.retstack.service.table.Format;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -108,30 +106,14 @@ public final class GraphVerb extends ResultVerb {
             .filter(a -> core == null || a.core().equals(core))
             .filter(a -> at == null || (a.time() >= from() && a.time() <= to()))
             .toList();
-    Output.write(
-        out(),
-        out -> {
-          switch (shape) {
-            case TEXT -> GraphText.write(trees, anomalies, maxDepth, out);
-            case JSON -> GraphJson.write(trees, maxDepth, out);
-            case CSV -> GraphCsv.write(trees, maxDepth, out);
-          }
-        });
+    Output.write(out(), shape, GraphView.of(trees, anomalies, maxDepth));
     return ExitCode.OK;
   }
 
   private void showOpen(GraphState state, List<CallTree> trees, Format shape) throws IOException {
     List<OpenCallRow> calls = OpenCallRow.of(trees);
     long all = state.cores().stream().mapToLong(c -> c.progress().open()).sum();
-    Output.write(
-        out(),
-        out -> {
-          switch (shape) {
-            case TEXT -> OpenCallText.text(calls, all, out);
-            case JSON -> OpenCallText.json(calls, all, Optional.empty(), out);
-            case CSV -> OpenCallText.csv(calls, out);
-          }
-        });
+    Output.write(out(), shape, OpenCallsView.of(calls, all, Optional.empty()));
   }
 
   private long from() {

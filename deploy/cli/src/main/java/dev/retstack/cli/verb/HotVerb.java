@@ -6,7 +6,6 @@ import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.FileTrouble;
 import dev.retstack.cli.fleet.ProgressLine;
 import dev.retstack.cli.kafka.KafkaLink;
-import dev.retstack.cli.option.Format;
 import dev.retstack.cli.option.FormatOption;
 import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.option.Tables;
@@ -17,9 +16,7 @@ import dev.retstack.graph.hot.HotCounter;
 import dev.retstack.graph.hot.HotProfile;
 import dev.retstack.graph.hot.HotRow;
 import dev.retstack.graph.hot.SketchedCounts;
-import dev.retstack.service.export.HotCsv;
-import dev.retstack.service.export.HotJson;
-import dev.retstack.service.export.HotText;
+import dev.retstack.service.export.HotView;
 import dev.retstack.service.replay.HotReplay;
 import dev.retstack.service.replay.HotTopics;
 import java.io.IOException;
@@ -200,15 +197,6 @@ public final class HotVerb extends Verb {
 
   private void show(List<HotProfile> all) throws IOException {
     List<HotProfile> profiles = all.stream().map(profile -> profile.top(top)).toList();
-    Format shape = format.format();
-    Output.write(
-        out(),
-        out -> {
-          switch (shape) {
-            case TEXT -> HotText.write(profiles, sketch, out);
-            case JSON -> HotJson.write(profiles, out);
-            case CSV -> HotCsv.write(profiles, out);
-          }
-        });
+    Output.write(out(), format.format(), HotView.of(profiles, sketch));
   }
 }

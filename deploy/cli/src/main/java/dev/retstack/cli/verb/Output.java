@@ -1,6 +1,8 @@
 package dev.retstack.cli.verb;
 
 import dev.retstack.cli.FileTrouble;
+import dev.retstack.service.table.Format;
+import dev.retstack.service.table.Rendering;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -18,6 +20,11 @@ final class Output {
   }
 
   private Output() {}
+
+  /** Writes what is shown, in one form. */
+  static void write(OutputStream stream, Format form, Rendering shown) throws IOException {
+    write(stream, out -> shown.write(form, out));
+  }
 
   /** Writes into a file, or into the stream where the file is {@code -}. */
   static void to(Path file, OutputStream stream, Body body) throws IOException {

@@ -1,7 +1,6 @@
 package dev.retstack.cli.verb;
 
 import dev.retstack.cli.ExitCode;
-import dev.retstack.cli.option.Format;
 import dev.retstack.cli.option.TaskOption;
 import dev.retstack.cli.option.TimeOptions;
 import dev.retstack.cli.option.TotalTimeOptions;
@@ -11,9 +10,8 @@ import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.StatRow;
-import dev.retstack.service.export.ReportCsv;
-import dev.retstack.service.export.ReportJson;
-import dev.retstack.service.export.ReportText;
+import dev.retstack.service.export.ReportView;
+import dev.retstack.service.table.Format;
 import java.io.IOException;
 import java.util.List;
 import picocli.CommandLine.Command;
@@ -66,32 +64,8 @@ public final class ReportVerb extends ResultVerb {
   int show(GraphState state, Format shape) throws IOException {
     Report report = shown(new ReportBuilder().add(state).only(task.choice()).build());
     task.require(!report.functions().isEmpty(), state);
-    Output.write(
-        out(),
-        out -> {
-          switch (shape) {
-            case TEXT -> text(report, out);
-            case JSON -> ReportJson.write(report, out);
-            case CSV -> csv(report, out);
-          }
-        });
+    Output.write(out(), shape, edges ? ReportView.edges(report, top) : ReportView.of(report, top));
     return ExitCode.OK;
-  }
-
-  private void text(Report report, Appendable out) throws IOException {
-    if (edges) {
-      ReportText.edges(report, top, out);
-    } else {
-      ReportText.write(report, top, out);
-    }
-  }
-
-  private void csv(Report report, Appendable out) throws IOException {
-    if (edges) {
-      ReportCsv.edges(report, out);
-    } else {
-      ReportCsv.write(report, out);
-    }
   }
 
   @Override

@@ -1,13 +1,13 @@
 package dev.retstack.cli.verb;
 
 import dev.retstack.cli.ExitCode;
-import dev.retstack.cli.option.Format;
 import dev.retstack.cli.option.FormatOption;
 import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.option.TimeOptions;
 import dev.retstack.cli.source.SourceOptions;
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.service.table.Format;
 import java.io.IOException;
 import java.util.Locale;
 import java.util.Map;

@@ -2,12 +2,12 @@ package dev.retstack.cli.verb;
 
 import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Shutdown;
-import dev.retstack.cli.option.Format;
 import dev.retstack.cli.option.FormatOption;
 import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.option.Tables;
 import dev.retstack.cli.source.LiveOptions;
 import dev.retstack.cli.top.TopMeter;
+import dev.retstack.service.table.Format;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

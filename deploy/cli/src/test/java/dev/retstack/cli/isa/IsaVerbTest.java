@@ -135,7 +135,7 @@ class IsaVerbTest {
             1_500_000_000L);
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8)) {
-      ConformanceTable.write(List.of(row), dev.retstack.cli.option.Format.TEXT, out);
+      ConformanceTable.write(List.of(row), dev.retstack.service.table.Format.TEXT, out);
     }
     assertThat(bytes.toString(StandardCharsets.UTF_8))
         .contains("0/2 FAIL")

@@ -1,7 +1,6 @@
 package dev.retstack.service.export;
 
-import com.fasterxml.jackson.core.JsonGenerator;
-import java.io.IOException;
+import dev.retstack.service.table.Document;
 import java.util.List;
 
 /**
@@ -41,25 +40,18 @@ public record Coverage(List<Integer> owned, int of, List<PartRow> parts) {
     return parts.stream().filter(PartRow::isMissing).toList();
   }
 
-  /** A line for each part that is missing; nothing where all are there. */
-  public void writeMissing(Appendable out) throws IOException {
+  /** Says it in a document: its fields, and as text a line for each part that is missing. */
+  void addTo(Document document) {
+    addFields(document);
     for (PartRow part : missing()) {
-      Line.write(out, "partition %d is missing: %s".formatted(part.partition(), part.missing()));
+      document.line("partition %d is missing: %s".formatted(part.partition(), part.missing()));
     }
   }
 
-  /** Writes {@code "partitions": {"owned": [..], "of": N}}, and {@code "parts"} of a job. */
-  void writeTo(JsonGenerator json) throws IOException {
-    json.writeObjectFieldStart("partitions");
-    json.writeArrayFieldStart("owned");
-    for (int partition : owned) {
-      json.writeNumber(partition);
-    }
-    json.writeEndArray();
-    json.writeNumberField("of", of);
-    json.writeEndObject();
-    if (!parts.isEmpty()) {
-      PartRow.write(parts, json);
-    }
+  /** {@code "partitions": {"owned": [..], "of": N}}, and {@code "parts"} of a job. */
+  void addFields(Document document) {
+    document
+        .field("partitions", Document.object("owned", owned, "of", of))
+        .rowsIfAny("parts", PartRow.PARTS, parts);
   }
 }

@@ -2,6 +2,8 @@ package dev.retstack.service.export;
 
 import dev.retstack.graph.coverage.FunctionCoverage;
 import dev.retstack.graph.coverage.ImageCoverage;
+import dev.retstack.service.table.Line;
+import dev.retstack.service.table.Units;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;

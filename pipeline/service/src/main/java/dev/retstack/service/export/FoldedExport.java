@@ -7,6 +7,7 @@ import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.schema.wire.Visible;
+import dev.retstack.service.table.Line;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

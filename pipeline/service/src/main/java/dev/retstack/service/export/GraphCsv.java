@@ -5,6 +5,7 @@ import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.service.table.Csv;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -57,7 +58,7 @@ public final class GraphCsv {
       }
       csv.line(
           tree.core(),
-          TaskText.id(tree.task()),
+          Long.toUnsignedString(tree.task()),
           depth,
           call.function(),
           call.enter(),

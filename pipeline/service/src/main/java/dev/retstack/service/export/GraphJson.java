@@ -4,9 +4,12 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import dev.retstack.graph.aggregate.RecordedValues;
 import dev.retstack.graph.aggregate.TreeKind;
 import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.reconstruct.Loss;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.service.table.Json;
+import dev.retstack.service.table.Units;
 import java.io.IOException;
 import java.io.Writer;
 import java.util.List;
@@ -17,7 +20,7 @@ import java.util.List;
  * enter, exit, children}}. The exit of a call whose end is unknown is null. Where there are any:
  * {@code arguments} and {@code returns}, raw, in hex. What is no call with a frame has a {@code
  * kind}: FUNCTION (with {@code caller}), SYSTEM_CALL, MARK (with {@code command} and {@code
- * stack}), or LOSS (with the fields of {@link ReportJson#loss}): its function is DROPPED or
+ * stack}), or LOSS (with the fields of {@link ReportView#LOSSES}): its function is DROPPED or
  * MISSING, its children are calls of which the caller is unknown. A call that a loss cut off has
  * {@code atLeast} and, where it is known, {@code atMost}, of its duration.
  */
@@ -45,7 +48,7 @@ public final class GraphJson {
     json.writeStartObject();
     json.writeStringField("core", tree.core());
     json.writeStringField("session", tree.session());
-    TaskText.id(json, tree.task());
+    Json.hex(json, "task", tree.task());
     json.writeNumberField("instance", tree.instance());
     json.writeStringField("taskName", tree.taskName());
     json.writeStringField("image", tree.image());
@@ -88,7 +91,7 @@ public final class GraphJson {
         json.writeStringField("caller", call.recorded().caller());
       }
       if (call.kind() == TreeKind.LOSS) {
-        ReportJson.loss(call.loss(), json);
+        loss(call.loss(), json);
       }
       if (call.kind() == TreeKind.MARK) {
         json.writeNumberField("command", call.recorded().command());
@@ -120,5 +123,14 @@ public final class GraphJson {
     public void anomaly(AnomalyRow anomaly, int depth) {
       throw new IllegalStateException("a tree without anomalies met " + anomaly.kind());
     }
+  }
+
+  private static void loss(Loss loss, JsonGenerator json) throws IOException {
+    json.writeNumberField("records", loss.records());
+    json.writeNumberField("fromChunk", loss.fromChunk());
+    json.writeNumberField("toChunk", loss.toChunk());
+    json.writeNumberField("record", loss.record());
+    json.writeNumberField("after", loss.after());
+    json.writeNumberField("until", loss.until());
   }
 }

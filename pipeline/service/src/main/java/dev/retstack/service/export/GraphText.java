@@ -6,6 +6,8 @@ import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.schema.codec.Mark;
+import dev.retstack.service.table.Line;
+import dev.retstack.service.table.Units;
 import java.io.IOException;
 import java.util.List;
 

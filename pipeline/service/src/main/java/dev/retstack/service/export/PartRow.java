@@ -1,10 +1,9 @@
 package dev.retstack.service.export;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import dev.retstack.schema.wire.Visible;
 import dev.retstack.service.reconstruct.StateCopy;
-import java.io.IOException;
-import java.util.List;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Table;
 import java.util.OptionalLong;
 
 /**
@@ -42,31 +41,28 @@ public record PartRow(
    * {@code parts:[{partition, node, epoch, nextOffset, lag, waiting:{chunks, images}, ageMs}]}, or
    * {@code {partition, missing}}; {@code waiting} only where chunks wait for images.
    */
-  static void write(List<PartRow> parts, JsonGenerator json) throws IOException {
-    json.writeArrayFieldStart("parts");
-    for (PartRow part : parts) {
-      json.writeStartObject();
-      json.writeNumberField("partition", part.partition());
-      if (part.isMissing()) {
-        json.writeStringField("missing", part.missing());
-      } else {
-        json.writeStringField("node", part.node());
-        json.writeNumberField("epoch", part.epoch());
-        json.writeNumberField("nextOffset", part.nextOffset());
-        if (part.lag().isPresent()) {
-          json.writeNumberField("lag", part.lag().getAsLong());
-        }
-        if (part.waiting().chunks() > 0) {
-          json.writeObjectFieldStart("waiting");
-          json.writeNumberField("chunks", part.waiting().chunks());
-          json.writeStringField("images", part.waiting().images());
-          json.writeEndObject();
-        }
-        json.writeNumberField("ageMs", part.ageMs());
-      }
-      json.writeEndObject();
-    }
-    json.writeEndArray();
+  static final Table<PartRow> PARTS =
+      new Table<PartRow>()
+          .number("partition", PartRow::partition)
+          .text("missing", part -> part.isMissing() ? part.missing() : null)
+          .text("node", part -> part.known(part.node()))
+          .number("epoch", part -> part.known(part.epoch()))
+          .number("nextOffset", part -> part.known(part.nextOffset()))
+          .number("lag", PartRow::lag)
+          .onlyJson("waiting", PartRow::waitingFields)
+          .number(
+              "waitingChunks",
+              part -> part.waiting().chunks() == 0 ? null : part.waiting().chunks())
+          .number("ageMs", part -> part.known(part.ageMs()));
+
+  private Object known(Object value) {
+    return isMissing() ? null : value;
+  }
+
+  private Object waitingFields() {
+    return waiting.chunks() == 0
+        ? null
+        : Document.object("chunks", waiting.chunks(), "images", waiting.images());
   }
 
   /** Which chunks wait for images, in words; empty where none do. */

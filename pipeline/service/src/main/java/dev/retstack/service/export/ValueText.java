@@ -3,6 +3,7 @@ package dev.retstack.service.export;
 import dev.retstack.graph.aggregate.RecordedValues;
 import dev.retstack.graph.aggregate.SystemCallTotals;
 import dev.retstack.schema.codec.ValuesDepth;
+import dev.retstack.service.table.Units;
 import java.util.stream.Collectors;
 
 /**

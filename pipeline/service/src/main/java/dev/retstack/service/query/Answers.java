@@ -12,27 +12,17 @@ import dev.retstack.graph.report.TaskChoice;
 import dev.retstack.graph.report.Top;
 import dev.retstack.graph.report.TopSort;
 import dev.retstack.schema.Node;
-import dev.retstack.service.export.AnomalyCsv;
-import dev.retstack.service.export.AnomalyJson;
-import dev.retstack.service.export.AnomalyText;
-import dev.retstack.service.export.EdgeText;
-import dev.retstack.service.export.ForgottenText;
-import dev.retstack.service.export.GraphCsv;
-import dev.retstack.service.export.GraphJson;
-import dev.retstack.service.export.GraphText;
-import dev.retstack.service.export.OpenCallText;
-import dev.retstack.service.export.PartsText;
-import dev.retstack.service.export.ProgressText;
-import dev.retstack.service.export.ReportCsv;
-import dev.retstack.service.export.ReportJson;
-import dev.retstack.service.export.ReportText;
-import dev.retstack.service.export.SumText;
-import dev.retstack.service.export.TopText;
+import dev.retstack.service.export.AnomaliesView;
+import dev.retstack.service.export.CoresView;
+import dev.retstack.service.export.GraphView;
+import dev.retstack.service.export.OpenCallsView;
+import dev.retstack.service.export.PartsView;
+import dev.retstack.service.export.ReportView;
+import dev.retstack.service.export.TopView;
 import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.progress.CoreProgress;
-import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
+import dev.retstack.service.table.Format;
+import dev.retstack.service.table.Rendering;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -48,25 +38,10 @@ final class Answers {
 
   private Answers() {}
 
-  private interface Renderer {
-    void writeTo(StringWriter out) throws IOException;
-  }
-
   static Answer report(View view, Map<String, String> parameters) {
-    Report report = view.report(unit(parameters));
-    return Answer.of(
-        render(
-            out -> {
-              switch (format(parameters)) {
-                case JSON -> ReportJson.write(report, view.forgotten(), view.coverage(), out);
-                case CSV -> ReportCsv.write(report, out);
-                case TEXT -> {
-                  view.coverage().writeMissing(out);
-                  ForgottenText.text(view.forgotten(), out);
-                  ReportText.write(report, out);
-                }
-              }
-            }));
+    return answer(
+        ReportView.ofJob(view.report(unit(parameters)), view.forgotten(), view.coverage()),
+        parameters);
   }
 
   static Answer top(Job.Totals totals, Map<String, String> parameters) {
@@ -74,37 +49,14 @@ final class Answers {
     TopSort sort =
         TopSort.valueOf(parameters.getOrDefault("sort", "calls").toUpperCase(Locale.ROOT));
     Top top = totals.totals().build(unit(parameters), sort, most);
-    return Answer.of(
-        render(
-            out -> {
-              switch (format(parameters)) {
-                case JSON -> TopText.json(top, totals.states(), most, totals.coverage(), out);
-                case CSV -> TopText.csv(top, out);
-                case TEXT -> {
-                  totals.coverage().writeMissing(out);
-                  TopText.text(top, totals.states(), most, out);
-                }
-              }
-            }));
+    return answer(TopView.of(top, totals.states(), most, totals.coverage()), parameters);
   }
 
   static Answer stats(View view, Map<String, String> parameters) {
-    Report report = view.report(unit(parameters));
-    return Answer.of(
-        render(
-            out -> {
-              switch (format(parameters)) {
-                case JSON ->
-                    ProgressText.statsJson(
-                        report, view.partitions(), view.forgotten(), view.coverage(), out);
-                case CSV -> ReportCsv.stats(report.stats(), out);
-                case TEXT -> {
-                  view.coverage().writeMissing(out);
-                  ForgottenText.text(view.forgotten(), out);
-                  ReportText.write(report, 0, out);
-                }
-              }
-            }));
+    return answer(
+        ReportView.stats(
+            view.report(unit(parameters)), view.partitions(), view.forgotten(), view.coverage()),
+        parameters);
   }
 
   static Answer graph(View view, Map<String, String> parameters) {
@@ -117,92 +69,33 @@ final class Answers {
         whole ? page.rows() : page.rows().stream().map(tree -> tree.within(from, to)).toList();
     List<AnomalyRow> anomalies =
         view.anomalies().stream().filter(row -> row.time() >= from && row.time() <= to).toList();
-    return Answer.of(
-        render(
-            out -> {
-              switch (format(parameters)) {
-                case JSON -> GraphJson.write(trees, depth, out);
-                case CSV -> GraphCsv.write(trees, depth, out);
-                case TEXT -> GraphText.write(trees, anomalies, depth, out);
-              }
-            }),
-        page);
+    return answer(GraphView.of(trees, anomalies, depth), page, parameters);
   }
 
   static Answer edges(View view, Map<String, String> parameters) {
     Report report = view.report(unit(parameters));
     Page<EdgeRow> page = Page.of(report.edges(), "edges", parameters);
-    return Answer.of(
-        render(
-            out -> {
-              switch (format(parameters)) {
-                case JSON -> EdgeText.json(page.rows(), report, view.coverage(), out);
-                case CSV -> EdgeText.csv(page.rows(), out);
-                case TEXT -> {
-                  view.coverage().writeMissing(out);
-                  EdgeText.text(page.rows(), out);
-                }
-              }
-            }),
-        page);
+    return answer(ReportView.edges(page.rows(), report, view.coverage()), page, parameters);
   }
 
   static Answer openCalls(View view, Map<String, String> parameters) {
     List<OpenCallRow> found = OpenCallRow.of(chosen(view.trees(), parameters));
     Page<OpenCallRow> page = Page.of(found, "open calls", parameters);
-    return Answer.of(
-        render(
-            out -> {
-              switch (format(parameters)) {
-                case JSON ->
-                    OpenCallText.json(page.rows(), view.open(), Optional.of(view.coverage()), out);
-                case CSV -> OpenCallText.csv(page.rows(), out);
-                case TEXT -> {
-                  view.coverage().writeMissing(out);
-                  OpenCallText.text(page.rows(), view.open(), out);
-                }
-              }
-            }),
-        page);
+    return answer(
+        OpenCallsView.of(page.rows(), view.open(), Optional.of(view.coverage())), page, parameters);
   }
 
   static Answer sessions(Job.Cores cores, Map<String, String> parameters) {
-    Page<SumText.Sum> page = Page.of(SumText.bySession(cores.cores()), "sessions", parameters);
-    return Answer.of(
-        render(
-            out -> {
-              switch (format(parameters)) {
-                case JSON -> SumText.sessions(page.rows(), cores.coverage(), out);
-                case CSV -> SumText.csv(SumText.By.SESSION, page.rows(), out);
-                case TEXT -> {
-                  cores.coverage().writeMissing(out);
-                  SumText.text(SumText.By.SESSION, page.rows(), out);
-                }
-              }
-            }),
-        page);
+    Page<CoresView.Sum> page = Page.of(CoresView.bySession(cores.cores()), "sessions", parameters);
+    return answer(CoresView.sessions(page.rows(), cores.coverage()), page, parameters);
   }
 
   static Answer completeness(Job.Cores cores, Map<String, String> parameters) {
     Page<CoreProgress> page = Page.of(cores.cores(), "cores", parameters);
-    return Answer.of(
-        render(
-            out -> {
-              switch (format(parameters)) {
-                case JSON ->
-                    SumText.completeness(
-                        cores.cores(), page.rows(), cores.forgotten(), cores.coverage(), out);
-                case CSV -> SumText.csv(SumText.By.CORE, SumText.byCore(page.rows()), out);
-                case TEXT -> {
-                  cores.coverage().writeMissing(out);
-                  ForgottenText.text(cores.forgotten(), out);
-                  SumText.text(SumText.By.PARTITION, SumText.byPartition(cores.cores()), out);
-                  out.append('\n');
-                  SumText.text(SumText.By.CORE, SumText.byCore(page.rows()), out);
-                }
-              }
-            }),
-        page);
+    return answer(
+        CoresView.completeness(cores.cores(), page.rows(), cores.forgotten(), cores.coverage()),
+        page,
+        parameters);
   }
 
   static Answer anomalies(View view, Map<String, String> parameters) {
@@ -217,33 +110,12 @@ final class Answers {
             parameters.getOrDefault("rows", "").equalsIgnoreCase("by-task"));
     List<AnomalySum> found = view.anomalies(query);
     Page<AnomalySum> page = Page.of(found, "anomalies", parameters);
-    return Answer.of(
-        render(
-            out -> {
-              switch (format(parameters)) {
-                case JSON -> AnomalyJson.write(page.rows(), out);
-                case CSV -> AnomalyCsv.write(page.rows(), out);
-                case TEXT -> AnomalyText.write(page.rows(), out);
-              }
-            }),
-        page);
+    return answer(AnomaliesView.of(page.rows()), page, parameters);
   }
 
   static Answer cores(Job.Cores cores, Map<String, String> parameters) {
     Page<CoreProgress> page = Page.of(cores.cores(), "cores", parameters);
-    return Answer.of(
-        render(
-            out -> {
-              switch (format(parameters)) {
-                case JSON -> ProgressText.json(page.rows(), cores.coverage(), out);
-                case CSV -> ProgressText.csv(page.rows(), out);
-                case TEXT -> {
-                  cores.coverage().writeMissing(out);
-                  ProgressText.text(page.rows(), out);
-                }
-              }
-            }),
-        page);
+    return answer(CoresView.cores(page.rows(), cores.coverage()), page, parameters);
   }
 
   static Answer parts(
@@ -251,20 +123,16 @@ final class Answers {
     List<Node> running = new ArrayList<>(List.of(nodes.self()));
     running.addAll(nodes.others());
     running.sort(Comparator.comparing(Node::getNode));
-    PartsText text = new PartsText(running, states, cores.coverage(), cores.cores());
-    return Answer.of(
-        render(
-            out -> {
-              switch (format(parameters)) {
-                case JSON -> text.json(out);
-                case CSV -> text.csv(out);
-                case TEXT -> text.text(out);
-              }
-            }));
+    return answer(PartsView.of(running, states, cores.coverage(), cores.cores()), parameters);
   }
 
   static Format format(Map<String, String> parameters) {
-    return Format.of(parameters.getOrDefault("format", "json"));
+    String name = parameters.getOrDefault("format", "json");
+    return Arrays.stream(Format.values())
+        .filter(format -> format.name().toLowerCase(Locale.ROOT).equals(name))
+        .findFirst()
+        .orElseThrow(
+            () -> new BadRequestException("unknown format " + name, "use json, csv or text"));
   }
 
   private static List<CallTree> chosen(List<CallTree> trees, Map<String, String> parameters) {
@@ -321,13 +189,11 @@ final class Answers {
     return text == null ? otherwise : Long.parseLong(text); // checked before
   }
 
-  private static String render(Renderer renderer) {
-    StringWriter out = new StringWriter();
-    try {
-      renderer.writeTo(out);
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot happen in memory", e);
-    }
-    return out.toString();
+  private static Answer answer(Rendering view, Map<String, String> parameters) {
+    return Answer.of(view.as(format(parameters)));
+  }
+
+  private static Answer answer(Rendering view, Page<?> page, Map<String, String> parameters) {
+    return Answer.of(view.as(format(parameters)), page);
   }
 }

@@ -23,6 +23,7 @@ import dev.retstack.service.export.Coverage;
 import dev.retstack.service.export.PartRow;
 import dev.retstack.service.metrics.Samples;
 import dev.retstack.service.nodes.Role;
+import dev.retstack.service.table.Format;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -34,6 +35,7 @@ import org.apache.pekko.NotUsed;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.http.javadsl.model.ContentType;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
+import org.apache.pekko.http.javadsl.model.HttpCharsets;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
@@ -255,11 +257,19 @@ public final class HttpApi {
   private static HttpResponse text(Format format, Answer answer) {
     HttpResponse response =
         HttpResponse.create()
-            .withEntity(HttpEntities.create(format.contentType(), Visible.lines(answer.text())));
+            .withEntity(HttpEntities.create(contentType(format), Visible.lines(answer.text())));
     return answer
         .page()
         .map(page -> response.addHeader(RawHeader.create(Page.HEADER, page.header())))
         .orElse(response);
+  }
+
+  private static ContentType.NonBinary contentType(Format format) {
+    return switch (format) {
+      case JSON -> ContentTypes.APPLICATION_JSON;
+      case CSV -> MediaTypes.TEXT_CSV.toContentType(HttpCharsets.UTF_8);
+      case TEXT -> ContentTypes.TEXT_PLAIN_UTF8;
+    };
   }
 
   private Route ready() {

@@ -12,9 +12,9 @@ import dev.retstack.graph.reconstruct.ClockUnit;
 import dev.retstack.graph.reconstruct.ImageTraits;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.service.table.Format;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.IOException;
-import java.io.StringWriter;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -47,18 +47,19 @@ class ContextRenderTest {
 
   @Test
   void tasksAndInterruptsHaveRowsInTheReport() throws IOException {
-    StringBuilder text = new StringBuilder();
-    ReportText.write(state().report(), text);
-    assertThat(text.toString().lines().map(line -> line.strip().replaceAll(" +", " ")))
+    assertThat(
+            ReportView.of(state().report(), 100)
+                .as(Format.TEXT)
+                .lines()
+                .map(line -> line.strip().replaceAll(" +", " ")))
         .contains(
             "CALLS OPEN UNWOUND ENDED RAN SWITCHES TASK STATE CORE COMPLETE",
             "1 0 0 0 30 1 task 0 live core0 100.00 %",
             "1 0 0 0 30 0 blocks+0x40 live core0 100.00 %",
             "COUNT TOTAL MAX INTERRUPT CORE",
             "1 10 10 32 core0");
-    StringWriter json = new StringWriter();
-    ReportJson.write(state().report(), json);
-    assertThat(json.toString()).contains("\"tasks\"", "blocks+0x40", "\"interrupts\"");
+    assertThat(ReportView.of(state().report(), 100).as(Format.JSON))
+        .contains("\"tasks\"", "blocks+0x40", "\"interrupts\"");
   }
 
   @Test
@@ -72,9 +73,8 @@ class ContextRenderTest {
         new CoreKey("s", "core0"),
         "feed",
         batch);
-    StringWriter json = new StringWriter();
-    ReportJson.write(state.report(), json);
-    JsonNode tasks = new ObjectMapper().readTree(json.toString()).get("tasks");
+    String json = ReportView.of(state.report(), 100).as(Format.JSON);
+    JsonNode tasks = new ObjectMapper().readTree(json).get("tasks");
     assertThat(tasks).hasSize(3);
     for (JsonNode task : tasks) {
       boolean later = task.get("task").asText().equals("0x77"); // began behind the loss

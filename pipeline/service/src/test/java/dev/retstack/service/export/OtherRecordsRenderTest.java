@@ -14,6 +14,7 @@ import dev.retstack.graph.reconstruct.ImageTraits;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.schema.codec.ValuesDepth;
+import dev.retstack.service.table.Format;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.ByteArrayOutputStream;
 import java.io.StringWriter;
@@ -149,9 +150,7 @@ class OtherRecordsRenderTest {
 
   @Test
   void theReportCountsSystemCallsAndFunctions() throws Exception {
-    StringWriter out = new StringWriter();
-    ReportText.write(state().report(), out);
-    assertThat(out.toString())
+    assertThat(ReportView.of(state().report(), 100).as(Format.TEXT))
         .containsPattern("1 +1 +0 +openat +riscv32")
         .containsPattern("1 +0 +2 +write +riscv32")
         .containsPattern("2 +15 +\\d+ +15.0 +15 +15 +main")

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.graph.aggregate.ForgottenSessions;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.report.AnomalySum;
@@ -15,6 +16,10 @@ import dev.retstack.graph.report.OpenCallRow;
 import dev.retstack.graph.report.TaskChoice;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.States;
+import dev.retstack.service.table.Csv;
+import dev.retstack.service.table.Format;
+import dev.retstack.service.table.Rendering;
+import dev.retstack.service.table.Units;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -23,9 +28,11 @@ import java.io.Writer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -43,26 +50,35 @@ class RendererTest {
 
   private static final Map<String, Renderer> GOLDENS =
       Map.ofEntries(
-          Map.entry("graph.txt", (s, out) -> GraphText.write(s.trees(), s.anomalies(), out)),
-          Map.entry(
-              "graph-depth-1.txt", (s, out) -> GraphText.write(s.trees(), s.anomalies(), 1, out)),
-          Map.entry("graph.json", (s, out) -> GraphJson.write(s.trees(), ALL, out)),
-          Map.entry("graph.csv", (s, out) -> GraphCsv.write(s.trees(), ALL, out)),
-          Map.entry("report.txt", (s, out) -> ReportText.write(s.report(), out)),
-          Map.entry("report.json", (s, out) -> ReportJson.write(s.report(), out)),
-          Map.entry("report.csv", (s, out) -> ReportCsv.write(s.report(), out)),
-          Map.entry("edges.csv", (s, out) -> ReportCsv.edges(s.report(), out)),
-          Map.entry("stats.csv", (s, out) -> ReportCsv.stats(s.report().stats(), out)),
-          Map.entry("anomalies.txt", (s, out) -> AnomalyText.write(s.anomalies(EACH), out)),
-          Map.entry(
-              "anomaly-groups.json",
-              (s, out) -> AnomalyJson.write(s.anomalies(AnomalySum.Query.DEFAULT), out)),
-          Map.entry(
-              "anomaly-groups.txt",
-              (s, out) -> AnomalyText.write(s.anomalies(AnomalySum.Query.DEFAULT), out)),
-          Map.entry("anomalies.json", (s, out) -> AnomalyJson.write(s.anomalies(EACH), out)),
-          Map.entry("anomalies.csv", (s, out) -> AnomalyCsv.write(s.anomalies(EACH), out)),
+          golden("graph.txt", Format.TEXT, s -> GraphView.of(s.trees(), s.anomalies(), ALL)),
+          golden("graph-depth-1.txt", Format.TEXT, s -> GraphView.of(s.trees(), s.anomalies(), 1)),
+          golden("graph.json", Format.JSON, s -> GraphView.of(s.trees(), s.anomalies(), ALL)),
+          golden("graph.csv", Format.CSV, s -> GraphView.of(s.trees(), s.anomalies(), ALL)),
+          golden("report.txt", Format.TEXT, s -> ReportView.of(s.report(), ALL)),
+          golden("report.json", Format.JSON, s -> ReportView.of(s.report(), ALL)),
+          golden("report.csv", Format.CSV, s -> ReportView.of(s.report(), ALL)),
+          golden("edges.csv", Format.CSV, s -> ReportView.edges(s.report(), ALL)),
+          golden("stats.csv", Format.CSV, RendererTest::stats),
+          golden("anomalies.txt", Format.TEXT, s -> AnomaliesView.of(s.anomalies(EACH))),
+          golden("anomaly-groups.json", Format.JSON, RendererTest::groups),
+          golden("anomaly-groups.txt", Format.TEXT, RendererTest::groups),
+          golden("anomalies.json", Format.JSON, s -> AnomaliesView.of(s.anomalies(EACH))),
+          golden("anomalies.csv", Format.CSV, s -> AnomaliesView.of(s.anomalies(EACH))),
           Map.entry("stacks.folded", (s, out) -> FoldedExport.write(s.trees(), out)));
+
+  private static Map.Entry<String, Renderer> golden(
+      String name, Format form, Function<GraphState, Rendering> view) {
+    return Map.entry(name, (state, out) -> view.apply(state).write(form, out));
+  }
+
+  private static Rendering groups(GraphState state) {
+    return AnomaliesView.of(state.anomalies(AnomalySum.Query.DEFAULT));
+  }
+
+  private static Rendering stats(GraphState state) {
+    return ReportView.stats(
+        state.report(), List.of(), ForgottenSessions.NONE, new Coverage(List.of(0), 1));
+  }
 
   static Set<String> goldens() {
     return new TreeSet<>(GOLDENS.keySet());
@@ -83,9 +99,8 @@ class RendererTest {
 
   @Test
   void jsonKeysAreTheContract() throws IOException {
-    StringWriter out = new StringWriter();
-    ReportJson.write(Samples.state().report(), out);
-    JsonNode report = new ObjectMapper().readTree(out.toString());
+    JsonNode report =
+        new ObjectMapper().readTree(ReportView.of(Samples.state().report(), ALL).as(Format.JSON));
     assertThat(keys(report))
         .containsExactly(
             "unit",
@@ -147,7 +162,11 @@ class RendererTest {
           PerfettoExport.write(s.trees(), s.anomalies(), bytes);
           out.write(bytes.toString(ISO_8859_1));
         });
-    forms.put("open.txt", (s, out) -> OpenCallText.text(OpenCallRow.of(s.trees()), 0, out));
+    forms.put(
+        "open.txt",
+        (s, out) ->
+            OpenCallsView.of(OpenCallRow.of(s.trees()), 0, Optional.empty())
+                .write(Format.TEXT, out));
     GraphState once = States.of(deep(10_000));
     GraphState twice = States.of(deep(20_000));
     for (Map.Entry<String, Renderer> form : forms.entrySet()) {

@@ -13,12 +13,13 @@ import dev.retstack.graph.report.TopSort;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.States;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Format;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.StringWriter;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -45,16 +46,6 @@ class UntracedRenderTest {
   private final List<CoreProgress> cores =
       state.cores().stream().map(core -> CoreProgress.of(0, core)).toList();
 
-  private interface Form {
-    void write(StringWriter out) throws IOException;
-  }
-
-  private static String written(Form form) throws IOException {
-    StringWriter out = new StringWriter();
-    form.write(out);
-    return out.toString();
-  }
-
   private Top top() throws IOException {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     StateTotals.of(state).writeTo(new DataOutputStream(bytes));
@@ -65,13 +56,13 @@ class UntracedRenderTest {
 
   @Test
   void theReportCountsThem() throws IOException {
-    assertThat(written(out -> ReportText.write(state.report(), out)).lines())
+    assertThat(ReportView.of(state.report(), 100).as(Format.TEXT).lines())
         .startsWith(
             "# 4 records of 1 core, 0 lost, 20 calls untraced: 9.09 % complete, times in instructions")
         .contains(
             " MISSING  CORE    WHERE                        AFTER  UNTIL  COMPLETE",
             "20 calls  core-0  ran untraced: see the stats                  9.09 %");
-    JsonNode report = JSON.readTree(written(out -> ReportJson.write(state.report(), out)));
+    JsonNode report = JSON.readTree(ReportView.of(state.report(), 100).as(Format.JSON));
     assertThat(report.path("lost").asLong(-1)).isZero();
     assertThat(report.path("untraced").asLong()).isEqualTo(20);
     assertThat(report.path("completeness").asDouble()).isEqualTo(100.0 * 4 / 44);
@@ -83,34 +74,31 @@ class UntracedRenderTest {
 
   @Test
   void coresAndTheirSumsCountThem() throws IOException {
-    List<SumText.Sum> sums = SumText.bySession(cores);
-    assertThat(written(out -> SumText.text(SumText.By.SESSION, sums, out)))
-        .contains("UNTRACED  COMPLETE", "20    9.09 %");
-    assertThat(written(out -> SumText.csv(SumText.By.SESSION, sums, out)))
-        .contains(",lost,untraced,completeness,", ",4,0,20,9.09");
     Coverage coverage = new Coverage(List.of(0), 1);
+    Document sums = CoresView.sessions(CoresView.bySession(cores), coverage);
+    assertThat(sums.as(Format.TEXT)).contains("UNTRACED  COMPLETE", "20    9.09 %");
+    assertThat(sums.as(Format.CSV)).contains(",lost,untraced,completeness", ",4,0,20,9.09");
     ForgottenSessions none = ForgottenSessions.NONE;
     JsonNode complete =
-        JSON.readTree(written(out -> SumText.completeness(cores, cores, none, coverage, out)));
+        JSON.readTree(CoresView.completeness(cores, cores, none, coverage).as(Format.JSON));
     for (JsonNode of : List.of(complete, complete.at("/byPartition/0"), complete.at("/cores/0"))) {
       assertThat(of.path("untraced").asLong()).isEqualTo(20);
       assertThat(of.path("completeness").asDouble()).isEqualTo(100.0 * 4 / 44);
     }
-    assertThat(written(out -> ProgressText.text(cores, out))).contains("LOST  UNTRACED", " 20 ");
-    assertThat(written(out -> ProgressText.csv(cores, out))).contains(",lost,untraced,", ",0,20,");
-    assertThat(JSON.readTree(written(out -> ProgressText.json(cores, out))).at("/cores/0/untraced"))
+    assertThat(CoresView.cores(cores).as(Format.TEXT)).contains("LOST  UNTRACED", " 20 ");
+    assertThat(CoresView.cores(cores).as(Format.CSV)).contains(",lost,untraced,", ",0,20,");
+    assertThat(JSON.readTree(CoresView.cores(cores).as(Format.JSON)).at("/cores/0/untraced"))
         .isEqualTo(JSON.readTree("20"));
   }
 
   @Test
   void theFirstCoresCountThem() throws IOException {
     Top top = top();
-    assertThat(written(out -> TopText.text(top, core -> core.end().name(), 5, out)))
-        .contains("4 records, 0 lost, 20 calls untraced: 9.09 % complete;", "LOST  UNTRACED");
     Coverage coverage = new Coverage(List.of(0), 1);
-    JsonNode json =
-        JSON.readTree(
-            written(out -> TopText.json(top, core -> core.end().name(), 5, coverage, out)));
+    Document view = TopView.of(top, core -> core.end().name(), 5, coverage);
+    assertThat(view.as(Format.TEXT))
+        .contains("4 records, 0 lost, 20 calls untraced: 9.09 % complete;", "LOST  UNTRACED");
+    JsonNode json = JSON.readTree(view.as(Format.JSON));
     assertThat(json.path("untraced").asLong()).isEqualTo(20);
     assertThat(json.at("/topCores/0/untraced").asLong()).isEqualTo(20);
     assertThat(json.path("completeness").asDouble()).isEqualTo(100.0 * 4 / 44);

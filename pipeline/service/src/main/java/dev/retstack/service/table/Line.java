@@ -1,14 +1,14 @@
-package dev.retstack.service.export;
+package dev.retstack.service.table;
 
 import dev.retstack.schema.wire.Visible;
 import java.io.IOException;
 
 /** How every line of text is written that is no row of a table. */
-final class Line {
+public final class Line {
   private Line() {}
 
   /** Writes one line. It stays one, and does nothing to a terminal, whatever names are in it. */
-  static void write(Appendable out, String text) throws IOException {
+  public static void write(Appendable out, String text) throws IOException {
     out.append(Visible.line(text)).append('\n');
   }
 }

@@ -1,8 +1,12 @@
-package dev.retstack.service.export;
+package dev.retstack.service.table;
 
 import dev.retstack.schema.wire.Visible;
 import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * Lines of comma-separated values as RFC 4180 has them, CRLF included. A spreadsheet takes a cell
@@ -29,6 +33,36 @@ public final class Csv {
       out.append(i == 0 ? "" : ",").append(quote(Visible.line(String.valueOf(fields[i]))));
     }
     out.append("\r\n");
+  }
+
+  /** Writes the table that is the CSV of a document. */
+  static void write(Document document, Appendable out) throws IOException {
+    for (Document.Item item : document.items()) {
+      if (item instanceof Document.CsvRows<?> rows) {
+        write(rows, new Csv(out));
+      }
+    }
+  }
+
+  private static <T> void write(Document.CsvRows<T> rows, Csv csv) throws IOException {
+    Table<T> table = rows.table();
+    int[] columns = IntStream.range(0, table.size()).filter(table::isInCsv).toArray();
+    csv.line(Arrays.stream(columns).mapToObj(table::name).toArray());
+    for (T row : rows.rows()) {
+      csv.line(Arrays.stream(columns).mapToObj(i -> cell(table.value(i, row))).toArray());
+    }
+  }
+
+  /** A value as one field; a list is divided by semicolons. */
+  private static Object cell(Object value) {
+    return switch (value) {
+      case null -> "";
+      case Table.Hex(long address) -> Units.hex(address);
+      case Table.TaskId(long task) -> Long.toUnsignedString(task);
+      case Table.Percent(double share) -> share;
+      case List<?> all -> all.stream().map(String::valueOf).collect(Collectors.joining(";"));
+      default -> value;
+    };
   }
 
   private static String quote(String field) {

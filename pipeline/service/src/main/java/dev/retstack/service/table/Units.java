@@ -1,4 +1,4 @@
-package dev.retstack.service.export;
+package dev.retstack.service.table;
 
 import dev.retstack.graph.reconstruct.ClockUnit;
 import java.math.BigDecimal;
@@ -9,7 +9,7 @@ public final class Units {
   private Units() {}
 
   /** Name of a unit in words. */
-  static String name(ClockUnit unit) {
+  public static String name(ClockUnit unit) {
     return switch (unit) {
       case INSTRUCTIONS -> "instructions";
       case NANOSECONDS -> "ns";
@@ -18,7 +18,7 @@ public final class Units {
   }
 
   /** Short name of a unit at the head of a column. */
-  static String column(ClockUnit unit) {
+  public static String column(ClockUnit unit) {
     return switch (unit) {
       case INSTRUCTIONS -> "insn";
       case NANOSECONDS -> "ns";
@@ -38,7 +38,7 @@ public final class Units {
   }
 
   /** An address, or a value of unknown meaning, as people read it. */
-  static String hex(long value) {
+  public static String hex(long value) {
     return "0x" + Long.toHexString(value);
   }
 }

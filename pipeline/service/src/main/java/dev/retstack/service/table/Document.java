@@ -1,0 +1,111 @@
+package dev.retstack.service.table;
+
+import java.io.IOException;
+import java.io.Writer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a view says, in order: lines and tables for text, fields for JSON, one table for CSV. It is
+ * built first and then written in the form that was asked for, so that no form leaves out what
+ * another one has by an oversight.
+ */
+public final class Document implements Rendering {
+  /** Something that one form has, or all of them have. */
+  sealed interface Item {}
+
+  /** A line of text. */
+  record TextLine(String text) implements Item {}
+
+  /** A table as text. */
+  record TextRows<T>(Table<T> table, List<T> rows) implements Item {}
+
+  /** A field of the JSON object; without a name its value is the whole JSON. */
+  record Field(String name, Object value) implements Item {}
+
+  /** The table that is the CSV, or goes on with the rows of another type under its own header. */
+  record CsvRows<T>(Table<T> table, List<T> rows) implements Item {}
+
+  private final List<Item> items = new ArrayList<>();
+
+  /** An object of JSON: names and values in turn, in this order. */
+  public static Map<String, Object> object(Object... namesAndValues) {
+    Map<String, Object> fields = new LinkedHashMap<>();
+    for (int i = 0; i < namesAndValues.length; i += 2) {
+      fields.put((String) namesAndValues[i], namesAndValues[i + 1]);
+    }
+    return fields;
+  }
+
+  /** Text: a line. */
+  public Document line(String text) {
+    items.add(new TextLine(text));
+    return this;
+  }
+
+  /** Text: an empty line. */
+  public Document gap() {
+    return line("");
+  }
+
+  /** Text: a table. */
+  public <T> Document text(Table<T> table, List<T> rows) {
+    items.add(new TextRows<>(table, rows));
+    return this;
+  }
+
+  /** Text: a table behind an empty line, where it has rows. */
+  public <T> Document textIfAny(Table<T> table, List<T> rows) {
+    return rows.isEmpty() ? this : gap().text(table, rows);
+  }
+
+  /**
+   * JSON: a field.
+   *
+   * @param value as in a {@link Table}; or a map, which becomes an object
+   */
+  public Document field(String name, Object value) {
+    items.add(new Field(name, value));
+    return this;
+  }
+
+  /** JSON: an array of objects. */
+  public <T> Document rows(String name, Table<T> table, List<T> rows) {
+    return field(name, new Table.Rows<>(table, rows));
+  }
+
+  /** JSON: an array of objects, where it has any. */
+  public <T> Document rowsIfAny(String name, Table<T> table, List<T> rows) {
+    return rows.isEmpty() ? this : rows(name, table, rows);
+  }
+
+  /** CSV: the table. */
+  public <T> Document csv(Table<T> table, List<T> rows) {
+    items.add(new CsvRows<>(table, rows));
+    return this;
+  }
+
+  /**
+   * A table in every form.
+   *
+   * @param name of the field in JSON; empty where the array is the whole JSON
+   */
+  public <T> Document table(String name, Table<T> table, List<T> rows) {
+    return rows(name, table, rows).csv(table, rows).text(table, rows);
+  }
+
+  List<Item> items() {
+    return items;
+  }
+
+  @Override
+  public void write(Format form, Writer out) throws IOException {
+    switch (form) {
+      case TEXT -> TextTable.write(this, out);
+      case JSON -> Json.write(this, out);
+      case CSV -> Csv.write(this, out);
+    }
+  }
+}

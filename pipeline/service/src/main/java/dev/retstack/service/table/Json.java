@@ -1,0 +1,113 @@
+package dev.retstack.service.table;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.StreamWriteConstraints;
+import com.fasterxml.jackson.core.StreamWriteFeature;
+import java.io.IOException;
+import java.io.Writer;
+import java.util.Map;
+
+/** How all JSON is written: as it is made, in a fixed order of fields, addresses as "0x..". */
+public final class Json {
+  // calls nest as deep as ret_stack, each level an object and an array
+  private static final JsonFactory FACTORY =
+      JsonFactory.builder()
+          .streamWriteConstraints(
+              StreamWriteConstraints.builder().maxNestingDepth(Integer.MAX_VALUE).build())
+          .disable(StreamWriteFeature.AUTO_CLOSE_TARGET)
+          .build();
+
+  private Json() {}
+
+  /** Something that writes one JSON value. */
+  public interface Value {
+    void writeTo(JsonGenerator json) throws IOException;
+  }
+
+  /** Writes one value and a line end. */
+  public static void write(Value value, Writer out) throws IOException {
+    try (JsonGenerator json = FACTORY.createGenerator(out)) {
+      value.writeTo(json);
+    }
+    out.write('\n');
+  }
+
+  /** A 64-bit number that JavaScript would not keep: an address, or a value found in a slot. */
+  public static void hex(JsonGenerator json, String field, long value) throws IOException {
+    json.writeStringField(field, Units.hex(value));
+  }
+
+  /** Writes the JSON of a document: one object of its fields, or the array that it is. */
+  static void write(Document document, Writer out) throws IOException {
+    write(
+        json -> {
+          boolean open = false;
+          for (Document.Item item : document.items()) {
+            if (item instanceof Document.Field field) {
+              if (field.name().isEmpty()) {
+                value(field.value(), json);
+                return;
+              }
+              if (!open) {
+                json.writeStartObject();
+                open = true;
+              }
+              json.writeFieldName(field.name());
+              value(field.value(), json);
+            }
+          }
+          json.writeEndObject();
+        },
+        out);
+  }
+
+  /** Writes any value that a {@link Table} or a {@link Document} may have. */
+  private static void value(Object value, JsonGenerator json) throws IOException {
+    switch (value) {
+      case String text -> json.writeString(text);
+      case Long number -> json.writeNumber(number);
+      case Integer number -> json.writeNumber(number);
+      case Double number -> json.writeNumber(number);
+      case Boolean flag -> json.writeBoolean(flag);
+      case Enum<?> one -> json.writeString(one.name());
+      case Table.Hex(long address) -> json.writeString(Units.hex(address));
+      case Table.TaskId(long task) -> json.writeString(Units.hex(task));
+      case Table.Percent(double share) -> json.writeNumber(share);
+      case Table.Rows<?> rows -> rows(rows, json);
+      case Map<?, ?> fields -> {
+        json.writeStartObject();
+        for (Map.Entry<?, ?> field : fields.entrySet()) {
+          json.writeFieldName(String.valueOf(field.getKey()));
+          value(field.getValue(), json);
+        }
+        json.writeEndObject();
+      }
+      case Iterable<?> all -> {
+        json.writeStartArray();
+        for (Object one : all) {
+          value(one, json);
+        }
+        json.writeEndArray();
+      }
+      default -> throw new IllegalArgumentException("no form for " + value.getClass());
+    }
+  }
+
+  private static <T> void rows(Table.Rows<T> rows, JsonGenerator json) throws IOException {
+    Table<T> table = rows.table();
+    json.writeStartArray();
+    for (T row : rows.rows()) {
+      json.writeStartObject();
+      for (int i = 0; i < table.size(); i++) {
+        Object value = table.isInJson(i) ? table.value(i, row) : null;
+        if (value != null) {
+          json.writeFieldName(table.name(i));
+          value(value, json);
+        }
+      }
+      json.writeEndObject();
+    }
+    json.writeEndArray();
+  }
+}

@@ -1,0 +1,195 @@
+package dev.retstack.service.table;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.function.Function;
+
+/**
+ * The columns of a view, each with its name and where its value comes from. JSON and CSV have all
+ * data columns in order; text has those of {@link #headed}, or all.
+ *
+ * <p>A value is a string, a number, a boolean, an enum, a list, or one of the records here. An
+ * empty optional and null mean that the row has none: JSON leaves the field out, the others leave
+ * the cell empty. Tables are immutable.
+ *
+ * @param <R> a row
+ */
+public final class Table<R> {
+  /** An address, or a value of unknown meaning: 0x and hex digits in every form. */
+  public record Hex(long value) {}
+
+  /** A share in percent: text never rounds it up, since 100 % means that nothing is missing. */
+  public record Percent(double value) {}
+
+  /**
+   * A task's id, which is unsigned: hex in JSON, since JavaScript has no number for all of them,
+   * decimal elsewhere.
+   */
+  public record TaskId(long value) {}
+
+  /** Rows of another table inside a row, or behind a name of a document: JSON alone has them. */
+  public record Rows<T>(Table<T> table, List<T> rows) {
+    public Rows {
+      rows = List.copyOf(rows);
+    }
+  }
+
+  /**
+   * One column.
+   *
+   * @param name the field's name in JSON and CSV
+   * @param right whether text aligns it right
+   * @param forms which forms have it
+   */
+  private record Column<R>(String name, boolean right, Forms forms, Function<? super R, ?> value) {
+    Object of(R row) {
+      return switch (value.apply(row)) {
+        case OptionalInt number -> number.isPresent() ? number.getAsInt() : null;
+        case OptionalLong number -> number.isPresent() ? number.getAsLong() : null;
+        case Optional<?> one -> one.orElse(null);
+        case null -> null;
+        case Object one -> one;
+      };
+    }
+  }
+
+  private enum Forms {
+    ALL,
+    TEXT,
+    JSON
+  }
+
+  /** A column of the text form. */
+  record Heading(String text, int column) {}
+
+  private final List<Column<R>> columns;
+  private final List<Heading> headings;
+
+  /** A table without columns. */
+  public Table() {
+    this(List.of(), List.of());
+  }
+
+  private Table(List<Column<R>> columns, List<Heading> headings) {
+    this.columns = List.copyOf(columns);
+    this.headings = List.copyOf(headings);
+  }
+
+  /** And a column of words. */
+  public Table<R> text(String name, Function<? super R, ?> value) {
+    return and(new Column<>(name, false, Forms.ALL, value));
+  }
+
+  /** And a column of numbers. */
+  public Table<R> number(String name, Function<? super R, ?> value) {
+    return and(new Column<>(name, true, Forms.ALL, value));
+  }
+
+  /** And a column of words that only text has, since the others say it in other columns. */
+  public Table<R> onlyText(String name, Function<? super R, ?> value) {
+    return and(new Column<>(name, false, Forms.TEXT, value));
+  }
+
+  /** And a column of numbers that only text has, written as they are to be read. */
+  public Table<R> onlyTextNumber(String name, Function<? super R, ?> value) {
+    return and(new Column<>(name, true, Forms.TEXT, value));
+  }
+
+  /** And a field that only JSON has. */
+  public Table<R> onlyJson(String name, Function<? super R, ?> value) {
+    return and(new Column<>(name, false, Forms.JSON, value));
+  }
+
+  /** And rows of another table in each row, which only JSON has. */
+  public <T> Table<R> rows(String name, Table<T> table, Function<? super R, List<T>> rows) {
+    return onlyJson(name, row -> new Rows<>(table, rows.apply(row)));
+  }
+
+  private Table<R> and(Column<R> column) {
+    List<Column<R>> all = new ArrayList<>(columns);
+    all.add(column);
+    return new Table<>(all, headings);
+  }
+
+  /** And the columns of another table, of what a row holds. */
+  public <T> Table<R> and(Table<T> other, Function<? super R, ? extends T> part) {
+    List<Column<R>> all = new ArrayList<>(columns);
+    for (Column<T> column : other.columns) {
+      all.add(
+          new Column<>(
+              column.name(),
+              column.right(),
+              column.forms(),
+              row -> column.value().apply(part.apply(row))));
+    }
+    return new Table<>(all, headings);
+  }
+
+  /**
+   * The same columns; text has these, in this order.
+   *
+   * @param headings {@code HEADING=column}, or {@code HEADING} of the column of that name in lower
+   *     case
+   */
+  public Table<R> headed(String... headings) {
+    List<Heading> chosen = new ArrayList<>();
+    for (String heading : headings) {
+      int cut = heading.indexOf('=');
+      String text = cut < 0 ? heading : heading.substring(0, cut);
+      chosen.add(new Heading(text, find(cut < 0 ? heading : heading.substring(cut + 1))));
+    }
+    return new Table<>(columns, chosen);
+  }
+
+  private int find(String name) {
+    for (int i = 0; i < columns.size(); i++) {
+      if (columns.get(i).name().equalsIgnoreCase(name)) {
+        return i;
+      }
+    }
+    throw new IllegalArgumentException("no column " + name);
+  }
+
+  /** Columns of the text form. */
+  List<Heading> headings() {
+    if (!headings.isEmpty()) {
+      return headings;
+    }
+    List<Heading> all = new ArrayList<>();
+    for (int i = 0; i < columns.size(); i++) {
+      if (columns.get(i).forms() != Forms.JSON) {
+        all.add(new Heading(columns.get(i).name().toUpperCase(java.util.Locale.ROOT), i));
+      }
+    }
+    return all;
+  }
+
+  /** Number of columns, of all forms. */
+  int size() {
+    return columns.size();
+  }
+
+  String name(int column) {
+    return columns.get(column).name();
+  }
+
+  boolean isRight(int column) {
+    return columns.get(column).right();
+  }
+
+  boolean isInJson(int column) {
+    return columns.get(column).forms() != Forms.TEXT;
+  }
+
+  boolean isInCsv(int column) {
+    return columns.get(column).forms() == Forms.ALL;
+  }
+
+  /** What a row has in a column, or null. */
+  Object value(int column, R row) {
+    return columns.get(column).of(row);
+  }
+}

@@ -1,0 +1,90 @@
+package dev.retstack.service.table;
+
+import dev.retstack.schema.wire.Visible;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Rows in columns as wide as their longest cell. A heading that ends in {@code >} aligns right. */
+public final class TextTable {
+  private static final String GAP = "  ";
+
+  /** Columns are as wide as this at most: one long name in many rows would fill the disk. */
+  private static final int WIDTH_MAX = 200;
+
+  private final List<String[]> rows = new ArrayList<>();
+  private final boolean[] right;
+  private final int[] width;
+
+  public TextTable(String... headings) {
+    right = new boolean[headings.length];
+    width = new int[headings.length];
+    String[] head = headings.clone();
+    for (int i = 0; i < head.length; i++) {
+      right[i] = head[i].endsWith(">");
+      head[i] = right[i] ? head[i].substring(0, head[i].length() - 1) : head[i];
+    }
+    row(head);
+  }
+
+  public void row(String... given) {
+    String[] cells = given.clone();
+    for (int i = 0; i < cells.length; i++) {
+      cells[i] = Visible.line(cells[i]);
+      width[i] = Math.max(width[i], Math.min(cells[i].length(), WIDTH_MAX));
+    }
+    rows.add(cells);
+  }
+
+  public void write(Appendable out) throws IOException {
+    for (String[] cells : rows) {
+      StringBuilder line = new StringBuilder();
+      for (int i = 0; i < cells.length; i++) {
+        String pad = " ".repeat(Math.max(0, width[i] - cells[i].length()));
+        line.append(i == 0 ? "" : GAP);
+        line.append(right[i] ? pad + cells[i] : cells[i] + pad);
+      }
+      out.append(line.toString().stripTrailing()).append('\n');
+    }
+  }
+
+  /** Writes the lines and tables of a document. */
+  static void write(Document document, Appendable out) throws IOException {
+    for (Document.Item item : document.items()) {
+      if (item instanceof Document.TextLine(String text)) {
+        Line.write(out, text);
+      } else if (item instanceof Document.TextRows<?> rows) {
+        write(rows, out);
+      }
+    }
+  }
+
+  private static <T> void write(Document.TextRows<T> rows, Appendable out) throws IOException {
+    Table<T> table = rows.table();
+    List<Table.Heading> headings = table.headings();
+    TextTable text =
+        new TextTable(
+            headings.stream()
+                .map(heading -> heading.text() + (table.isRight(heading.column()) ? ">" : ""))
+                .toArray(String[]::new));
+    for (T row : rows.rows()) {
+      text.row(
+          headings.stream()
+              .map(heading -> cell(table.value(heading.column(), row)))
+              .toArray(String[]::new));
+    }
+    text.write(out);
+  }
+
+  private static String cell(Object value) {
+    return switch (value) {
+      case null -> "";
+      case Table.Hex(long address) -> Units.hex(address);
+      case Table.TaskId(long task) -> Long.toUnsignedString(task);
+      case Table.Percent(double share) -> Units.percent(share);
+      case List<?> all -> all.stream().map(String::valueOf).collect(Collectors.joining(","));
+      default -> String.valueOf(value);
+    };
+  }
+}
