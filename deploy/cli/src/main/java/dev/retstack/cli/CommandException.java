@@ -39,11 +39,6 @@ public final class CommandException extends RuntimeException {
     return new CommandException(ExitCode.ENVIRONMENT, message, cause);
   }
 
-  /** The other members of a pipeline go on without this one. */
-  public static CommandException putOut(String message) {
-    return new CommandException(ExitCode.PUT_OUT, message, null);
-  }
-
   /** One of {@link ExitCode}. */
   public int exitCode() {
     return exitCode;

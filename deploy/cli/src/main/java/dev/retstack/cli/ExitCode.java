@@ -17,9 +17,6 @@ public final class ExitCode {
   /** Something outside is missing or refuses: a library, a port, a broker, a disk. */
   public static final int ENVIRONMENT = 4;
 
-  /** A member of the pipeline was put out of its cluster, since it could not reach the others. */
-  public static final int PUT_OUT = 5;
-
   /** A core faulted: the guest or the emulator failed, and so the run is not whole. */
   public static final int FAULTED = 6;
 

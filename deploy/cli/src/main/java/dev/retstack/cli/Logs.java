@@ -14,7 +14,6 @@ import ch.qos.logback.core.FileAppender;
 import ch.qos.logback.core.OutputStreamAppender;
 import dev.retstack.schema.wire.Visible;
 import java.nio.file.Path;
-import java.util.List;
 import org.slf4j.LoggerFactory;
 
 /** Where the log lines of the libraries go. Never to standard output: that is for data. */
@@ -81,10 +80,8 @@ public final class Logs {
     Logger root = context.getLogger(Logger.ROOT_LOGGER_NAME);
     root.setLevel(level);
     root.addAppender(appender);
-    // connections to a member that died, each in many words; of members Membership tells
-    for (String noise : List.of("cluster", "remote", "stream.Materializer")) {
-      context.getLogger("org.apache.pekko." + noise).setLevel(Level.ERROR);
-    }
+    // connections of a stream that ended, each in many words
+    context.getLogger("org.apache.pekko.stream.Materializer").setLevel(Level.ERROR);
     if (level == Level.ERROR) {
       // as it leaves a group that has put it out already; what stops it is thrown, and told by us
       context

@@ -48,8 +48,7 @@ import picocli.CommandLine.Spec;
       "",
       "\"retstack VERB --help\" explains a verb.",
       "Exit codes: 0 done, 1 findings where asked to fail on them, 2 usage,",
-      "3 bad input, 4 something on this machine is missing, 5 a member of the pipeline",
-      "was put out of its cluster."
+      "3 bad input, 4 something on this machine is missing."
     },
     subcommands = {
       DemoVerb.class,

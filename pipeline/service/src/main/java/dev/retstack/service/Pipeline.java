@@ -29,10 +29,6 @@ import org.apache.pekko.http.javadsl.ServerBinding;
 public final class Pipeline implements AutoCloseable {
   private static final Duration LAST_CHECKPOINTS = Duration.ofMinutes(2);
 
-  /** One that was put out hands over what it can in this time; others take it from the log. */
-  private static final Duration LAST_CHECKPOINTS_OUT = Duration.ofSeconds(5);
-
-  private static final Duration LAST_REQUESTS_OUT = Duration.ofSeconds(1);
   private static final Duration LAST_REQUESTS = Duration.ofSeconds(5);
 
   private final ActorSystem<?> system;
@@ -69,10 +65,7 @@ public final class Pipeline implements AutoCloseable {
     onShutdown(
         CoordinatedShutdown.PhaseServiceUnbind(),
         "http",
-        () ->
-            binding
-                .terminate(isOut() ? LAST_REQUESTS_OUT : LAST_REQUESTS)
-                .thenApply(_ -> Done.done()));
+        () -> binding.terminate(LAST_REQUESTS).thenApply(_ -> Done.done()));
     onShutdown(
         CoordinatedShutdown.PhaseServiceRequestsDone(),
         "partitions",
@@ -80,10 +73,7 @@ public final class Pipeline implements AutoCloseable {
             ingest.isEmpty()
                 ? CompletableFuture.completedFuture(Done.done())
                 : AskPattern.ask(
-                    ingest.get(),
-                    Ingest.Stop::new,
-                    isOut() ? LAST_CHECKPOINTS_OUT : LAST_CHECKPOINTS,
-                    system.scheduler()));
+                    ingest.get(), Ingest.Stop::new, LAST_CHECKPOINTS, system.scheduler()));
     CoordinatedShutdown.get(system)
         .addTask(
             CoordinatedShutdown.PhaseServiceStop(),
@@ -94,17 +84,6 @@ public final class Pipeline implements AutoCloseable {
                       readers.run();
                       return Done.done();
                     }));
-  }
-
-  /**
-   * Whether the other members go on without this one: the cluster was split, and this side of it
-   * has to end.
-   */
-  public boolean isOut() {
-    return CoordinatedShutdown.get(system)
-        .getShutdownReason()
-        .filter(reason -> reason.equals(CoordinatedShutdown.clusterDowningReason()))
-        .isPresent();
   }
 
   /** Why it ended by itself, where the state that it was given is of another version. */

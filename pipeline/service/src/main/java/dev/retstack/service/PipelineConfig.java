@@ -4,14 +4,12 @@ import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.aggregate.LateLimits;
 import dev.retstack.graph.aggregate.TimeRules;
 import dev.retstack.schema.wire.Topics;
-import dev.retstack.service.cluster.ClusterSettings;
 import dev.retstack.service.ingest.KafkaSettings;
 import dev.retstack.service.nodes.Role;
 import dev.retstack.service.query.HttpSettings;
 import dev.retstack.service.reconstruct.PartitionSettings;
 import java.time.Duration;
 import java.util.EnumSet;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 
@@ -24,7 +22,6 @@ import java.util.Set;
  *     checkpoints
  * @param partitions partitions of the events topic where this member has to create it
  * @param roles what this member does
- * @param cluster how other members can join it; empty for one that others only ask over HTTP
  * @param http how the HTTP side serves; beyond loopback only with a token and TLS
  * @param checkpointInterval longest time between a chunk and the checkpoint that holds it
  * @param checkpointChunks chunks after which a checkpoint is taken earlier than that
@@ -45,7 +42,6 @@ public record PipelineConfig(
     String groupId,
     int partitions,
     Set<Role> roles,
-    Optional<ClusterSettings> cluster,
     HttpSettings http,
     Duration checkpointInterval,
     int checkpointChunks,
@@ -111,7 +107,6 @@ public record PipelineConfig(
     }
     http.requireSafe();
     var _ = kafka.member(); // settings that do not go together are told before anything starts
-    cluster.ifPresent(ClusterSettings::requireSafe);
   }
 
   /** Of a heap of so many bytes, what states may hold unless one says otherwise. */
@@ -127,7 +122,6 @@ public record PipelineConfig(
         DEFAULT_GROUP,
         8,
         EnumSet.allOf(Role.class),
-        Optional.empty(),
         HttpSettings.LOCAL,
         Duration.ofSeconds(5),
         4096,
@@ -154,7 +148,6 @@ public record PipelineConfig(
     private String groupId;
     private int partitions;
     private Set<Role> roles;
-    private Optional<ClusterSettings> cluster;
     private HttpSettings http;
     private Duration checkpointInterval;
     private int checkpointChunks;
@@ -174,7 +167,6 @@ public record PipelineConfig(
       groupId = from.groupId;
       partitions = from.partitions;
       roles = from.roles;
-      cluster = from.cluster;
       http = from.http;
       checkpointInterval = from.checkpointInterval;
       checkpointChunks = from.checkpointChunks;
@@ -210,12 +202,6 @@ public record PipelineConfig(
     /** Less than everything. */
     public Builder roles(Set<Role> some) {
       roles = some;
-      return this;
-    }
-
-    /** Others can join it. */
-    public Builder cluster(ClusterSettings settings) {
-      cluster = Optional.of(settings);
       return this;
     }
 
@@ -306,7 +292,6 @@ public record PipelineConfig(
           groupId,
           partitions,
           roles,
-          cluster,
           http,
           checkpointInterval,
           checkpointChunks,

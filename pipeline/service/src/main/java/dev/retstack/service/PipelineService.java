@@ -1,11 +1,8 @@
 package dev.retstack.service;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
+import com.typesafe.config.ConfigFactory;
 import dev.retstack.graph.reconstruct.StateBudget;
-import dev.retstack.service.cluster.ClusterSettings;
-import dev.retstack.service.cluster.ClusterSystem;
-import dev.retstack.service.cluster.Membership;
-import dev.retstack.service.cluster.Sides;
 import dev.retstack.service.ingest.EndOffsets;
 import dev.retstack.service.ingest.GroupMember;
 import dev.retstack.service.ingest.ImageFeed;
@@ -42,7 +39,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.pekko.Done;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
@@ -77,7 +73,7 @@ public final class PipelineService {
   public static Pipeline start(PipelineConfig config) throws IOException, InterruptedException {
     // both take their time, and neither needs the other
     CompletableFuture<ActorSystem<SpawnProtocol.Command>> making =
-        CompletableFuture.supplyAsync(() -> system(config));
+        CompletableFuture.supplyAsync(PipelineService::system);
     try {
       TopicSizes sizes;
       Map<TopicPartition, Long> imageEnds;
@@ -89,11 +85,7 @@ public final class PipelineService {
                 admin.partitions(config.topics().anomalies()));
         imageEnds = admin.endOffsets(config.topics().images());
       }
-      return start(
-          config,
-          await("be a member" + config.cluster().map(PipelineService::place).orElse(""), making),
-          sizes,
-          imageEnds);
+      return start(config, await("start the actors", making), sizes, imageEnds);
     } catch (IOException | InterruptedException | RuntimeException e) {
       var _ = making.thenAccept(ActorSystem::terminate);
       throw e;
@@ -156,17 +148,7 @@ public final class PipelineService {
             config.topics().anomalies(),
             topicSizes.anomalies(),
             IsolationLevel.READ_COMMITTED);
-    Optional<Membership> membership =
-        config
-            .cluster()
-            .map(
-                cluster ->
-                    new Membership(
-                        system,
-                        cluster,
-                        nodes,
-                        new Sides(config.kafka(), config.topics().sides(), config.groupId())));
-    Job job = new Job(queries, nodes, fleets, membership, config.http(), ends, config.limits());
+    Job job = new Job(queries, nodes, fleets, config.http(), ends, config.limits());
     ImageFeed feed =
         new ImageFeed(config.kafka(), imageEnds, images, meters.images(), system::terminate);
     Runnable readers =
@@ -174,7 +156,6 @@ public final class PipelineService {
           feed.close();
           imageReader.close();
           fleets.close();
-          membership.ifPresent(Membership::close);
           job.close();
           ends.close();
           anomalyEnds.close();
@@ -192,7 +173,7 @@ public final class PipelineService {
               meters,
               fleets,
               ends,
-              membership,
+              job.watch(),
               config.groupId(),
               config.topics().events(),
               shares.state());
@@ -209,14 +190,14 @@ public final class PipelineService {
       HttpApi api = new HttpApi(job, readiness, config.topics(), scrape, followers, config.http());
       ServerBinding binding = bind(config.http(), system, api);
       int port = binding.localAddress().getPort();
-      membership.ifPresent(Membership::start);
+      job.watch().start();
       fleets.start();
       nodes.start(config.http().authority(port), config.http().url(port));
       CompletableFuture<OtherVersionException> refused = new CompletableFuture<>();
       var _ = refused.thenRun(system::terminate);
       Optional<ActorRef<Ingest.Command>> ingest =
           ingests
-              ? Optional.of(ingest(config, system, partitions, member, refused, membership))
+              ? Optional.of(ingest(config, system, partitions, member, refused))
               : Optional.empty();
       return new Pipeline(system, binding, config.http(), nodes, readers, ingest, queries, refused);
     } catch (IOException | InterruptedException | RuntimeException e) {
@@ -230,8 +211,7 @@ public final class PipelineService {
       ActorSystem<SpawnProtocol.Command> system,
       ActorRef<Partitions.Command> partitions,
       GroupMember member,
-      CompletableFuture<OtherVersionException> refused,
-      Optional<Membership> membership)
+      CompletableFuture<OtherVersionException> refused)
       throws IOException, InterruptedException {
     return spawn(
         system,
@@ -241,10 +221,7 @@ public final class PipelineService {
             config.groupId(),
             partitions,
             member,
-            refused::complete,
-            membership
-                .map(Membership::joined)
-                .orElse(CompletableFuture.completedFuture(Done.done()))),
+            refused::complete),
         "ingest");
   }
 
@@ -308,14 +285,13 @@ public final class PipelineService {
     }
   }
 
-  private static ActorSystem<SpawnProtocol.Command> system(PipelineConfig config) {
+  private static ActorSystem<SpawnProtocol.Command> system() {
+    ClassLoader loader = PipelineService.class.getClassLoader();
     return ActorSystem.create(
-        SpawnProtocol.create(), "retstack", ClusterSystem.setup(config.cluster(), config.roles()));
-  }
-
-  private static String place(ClusterSettings cluster) {
-    return " at %s:%d (--cluster-port 0 takes any free port)"
-        .formatted(cluster.host(), cluster.port());
+        SpawnProtocol.create(),
+        "retstack",
+        ConfigFactory.load(
+            loader, ConfigFactory.parseResourcesAnySyntax(loader, "retstack-service")));
   }
 
   private static Throwable root(Throwable failure) {

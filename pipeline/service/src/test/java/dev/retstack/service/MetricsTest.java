@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.report.Report;
-import dev.retstack.service.cluster.ClusterSettings;
 import dev.retstack.service.metrics.Metric;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.Scraped;
@@ -89,8 +88,7 @@ class MetricsTest {
   void everyNameIsInTheReadmeWithItsTypeAndNoOtherIs() throws Exception {
     bench.produceAll();
     poison("not a chunk");
-    try (Pipeline pipeline =
-        PipelineService.start(bench.config().but().cluster(ClusterSettings.LOCAL).build())) {
+    try (Pipeline pipeline = PipelineService.start(bench.config())) {
       bench.awaitEnded(pipeline);
       bench.awaitScrape(pipeline, p -> p.sum("retstack_http_requests_total") > 0);
       Scraped page = bench.scrape(pipeline);

@@ -99,11 +99,6 @@ public record Topics(String prefix) {
     return name("fleets");
   }
 
-  /** Which side of a split between members goes on; private to the pipeline. */
-  public String sides() {
-    return name("sides");
-  }
-
   /** Every topic, in the order of the data. */
   public List<String> all() {
     return List.of(
@@ -117,7 +112,6 @@ public record Topics(String prefix) {
         deadLetters(),
         state(),
         nodes(),
-        sides(),
         fleets());
   }
 

@@ -6,7 +6,6 @@ import dev.retstack.cli.Logs;
 import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.option.CheckpointOptions;
-import dev.retstack.cli.option.ClusterOptions;
 import dev.retstack.cli.option.ImageOptions;
 import dev.retstack.cli.option.KafkaOptions;
 import dev.retstack.cli.option.LateOptions;
@@ -15,8 +14,6 @@ import dev.retstack.cli.option.TotalTimeOptions;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
-import dev.retstack.service.cluster.ClusterSettings;
-import dev.retstack.service.cluster.ClusterTls;
 import dev.retstack.service.ingest.GroupProtocol;
 import dev.retstack.service.ingest.KafkaSettings;
 import dev.retstack.service.ingest.OtherVersionException;
@@ -28,7 +25,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -47,8 +43,7 @@ import picocli.CommandLine.Option;
     footer = {
       "  retstack pipeline --http-port 7070",
       "  retstack pipeline --http-port 0 --role ingest",
-      "  retstack pipeline --http-port 0 --group-protocol consumer",
-      "  retstack pipeline --http-port 0 --cluster-port 0 --stable-after 20"
+      "  retstack pipeline --http-port 0 --group-protocol consumer"
     })
 public final class PipelineVerb extends Verb {
   @Option(
@@ -135,7 +130,6 @@ public final class PipelineVerb extends Verb {
   private Long spanThreshold;
 
   @Mixin private CheckpointOptions checkpoints;
-  @Mixin private ClusterOptions cluster;
   @Mixin private StateOptions state;
   @Mixin private LateOptions late;
   @Mixin private ImageOptions images;
@@ -167,7 +161,6 @@ public final class PipelineVerb extends Verb {
               .roles(roles.isEmpty() ? EnumSet.allOf(Role.class) : roles)
               .http(http());
       state.stateBytes().ifPresent(builder::stateBytes);
-      builder.cluster(clusterSettings());
       if (spanThreshold != null) {
         builder.spanThreshold(spanThreshold);
       }
@@ -185,9 +178,6 @@ public final class PipelineVerb extends Verb {
                   group, link.settings().bootstrap(), pipeline.httpUri(), pipeline.httpUri()));
       var _ = pipeline.stopped().thenRun(shutdown::request);
       shutdown.await();
-      if (pipeline.isOut()) {
-        throw out(config.groupId());
-      }
       if (pipeline.refusal().isPresent()) {
         throw refused(pipeline.refusal().get());
       }
@@ -215,22 +205,6 @@ public final class PipelineVerb extends Verb {
 
   private static CommandException refused(OtherVersionException e) {
     return CommandException.badInput(e.getMessage(), e);
-  }
-
-  private static CommandException out(String group) {
-    return CommandException.putOut(
-        ("this member was put out of the cluster of group %s: it could not reach the others, who go"
-                + " on with its partitions, and nothing is lost: start it again, it joins them once"
-                + " it reaches them")
-            .formatted(group));
-  }
-
-  /** Members are reached as their HTTP side is, and show the same certificate. */
-  private ClusterSettings clusterSettings() {
-    ClusterSettings settings = cluster.settings(httpHost, Optional.ofNullable(advertised));
-    return keystore == null || keystorePassword == null
-        ? settings
-        : settings.tls(ClusterTls.read(keystore, keystorePassword));
   }
 
   private HttpSettings http() {

@@ -83,13 +83,6 @@ class ChaosTest {
     }
   }
 
-  @Test
-  void aMemberIsFrozenUntilItIsPutOut() throws Exception {
-    try (Job job = stage.job("put-out")) {
-      Stage.tell("aMemberIsFrozenUntilItIsPutOut", job, new PutOutMember(job).run());
-    }
-  }
-
   /** Within this, partitions of a dead member are read by another. */
   private static Duration bound(Job job) {
     return job.session().plus(NodeKills.AFTER_SESSION);

@@ -113,9 +113,7 @@ record Job(
   }
 
   private String options() {
-    // a member that is frozen for long is put out by the others, and ends: that is a row of its own
-    String patience = topics.prefix().equals("freezes") ? "--stable-after 120" : "";
-    return "--bootstrap %s --prefix %s --partitions %d --group %s %s %s %s"
+    return "--bootstrap %s --prefix %s --partitions %d --group %s %s %s"
         .formatted(
             brokers.bootstrap(),
             topics.prefix(),
@@ -125,7 +123,6 @@ record Job(
               case CLASSIC -> "--kafka session.timeout.ms=" + SESSION_MILLIS;
               case CONSUMER -> "--group-protocol consumer"; // the broker has the times
             },
-            patience,
             MORE);
   }
 

@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.retstack.cli.ExitCode;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;
@@ -14,8 +13,6 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -32,9 +29,6 @@ final class Member {
   private static final Pattern SAMPLE =
       Pattern.compile("(retstack_\\w+)\\{partition=\"(\\d+)\"\\} (\\S+)");
 
-  private static final Pattern CLUSTER =
-      Pattern.compile("retstack_cluster_members\\{state=\"(\\w+)\"\\} (\\S+)");
-
   private static final Duration SCRAPE = Duration.ofSeconds(3);
 
   /** It writes its last checkpoints before it goes. */
@@ -49,7 +43,6 @@ final class Member {
   private final URI url;
   private final int number;
   private Process process;
-  private int timesPutOut;
   private CompletableFuture<Long> endNanos = new CompletableFuture<>();
 
   /**
@@ -153,22 +146,12 @@ final class Member {
     Processes.signal(process, "CONT");
   }
 
-  /** Does what a supervisor does: one that the others put out is started again. */
-  void supervise() throws IOException {
-    if (process.isAlive()) {
-      return;
-    }
-    if (process.exitValue() != ExitCode.PUT_OUT) {
+  /** A member that was not asked to end runs on, whatever happens. */
+  void requireAlive() throws IOException {
+    if (!process.isAlive()) {
       throw new AssertionError(
           "member %d ended by itself, exit %d: %s".formatted(number, process.exitValue(), said()));
     }
-    timesPutOut++;
-    start();
-  }
-
-  /** How often that was so. */
-  int timesPutOut() {
-    return timesPutOut;
   }
 
   boolean isAlive() {
@@ -186,25 +169,6 @@ final class Member {
       return Optional.of(Scrape.of(get("/metrics", SCRAPE)));
     } catch (IOException e) {
       return Optional.empty();
-    }
-  }
-
-  /**
-   * Members of its cluster by state, such as {@code up=2 unreachable=1}; empty where it is silent.
-   */
-  String cluster() throws InterruptedException {
-    try {
-      Matcher matcher = CLUSTER.matcher(get("/metrics", SCRAPE));
-      List<String> states = new ArrayList<>();
-      while (matcher.find()) {
-        long count = Math.round(Double.parseDouble(matcher.group(2)));
-        if (count > 0) {
-          states.add(matcher.group(1) + "=" + count);
-        }
-      }
-      return String.join(" ", states);
-    } catch (IOException e) {
-      return "";
     }
   }
 

@@ -53,10 +53,9 @@ final class NodeKills {
       fleet.end();
       Comparison same = Comparison.of(job, job.members().getFirst(), TestFleet.CORES);
       assertThat(committed.wrong()).as("one owner at a time").isEmpty();
-      return "%d kills, and %d members put out; %s; %d of %d within %d s; where nobody was left to take over %s; hit %s; %d checkpoints, %d takeovers, one owner at a time; %s"
+      return "%d kills; %s; %d of %d within %d s; where nobody was left to take over %s; hit %s; %d checkpoints, %d takeovers, one owner at a time; %s"
           .formatted(
               script.faults().size(),
-              job.members().stream().mapToInt(Member::timesPutOut).sum(),
               Recovery.figures(recoveries),
               Recovery.within(recoveries, bound),
               recoveries.size(),

@@ -58,7 +58,7 @@ record Recovery(int partitions, long given, long opened, long flowing) {
       }
       Map<Member, Member.Scrape> scrapes = new HashMap<>();
       for (Member member : asked) {
-        member.supervise();
+        member.requireAlive();
         member.scrape().ifPresent(scrape -> scrapes.put(member, scrape));
       }
       for (Wait wait : List.copyOf(left.values())) {

@@ -139,12 +139,10 @@ class KubernetesTest {
     List<String> arguments = container.getArgs();
     assertThat(arguments.get(arguments.indexOf("--http-port") + 1)).isEqualTo("" + port);
     assertThat(service.getSpec().getPorts().getFirst().getPort()).isEqualTo(port);
-    int clusterPort = container.getPorts().getLast().getContainerPort();
-    assertThat(arguments.get(arguments.indexOf("--cluster-port") + 1)).isEqualTo("" + clusterPort);
     assertThat(policy.getSpec().getIngress())
         .flatExtracting(rule -> rule.getPorts())
         .extracting(opened -> opened.getPort().getIntVal())
-        .containsExactly(port, clusterPort);
+        .containsExactly(port);
     int partitions = Integer.parseInt(arguments.get(arguments.indexOf("--partitions") + 1));
     assertThat(scaler.getSpec().getMaxReplicas()).isLessThanOrEqualTo(partitions);
     for (var probe :

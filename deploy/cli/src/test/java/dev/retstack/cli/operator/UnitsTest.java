@@ -134,10 +134,7 @@ class UnitsTest {
     }
   }
 
-  /**
-   * A member that was put out of its cluster ends with exit code 5, and has to be started again;
-   * one that meets another version with 3, and cannot do anything about it.
-   */
+  /** A member that meets another version ends with 3, and nothing gets better by a new start. */
   @Test
   void membersAreStartedAgainWhereThatHelps() throws Exception {
     Path unit = UNITS.resolve("retstack-pipeline@.service");

@@ -15,11 +15,13 @@ public final class PartsView {
    * The members and the partitions of a job.
    *
    * @param nodes members that run, in order
-   * @param states what the cluster has each of them for, by its name; "none" where it is in no
-   *     cluster, or in another one
+   * @param unreachable why the member that answers does not reach some of them, by their name
    */
   public static Document of(
-      List<Node> nodes, Map<String, String> states, Coverage coverage, List<CoreProgress> cores) {
+      List<Node> nodes,
+      Map<String, String> unreachable,
+      Coverage coverage,
+      List<CoreProgress> cores) {
     Table<Node> members =
         new Table<Node>()
             .text("node", Node::getNode)
@@ -32,8 +34,9 @@ public final class PartsView {
                         .filter(part -> part.node().equals(node.getNode()))
                         .count())
             .number("startedAt", Node::getStartedAt)
-            .text("cluster", node -> states.getOrDefault(node.getNode(), "none"))
-            .headed("NODE", "ROLES", "PARTITIONS", "CLUSTER", "URL");
+            .text("state", node -> unreachable.containsKey(node.getNode()) ? "unreachable" : "up")
+            .text("reason", node -> unreachable.get(node.getNode()))
+            .headed("NODE", "ROLES", "PARTITIONS", "STATE", "URL", "REASON");
     Table<PartRow> parts =
         PartRow.PARTS
             .number("cores", part -> part.isMissing() ? null : cores(part, cores))

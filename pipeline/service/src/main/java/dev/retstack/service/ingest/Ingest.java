@@ -4,7 +4,6 @@ import dev.retstack.service.reconstruct.Partitions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.pekko.Done;
@@ -36,11 +35,6 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
   /** Drains the stream, writes the last checkpoints, leaves the group; then answers and stops. */
   public record Stop(ActorRef<Done> replyTo) implements Command {}
 
-  /** Others that can be joined were; after a while it may run. */
-  private enum Joined implements Command {
-    INSTANCE
-  }
-
   private enum Run implements Command {
     INSTANCE
   }
@@ -70,7 +64,6 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
    * @param member what the group gives this one
    * @param onRefusal hears of state that only another release reads: then this member gave up its
    *     partitions, and does not join again
-   * @param mayRun when it may: a member that cannot reach the others leaves the partitions to them
    */
   public static Behavior<Command> create(
       KafkaSettings kafka,
@@ -78,8 +71,7 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
       String group,
       ActorRef<Partitions.Command> partitions,
       GroupMember member,
-      Consumer<OtherVersionException> onRefusal,
-      CompletionStage<Done> mayRun) {
+      Consumer<OtherVersionException> onRefusal) {
     return Behaviors.setup(
         context ->
             Behaviors.withTimers(
@@ -93,8 +85,7 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
                           partitions,
                           member,
                           EventStream.FEED_WAIT);
-                  return new Ingest(
-                      context, timers, stream::run, partitions, member, onRefusal, mayRun);
+                  return new Ingest(context, timers, stream::run, partitions, member, onRefusal);
                 }));
   }
 
@@ -104,8 +95,7 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
       Supplier<EventStream.Running> stream,
       ActorRef<Partitions.Command> partitions,
       GroupMember member,
-      Consumer<OtherVersionException> onRefusal,
-      CompletionStage<Done> mayRun) {
+      Consumer<OtherVersionException> onRefusal) {
     super(context);
     this.onRefusal = onRefusal;
     context.setLoggerName(Ingest.class);
@@ -113,13 +103,13 @@ public final class Ingest extends AbstractMatchingBehavior<Ingest.Command> {
     this.stream = stream;
     this.partitions = partitions;
     this.member = member;
-    context.pipeToSelf(mayRun, (_, _) -> Joined.INSTANCE);
+    context.getSelf().tell(Run.INSTANCE);
   }
 
   @Override
   public Behavior<Command> onMessage(Command command) {
     return switch (command) {
-      case Joined _, Run _ -> run();
+      case Run _ -> run();
       case Ended m -> onEnded(m.failure());
       case Released m -> onReleased(m.failure());
       case Stop m -> onStop(m);

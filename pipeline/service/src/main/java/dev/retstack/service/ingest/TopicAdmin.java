@@ -144,7 +144,6 @@ public final class TopicAdmin implements AutoCloseable {
         brokersTime(topic(topics.deadLetters(), 1, log)),
         checkpoints(brokersTime(topic(topics.state(), partitions, table))),
         announcements(topic(topics.nodes(), 1, table + "," + log)),
-        announcements(topic(topics.sides(), 1, log)),
         heartbeats(topic(topics.fleets(), 1, table + "," + log)));
   }
 

@@ -39,8 +39,8 @@ public enum Metric {
       true, "images_refused", "records of the images topic that hold no image which can be used"),
 
   MEMBER_INFO(false, "member_info", "always 1; names the group and the events topic"),
-  CLUSTER_MEMBERS(
-      false, "cluster_members", "members of the cluster as this one sees them, by state"),
+  MEMBERS(
+      false, "members", "members of the group that run, by state: up, or unreachable from here"),
   STATE_HELD_BYTES(
       false,
       "state_held_bytes",

@@ -25,10 +25,7 @@ public final class NodeFeed extends TopicFeed {
 
   private final NodeTable table;
   private volatile Node self;
-  private volatile ClusterMark cluster = ClusterMark.NONE;
-  private volatile boolean hasNews;
   private volatile List<Node> running = List.of();
-  private volatile List<NodeTable.Announced> inOrder = List.of();
 
   /**
    * A member that has no address yet.
@@ -68,20 +65,14 @@ public final class NodeFeed extends TopicFeed {
     return self;
   }
 
+  /** The members that run as far as the topic says, this one among them once it is told there. */
+  List<Node> running() {
+    return running;
+  }
+
   /** The members that run as far as is known, this one not among them. */
   public List<Node> others() {
     return running.stream().filter(node -> !node.getNode().equals(self.getNode())).toList();
-  }
-
-  /** Says where this member can be joined, at once. */
-  public void joinAt(ClusterMark mark) {
-    cluster = mark;
-    hasNews = true;
-  }
-
-  /** The members that run as far as is known, this one among them, in the order they came in. */
-  public List<NodeTable.Announced> inOrder() {
-    return inOrder;
   }
 
   @Override
@@ -91,18 +82,14 @@ public final class NodeFeed extends TopicFeed {
     consumer.seekToBeginning(partition);
     long said = System.nanoTime() - INTERVAL.toNanos();
     while (!isClosed()) {
-      if (hasNews || System.nanoTime() - said >= INTERVAL.toNanos()) {
-        hasNews = false;
+      if (System.nanoTime() - said >= INTERVAL.toNanos()) {
         said = System.nanoTime();
-        var record = new ProducerRecord<>(topic(), key(), ConfluentFrame.encode(self));
-        cluster.addTo(record.headers());
-        say(producer, record);
+        say(producer, new ProducerRecord<>(topic(), key(), ConfluentFrame.encode(self)));
       }
       for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
         NodeRecords.tell(table, record);
       }
       running = table.running();
-      inOrder = table.inOrder();
     }
   }
 

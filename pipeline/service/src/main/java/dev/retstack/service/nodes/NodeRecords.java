@@ -61,7 +61,7 @@ public final class NodeRecords {
     String key = new String(record.key(), UTF_8);
     try {
       Node node = record.value() == null ? null : decode(record, Node.class);
-      table.heard(key, node, ClusterMark.of(record.headers()), record.timestamp());
+      table.heard(key, node, record.timestamp());
     } catch (CorruptChunkException e) {
       // of a later version, or somebody else's: the others are still there
       log.debug(

@@ -21,18 +21,7 @@ public final class NodeTable {
   /** Members that are known; whoever announces more is not heard. */
   static final int NODES_MAX = 4096;
 
-  /**
-   * What a member said of itself.
-   *
-   * @param cluster where it can be joined; empty where it cannot
-   */
-  public record Announced(Node node, ClusterMark cluster) {}
-
-  private record Entry(Announced said, long millis) {
-    Node node() {
-      return said.node();
-    }
-  }
+  private record Entry(Node node, long millis) {}
 
   private final String group;
   private final Map<String, Entry> entries = new LinkedHashMap<>();
@@ -52,13 +41,11 @@ public final class NodeTable {
    * Takes a record of the topic.
    *
    * @param node what it says; null where the member took it back
-   * @param cluster where it can be joined
    * @param millis when the broker had it
    */
-  public void heard(String key, Node node, ClusterMark cluster, long millis) {
+  public void heard(String key, Node node, long millis) {
     long now = time.at(millis);
-    Entry before = entries.get(key);
-    if (node == null || (before != null && isAnother(before, node))) {
+    if (node == null) {
       entries.remove(key);
     }
     if (entries.size() >= NODES_MAX && !entries.containsKey(key)) {
@@ -66,22 +53,12 @@ public final class NodeTable {
     }
     boolean room = entries.size() < NODES_MAX || entries.containsKey(key);
     if (node != null && node.getGroup().equals(group) && room) {
-      entries.put(key, new Entry(new Announced(node, cluster), now));
+      entries.put(key, new Entry(node, now));
     }
-  }
-
-  /** Whether it is to stand behind those who came meanwhile: it was away, or began anew. */
-  private boolean isAnother(Entry before, Node node) {
-    return isOver(before) || before.node().getStartedAt() != node.getStartedAt();
   }
 
   private boolean isOver(Entry entry) {
     return time.now() - entry.millis() > EXPIRY_MILLIS;
-  }
-
-  /** Members that run, in the order in which they came. */
-  public List<Announced> inOrder() {
-    return entries.values().stream().filter(entry -> !isOver(entry)).map(Entry::said).toList();
   }
 
   /** Members that run, those heard of last first. */

@@ -119,11 +119,14 @@ final class Answers {
   }
 
   static Answer parts(
-      Job.Cores cores, NodeFeed nodes, Map<String, String> states, Map<String, String> parameters) {
+      Job.Cores cores,
+      NodeFeed nodes,
+      Map<String, String> unreachable,
+      Map<String, String> parameters) {
     List<Node> running = new ArrayList<>(List.of(nodes.self()));
     running.addAll(nodes.others());
     running.sort(Comparator.comparing(Node::getNode));
-    return answer(PartsView.of(running, states, cores.coverage(), cores.cores()), parameters);
+    return answer(PartsView.of(running, unreachable, cores.coverage(), cores.cores()), parameters);
   }
 
   static Format format(Map<String, String> parameters) {

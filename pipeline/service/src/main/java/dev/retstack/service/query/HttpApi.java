@@ -198,7 +198,7 @@ public final class HttpApi {
   }
 
   private Answer parts(Job.Cores cores, Map<String, String> parameters) {
-    return Answers.parts(cores, job.nodes(), job.states(), parameters);
+    return Answers.parts(cores, job.nodes(), job.watch().unreachable(), parameters);
   }
 
   /** A member that does not have the role sends those who ask on to one that does. */

@@ -6,14 +6,12 @@ import dev.retstack.graph.reconstruct.CoreEnd;
 import dev.retstack.graph.report.CoreSum;
 import dev.retstack.graph.report.TopBuilder;
 import dev.retstack.schema.Node;
-import dev.retstack.service.cluster.Membership;
 import dev.retstack.service.export.Coverage;
 import dev.retstack.service.export.PartRow;
 import dev.retstack.service.ingest.EndOffsets;
 import dev.retstack.service.nodes.Deaths;
 import dev.retstack.service.nodes.FleetFeed;
 import dev.retstack.service.nodes.NodeFeed;
-import dev.retstack.service.nodes.NodeTable;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.reconstruct.StateCopy;
 import java.util.ArrayDeque;
@@ -43,7 +41,7 @@ public final class Job implements AutoCloseable {
   private final Queries own;
   private final NodeFeed nodes;
   private final FleetFeed fleets;
-  private final Optional<Membership> membership;
+  private final PeerWatch watch;
   private final PeerClient peers;
   private final EndOffsets ends;
   private final GraphLimits limits;
@@ -53,22 +51,20 @@ public final class Job implements AutoCloseable {
    * A member's view of its job.
    *
    * @param fleets which sessions have lost their fleets
-   * @param membership whom it reaches; empty where others cannot join it
    * @param ends of the events topic
    */
   public Job(
       Queries own,
       NodeFeed nodes,
       FleetFeed fleets,
-      Optional<Membership> membership,
       HttpSettings http,
       EndOffsets ends,
       GraphLimits limits) {
     this.own = own;
     this.nodes = nodes;
     this.fleets = fleets;
-    this.membership = membership;
     this.peers = new PeerClient(http);
+    this.watch = new PeerWatch(peers, nodes);
     this.ends = ends;
     this.limits = limits;
     this.room = new HeapRoom(http.heldBytesMax());
@@ -165,20 +161,9 @@ public final class Job implements AutoCloseable {
     return nodes;
   }
 
-  /** What the cluster has each member for, by the member's name; those not in it are not there. */
-  Map<String, String> states() {
-    Map<String, String> states = new HashMap<>();
-    membership.ifPresent(
-        cluster -> {
-          Map<String, String> members = cluster.members();
-          for (NodeTable.Announced one : nodes.inOrder()) {
-            String state = members.get(one.cluster().address());
-            if (state != null) {
-              states.put(one.node().getNode(), state);
-            }
-          }
-        });
-    return states;
+  /** Which of the others this member reaches. */
+  public PeerWatch watch() {
+    return watch;
   }
 
   /** Partitions that this member owns, one after the other. */
@@ -193,10 +178,9 @@ public final class Job implements AutoCloseable {
         own.parts(kind, share)
             .thenApply(parts -> new PeerClient.Said(nodes.self().getNode(), parts, ""))
             .toCompletableFuture());
-    Map<String, String> states = states();
+    Map<String, String> unreachable = watch.unreachable();
     for (Node node : nodes.others()) {
-      boolean isSilent = Membership.UNREACHABLE.equals(states.get(node.getNode()));
-      asked.add(peers.ask(node, kind, share, isSilent));
+      asked.add(peers.ask(node, kind, share, unreachable.containsKey(node.getNode())));
     }
     return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
         .thenCombine(
@@ -266,6 +250,7 @@ public final class Job implements AutoCloseable {
 
   @Override
   public void close() {
+    watch.close();
     peers.close();
   }
 }

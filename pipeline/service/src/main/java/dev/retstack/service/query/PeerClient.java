@@ -35,9 +35,7 @@ final class PeerClient implements AutoCloseable {
   /** A member that runs begins its answer at once. */
   private static final Duration FIRST = Duration.ofSeconds(5);
 
-  /**
-   * One that the cluster has for silent is hardly there; it is asked, since it may be slow only.
-   */
+  /** One that was not reached a moment ago is hardly there; it is asked, since it may be back. */
   private static final Duration SILENT = Duration.ofSeconds(1);
 
   /** Bytes read of an answer that is none. */
@@ -74,7 +72,7 @@ final class PeerClient implements AutoCloseable {
   /**
    * Asks one member; the answer always comes.
    *
-   * @param isSilent whether the cluster does not reach it
+   * @param isSilent whether it was not reached a moment ago
    */
   CompletableFuture<Said> ask(Node node, Part.Kind kind, HeapRoom.Share room, boolean isSilent) {
     Duration first = isSilent ? SILENT : FIRST;
@@ -87,10 +85,33 @@ final class PeerClient implements AutoCloseable {
               closeQuietly(body.get());
               synchronized (parts) {
                 String why = failure == null ? "" : why(failure, first);
-                String silent = isSilent && !why.isEmpty() ? "unreachable in the cluster: " : "";
-                return new Said(node.getNode(), parts, silent + why);
+                return new Said(node.getNode(), parts, why);
               }
             });
+  }
+
+  /** Whether a member is reached: empty where it is, otherwise why not. */
+  CompletableFuture<String> look(Node node) {
+    return CompletableFuture.runAsync(() -> checkLive(node), threads)
+        .handle((_, failure) -> failure == null ? "" : why(failure, FIRST));
+  }
+
+  private void checkLive(Node node) {
+    try {
+      URI url = URI.create(node.getUrl()).resolve(Endpoint.LIVE.path());
+      HttpResponse<Void> response =
+          http.send(
+              HttpRequest.newBuilder(url).timeout(FIRST).build(),
+              HttpResponse.BodyHandlers.discarding());
+      if (response.statusCode() != 200) {
+        throw new IOException("it answered " + response.statusCode());
+      }
+    } catch (IOException | IllegalArgumentException e) {
+      throw new CompletionException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CompletionException(e);
+    }
   }
 
   private void read(

@@ -3,7 +3,6 @@ package dev.retstack.service.query;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.CoreEnd;
 import dev.retstack.graph.reconstruct.StateBudget;
-import dev.retstack.service.cluster.Membership;
 import dev.retstack.service.ingest.EndOffsets;
 import dev.retstack.service.metrics.Meters;
 import dev.retstack.service.metrics.Metric;
@@ -25,7 +24,7 @@ public final class Scrape {
   private final Meters meters;
   private final FleetFeed fleets;
   private final EndOffsets ends;
-  private final Optional<Membership> membership;
+  private final PeerWatch watch;
   private final String group;
   private final String topic;
   private final StateBudget state;
@@ -33,7 +32,7 @@ public final class Scrape {
   /**
    * A scrape of one member.
    *
-   * @param membership whom it reaches; empty where others cannot join it
+   * @param watch which of the others it reaches
    * @param topic the events topic
    * @param state bytes that the states of its partitions may hold
    */
@@ -42,7 +41,7 @@ public final class Scrape {
       Meters meters,
       FleetFeed fleets,
       EndOffsets ends,
-      Optional<Membership> membership,
+      PeerWatch watch,
       String group,
       String topic,
       StateBudget state) {
@@ -51,7 +50,7 @@ public final class Scrape {
     this.meters = meters;
     this.fleets = fleets;
     this.ends = ends;
-    this.membership = membership;
+    this.watch = watch;
     this.group = group;
     this.topic = topic;
   }
@@ -79,12 +78,7 @@ public final class Scrape {
     samples.add(
         Metric.PARTITIONS_UNANSWERED, measures.values().stream().filter(Optional::isEmpty).count());
     samples.add(Metric.LAG_UNKNOWN, found.isPresent() ? 0 : 1);
-    membership.ifPresent(
-        cluster ->
-            cluster
-                .counts()
-                .forEach(
-                    (state, count) -> samples.add(Metric.CLUSTER_MEMBERS, count, "state", state)));
+    watch.counts().forEach((state, count) -> samples.add(Metric.MEMBERS, count, "state", state));
     measures.forEach(
         (_, measure) ->
             measure.ifPresent(m -> add(samples, m, found.map(all -> all.get(m.partition())))));

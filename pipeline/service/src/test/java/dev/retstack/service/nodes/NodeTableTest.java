@@ -14,7 +14,6 @@ class NodeTableTest {
     table.heard(
         NodeTable.key(group, node),
         Node.newBuilder().setNode(node).setUrl("http://" + node).setGroup(group).build(),
-        ClusterMark.NONE,
         millis);
   }
 
@@ -60,7 +59,7 @@ class NodeTableTest {
   void whoTakesItBackIsGoneAtOnce() {
     heard("g", "a", 1_000);
     heard("g", "b", 1_000);
-    table.heard(NodeTable.key("g", "a"), null, ClusterMark.NONE, 1_001);
+    table.heard(NodeTable.key("g", "a"), null, 1_001);
     assertThat(running()).containsExactly("b");
   }
 
