@@ -136,6 +136,7 @@ public final class CoreGraph {
       if (reconstructor.end() != CoreEnd.RUNNING) {
         account.settle();
       }
+      tree.sealWhereBounded();
       return taken;
     } catch (RuntimeException | StackOverflowError | AssertionError e) {
       // an OutOfMemoryError is no chunk's own doing, and ends the process

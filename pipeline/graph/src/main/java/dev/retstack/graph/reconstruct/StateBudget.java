@@ -142,6 +142,11 @@ public final class StateBudget {
       return all <= region / 2 || region == 0 ? bytes : (all + region - 1) / region * region;
     }
 
+    /** Whether anything is refused or counted. */
+    public boolean isBounded() {
+      return limit != Long.MAX_VALUE;
+    }
+
     /** Bytes that it may take. */
     public long room() {
       if (limit == Long.MAX_VALUE || lenient) {

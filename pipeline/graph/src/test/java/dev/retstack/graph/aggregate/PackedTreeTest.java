@@ -4,14 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.graph.Seeds;
+import dev.retstack.graph.reconstruct.ChunkMeta;
+import dev.retstack.graph.reconstruct.ClockUnit;
 import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.reconstruct.ImageTraits;
 import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
+import dev.retstack.graph.symbol.SymbolTable;
+import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.schema.codec.ValuesDepth;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -71,6 +77,42 @@ class PackedTreeTest {
     log.bound(row, Long.MAX_VALUE);
     assertThat(log.isPacked()).isTrue();
     assertThat(written(log, 1).deadBy(row)).isEqualTo(Long.MAX_VALUE);
+  }
+
+  /** Ten thousand cores that began together did not fit until the first checkpoint packed them. */
+  @Test
+  void aFullTreeIsPackedWithItsChunkWhereTheBudgetCounts() {
+    assertThat(treeOfFullCore(new StateBudget(1 << 20, 0)).isPacked()).isTrue();
+    assertThat(treeOfFullCore(StateBudget.UNLIMITED).isPacked()).isFalse();
+  }
+
+  private static CallTreeLog treeOfFullCore(StateBudget budget) {
+    GraphState state =
+        new GraphState(GraphLimits.DEFAULT.withTreeCallsPerCore(2), TimeRules.DEFAULT, budget);
+    state.image(
+        new ImageInfo(
+            "feed",
+            "os.elf",
+            "x86_64",
+            new ImageTraits(true, true, 0xf000, 0xff00),
+            SymbolTable.of(List.of(new SymbolTable.Symbol("main", 0x1000, 0x100))),
+            Long.BYTES,
+            LongList.of(),
+            "",
+            SymbolTable.of(List.of())));
+    RecordBatch batch = new RecordBatch(6);
+    for (int call = 0; call < 3; call++) {
+      batch.add(RecordBatch.ENTRY, 10 * call, 0, 0x1000, 0x900, 0x8000, 0x40);
+      batch.add(RecordBatch.EXIT, 10 * call + 5, 0, 0x1000, 0x900, 0x8000, 0x40);
+    }
+    state.apply(
+        ChunkMeta.running(0, 0, 0, 25, ClockUnit.INSTRUCTIONS),
+        new CoreKey("s", "core0"),
+        "feed",
+        batch);
+    CallTreeLog tree = state.cores().iterator().next().tree();
+    assertThat(tree.isFull()).isTrue();
+    return tree;
   }
 
   @Test
