@@ -25,7 +25,7 @@ class MembersTest {
     PipelineConfig config = bench.config();
     try (Pipeline one = PipelineService.start(config);
         HttpAsk ask = new HttpAsk(one.httpUri())) {
-      try (Pipeline two = PipelineService.start(config)) {
+      try (Pipeline _ = PipelineService.start(config)) {
         awaitUp(ask, 2, 2);
         assertThat(ask.get("/metrics").body())
             .contains("retstack_members{state=\"unreachable\"} 0.0");

@@ -29,7 +29,7 @@ class SchemaIdsTest {
   @Test
   void topicsAreNamedByPrefixNounAndVersion() {
     assertThat(new Topics("lab").deadLetters()).isEqualTo("lab.dead-letters.v1");
-    assertThat(Topics.standard().all()).hasSize(12).doesNotHaveDuplicates();
+    assertThat(Topics.standard().all()).hasSize(11).doesNotHaveDuplicates();
     assertThatThrownBy(() -> new Topics("a b")).hasMessageContaining("topic prefix 'a b'");
   }
 }

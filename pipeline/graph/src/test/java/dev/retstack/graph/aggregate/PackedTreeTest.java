@@ -102,8 +102,8 @@ class PackedTreeTest {
             SymbolTable.of(List.of())));
     RecordBatch batch = new RecordBatch(6);
     for (int call = 0; call < 3; call++) {
-      batch.add(RecordBatch.ENTRY, 10 * call, 0, 0x1000, 0x900, 0x8000, 0x40);
-      batch.add(RecordBatch.EXIT, 10 * call + 5, 0, 0x1000, 0x900, 0x8000, 0x40);
+      batch.add(RecordBatch.ENTRY, 10L * call, 0, 0x1000, 0x900, 0x8000, 0x40);
+      batch.add(RecordBatch.EXIT, 10L * call + 5, 0, 0x1000, 0x900, 0x8000, 0x40);
     }
     state.apply(
         ChunkMeta.running(0, 0, 0, 25, ClockUnit.INSTRUCTIONS),

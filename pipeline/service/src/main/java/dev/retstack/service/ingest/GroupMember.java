@@ -110,15 +110,26 @@ public final class GroupMember {
     return known;
   }
 
+  /**
+   * Refuses to open a partition that the group has taken back: to begin its transactions would shut
+   * out whoever has it now.
+   */
+  public synchronized void requireHeld(int partition) {
+    if (!held.containsKey(partition)) {
+      throw new CommitFailedException(
+          "the group took partition %d back before it was open".formatted(partition));
+    }
+  }
+
   /** The group gave it these partitions, or none. */
-  synchronized void given(Set<Integer> partitions) {
+  public synchronized void given(Set<Integer> partitions) {
     partitions.forEach(partition -> held.put(partition, ++count));
     lost.removeAll(partitions);
     isIn = true;
   }
 
   /** The group took these back. */
-  synchronized void takenBack(Set<Integer> partitions) {
+  public synchronized void takenBack(Set<Integer> partitions) {
     held.keySet().removeAll(partitions);
   }
 

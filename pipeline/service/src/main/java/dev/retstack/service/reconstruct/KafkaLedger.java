@@ -89,6 +89,7 @@ public final class KafkaLedger implements Ledger {
 
   @Override
   public Checkpoint open() throws Exception {
+    member.requireHeld(partition);
     producer.initTransactions();
     Checkpoint last;
     try {

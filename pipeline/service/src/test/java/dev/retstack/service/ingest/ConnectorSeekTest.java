@@ -78,6 +78,7 @@ class ConnectorSeekTest {
     @Override
     public Checkpoint open() throws Exception {
       as.joined(member.commitsAs(partition));
+      as.given(Set.of(partition));
       Checkpoint found = kafka.open();
       opened.countDown();
       gate.await();

@@ -107,6 +107,9 @@ class KafkaLedgerTest {
         mine.commit(checkpoint(stayed, 1, 20, new byte[] {3}));
         try (KafkaLedger next = new KafkaLedger(kafka, topics, moving, moved, second.member())) {
           assertThat(next.open().nextOffset()).isEqualTo(10);
+          try (KafkaLedger late = new KafkaLedger(kafka, topics, moving, moved, first.member())) {
+            assertThatThrownBy(late::open).isInstanceOf(CommitFailedException.class);
+          }
           next.publish(List.of(anomaly(moved, "of the next owner")));
           next.commit(checkpoint(moved, 2, 30, new byte[] {4}));
         }

@@ -3,9 +3,11 @@ package dev.retstack.service.support;
 import dev.retstack.service.ingest.GroupMember;
 import dev.retstack.service.ingest.KafkaSettings;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -40,6 +42,12 @@ public final class JoinedGroup implements AutoCloseable {
   /** What ledgers commit as: the member as it is now. */
   public GroupMember member() {
     member.joined(metadata());
+    Set<Integer> has =
+        consumer.assignment().stream().map(TopicPartition::partition).collect(Collectors.toSet());
+    Set<Integer> gone = new HashSet<>(member.toOpen());
+    gone.removeAll(has);
+    member.takenBack(gone);
+    member.given(has);
     return member;
   }
 
