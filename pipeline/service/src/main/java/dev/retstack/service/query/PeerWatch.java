@@ -37,7 +37,16 @@ public final class PeerWatch implements AutoCloseable {
   public void start() {
     var _ =
         timer.scheduleWithFixedDelay(
-            this::look, INTERVAL_SECONDS, INTERVAL_SECONDS, TimeUnit.SECONDS);
+            this::lookAgain, INTERVAL_SECONDS, INTERVAL_SECONDS, TimeUnit.SECONDS);
+  }
+
+  /** The timer would end in silence with the first exception. */
+  private void lookAgain() {
+    try {
+      look();
+    } catch (RuntimeException e) {
+      log.warn("the other members could not be looked at: {}; trying again", e.toString());
+    }
   }
 
   /** Members that run, by Kafka, and cannot be reached from here: why, by their name. */
