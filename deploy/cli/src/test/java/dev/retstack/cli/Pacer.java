@@ -24,4 +24,9 @@ public final class Pacer {
     pacer.destroyForcibly().waitFor();
     new ProcessBuilder("kill", "-CONT", String.valueOf(paced.pid())).start().waitFor();
   }
+
+  /** Whether a fleet's note says that it has sent records; before that it tells of 0. */
+  public static boolean hasSent(String note) {
+    return note.matches(".* [1-9][0-9,]* records in .*");
+  }
 }

@@ -92,9 +92,8 @@ public final class CoverageVerb extends Verb {
         out(),
         out -> {
           switch (shape) {
-            case TEXT -> CoverageView.of(all, missing).write(Format.TEXT, out);
-            case JSON -> CoverageView.of(all, missing).write(Format.JSON, out);
-            case CSV -> CoverageView.of(all, missing).write(Format.CSV, out);
+            case TEXT, JSON, CSV ->
+                CoverageView.of(all, missing).write(Format.valueOf(shape.name()), out);
             case LCOV -> CoverageLcov.write(all, out);
           }
         });

@@ -88,7 +88,7 @@ public final class StateBudget {
     }
 
     private void reserve(long bytes) {
-      if (limit != Long.MAX_VALUE) {
+      if (isBounded()) {
         held.addAndGet(bytes - reserved);
       }
       reserved = bytes;
@@ -149,7 +149,7 @@ public final class StateBudget {
 
     /** Bytes that it may take. */
     public long room() {
-      if (limit == Long.MAX_VALUE || lenient) {
+      if (!isBounded() || lenient) {
         return Long.MAX_VALUE - used;
       }
       return whole != null

@@ -56,7 +56,13 @@ public final class AnomaliesView {
 
   /** All of them; text says so where there are none. */
   public static Document of(List<AnomalySum> anomalies) {
-    Document document = new Document().rows("", SUMS, anomalies).csv(SUMS, anomalies);
+    return new Document()
+        .rows("", SUMS, anomalies)
+        .csv(SUMS, anomalies)
+        .text(document -> text(anomalies, document));
+  }
+
+  private static void text(List<AnomalySum> anomalies, Document document) {
     if (anomalies.isEmpty()) {
       document.line("# no anomalies");
     }
@@ -67,7 +73,6 @@ public final class AnomaliesView {
         line(sum, document);
       }
     }
-    return document;
   }
 
   private static void line(AnomalySum sum, Document out) {

@@ -20,7 +20,6 @@ import dev.retstack.service.table.Units;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -230,7 +229,7 @@ public final class ReportView {
   }
 
   private static Document of(Report report, int most, Document document) {
-    text(report, most, document);
+    document.text(lines -> text(report, most, lines));
     json(report, document);
     return csv(FUNCTIONS, report.functions(), report, ContextRow::functions, document);
   }
@@ -241,13 +240,18 @@ public final class ReportView {
    * @param most edges as text at most; what is left out is counted
    */
   public static Document edges(Report report, int most) {
-    Document document = new Document();
-    head(report, document);
-    missing(report.cores(), document);
-    if (report.byTask().isEmpty()) {
-      first(EDGES_AS_TEXT, report.edges(), most, "edges", document);
-    }
-    byTask(report, row -> first(EDGES_AS_TEXT, row.edges(), most, "edges", document), document);
+    Document document =
+        new Document()
+            .text(
+                lines ->
+                    tables(
+                        report,
+                        EDGES_AS_TEXT,
+                        report.edges(),
+                        ContextRow::edges,
+                        most,
+                        "edges",
+                        lines));
     json(report, document);
     return csv(EDGES, report.edges(), report, ContextRow::edges, document);
   }
@@ -267,17 +271,13 @@ public final class ReportView {
     sums(report, document);
     document.rows("stats", STATS, report.stats()).csv(STATS, report.stats());
     ForgottenView.addTo(document, forgotten);
-    text(report, 0, document);
+    document.text(lines -> text(report, 0, lines));
     return document.rows("positions", POSITIONS, partitions);
   }
 
   private static void text(Report report, int most, Document document) {
-    head(report, document);
-    missing(report.cores(), document);
-    if (report.byTask().isEmpty()) {
-      first(FUNCTIONS, report.functions(), most, "functions", document);
-    }
-    byTask(report, row -> first(FUNCTIONS, row.functions(), most, "functions", document), document);
+    tables(
+        report, FUNCTIONS, report.functions(), ContextRow::functions, most, "functions", document);
     document.textIfAny(SYSTEM_CALLS, report.systemCalls());
     document.textIfAny(TASKS, tasks(report));
     document.textIfAny(INTERRUPTS, interrupts(report));
@@ -292,7 +292,20 @@ public final class ReportView {
     }
   }
 
-  private static void byTask(Report report, Consumer<ContextRow> table, Document document) {
+  /** What is said first, then the table; where the report is by task, that of each. */
+  private static <T> void tables(
+      Report report,
+      Table<T> table,
+      List<T> all,
+      Function<ContextRow, List<T>> ofTask,
+      int most,
+      String what,
+      Document document) {
+    head(report, document);
+    missing(report.cores(), document);
+    if (report.byTask().isEmpty()) {
+      first(table, all, most, what, document);
+    }
     boolean first = true;
     for (ContextRow row : report.byTask()) {
       String name = row.context().isTask() ? "task " + TaskText.behindTask(row.name()) : row.name();
@@ -300,7 +313,7 @@ public final class ReportView {
         document.gap();
       }
       document.line("# core %s, %s".formatted(row.context().core().core(), name));
-      table.accept(row);
+      first(table, ofTask.apply(row), most, what, document);
       first = false;
     }
   }

@@ -78,7 +78,8 @@ final class PeerClient implements AutoCloseable {
     Duration first = isSilent ? SILENT : FIRST;
     List<Part> parts = new ArrayList<>();
     AtomicReference<InputStream> body = new AtomicReference<>();
-    return CompletableFuture.runAsync(() -> read(node, kind, room, first, body, parts), threads)
+    return CompletableFuture.runAsync(
+            completing(() -> read(node, kind, room, first, body, parts)), threads)
         .orTimeout(ALL.toSeconds(), TimeUnit.SECONDS)
         .handle(
             (_, failure) -> {
@@ -92,26 +93,38 @@ final class PeerClient implements AutoCloseable {
 
   /** Whether a member is reached: empty where it is, otherwise why not. */
   CompletableFuture<String> look(Node node) {
-    return CompletableFuture.runAsync(() -> checkLive(node), threads)
+    return CompletableFuture.runAsync(completing(() -> checkLive(node)), threads)
         .handle((_, failure) -> failure == null ? "" : why(failure, FIRST));
   }
 
-  private void checkLive(Node node) {
-    try {
-      URI url = URI.create(node.getUrl()).resolve(Endpoint.LIVE.path());
-      HttpResponse<Void> response =
-          http.send(
-              HttpRequest.newBuilder(url).timeout(FIRST).build(),
-              HttpResponse.BodyHandlers.discarding());
-      if (response.statusCode() != 200) {
-        throw new IOException("it answered " + response.statusCode());
-      }
-    } catch (IOException | IllegalArgumentException e) {
-      throw new CompletionException(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new CompletionException(e);
+  private void checkLive(Node node) throws IOException, InterruptedException {
+    URI url = URI.create(node.getUrl()).resolve(Endpoint.LIVE.path());
+    HttpResponse<Void> response =
+        http.send(
+            HttpRequest.newBuilder(url).timeout(FIRST).build(),
+            HttpResponse.BodyHandlers.discarding());
+    if (response.statusCode() != 200) {
+      throw new IOException("it answered " + response.statusCode());
     }
+  }
+
+  /** A question to a member. */
+  private interface Exchange {
+    void run() throws IOException, InterruptedException;
+  }
+
+  /** The same for a future, whose failure is what went wrong. */
+  private static Runnable completing(Exchange exchange) {
+    return () -> {
+      try {
+        exchange.run();
+      } catch (IOException | IllegalArgumentException e) {
+        throw new CompletionException(e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new CompletionException(e);
+      }
+    };
   }
 
   private void read(
@@ -120,38 +133,31 @@ final class PeerClient implements AutoCloseable {
       HeapRoom.Share room,
       Duration first,
       AtomicReference<InputStream> body,
-      List<Part> parts) {
+      List<Part> parts)
+      throws IOException, InterruptedException {
     String what = kind.name().toLowerCase(Locale.ROOT);
-    try {
-      URI url = URI.create(node.getUrl());
-      if (guarded && !LiveAccess.keepsSecrets(url)) {
-        throw new IOException(
-            "it announces %s, where token and answer could be read".formatted(url));
-      }
-      HttpRequest.Builder asked =
-          HttpRequest.newBuilder(url.resolve(Endpoint.PARTS_OF.path() + "?what=" + what))
-              .timeout(first);
-      token.ifPresent(t -> asked.header("Authorization", t.authorization()));
-      HttpResponse<InputStream> response =
-          http.send(asked.build(), HttpResponse.BodyHandlers.ofInputStream());
-      body.set(response.body());
-      if (response.statusCode() != 200) {
-        throw new IOException(refusal(response));
-      }
-      PartStream.read(
-          response.body(),
-          room,
-          part -> {
-            synchronized (parts) {
-              parts.add(part);
-            }
-          });
-    } catch (IOException | IllegalArgumentException e) {
-      throw new CompletionException(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new CompletionException(e);
+    URI url = URI.create(node.getUrl());
+    if (guarded && !LiveAccess.keepsSecrets(url)) {
+      throw new IOException("it announces %s, where token and answer could be read".formatted(url));
     }
+    HttpRequest.Builder asked =
+        HttpRequest.newBuilder(url.resolve(Endpoint.PARTS_OF.path() + "?what=" + what))
+            .timeout(first);
+    token.ifPresent(t -> asked.header("Authorization", t.authorization()));
+    HttpResponse<InputStream> response =
+        http.send(asked.build(), HttpResponse.BodyHandlers.ofInputStream());
+    body.set(response.body());
+    if (response.statusCode() != 200) {
+      throw new IOException(refusal(response));
+    }
+    PartStream.read(
+        response.body(),
+        room,
+        part -> {
+          synchronized (parts) {
+            parts.add(part);
+          }
+        });
   }
 
   /** Its status and, where it gives one, its reason. */

@@ -3,9 +3,7 @@ package dev.retstack.service.table;
 import dev.retstack.schema.wire.Visible;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.List;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
@@ -49,20 +47,9 @@ public final class Csv {
     int[] columns = IntStream.range(0, table.size()).filter(table::isInCsv).toArray();
     csv.line(Arrays.stream(columns).mapToObj(table::name).toArray());
     for (T row : rows.rows()) {
-      csv.line(Arrays.stream(columns).mapToObj(i -> cell(table.value(i, row))).toArray());
+      csv.line(
+          Arrays.stream(columns).mapToObj(i -> Table.words(table.value(i, row), ";")).toArray());
     }
-  }
-
-  /** A value as one field; a list is divided by semicolons. */
-  private static Object cell(Object value) {
-    return switch (value) {
-      case null -> "";
-      case Table.Hex(long address) -> Units.hex(address);
-      case Table.TaskId(long task) -> Long.toUnsignedString(task);
-      case Table.Percent(double share) -> share;
-      case List<?> all -> all.stream().map(String::valueOf).collect(Collectors.joining(";"));
-      default -> value;
-    };
   }
 
   private static String quote(String field) {

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * What a view says, in order: lines and tables for text, fields for JSON, one table for CSV. It is
@@ -22,10 +23,13 @@ public final class Document implements Rendering {
   /** A table as text. */
   record TextRows<T>(Table<T> table, List<T> rows) implements Item {}
 
+  /** Lines and tables of text that are made when text is asked for. */
+  record TextPart(Consumer<Document> part) implements Item {}
+
   /** A field of the JSON object; without a name its value is the whole JSON. */
   record Field(String name, Object value) implements Item {}
 
-  /** The table that is the CSV, or goes on with the rows of another type under its own header. */
+  /** The table that is the CSV. */
   record CsvRows<T>(Table<T> table, List<T> rows) implements Item {}
 
   private final List<Item> items = new ArrayList<>();
@@ -53,6 +57,12 @@ public final class Document implements Rendering {
   /** Text: a table. */
   public <T> Document text(Table<T> table, List<T> rows) {
     items.add(new TextRows<>(table, rows));
+    return this;
+  }
+
+  /** Text: lines that are made only when text is asked for, since there may be very many. */
+  public Document text(Consumer<Document> part) {
+    items.add(new TextPart(part));
     return this;
   }
 
@@ -98,6 +108,11 @@ public final class Document implements Rendering {
 
   List<Item> items() {
     return items;
+  }
+
+  /** What JSON has of them. */
+  List<Field> fields() {
+    return items.stream().filter(Field.class::isInstance).map(Field.class::cast).toList();
   }
 
   @Override

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.StreamWriteConstraints;
 import com.fasterxml.jackson.core.StreamWriteFeature;
 import java.io.IOException;
 import java.io.Writer;
+import java.util.List;
 import java.util.Map;
 
 /** How all JSON is written: as it is made, in a fixed order of fields, addresses as "0x..". */
@@ -42,20 +43,15 @@ public final class Json {
   static void write(Document document, Writer out) throws IOException {
     write(
         json -> {
-          boolean open = false;
-          for (Document.Item item : document.items()) {
-            if (item instanceof Document.Field field) {
-              if (field.name().isEmpty()) {
-                value(field.value(), json);
-                return;
-              }
-              if (!open) {
-                json.writeStartObject();
-                open = true;
-              }
-              json.writeFieldName(field.name());
-              value(field.value(), json);
-            }
+          List<Document.Field> fields = document.fields();
+          if (fields.getFirst().name().isEmpty()) {
+            value(fields.getFirst().value(), json);
+            return;
+          }
+          json.writeStartObject();
+          for (Document.Field field : fields) {
+            json.writeFieldName(field.name());
+            value(field.value(), json);
           }
           json.writeEndObject();
         },

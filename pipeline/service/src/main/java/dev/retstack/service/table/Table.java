@@ -2,10 +2,12 @@ package dev.retstack.service.table;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * The columns of a view, each with its name and where its value comes from. JSON and CSV have all
@@ -161,10 +163,26 @@ public final class Table<R> {
     List<Heading> all = new ArrayList<>();
     for (int i = 0; i < columns.size(); i++) {
       if (columns.get(i).forms() != Forms.JSON) {
-        all.add(new Heading(columns.get(i).name().toUpperCase(java.util.Locale.ROOT), i));
+        all.add(new Heading(columns.get(i).name().toUpperCase(Locale.ROOT), i));
       }
     }
     return all;
+  }
+
+  /**
+   * A value in words, as text and CSV have it.
+   *
+   * @param divider between the values of a list
+   */
+  static String words(Object value, String divider) {
+    return switch (value) {
+      case null -> "";
+      case Hex(long address) -> Units.hex(address);
+      case TaskId(long task) -> Long.toUnsignedString(task);
+      case Percent(double share) -> String.valueOf(share);
+      case List<?> all -> all.stream().map(String::valueOf).collect(Collectors.joining(divider));
+      default -> String.valueOf(value);
+    };
   }
 
   /** Number of columns, of all forms. */

@@ -4,7 +4,7 @@ import dev.retstack.schema.wire.Visible;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
+import java.util.function.Consumer;
 
 /** Rows in columns as wide as their longest cell. A heading that ends in {@code >} aligns right. */
 public final class TextTable {
@@ -17,6 +17,7 @@ public final class TextTable {
   private final boolean[] right;
   private final int[] width;
 
+  /** A table with these headings. */
   public TextTable(String... headings) {
     right = new boolean[headings.length];
     width = new int[headings.length];
@@ -28,6 +29,7 @@ public final class TextTable {
     row(head);
   }
 
+  /** Adds a row of as many cells. */
   public void row(String... given) {
     String[] cells = given.clone();
     for (int i = 0; i < cells.length; i++) {
@@ -37,6 +39,7 @@ public final class TextTable {
     rows.add(cells);
   }
 
+  /** Writes all rows, the headings first. */
   public void write(Appendable out) throws IOException {
     for (String[] cells : rows) {
       StringBuilder line = new StringBuilder();
@@ -52,10 +55,15 @@ public final class TextTable {
   /** Writes the lines and tables of a document. */
   static void write(Document document, Appendable out) throws IOException {
     for (Document.Item item : document.items()) {
-      if (item instanceof Document.TextLine(String text)) {
-        Line.write(out, text);
-      } else if (item instanceof Document.TextRows<?> rows) {
-        write(rows, out);
+      switch (item) {
+        case Document.TextLine(String text) -> Line.write(out, text);
+        case Document.TextRows<?> rows -> write(rows, out);
+        case Document.TextPart(Consumer<Document> part) -> {
+          Document lines = new Document();
+          part.accept(lines);
+          write(lines, out);
+        }
+        case Document.Field _, Document.CsvRows<?> _ -> {}
       }
     }
   }
@@ -78,13 +86,8 @@ public final class TextTable {
   }
 
   private static String cell(Object value) {
-    return switch (value) {
-      case null -> "";
-      case Table.Hex(long address) -> Units.hex(address);
-      case Table.TaskId(long task) -> Long.toUnsignedString(task);
-      case Table.Percent(double share) -> Units.percent(share);
-      case List<?> all -> all.stream().map(String::valueOf).collect(Collectors.joining(","));
-      default -> String.valueOf(value);
-    };
+    return value instanceof Table.Percent(double share)
+        ? Units.percent(share)
+        : Table.words(value, ",");
   }
 }
