@@ -27,6 +27,7 @@ enum stop {
   ASK_REGIONS, /* the guest's mappings have changed */
   ASK_TRIGGER, /* the function at stop_value is entered, and something is to be done */
   ASK_TRAMPOLINE, /* make a trampoline to stop_value, or say that there is none */
+  ASK_HOME,       /* make a home for stop_value, or say that there is no room */
   ASK_SMASHED, /* a frame below the block seems to have returned by an overwritten slot: stop_value, after block stop_count */
   ASK_ENTRY_TASK, /* whose ret_stack an entry is of: its slot is stop_value, the caller's frame pointer stop_fp */
   ASK_EXIT_TASK, /* the same of an exit, at the handler slot or trampoline in stop_value */
@@ -167,7 +168,7 @@ struct frame {
   uint64_t watched; /* watch_of() the stack pointer above which the frame may have been left; UNWATCHED: the slot is a register */
   uint64_t up; /* as in struct site */
   int16_t card;
-  uint16_t trampoline; /* one more than the index of the one it returns through; 0: through its handler slot */
+  uint16_t way; /* one more than the index of the home or trampoline it returns at; 0: at its handler slot */
   int16_t special; /* FRAME_.., and above FRAME_FORMAT_SHIFT the format of the value returned */
   int8_t tail;
   int8_t framed;
@@ -181,7 +182,7 @@ struct given_up {
   uint64_t ret_p;
   uint64_t from_pc;
   uint64_t up; /* as in struct site */
-  uint64_t place; /* handler slot, or from their number on trampoline, by which it returns */
+  uint64_t place; /* handler slot, or from their number on home or trampoline, by which it returns */
 };
 
 enum { FRESH = 16 };
@@ -190,11 +191,22 @@ enum { FRESH = 16 };
 struct trampoline {
   uint64_t target;
   uint32_t misses_left; /* other addresses that fall here until one of them gets the place */
-  uint16_t number; /* one more than its index; 0: there can be none */
+  uint16_t number; /* one more than HOMES and its index; 0: there can be none */
   uint16_t given; /* how often the place was */
 };
 
 enum { TRAMPOLINES = 64, TRAMPOLINE_SHIFT = 58 };
+
+/*
+ * A place of one return address alone, through the mailbox: while frames are kept that were taken for dead, no other frame
+ * returns through a handler slot. So the word in a slot says where it leads, whoever copied it and whatever was forgotten.
+ */
+struct home {
+  uint64_t target;
+  uint16_t number; /* one more than its index; 0: empty */
+};
+
+enum { HOMES = 1 << 11, HOME_SHIFT = 5 };
 
 /* What the record of an entry will say, should it be written. */
 struct late {
@@ -281,6 +293,7 @@ struct core {
   uint64_t regions_stale;
 
   uint64_t landing_start;
+  uint64_t homes_start; /* landing_start: there are none */
   uint64_t handlers_end;
   uint64_t landing_shift;
   uint64_t handlers; /* a power of two */
@@ -356,6 +369,10 @@ struct core {
   uint64_t given_up_count;
   uint64_t given_up_stale; /* 1: Java knows others by now */
   uint64_t unsure; /* 1: those are wanted for what goes on: ASK_WHICH_GIVEN_UP */
+  const struct home *homes; /* by target; NULL: none yet */
+  uint64_t home_mask;
+  uint64_t home_word; /* bytes from a home to the word that says where it goes on; 0: the mailbox */
+  uint64_t homes_full; /* 1: no more can be made */
   uint64_t revived; /* with ANSWER_GIVEN_UP: where it goes on */
   uint64_t met; /* the block of which Java has said what there is to say of unwinders; UNMET */
 };
@@ -367,7 +384,7 @@ static void stop_before(uc_engine *uc, struct core *c, uint64_t address, int rea
 }
 
 /* Where the search for an address begins in a table: each 64 bytes of code have 8 entries side by side. */
-static inline uint64_t home(uint64_t address) {
+static inline uint64_t bucket(uint64_t address) {
   return (((address >> 6) * UINT64_C(0x9e3779b97f4a7c15)) >> 32 << 3) | (address >> 3 & 7);
 }
 

@@ -10,7 +10,7 @@ static int enter(uc_engine *uc, struct core *c, const struct site *site) {
     return enter_by_rules(uc, c, site);
   }
   const struct card *card = &c->cards[site->card];
-  struct taken t = {NULL, 0, 0, 0, NULL};
+  struct taken t = {NULL, 0, 0, 0, NULL, NONE, 0};
   uint64_t fp;
   if (!take_slot(uc, c, card, site, &t, &fp)) {
     return STOP_NONE;
@@ -21,16 +21,16 @@ static int enter(uc_engine *uc, struct core *c, const struct site *site) {
   if (ret_stack_is_small(c)) {
     return ASK_FRAMES;
   }
-  int64_t tail_caller = tail_caller_of(c, site, &t);
-  uint16_t trampoline = 0;
-  if (tail_caller < 0) {
-    if (!has_trampoline(c, t.from, &trampoline)) {
-      return ASK_TRAMPOLINE;
+  look_for_tail_call(c, site, &t);
+  uint16_t way = 0;
+  if (__builtin_expect(t.tail_called, 0)) {
+    if (c->unsure) {
+      return ASK_WHICH_GIVEN_UP;
     }
-  } else if (c->unsure) {
-    return ASK_WHICH_GIVEN_UP;
+  } else if (!has_trampoline(c, t.from, &way)) {
+    return ASK_TRAMPOLINE;
   }
-  uint64_t keep = living(c, card, tail_caller, t.ret_p, fp);
+  uint64_t keep = living(c, card, t.tail_caller, t.ret_p, fp);
   if (__builtin_expect(keep != c->frame_count, 0) && !give_up(c, keep)) {
     return ASK_GIVEN_UP;
   }
@@ -38,7 +38,10 @@ static int enter(uc_engine *uc, struct core *c, const struct site *site) {
     overrun(c, site, t.from);
     return STOP_NONE;
   }
-  uint64_t index = hijack(uc, c, site, &t, tail_caller >= 0, 0, trampoline);
+  if (__builtin_expect(c->any_given_up && way == 0, 0) && !has_home(c, &t, &way)) {
+    return ASK_HOME;
+  }
+  uint64_t index = hijack(uc, c, site, &t, 0, way);
   record(c, RECORD_ENTRY, index, site->self_pc, t.from & c->code_mask, t.ret_p, fp);
   return STOP_NONE;
 }
@@ -50,7 +53,7 @@ static __attribute__((noinline)) void called(uc_engine *uc, struct core *c, cons
     c->unhijackable++;
     return;
   }
-  uint64_t i = home(back) & c->site_mask;
+  uint64_t i = bucket(back) & c->site_mask;
   while (c->sites[i].used && c->sites[i].key != back) {
     i = (i + 1) & c->site_mask;
   }

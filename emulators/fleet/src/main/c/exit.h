@@ -6,7 +6,7 @@
 #include "ret_stack.h"
 #include "rules.h"
 
-/* The frame that exits through a trampoline: the topmost nearly always. */
+/* The frame that exits through a home or trampoline: the topmost nearly always. */
 HOT int64_t leaving_through(const struct core *c, uint16_t number, uint64_t above) {
   int64_t top = (int64_t)c->frame_count - 1;
   if (top >= 0 && returns_through(c, top, number) && (top == 0 || c->frames[top - 1].ret_p >= above)) {
@@ -18,24 +18,31 @@ HOT int64_t leaving_through(const struct core *c, uint16_t number, uint64_t abov
 /* The frame that exits through a handler slot. */
 HOT int64_t leaving_by(const struct core *c, int64_t handler, uint64_t above) {
   int64_t frame = topmost(c, handler), below = frame - (int64_t)c->handlers;
-  if (frame < 0 || below >= 0) { /* else it is the only one */
-    if (frame < 0 || c->frames[below].ret_p < above) { /* else the one below is that of a caller */
-      frame = find(c, handler, above);
-    }
+  if (frame < 0 || c->frames[frame].way || (below >= 0 && c->frames[below].ret_p < above)) {
+    frame = find(c, handler, above); /* else it is the only one, or the one below is that of a caller */
   }
   return frame;
 }
 
+static __attribute__((noinline)) void go_on_from_home(struct core *c, uint64_t address, int64_t home, uint64_t to) {
+  uint64_t start = c->homes_start + ((uint64_t)home << HOME_SHIFT);
+  store(c, c->home_word ? word_at(c, start + c->home_word) : c->mailbox, (to + (address - start)) & c->word_mask);
+}
+
 /* A return goes on; a trampoline knows the way. */
-HOT void go_on(struct core *c, uint64_t address, int64_t handler, uint64_t to) {
-  if (handler < (int64_t)c->handlers) {
-    uint64_t handler_start = c->landing_start + ((uint64_t)handler << c->landing_shift);
-    store(c, c->mailbox, (to + (address - handler_start)) & c->word_mask);
+HOT void go_on(struct core *c, uint64_t address, int64_t place, uint64_t to) {
+  int64_t home = place - (int64_t)c->handlers;
+  if (home < HOMES) {
+    if (home < 0) {
+      store(c, c->mailbox, (to + (address - handler_slot(c, (uint64_t)place))) & c->word_mask);
+    } else {
+      go_on_from_home(c, address, home, to);
+    }
   }
 }
 
 /* True where Java must say whether an open frame returns, or one that was given up. */
-static __attribute__((noinline)) int is_doubtful(struct core *c, const struct frame *f, int64_t handler,
+static __attribute__((noinline)) int is_doubtful(struct core *c, const struct frame *f, int64_t place,
                                                  uint64_t stack_pointer) {
   if (c->answered != ANSWER_NONE) {
     return 1;
@@ -44,18 +51,18 @@ static __attribute__((noinline)) int is_doubtful(struct core *c, const struct fr
     return f->ret_p + f->up != stack_pointer;
   }
   uint64_t above = stack_pointer + c->slot_reach;
-  return above - f->ret_p > c->word_bytes && is_given_up_between(c, (uint64_t)handler, f->ret_p, above);
+  return above - f->ret_p > c->word_bytes && is_given_up_between(c, (uint64_t)place, f->ret_p, above);
 }
 
-/* A handler from the number of slots on is a trampoline. */
-static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handler) {
-  int through = handler >= (int64_t)c->handlers;
+/* At a place: see place_at(). */
+static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t place) {
+  int through = place >= (int64_t)c->handlers;
   uint64_t stack_pointer = reg_read(uc, c, (int)c->stack_pointer), above = stack_pointer + c->slot_reach;
-  int64_t frame = through ? leaving_through(c, (uint16_t)(handler - (int64_t)c->handlers + 1), above)
-                          : leaving_by(c, handler, above);
+  int64_t frame = through ? leaving_through(c, (uint16_t)(place - (int64_t)c->handlers + 1), above)
+                          : leaving_by(c, place, above);
   if (__builtin_expect(!in_window(c, stack_pointer) || (uint64_t)frame >= c->frame_count ||
                            c->frames[frame].ret_p >= above ||
-                           (c->any_given_up && is_doubtful(c, &c->frames[frame], handler, stack_pointer)),
+                           (c->any_given_up && is_doubtful(c, &c->frames[frame], place, stack_pointer)),
                        0)) {
     if (c->unsure) {
       stop_before(uc, c, address, ASK_WHICH_GIVEN_UP);
@@ -65,18 +72,18 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handl
     c->answered = ANSWER_NONE;
     if (answered == ANSWER_GIVEN_UP) {
       c->last = &c->nowhere;
-      go_on(c, address, handler, c->revived);
+      go_on(c, address, place, c->revived);
       return;
     }
     if (answered != ANSWER_CURRENT) {
-      c->stop_value = (uint64_t)handler;
+      c->stop_value = (uint64_t)place;
       c->stop_time = time_now(c);
       stop_before(uc, c, address, ASK_EXIT_TASK);
       return;
     }
   }
   if (frame < 0) { /* Java knows how to say it */
-    c->stop_value = (uint64_t)handler;
+    c->stop_value = (uint64_t)place;
     stop_before(uc, c, address, ASK_BLOCK);
     return;
   }
@@ -101,7 +108,7 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t handl
     c->frame_count = (uint64_t)frame;
     c->watched = frame > 0 ? c->frames[frame - 1].watched : UNWATCHED;
   }
-  go_on(c, address, handler, f->from_pc);
+  go_on(c, address, place, f->from_pc);
   if (over) {
     c->stop_value = f->from_pc & c->code_mask;
     c->stop_time = time_now(c);

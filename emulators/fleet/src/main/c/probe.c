@@ -224,7 +224,7 @@ static __attribute__((noinline)) void search_block(uc_engine *uc, struct core *c
 }
 
 HOT void on_block(uc_engine *uc, uint64_t address, uint32_t size, struct core *c, int watching) {
-  uint64_t i = home(address);
+  uint64_t i = bucket(address);
   const struct block *b = &c->blocks[i & c->block_mask];
   if (__builtin_expect(b->address == address && b->size == size && size != 0 && is_ordinary(c, b, watching), 1)) {
     count(c, b);
@@ -243,7 +243,7 @@ void retstack_on_block_watching(uc_engine *uc, uint64_t address, uint32_t size, 
   on_block(uc, address, size, user, 1);
 }
 
-/* For Java: in stop_value the frame that returns through the handler slot or trampoline there, below stop_fp; or NONE. */
+/* For Java: in stop_value the frame that returns through the place there, below stop_fp; or NONE. */
 void retstack_find_frame(struct core *c) {
   int64_t place = (int64_t)c->stop_value, handlers = (int64_t)c->handlers;
   int64_t found = place >= handlers ? find_through(c, (uint16_t)(place - handlers + 1), c->stop_fp)

@@ -4,9 +4,27 @@
 
 #include "core.h"
 
-static int64_t handler_at(const struct core *c, uint64_t address) {
-  uint64_t offset = address - c->landing_start;
-  return offset < c->handlers_end - c->landing_start ? (int64_t)(offset >> c->landing_shift) : NONE;
+/* True for an address where returns arrive, and others right behind trampolines. Homes end where handler slots begin. */
+HOT int is_place(const struct core *c, uint64_t address) {
+  return address - c->homes_start < c->handlers_end - c->homes_start ||
+         address - c->trampoline_start < c->trampoline_end - c->trampoline_start;
+}
+
+/* The place at an address: a handler slot, or from their number on a home, and behind those a trampoline; or NONE. */
+static __attribute__((noinline)) int64_t place_at(const struct core *c, uint64_t address) {
+  if (!is_place(c, address)) {
+    return NONE;
+  }
+  if (address - c->landing_start < c->handlers_end - c->landing_start) {
+    return (int64_t)((address - c->landing_start) >> c->landing_shift);
+  }
+  return (int64_t)(c->handlers + (address - c->homes_start < c->landing_start - c->homes_start
+                                      ? (address - c->homes_start) >> HOME_SHIFT
+                                      : HOMES + ((address - c->trampoline_start) >> c->trampoline_shift)));
+}
+
+static uint64_t handler_slot(const struct core *c, uint64_t frame) {
+  return c->landing_start + ((frame & (c->handlers - 1)) << c->landing_shift);
 }
 
 /* One cheap test: true where an address is of the stack that the current context runs on. */
@@ -34,37 +52,34 @@ static int64_t topmost(const struct core *c, int64_t handler) {
 }
 
 static __attribute__((noinline)) int64_t find(const struct core *c, int64_t handler, uint64_t above) {
-  int64_t handlers = (int64_t)c->handlers;
-  int64_t top = topmost(c, handler);
-  int64_t best = NONE;
-  if (top < 0) {
-    for (int64_t i = handler; i < (int64_t)c->frames_used; i += handlers) {
-      if (best < 0 || nearer(c, i, best, above)) {
-        best = i;
-      }
-    }
-    return best;
-  }
-  best = top;
-  for (int64_t i = top - handlers; i >= 0; i -= handlers) {
-    if (gave_way(c, i)) {
+  int64_t handlers = (int64_t)c->handlers, best = NONE, top = topmost(c, handler);
+  for (int64_t i = top; i >= 0; i -= handlers) {
+    if (c->frames[i].way || (best >= 0 && gave_way(c, i))) {
       continue;
     }
-    if (nearer(c, i, best, above)) {
+    if (best < 0 || nearer(c, i, best, above)) {
       best = i;
     } else if (c->frames[best].ret_p < above) {
       break;
+    }
+  }
+  if (best >= 0) {
+    return best;
+  }
+  for (int64_t i = top + handlers; i < (int64_t)c->frames_used; i += handlers) {
+    if (!c->frames[i].way && (best < 0 || nearer(c, i, best, above))) {
+      best = i;
     }
   }
   return best;
 }
 
 static int returns_through(const struct core *c, int64_t frame, uint16_t number) {
-  return c->frames[frame].trampoline == number;
+  return c->frames[frame].way == number;
 }
 
 /*
- * The frame that returns through a trampoline, by the rule of find(): the topmost, unless a lower one's slot lies nearer
+ * The frame that returns at a home or trampoline, by the rule of find(): the topmost, unless a lower one's slot lies nearer
  * below `above`. Where none is alive a dead one, at or above frame_count; or NONE.
  */
 static __attribute__((noinline)) int64_t find_through(const struct core *c, uint16_t number, uint64_t above) {
@@ -90,6 +105,11 @@ static __attribute__((noinline)) int64_t find_through(const struct core *c, uint
   return best;
 }
 
+static int64_t find_at(const struct core *c, int64_t place, uint64_t above) {
+  int64_t own = place - (int64_t)c->handlers;
+  return own < 0 ? find(c, place, above) : find_through(c, (uint16_t)(own + 1), above);
+}
+
 /* The frames up to the one whose slot that is: they are the callers. 0 where there is none. */
 static uint64_t callers(const struct core *c, uint64_t caller_slot) {
   for (int64_t i = (int64_t)c->frame_count - 1; i >= 0; i--) {
@@ -104,15 +124,9 @@ static uint64_t callers(const struct core *c, uint64_t caller_slot) {
   return 0;
 }
 
-/* The same where the caller was tail-called away. */
-static __attribute__((noinline)) uint64_t tail_callers(const struct core *c, int64_t handler, uint64_t ret_p) {
-  int64_t frame = find(c, handler, ret_p + 1);
-  return frame < 0 || frame >= (int64_t)c->frame_count ? 0 : (uint64_t)frame + 1;
-}
-
 /* How many frames a new one stands on: a longjmp left the others. */
 HOT uint64_t living(const struct core *c, const struct card *card, int64_t tail_caller, uint64_t ret_p, uint64_t fp) {
-  uint64_t count = tail_caller < 0 ? 0 : tail_callers(c, tail_caller, ret_p);
+  uint64_t count = (uint64_t)(tail_caller + 1); /* NONE: nobody */
   if (count == 0 && card->has_slot_from_fp) {
     count = callers(c, (fp + (uint64_t)card->slot_from_fp) & c->word_mask);
   }
@@ -155,7 +169,7 @@ static __attribute__((noinline)) int give_up(struct core *c, uint64_t keep) {
 
 /* Where a frame returns, as Java numbers it. */
 static uint64_t place_of(const struct core *c, const struct frame *f, uint64_t depth) {
-  return f->trampoline > 0 ? c->handlers + f->trampoline - 1 : depth & (c->handlers - 1);
+  return f->way > 0 ? c->handlers + f->way - 1 : depth & (c->handlers - 1);
 }
 
 /*
@@ -188,38 +202,27 @@ static __attribute__((noinline)) int is_given_up_between(struct core *c, uint64_
 }
 
 /*
- * Where a frame was entered by a tail call: the word in its slot is then the place that the caller would have returned
- * through. This is the handler slot of that; where the caller had been given up, where that would have returned to. Both
- * leave the stack pointer at the same `exit`. Any handler slot, and `unsure`, where Java must be asked. Rare.
+ * Where a frame that was given up returned through a place and left the stack pointer at `exit`: where that went on; else
+ * `from`. `unsure` where Java must be asked. Rare.
  */
-static __attribute__((noinline)) uint64_t tail_called_from(struct core *c, uint64_t place, uint64_t from, uint64_t ret_p,
-                                                           uint64_t exit) {
-  if (c->unsure) {
-    return c->landing_start;
-  }
-  int64_t frame = place < c->handlers ? find(c, (int64_t)place, ret_p + 1)
-                                      : find_through(c, (uint16_t)(place - c->handlers + 1), ret_p + 1);
-  int open = frame >= 0 && frame < (int64_t)c->frame_count;
-  if (c->any_given_up && !(open && c->frames[frame].ret_p + c->frames[frame].up == exit)) {
-    for (uint64_t i = c->fresh_count; i > 0; i--) { /* the latest counts */
-      const struct frame *f = &c->fresh[i - 1];
-      if (f->ret_p + f->up == exit && place_of(c, f, c->fresh_depth[i - 1]) == place) {
-        return f->from_pc;
-      }
-    }
-    if (c->given_up_stale) {
-      c->unsure = 1;
-      return c->landing_start;
-    }
-    for (uint64_t i = c->given_up_count; i > 0; i--) {
-      const struct given_up *g = &c->given_up[i - 1];
-      if (g->ret_p + g->up == exit && g->place == place) {
-        return g->from_pc;
-      }
+static __attribute__((noinline)) uint64_t given_up_at(struct core *c, uint64_t place, uint64_t exit, uint64_t from) {
+  for (uint64_t i = c->fresh_count; i > 0; i--) { /* the latest counts */
+    const struct frame *f = &c->fresh[i - 1];
+    if (f->ret_p + f->up == exit && place_of(c, f, c->fresh_depth[i - 1]) == place) {
+      return f->from_pc;
     }
   }
-  int is_slot = place < c->handlers || frame < 0;
-  return is_slot ? from : c->landing_start + (((uint64_t)frame & (c->handlers - 1)) << c->landing_shift);
+  if (c->given_up_stale) {
+    c->unsure = 1;
+    return from;
+  }
+  for (uint64_t i = c->given_up_count; i > 0; i--) {
+    const struct given_up *g = &c->given_up[i - 1];
+    if (g->ret_p + g->up == exit && g->place == place) {
+      return g->from_pc;
+    }
+  }
+  return from;
 }
 
 #endif

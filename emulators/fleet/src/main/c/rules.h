@@ -13,8 +13,9 @@
 /* What the slot would hold without any hijack: where the function returns to, whoever was tail-called away. */
 static uint64_t original(const struct core *c, uint64_t from) {
   for (uint64_t i = 0; i < c->handlers; i++) {
-    int64_t handler = handler_at(c, from & c->code_mask);
-    int64_t frame = handler < 0 ? NONE : topmost(c, handler);
+    int64_t place = place_at(c, from & c->code_mask);
+    int is_slot = place >= 0 && place < (int64_t)c->handlers;
+    int64_t frame = place < 0 ? NONE : is_slot ? topmost(c, place) : find_at(c, place, UINT64_MAX);
     if (frame < 0) {
       break;
     }
@@ -130,13 +131,10 @@ static int ask_task(uc_engine *uc, struct core *c, const struct site *site, cons
 
 static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site) {
   const struct card *card = &c->cards[site->card];
-  struct taken t = {NULL, 0, 0, 0, NULL};
+  struct taken t = {NULL, 0, 0, 0, NULL, NONE, 0};
   uint64_t fp;
   if (!take_slot(uc, c, card, site, &t, &fp)) {
     return STOP_NONE;
-  }
-  if (c->unsure) {
-    return ASK_WHICH_GIVEN_UP;
   }
   if ((c->mode & (MODE_FUNCTION | MODE_TASKS | MODE_DECLARED)) == MODE_FUNCTION) {
     record_function(c, site, t.from, 0);
@@ -155,15 +153,15 @@ static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site
   if (ret_stack_is_small(c)) {
     return ASK_FRAMES;
   }
-  int64_t tail_caller = tail_caller_of(c, site, &t);
-  uint16_t trampoline = 0;
+  look_for_tail_call(c, site, &t);
+  uint16_t way = 0;
   if (c->unsure) {
     return ASK_WHICH_GIVEN_UP;
   }
-  if (tail_caller < 0 && !has_trampoline(c, t.from, &trampoline)) {
+  if (!t.tail_called && !has_trampoline(c, t.from, &way)) {
     return ASK_TRAMPOLINE;
   }
-  uint64_t keep = living(c, card, tail_caller, t.ret_p, fp);
+  uint64_t keep = living(c, card, t.tail_caller, t.ret_p, fp);
   if (keep != c->frame_count && !give_up(c, keep)) {
     return ASK_GIVEN_UP;
   }
@@ -181,7 +179,10 @@ static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site
   }
   int returns = site->special & SPECIAL_RETURN ? FRAME_RETURN | site->return_format << FRAME_FORMAT_SHIFT : 0;
   int special = hidden ? FRAME_HIDDEN : returns;
-  uint64_t index = hijack(uc, c, site, &t, tail_caller >= 0, special, trampoline);
+  if (c->any_given_up && way == 0 && !has_home(c, &t, &way)) {
+    return ASK_HOME;
+  }
+  uint64_t index = hijack(uc, c, site, &t, special, way);
   if (hidden) {
     c->mode |= MODE_HIDDEN;
     return STOP_NONE;

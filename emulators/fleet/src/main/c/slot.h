@@ -17,6 +17,8 @@ struct taken {
   uint64_t ret_p;
   uint64_t from;
   uint8_t *host;
+  int64_t tail_caller; /* the open frame that gave way to the new one by a tail call; NONE */
+  int tail_called;
 };
 
 HOT int holds_return_address(uc_engine *uc, struct core *c, const struct card *card, const struct site *site,
@@ -64,10 +66,6 @@ HOT int take_slot(uc_engine *uc, struct core *c, const struct card *card, const 
     c->unhijackable++;
     return 0;
   }
-  if (__builtin_expect(t->from - c->trampoline_start < c->trampoline_end - c->trampoline_start, 0)) {
-    t->from = tail_called_from(c, c->handlers + ((t->from - c->trampoline_start) >> c->trampoline_shift), t->from, t->ret_p,
-                               t->ret_p + site->up);
-  }
   return 1;
 }
 
@@ -106,14 +104,48 @@ static __attribute__((noinline)) int outside(struct core *c, uint64_t ret_p, uin
   return ASK_ENTRY_TASK;
 }
 
-/* The handler slot of the frame that gave way to a new one by a tail call; NONE where none did. */
-HOT int64_t tail_caller_of(struct core *c, const struct site *site, struct taken *t) {
-  int64_t handler = handler_at(c, t->from & c->code_mask);
-  if (__builtin_expect(handler >= 0 && c->any_given_up, 0)) {
-    t->from = tail_called_from(c, (uint64_t)handler, t->from, t->ret_p, t->ret_p + site->up);
-    handler = handler_at(c, t->from & c->code_mask);
+/*
+ * Where a function is entered by a tail call, the word in its slot is a place of the tracer's. Of the frame that gave way
+ * to the new one it becomes the handler slot, as records have it; where that had been given up, where it returned to.
+ */
+static __attribute__((noinline)) void tail_called(struct core *c, const struct site *site, struct taken *t) {
+  int64_t place = place_at(c, t->from & c->code_mask);
+  uint64_t exit = t->ret_p + site->up;
+  int64_t frame = find_at(c, place, t->ret_p + 1);
+  int open = frame >= 0 && frame < (int64_t)c->frame_count;
+  if (c->any_given_up && !(open && c->frames[frame].ret_p + c->frames[frame].up == exit)) {
+    uint64_t word = t->from;
+    t->from = given_up_at(c, (uint64_t)place, exit, word);
+    if (t->from != word) {
+      t->tail_called = is_place(c, t->from & c->code_mask);
+      return;
+    }
   }
-  return handler;
+  t->tail_called = 1;
+  t->tail_caller = open ? frame : NONE;
+  if (frame >= 0 && place >= (int64_t)c->handlers) {
+    t->from = handler_slot(c, (uint64_t)frame);
+  }
+}
+
+HOT void look_for_tail_call(struct core *c, const struct site *site, struct taken *t) {
+  if (__builtin_expect(is_place(c, t->from & c->code_mask), 0)) {
+    tail_called(c, site, t);
+  }
+}
+
+/* False where Java must be asked for the home of where the function returns. */
+static __attribute__((noinline)) int has_home(struct core *c, const struct taken *t, uint16_t *way) {
+  uint64_t target = t->tail_caller < 0 ? t->from : c->frames[first_of_chain(c, (uint64_t)t->tail_caller)].from_pc;
+  uint64_t i = bucket(target) & c->home_mask;
+  for (; c->homes != NULL && c->homes[i].number != 0; i = (i + 1) & c->home_mask) {
+    if (c->homes[i].target == target) {
+      *way = c->homes[i].number;
+      return 1;
+    }
+  }
+  c->stop_value = target;
+  return c->homes_full != 0;
 }
 
 HOT int ret_stack_is_small(const struct core *c) {
@@ -121,8 +153,8 @@ HOT int ret_stack_is_small(const struct core *c) {
 }
 
 /* The new frame's index; the function will return to its handler slot. */
-HOT uint64_t hijack(uc_engine *uc, struct core *c, const struct site *site, const struct taken *t, int tail_called,
-                    int special, uint16_t trampoline) {
+HOT uint64_t hijack(uc_engine *uc, struct core *c, const struct site *site, const struct taken *t, int special,
+                    uint16_t way) {
   uint64_t index = c->frame_count++;
   struct frame *f = &c->frames[index];
   f->self_pc = site->self_pc;
@@ -132,15 +164,22 @@ HOT uint64_t hijack(uc_engine *uc, struct core *c, const struct site *site, cons
   c->watched = f->watched;
   f->up = site->up;
   f->card = site->card;
-  f->trampoline = trampoline;
+  f->way = way;
   f->special = (int16_t)special;
-  f->tail = (int8_t)tail_called;
+  f->tail = (int8_t)t->tail_called;
   f->framed = (int8_t)(c->cards[site->card].frames_everywhere || site->keeps_frame);
   if (c->frames_used < c->frame_count) {
     c->frames_used = c->frame_count;
   }
-  uint64_t handler = trampoline > 0 ? c->trampoline_start + ((uint64_t)(trampoline - 1) << c->trampoline_shift)
-                                    : c->landing_start + ((index & (c->handlers - 1)) << c->landing_shift);
+  if (__builtin_expect(t->tail_caller >= 0, 0)) {
+    c->frames[t->tail_caller].way = 0; /* where the new one's return leads */
+  }
+  uint64_t handler = handler_slot(c, index);
+  if (__builtin_expect(way > HOMES, 1)) {
+    handler = c->trampoline_start + ((uint64_t)(way - 1 - HOMES) << c->trampoline_shift);
+  } else if (way > 0) {
+    handler = c->homes_start + ((uint64_t)(way - 1) << HOME_SHIFT);
+  }
   if (t->slot->place == PLACE_REGISTER) {
     reg_write(uc, c, t->slot->reg, (handler + (uint64_t)t->slot->addend) & c->word_mask);
   } else {

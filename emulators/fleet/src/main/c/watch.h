@@ -65,7 +65,7 @@ static __attribute__((noinline)) int watch(uc_engine *uc, struct core *c, uint64
       stop_before(uc, c, address, ASK_SMASHED);
       return 0;
     }
-    int hijacked = handler_at(c, to) >= 0 || to - c->trampoline_start < c->trampoline_end - c->trampoline_start;
+    int hijacked = is_place(c, to);
     int unframed = !c->pushes && sp == watched + 1; /* as it is before the function has made its frame */
     if (!hijacked || unframed) {
       return 1;

@@ -20,7 +20,8 @@ import java.util.List;
  * </pre>
  *
  * There are many slots so that the program counter of a return says which frame exits: the frame at
- * ret_stack index {@code d} returns to slot {@code d mod SLOTS}.
+ * ret_stack index {@code d} returns to slot {@code d mod SLOTS}. Below the page lie the {@link
+ * Homes}. A place is one of both: the slots come first, then the homes.
  */
 public final class LandingPage {
   /** Number of handler slots. */
@@ -28,6 +29,9 @@ public final class LandingPage {
 
   /** Bytes of guest memory: a page of code and one for the mailbox. */
   public static final long BYTES = 2L * GuestMemory.PAGE;
+
+  /** Places that there can be; what returns in another way is numbered from here on. */
+  public static final int PLACES = SLOTS + Homes.MOST;
 
   /** Looked for from here downwards: out of the way of what programs are linked to. */
   private static final long HIGHEST = 0x7ffe_0000L;
@@ -39,6 +43,7 @@ public final class LandingPage {
   private final long end;
   private final long stop;
   private final int shift;
+  private final Homes homes;
 
   /** Where the core stops: {@link #stop}, and what was added. */
   private final LongOpenHashSet stops = new LongOpenHashSet();
@@ -62,6 +67,7 @@ public final class LandingPage {
     }
     memory.write(end, tail);
     memory.protect(start, GuestMemory.PAGE, GuestMemory.READ | GuestMemory.EXECUTE);
+    homes = new Homes(memory, isa, start - Homes.BYTES, end, mailbox());
   }
 
   /**
@@ -75,7 +81,8 @@ public final class LandingPage {
     while (moved) {
       moved = false;
       for (Range range : taken) {
-        if (range.overlaps(at - GuestMemory.PAGE, BYTES + 2L * GuestMemory.PAGE)) {
+        if (range.overlaps(
+            at - Homes.BYTES - GuestMemory.PAGE, Homes.BYTES + BYTES + 2L * GuestMemory.PAGE)) {
           at = GuestMemory.pageDown(range.start()) - BYTES - 2L * GuestMemory.PAGE;
           moved = true;
         }
@@ -170,14 +177,36 @@ public final class LandingPage {
     return Long.compareUnsigned(offset, end - start) < 0 ? (int) (offset >> shift) : -1;
   }
 
-  /** True for the addresses whose instructions take no virtual time. */
-  public boolean holds(long address) {
-    return Long.compareUnsigned(address - start, GuestMemory.PAGE) < 0;
+  /** Index of the place at an address, or -1. */
+  public int placeAt(long address) {
+    int slot = slotAt(address);
+    int home = slot >= 0 ? Homes.NONE : homes.indexAt(address);
+    return home == Homes.NONE ? slot : SLOTS + home;
   }
 
-  /** Says where the landing code goes on. */
-  public void goOnAt(long address) {
-    memory.writeWord(mailbox(), address);
+  /** Address of a place. */
+  public long address(int place) {
+    return place < SLOTS ? slot(place) : homes.address(place - SLOTS);
+  }
+
+  /** Where returns arrive of which nothing else may be known. */
+  public Homes homes() {
+    return homes;
+  }
+
+  /** Guest addresses that are taken or kept free. */
+  List<Range> ranges() {
+    return List.of(new Range(start, BYTES), new Range(homes.start(), Homes.BYTES));
+  }
+
+  /** True for the addresses whose instructions take no virtual time. */
+  public boolean holds(long address) {
+    return Long.compareUnsigned(address - start, GuestMemory.PAGE) < 0 || homes.holds(address);
+  }
+
+  /** Says where the landing code of a place goes on. */
+  public void goOnAt(int place, long address) {
+    memory.writeWord(place < SLOTS ? mailbox() : homes.word(place - SLOTS), address);
   }
 
   /** Address of the word that says where the landing code goes on. */

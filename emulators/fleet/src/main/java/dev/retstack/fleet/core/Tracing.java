@@ -46,7 +46,7 @@ final class Tracing {
       VirtualTlb tlb) {
     this.image = image;
     Trampolines trampolines = Trampolines.of(memory, image.isa(), image.elf(), landing);
-    ranges = new ArrayList<>(List.of(new LandingPage.Range(landing.start(), LandingPage.BYTES)));
+    ranges = new ArrayList<>(landing.ranges());
     if (trampolines.start() != 0) {
       ranges.add(new LandingPage.Range(trampolines.start(), Trampolines.BYTES));
     }

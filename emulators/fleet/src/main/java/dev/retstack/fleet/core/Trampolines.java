@@ -5,7 +5,6 @@ import dev.retstack.fleet.isa.LandingCode;
 import dev.retstack.fleet.loader.ElfFile;
 import dev.retstack.fleet.loader.Segment;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
-import java.lang.foreign.MemorySegment;
 import java.util.OptionalInt;
 
 /**
@@ -22,23 +21,22 @@ public final class Trampolines {
   public static final long BYTES = 16L * GuestMemory.PAGE;
 
   /**
-   * Bytes from one to the next: of the engine's cache for look-ups each takes an entry of its own.
+   * Binary logarithm of the bytes from one to the next: of the engine's cache for look-ups each
+   * takes an entry of its own.
    */
-  private static final int STRIDE = 64;
+  private static final int SHIFT = 6;
 
   /** What is below is no place: a program that follows a null pointer must find nothing there. */
   private static final long LOWEST = 0x2_0000;
 
-  private final GuestMemory memory;
   private final LandingCode landing;
-  private final byte[] idleLoop;
+  private final CodePages pages;
   private final long start;
   private final LongArrayList targets = new LongArrayList();
 
   private Trampolines(GuestMemory memory, Isa isa, long start) {
-    this.memory = memory;
     this.landing = isa.landing();
-    this.idleLoop = isa.stops().idleLoops().getFirst();
+    this.pages = new CodePages(memory, isa, start, SHIFT);
     this.start = start;
   }
 
@@ -68,7 +66,7 @@ public final class Trampolines {
 
   /** Binary logarithm of the bytes from one to the next. */
   public int shift() {
-    return Integer.numberOfTrailingZeros(STRIDE);
+    return SHIFT;
   }
 
   /** True for the addresses whose instructions take no virtual time. */
@@ -79,10 +77,15 @@ public final class Trampolines {
   /** Index of the trampoline at an address, or -1. */
   public int indexAt(long address) {
     return holds(address)
-            && (address - start) % STRIDE == 0
-            && (address - start) / STRIDE < targets.size()
-        ? (int) ((address - start) / STRIDE)
+            && (address - start) % (1 << SHIFT) == 0
+            && (address - start) >> SHIFT < targets.size()
+        ? (int) ((address - start) >> SHIFT)
         : -1;
+  }
+
+  /** Address of the trampoline of an index. */
+  public long address(int index) {
+    return pages.address(index);
   }
 
   /** Where the trampoline of an index goes on. */
@@ -97,7 +100,7 @@ public final class Trampolines {
    * @return its index; empty where no jump reaches the target, or there is no room left
    */
   public OptionalInt add(long target) {
-    long at = start + (long) targets.size() * STRIDE;
+    long at = address(targets.size());
     if (at == end()) {
       return OptionalInt.empty();
     }
@@ -105,19 +108,8 @@ public final class Trampolines {
     if (code.length == 0) {
       return OptionalInt.empty();
     }
-    // by the host's memory, without telling the engine: nothing of it was ever translated
-    if (at % GuestMemory.PAGE == 0) {
-      memory.map(at, GuestMemory.PAGE, GuestMemory.READ | GuestMemory.EXECUTE);
-      for (long gap = at; gap < at + GuestMemory.PAGE; gap += idleLoop.length) {
-        put(gap, idleLoop);
-      }
-    }
-    put(at, code);
+    pages.add(targets.size(), code);
     targets.add(target);
     return OptionalInt.of(targets.size() - 1);
-  }
-
-  private void put(long at, byte[] code) {
-    memory.host(at, code.length).copyFrom(MemorySegment.ofArray(code));
   }
 }

@@ -199,7 +199,8 @@ final class Arm {
               4,
               (at, tail, mailbox) -> Encoding.littleEndian(loadPc(at, mailbox)),
               (at, mailbox) -> new byte[0],
-              LandingCode.Trampoline.NONE), // a branch does not change the instruction set
+              LandingCode.Trampoline.NONE, // a branch does not change the instruction set
+              8), // ldr pc reaches 4 KiB
           new Isa.Stops(
               List.of(Encoding.littleEndian(0xeaff_fffe), new byte[] {(byte) 0xfe, (byte) 0xe7}),
               Map.of(

@@ -9,8 +9,14 @@ package dev.retstack.fleet.isa;
  * @param slot code of a handler slot, at most {@code stride} bytes
  * @param tail code of the tail; empty where the slots reach the mailbox by themselves
  * @param trampoline code that goes on at one address; {@link Trampoline#NONE} where there is none
+ * @param homeWord bytes from a home to a word of its own that says where to go on; 0 where the code
+ *     of a handler slot reaches the mailbox from there too
  */
-public record LandingCode(int stride, Slot slot, Tail tail, Trampoline trampoline) {
+public record LandingCode(int stride, Slot slot, Tail tail, Trampoline trampoline, int homeWord) {
+  /** All homes use the mailbox. */
+  LandingCode(int stride, Slot slot, Tail tail, Trampoline trampoline) {
+    this(stride, slot, tail, trampoline, 0);
+  }
 
   /** Code without a tail. */
   static LandingCode oneBlock(int stride, WayOut slot, Trampoline trampoline) {

@@ -22,6 +22,8 @@ final class EntrySlot {
   private long address;
   private long retP;
   private long from;
+  private boolean tailCalled;
+  private int tailCaller;
 
   EntrySlot(Unicorn engine, GuestMemory memory, long wordMask, int stackPointer) {
     this.stackPointer = stackPointer;
@@ -80,6 +82,25 @@ final class EntrySlot {
   /** What it holds. */
   long from() {
     return from;
+  }
+
+  /**
+   * Says how the function is entered.
+   *
+   * @param tailCalled true by a tail call
+   * @param caller index of the open frame that gave way to it; negative where there is none
+   */
+  void setTailCaller(boolean tailCalled, int caller) {
+    this.tailCalled = tailCalled;
+    tailCaller = caller;
+  }
+
+  boolean isTailCalled() {
+    return tailCalled;
+  }
+
+  int tailCaller() {
+    return tailCaller;
   }
 
   /** It holds a handler of a frame that gave way; that would have returned there. */

@@ -14,6 +14,9 @@ interface FrameStack {
   /** Where an open frame returns to: a handler slot where it took the place of the one below. */
   long fromPc(int frame);
 
+  /** Where an open frame returns, as the probe numbers it. */
+  int place(int frame);
+
   /** True where the frame below an open one gave way to it by a tail call. */
   boolean isTail(int frame);
 

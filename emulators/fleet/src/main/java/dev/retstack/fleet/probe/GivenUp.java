@@ -2,7 +2,9 @@ package dev.retstack.fleet.probe;
 
 import dev.retstack.fleet.core.GuestAccessException;
 import dev.retstack.fleet.core.GuestMemory;
-import java.util.ArrayList;
+import dev.retstack.fleet.core.LandingPage;
+import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
+import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -12,13 +14,17 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.function.IntToLongFunction;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
- * Frames that were taken for dead. Most are: a longjmp left them. But where a stack lies inside of
- * a frame of another stack addresses cannot tell, and what was dead returns. So they are kept, by
- * their slots, and no return address is lost: a frame is forgotten only when its slot was hijacked
- * again, when there are many and the slot holds something else, or when there are too many and the
- * true return address was put back into the slot.
+ * Frames that were taken for dead. Most are: a longjmp left them. But a stack may lie in a frame of
+ * another, or be copied out of its place and back, and then what was dead returns. So these frames
+ * are kept, by the place where they return and by their slots.
+ *
+ * <p>While any is kept, each new frame returns at a home ({@link LandingPage#homes}), which leads
+ * to its return address whether the frame is still known or not. So only frames that return at a
+ * handler slot must be kept for the program's sake, and they are few: those that were open when the
+ * first was taken for dead.
  */
 final class GivenUp {
   /** Most frames that are kept. */
@@ -138,6 +144,9 @@ final class GivenUp {
     final long age;
     int doubts;
 
+    /** True where its slot held something else at the last look. */
+    boolean overwritten;
+
     /** True where its slot was looked for already. */
     boolean sought;
 
@@ -145,14 +154,26 @@ final class GivenUp {
       this.frame = frame;
       this.age = age;
     }
+
+    boolean isAtHome() {
+      return frame.place() >= LandingPage.SLOTS;
+    }
   }
 
   private final Slots memory;
-  private final NavigableMap<Long, Kept> kept = new TreeMap<>(Long::compareUnsigned);
 
-  /** Those of them that tell where they leave the stack pointer, by that. */
-  private final Map<Long, Kept> byExit = new HashMap<>();
+  /** Those that return at one place. A slot may be another's who returns elsewhere. */
+  private static final class Place {
+    final NavigableMap<Long, Kept> bySlot = new TreeMap<>(Long::compareUnsigned);
 
+    /** Those of them that tell where they leave the stack pointer, by that. */
+    final Map<Long, Kept> byExit = new HashMap<>();
+  }
+
+  private static final Place NOWHERE = new Place();
+
+  private final Int2ObjectMap<Place> places = new Int2ObjectOpenHashMap<>();
+  private int size;
   private long added;
   private int sweepAt = FIRST_SWEEP;
   private boolean changed;
@@ -165,11 +186,19 @@ final class GivenUp {
   }
 
   boolean isEmpty() {
-    return kept.isEmpty();
+    return size == 0;
   }
 
   int size() {
-    return kept.size();
+    return size;
+  }
+
+  private Place at(int place) {
+    return places.getOrDefault(place, NOWHERE);
+  }
+
+  private Stream<Kept> kept() {
+    return places.values().stream().flatMap(place -> place.bySlot.values().stream());
   }
 
   /**
@@ -198,57 +227,80 @@ final class GivenUp {
   }
 
   /** All, by their slots. */
-  Iterable<Frame> all() {
-    return () -> kept.values().stream().map(k -> k.frame).iterator();
+  List<Frame> all() {
+    return kept()
+        .map(k -> k.frame)
+        .sorted((one, other) -> Long.compareUnsigned(one.retP(), other.retP()))
+        .toList();
   }
 
-  /** A frame is taken for dead. Of those that leave the stack pointer at one place one is alive. */
+  /**
+   * A frame is taken for dead. Of those that return at one place and leave the stack pointer at one
+   * place one is alive.
+   */
   void add(Frame frame) {
-    remove(kept.get(frame.retP()));
-    remove(frame.up() > 0 ? byExit.get(frame.exit()) : null);
-    keep(new Kept(frame, added++));
-    if (kept.size() >= sweepAt) {
+    Place place = places.computeIfAbsent(frame.place(), _ -> new Place());
+    remove(place.bySlot.get(frame.retP()));
+    remove(frame.up() > 0 ? place.byExit.get(frame.exit()) : null);
+    Kept k = new Kept(frame, added++);
+    place = places.computeIfAbsent(frame.place(), _ -> new Place());
+    place.bySlot.put(frame.retP(), k);
+    if (frame.up() > 0) {
+      place.byExit.put(frame.exit(), k);
+    }
+    size++;
+    changed = true;
+    if (size >= sweepAt) {
       sweep();
     }
   }
 
-  private void keep(Kept k) {
-    kept.put(k.frame.retP(), k);
-    if (k.frame.up() > 0) {
-      byExit.put(k.frame.exit(), k);
-    }
-    changed = true;
-  }
-
   private void remove(Kept k) {
-    if (k != null) {
-      kept.remove(k.frame.retP(), k);
-      byExit.remove(k.frame.exit(), k);
+    if (k != null && at(k.frame.place()).bySlot.remove(k.frame.retP(), k)) {
+      Place place = at(k.frame.place());
+      place.byExit.remove(k.frame.exit(), k);
+      if (place.bySlot.isEmpty()) {
+        places.remove(k.frame.place());
+      }
+      size--;
       changed = true;
     }
   }
 
+  /**
+   * Makes room. One that returns at a home finds its way without being kept. One that does not is
+   * kept even where its slot holds something else, since the program may have copied that. Of too
+   * many the oldest go, those last whose slot is not known; where it is, and was not overwritten,
+   * it holds the true return address then.
+   */
   private void sweep() {
     long[] openSlots = open.get();
-    for (Kept k : List.copyOf(kept.values())) {
+    for (Kept k : kept().toList()) {
       seek(k, openSlots);
-      if (!holds(k.frame)) {
+      k.overwritten = !holds(k.frame);
+      if (k.isAtHome() && k.overwritten) {
         remove(k);
       }
     }
     int most = MOST / 2;
-    if (kept.size() > most) {
-      List<Kept> oldest = new ArrayList<>(kept.values());
-      oldest.sort(Comparator.comparingLong(k -> k.age));
-      for (Kept over : oldest.subList(0, oldest.size() - most)) {
-        if (over.frame.slot() != 0) {
-          memory.restore(over.frame.slot(), over.frame.place(), over.frame.fromPc());
-        }
-        remove(over);
-        abandoned++;
-      }
+    if (size > most) {
+      kept()
+          .sorted(
+              Comparator.comparing((Kept k) -> !k.isAtHome() && !k.overwritten)
+                  .thenComparing(k -> k.frame.slot() == 0)
+                  .thenComparingLong(k -> k.age))
+          .limit(size - most)
+          .forEach(this::abandon);
     }
-    sweepAt = Math.clamp(2L * kept.size(), FIRST_SWEEP, MOST);
+    sweepAt = Math.clamp(2L * size, FIRST_SWEEP, MOST);
+  }
+
+  private void abandon(Kept k) {
+    if (k.frame.slot() != 0) {
+      memory.restore(k.frame.slot(), k.frame.place(), k.frame.fromPc());
+    }
+    remove(k);
+    abandoned++;
   }
 
   /**
@@ -268,11 +320,9 @@ final class GivenUp {
     if (next >= 0 && openSlots[next] - low > 0) {
       low = openSlots[next];
     }
-    for (Kept below : kept.subMap(low, false, high, false).descendingMap().values()) {
-      if (below.frame.place() == k.frame.place()) {
-        low = below.frame.retP();
-        break;
-      }
+    Long below = at(k.frame.place()).bySlot.lowerKey(high);
+    if (below != null && Long.compareUnsigned(below, low) > 0) {
+      low = below;
     }
     k.frame = k.frame.savedIn(memory.find(k.frame.place(), low, high));
   }
@@ -283,24 +333,22 @@ final class GivenUp {
   }
 
   void remove(Frame frame) {
-    remove(kept.get(frame.retP()));
+    remove(at(frame.place()).bySlot.get(frame.retP()));
   }
 
   /** True where one returns through a place whose slot lies between two addresses. */
   boolean isBetween(int place, long below, long above) {
-    return !kept.isEmpty()
-        && Long.compareUnsigned(below, above) < 0
-        && kept.subMap(below, false, above, false).values().stream()
-            .anyMatch(k -> k.frame.place() == place);
+    Long nearest = at(place).bySlot.lowerKey(above);
+    return nearest != null && Long.compareUnsigned(nearest, below) > 0;
   }
 
   /** The frame that returns through a place and leaves the stack pointer there; null: none. */
   Frame leaving(int place, long exit) {
-    Kept k = kept.get(exit);
-    if (k == null || k.frame.up() > 0 || k.frame.place() != place) {
-      k = byExit.get(exit);
+    Kept k = at(place).bySlot.get(exit);
+    if (k == null || k.frame.up() > 0) {
+      k = at(place).byExit.get(exit);
     }
-    return k == null || k.frame.place() != place ? null : k.frame;
+    return k == null ? null : k.frame;
   }
 
   /**
@@ -326,13 +374,11 @@ final class GivenUp {
 
   private Frame nearest(int place, long above) {
     Frame nearest = null;
-    for (Kept k : kept.headMap(above, false).descendingMap().values()) {
-      if (k.frame.place() == place) {
-        if (holds(k.frame)) {
-          return k.frame;
-        }
-        nearest = nearest == null ? k.frame : nearest;
+    for (Kept k : at(place).bySlot.headMap(above, false).descendingMap().values()) {
+      if (holds(k.frame)) {
+        return k.frame;
       }
+      nearest = nearest == null ? k.frame : nearest;
     }
     return nearest;
   }
@@ -346,9 +392,9 @@ final class GivenUp {
     }
     boolean isNearer = Long.compareUnsigned(found.retP(), openRetP) > 0;
     boolean isOther = foretold || !holds || !isNearer || arrival.isFrom(openSelf);
-    Kept k = kept.get(found.retP());
+    Kept k = at(found.place()).bySlot.get(found.retP());
     // it lies in the frame of a function that has returned
-    if (isOther && isNearer && ++k.doubts == DOUBTS_MOST) {
+    if (isOther && isNearer && k.isAtHome() && ++k.doubts == DOUBTS_MOST) {
       remove(found);
     }
     return isOther;

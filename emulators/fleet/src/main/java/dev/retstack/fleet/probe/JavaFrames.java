@@ -1,6 +1,7 @@
 package dev.retstack.fleet.probe;
 
 import dev.retstack.fleet.control.TraceSettings;
+import dev.retstack.fleet.core.Homes;
 import dev.retstack.fleet.core.LandingPage;
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.CodeAddresses;
@@ -25,17 +26,25 @@ final class JavaFrames implements FrameStack {
     late.follow(settings.minDuration());
   }
 
-  /** Puts the frame of a function on top, whose return is hijacked; its index. */
+  /**
+   * Puts the frame of a function on top, whose return is hijacked.
+   *
+   * @param atHome true where the word in its slot must say by itself where it leads
+   * @return its index
+   */
   int push(
-      EntryPoints.Site site,
-      EntrySlot slot,
-      AbiCard card,
-      boolean tailCalled,
-      LandingPage landing) {
+      EntryPoints.Site site, EntrySlot slot, AbiCard card, LandingPage landing, boolean atHome) {
     boolean frame = card.framesEverywhere() || site.facts().keepsFrame();
+    int caller = slot.tailCaller();
+    long to = caller < 0 ? slot.from() : stack.fromPc(first(caller));
+    if (caller >= 0) {
+      stack.gaveWay(caller);
+    }
     int index =
-        stack.push(site.selfPc(), slot.from(), slot.retP(), tailCalled, site.convention(), frame);
-    slot.hijack(landing.slot(stack.handlerOf(index)));
+        stack.push(
+            site.selfPc(), slot.from(), slot.retP(), slot.isTailCalled(), site.convention(), frame);
+    stack.setHome(index, atHome ? landing.homes().of(to) : Homes.NONE);
+    slot.hijack(landing.address(stack.placeOf(index)));
     stack.setSlot(index, slot.address());
     return index;
   }
@@ -66,6 +75,11 @@ final class JavaFrames implements FrameStack {
   }
 
   @Override
+  public int place(int frame) {
+    return stack.placeOf(frame);
+  }
+
+  @Override
   public boolean isTail(int frame) {
     return stack.isTail(frame);
   }
@@ -83,7 +97,7 @@ final class JavaFrames implements FrameStack {
         stack.retP(frame),
         points.up(stack.convention(frame), stack.selfPc(frame)),
         stack.slot(frame),
-        stack.handlerOf(frame),
+        stack.placeOf(frame),
         stack.convention(frame),
         0);
   }
@@ -153,8 +167,11 @@ final class JavaFrames implements FrameStack {
   long original(long from, LandingPage landing, CodeAddresses addresses) {
     long to = from;
     for (int i = 0; i < LandingPage.SLOTS; i++) {
-      int handler = landing.slotAt(addresses.instruction(to));
-      int frame = handler < 0 ? NONE : stack.topmost(handler);
+      int place = landing.placeAt(addresses.instruction(to));
+      int frame =
+          place < 0
+              ? NONE
+              : place < LandingPage.SLOTS ? stack.topmost(place) : stack.find(place, -1);
       if (frame < 0) {
         break;
       }
@@ -165,7 +182,7 @@ final class JavaFrames implements FrameStack {
 
   /** How many frames a new one stands on: a longjmp left the others. */
   int living(AbiCard card, int tailCaller, long newSlot, long fp, long wordMask) {
-    int count = tailCaller < 0 ? 0 : tailCallers(tailCaller, newSlot);
+    int count = tailCaller + 1; // NONE: nobody
     if (count == 0 && card.slotFromFp().isPresent()) {
       count = stack.callers((fp + card.slotFromFp().getAsLong()) & wordMask);
     }
@@ -173,26 +190,38 @@ final class JavaFrames implements FrameStack {
   }
 
   /**
-   * Where a function that was entered by a tail call would return to without its hijack: to the
-   * handler of the frame that gave way; where that had been given up, to its caller.
-   *
-   * @param slot its own
+   * Where a function is entered by a tail call, the word in its slot is a place of the tracer's. Of
+   * the frame that gave way to the new one it becomes the handler slot, as records have it; where
+   * that had been given up, where it returned to.
    */
-  long tailCalledFrom(int handler, EntryPoints.Site site, EntrySlot slot, GivenUp givenUp) {
-    long exit = slot.retP() + points.up(site.convention(), site.selfPc());
-    int frame = stack.find(handler, slot.retP() + 1);
-    boolean isOpen = frame >= 0 && frame < stack.size();
-    if (isOpen
-        && stack.retP(frame) + points.up(stack.convention(frame), stack.selfPc(frame)) == exit) {
-      return slot.from();
+  void lookForTailCall(
+      EntryPoints.Site site,
+      EntrySlot slot,
+      GivenUp givenUp,
+      LandingPage landing,
+      CodeAddresses addresses) {
+    int place = landing.placeAt(addresses.instruction(slot.from()));
+    slot.setTailCaller(place >= 0, NONE);
+    if (place < 0) {
+      return;
     }
-    GivenUp.Frame dead = givenUp.leaving(handler, exit);
-    return dead == null ? slot.from() : dead.fromPc();
+    long exit = slot.retP() + points.up(site.convention(), site.selfPc());
+    int frame = stack.find(place, slot.retP() + 1);
+    boolean isOpen = frame >= 0 && frame < stack.size();
+    GivenUp.Frame dead =
+        givenUp.isEmpty() || (isOpen && exit(frame) == exit) ? null : givenUp.leaving(place, exit);
+    if (dead != null) {
+      slot.returnsTo(dead.fromPc());
+      slot.setTailCaller(landing.placeAt(addresses.instruction(dead.fromPc())) >= 0, NONE);
+      return;
+    }
+    slot.setTailCaller(true, isOpen ? frame : NONE);
+    if (frame >= 0 && place >= LandingPage.SLOTS) {
+      slot.returnsTo(landing.slot(frame % LandingPage.SLOTS));
+    }
   }
 
-  /** The frames up to the caller that was tail-called away, where it is known; else 0. */
-  private int tailCallers(int handler, long retP) {
-    int frame = stack.find(handler, retP + 1);
-    return frame < 0 || frame >= stack.size() ? 0 : frame + 1;
+  private long exit(int frame) {
+    return stack.retP(frame) + points.up(stack.convention(frame), stack.selfPc(frame));
   }
 }

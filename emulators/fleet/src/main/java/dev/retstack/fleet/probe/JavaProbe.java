@@ -105,11 +105,11 @@ public final class JavaProbe implements BlockProbe, GivenUp.Arrival {
     this.slot = new EntrySlot(engine, memory, wordMask, stackPointer);
     this.triggers = new Triggers(points.rules());
     long mask = addresses.instruction(-1);
-    this.givenUp = new GivenUp(new GivenUp.GuestSlots(memory, landing::slot));
+    this.givenUp = new GivenUp(new GivenUp.GuestSlots(memory, landing::address));
     this.contexts =
         new JavaContexts(
             events, () -> batch, clock, mask, regions, tasks, points, retStackLimit, givenUp);
-    var smashed = new SmashedReturns(engine, memory, isa, points, to -> landing.slotAt(to) >= 0);
+    var smashed = new SmashedReturns(engine, memory, isa, points, to -> landing.placeAt(to) >= 0);
     this.watch = new ReturnWatch(smashed, events, clock, addresses, checkReturns, contexts::giveUp);
     this.unwinding =
         new Unwinding(
@@ -132,9 +132,9 @@ public final class JavaProbe implements BlockProbe, GivenUp.Arrival {
     if (among != null) {
       return !batch.isFull() && called(among) ? Block.TRACER : Block.FULL;
     }
-    int handler = landing.slotAt(address);
-    if (handler >= 0) {
-      return !batch.isFull() && exit(handler, address) ? Block.TRACER : Block.FULL;
+    int place = landing.placeAt(address);
+    if (place >= 0) {
+      return !batch.isFull() && exit(place, address) ? Block.TRACER : Block.FULL;
     }
     if (!landing.holds(address)) {
       if (unwinding.asks(address)) {
@@ -213,12 +213,8 @@ public final class JavaProbe implements BlockProbe, GivenUp.Arrival {
     if (!graphCaller) {
       return muted || function(site, 0);
     }
-    int tailCaller = landing.slotAt(addresses.instruction(slot.from()));
-    if (tailCaller >= 0 && !givenUp.isEmpty()) {
-      slot.returnsTo(frames.tailCalledFrom(tailCaller, site, slot, givenUp));
-      tailCaller = landing.slotAt(addresses.instruction(slot.from()));
-    }
-    contexts.giveUp(frames.living(card, tailCaller, slot.retP(), fp, wordMask));
+    frames.lookForTailCall(site, slot, givenUp, landing, addresses);
+    contexts.giveUp(frames.living(card, slot.tailCaller(), slot.retP(), fp, wordMask));
     if (muted || frames.ignores(flags, settings())) {
       return true;
     }
@@ -226,7 +222,7 @@ public final class JavaProbe implements BlockProbe, GivenUp.Arrival {
       overruns++;
       return late.isUnwritten() || function(site, stack.size());
     }
-    int index = frames.push(site, slot, card, tailCaller >= 0, landing);
+    int index = frames.push(site, slot, card, landing, !givenUp.isEmpty());
     watch.top();
     if (frames.hides(index, flags, points.rules())) {
       return true;
@@ -252,26 +248,30 @@ public final class JavaProbe implements BlockProbe, GivenUp.Arrival {
   }
 
   /** False where the batch is full: it comes again. */
-  private boolean exit(int handler, long address) {
+  private boolean exit(int place, long address) {
     long sp = engine.reg_read(stackPointer);
     long above = sp + slotReach;
-    int frame = stack.find(handler, above);
+    int frame = stack.find(place, above);
     GivenUp.Frame back = null;
     if (revived != null
         || !contexts.holds(sp)
         || !frames.fits(frame, above)
-        || isDoubtful(handler, frame, above)) {
-      back = revived == null ? contexts.exit(handler, sp, above, this) : revived;
+        || isDoubtful(place, frame, above)) {
+      back = revived == null ? contexts.exit(place, sp, above, this) : revived;
       goOn();
       if (events.isWaiting()) {
         revived = back;
         return false;
       }
-      frame = stack.find(handler, above);
+      frame = stack.find(place, above);
     }
     if (back != null) { // its call ended for the records when it was taken for dead
       revived = null;
-      landing.goOnAt((back.fromPc() + (address - landing.slot(handler))) & wordMask);
+      goOnAt(back.fromPc(), place, address);
+      return true;
+    }
+    if (frame < 0 && place >= LandingPage.SLOTS) { // it was forgotten
+      goOnAt(landing.homes().target(place - LandingPage.SLOTS), place, address);
       return true;
     }
     if (frame < 0) {
@@ -294,9 +294,13 @@ public final class JavaProbe implements BlockProbe, GivenUp.Arrival {
     if (contexts.leaveHandler(addresses.instruction(to))) {
       goOn();
     }
-    // a function may return some bytes further on (SPARC, struct results)
-    landing.goOnAt((to + (address - landing.slot(handler))) & wordMask);
+    goOnAt(to, place, address);
     return true;
+  }
+
+  /** A function may return some bytes further on (SPARC, struct results). */
+  private void goOnAt(long to, int place, long address) {
+    landing.goOnAt(place, (to + (address - landing.address(place))) & wordMask);
   }
 
   @Override
@@ -311,14 +315,14 @@ public final class JavaProbe implements BlockProbe, GivenUp.Arrival {
   }
 
   /** True where an open frame may not be what returns, but one that was given up. */
-  private boolean isDoubtful(int handler, int frame, long above) {
+  private boolean isDoubtful(int place, int frame, long above) {
     if (givenUp.isEmpty()) {
       return false;
     }
     long up = points.up(stack.convention(frame), stack.selfPc(frame));
     return up > 0
         ? !slot.isUp(up, stack.retP(frame))
-        : givenUp.isBetween(handler, stack.retP(frame), above);
+        : givenUp.isBetween(place, stack.retP(frame), above);
   }
 
   @Override

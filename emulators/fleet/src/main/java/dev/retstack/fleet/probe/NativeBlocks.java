@@ -62,12 +62,12 @@ final class NativeBlocks {
     if (called != null) {
       kind = "COUNTING";
       index = called[0];
-    } else if (landing.slotAt(address) >= 0) {
+    } else if (landing.placeAt(address) >= 0) {
       kind = "HANDLER";
-      index = landing.slotAt(address);
+      index = landing.placeAt(address);
     } else if (trampolines.indexAt(address) >= 0) {
       kind = "HANDLER";
-      index = LandingPage.SLOTS + trampolines.indexAt(address);
+      index = LandingPage.PLACES + trampolines.indexAt(address);
     } else if (site != null) {
       kind = "SITE";
       index = sites.at(address, site, behind);

@@ -2,11 +2,13 @@ package dev.retstack.fleet.probe;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.retstack.fleet.core.LandingPage;
 import dev.retstack.schema.codec.RecordBatch;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.function.IntToLongFunction;
 import java.util.function.Supplier;
 
 /** The contexts of a core whose probe is in C, which works on the current one. */
@@ -17,6 +19,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
   private final Supplier<RecordBatch> batch;
   private final Contexts<NativeFrames> contexts;
   private final GivenUp givenUp;
+  private final IntToLongFunction targets;
   private final Arena arena;
 
   /** {@code struct given_up}s: those frames, for the probe in C to look at. */
@@ -43,6 +46,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
    * @param batch where records go now
    * @param declared which task runs, where the image tells
    * @param limit most frames of a context
+   * @param targets of places behind the handler slots: where one goes on, whatever was forgotten
    */
   NativeContexts(
       NativeLibrary layout,
@@ -53,7 +57,8 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
       StackRegions regions,
       TaskRules declared,
       int limit,
-      GivenUp givenUp) {
+      GivenUp givenUp,
+      IntToLongFunction targets) {
     this.layout = layout;
     this.core = core;
     this.events = events;
@@ -74,6 +79,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
             this,
             givenUp);
     this.givenUp = givenUp;
+    this.targets = targets;
     this.arena = arena;
     givenUpBytes = layout.at("given_up");
     retpAt = layout.at("given_up.ret_p");
@@ -226,9 +232,12 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
         Long.compareUnsigned(stackPointer - core.get("stack_low"), core.get("stack_size")) < 0;
     boolean isPlain = fits && holds && core.get("any_given_up") == 0;
     core.set("answered", layout.at(isPlain ? "ANSWER_NONE" : "ANSWER_CURRENT"));
-    if (back != null) {
+    boolean isForgotten =
+        place >= LandingPage.SLOTS
+            && contexts.current().frames.find(place, stackPointer + slotReach) < 0;
+    if (back != null || isForgotten) {
       core.set("answered", layout.at("ANSWER_GIVEN_UP"));
-      core.set("revived", back.fromPc());
+      core.set("revived", back != null ? back.fromPc() : targets.applyAsLong(place));
       core.set("any_given_up", 1); // though it may have been the last: the answer is to be seen
     }
   }

@@ -68,6 +68,7 @@ final class NativeCore {
     set("landing_shift", Integer.numberOfTrailingZeros(isa.landing().stride()));
     set("handlers", LandingPage.SLOTS);
     set("mailbox", memory.host(landing.mailbox(), isa.wordBytes()));
+    set("home_word", isa.landing().homeWord());
     set("frame_limit", retStackLimit);
     set("word_mask", isa.wordBytes() == Long.BYTES ? -1 : 0xffff_ffffL);
     set("code_mask", isa.addresses().instruction(-1));

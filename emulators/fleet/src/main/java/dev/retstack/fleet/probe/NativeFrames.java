@@ -179,7 +179,6 @@ final class NativeFrames implements FrameStack {
   private static GivenUp.Frame givenUp(
       NativeLibrary layout, NativeCore core, MemorySegment frame, int depth, long from) {
     long watched = frame.get(JAVA_LONG, layout.at("frame.watched"));
-    int through = Short.toUnsignedInt(frame.get(JAVA_SHORT, layout.at("frame.trampoline")));
     return new GivenUp.Frame(
         frame.get(JAVA_LONG, layout.at("frame.self_pc")),
         from,
@@ -188,7 +187,7 @@ final class NativeFrames implements FrameStack {
         watched == SmashedReturns.UNWATCHED
             ? 0
             : (watched >>> core.get("watch_shift")) + core.get("slot_reach"),
-        through > 0 ? LandingPage.SLOTS + through - 1 : depth % LandingPage.SLOTS,
+        place(layout, frame, depth),
         frame.get(JAVA_SHORT, layout.at("frame.card")),
         0);
   }
@@ -225,6 +224,16 @@ final class NativeFrames implements FrameStack {
   @Override
   public long fromPc(int frame) {
     return of(frame, "from_pc");
+  }
+
+  @Override
+  public int place(int frame) {
+    return place(layout, frames.asSlice(frame * frameBytes, frameBytes), frame);
+  }
+
+  private static int place(NativeLibrary layout, MemorySegment frame, int depth) {
+    int way = Short.toUnsignedInt(frame.get(JAVA_SHORT, layout.at("frame.way")));
+    return way > 0 ? LandingPage.SLOTS + way - 1 : depth % LandingPage.SLOTS;
   }
 
   @Override

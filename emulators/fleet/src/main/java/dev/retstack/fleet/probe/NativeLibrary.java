@@ -100,6 +100,14 @@ public final class NativeLibrary {
     return offset;
   }
 
+  /** What both sides know must be equal. */
+  void require(String name, long value) {
+    if (at(name) != value) {
+      throw new IllegalStateException(
+          "probe in C: %s is %d, not %d: build it anew".formatted(name, at(name), value));
+    }
+  }
+
   /** An array of {const char *name; uint64_t offset;}, ended by a null name. */
   private static Map<String, Long> layout(MemorySegment start) {
     MemorySegment all = start.reinterpret(Long.MAX_VALUE);

@@ -37,6 +37,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   private final NativeSites sites;
   private final NativeRules rules;
   private final NativeTrampolines ways;
+  private final NativeHomes homes;
   private final NativeReturns returns;
   private final NativeStops stops;
   private final long batchFull;
@@ -90,6 +91,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     rules = new NativeRules(library, core);
     regions = new NativeRegions(library, core, arena);
     ways = new NativeTrampolines(library, core, arena, trampolines);
+    homes = new NativeHomes(library, core, arena, landing.homes());
     stops = new NativeStops(library);
     batchFull = library.at("STOP_BATCH_FULL");
     returns = new NativeReturns(library, core, engine, memory, landing, trampolines, isa, points);
@@ -111,10 +113,13 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
                 new GivenUp.GuestSlots(
                     memory,
                     place ->
-                        place < LandingPage.SLOTS
-                            ? landing.slot(place)
-                            : trampolines.start()
-                                + ((place - LandingPage.SLOTS) << trampolines.shift()))));
+                        place < LandingPage.PLACES
+                            ? landing.address(place)
+                            : trampolines.address(place - LandingPage.PLACES))),
+            place ->
+                place < LandingPage.PLACES
+                    ? landing.homes().target(place - LandingPage.SLOTS)
+                    : trampolines.target(place - LandingPage.PLACES));
     GivenUp.Arrival arrival =
         returns.arrival(new EntrySlot(engine, memory, core.get("word_mask"), stackPointer), points);
     NativeUnwinding unwinding =
@@ -138,6 +143,7 @@ public final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
         .on("UNWINDER", unwinding::meet)
         .on("TRIGGER", this::fireTriggers)
         .on("TRAMPOLINE", () -> ways.add(core.get("stop_value")))
+        .on("HOME", () -> homes.add(core.get("stop_value")))
         .on("ENTRY_TASK", contexts::enter)
         .on("EXIT_TASK", () -> contexts.exit(engine.reg_read(stackPointer), arrival))
         .on("GIVEN_UP", () -> contexts.giveUp((int) core.get("stop_value")))

@@ -41,7 +41,7 @@ final class NativeReturns {
             memory,
             isa,
             points,
-            to -> landing.slotAt(to) >= 0 || trampolines.indexAt(to) >= 0);
+            to -> landing.placeAt(to) >= 0 || trampolines.indexAt(to) >= 0);
   }
 
   /** {@code struct frame}s. */

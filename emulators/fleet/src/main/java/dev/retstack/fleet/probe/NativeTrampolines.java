@@ -4,11 +4,13 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
+import dev.retstack.fleet.core.Homes;
 import dev.retstack.fleet.core.Trampolines;
 import it.unimi.dsi.fastutil.longs.Long2IntMap;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.OptionalInt;
 
 /**
  * The trampolines of a core as the probe in C looks them up: one place for each hash of a return
@@ -48,9 +50,14 @@ final class NativeTrampolines {
     core.set("trampolines", trampolines.start() == 0 ? MemorySegment.NULL : table);
   }
 
+  private int make(long target) {
+    OptionalInt index = trampolines.add(target);
+    return index.isEmpty() ? 0 : Homes.MOST + index.getAsInt() + 1;
+  }
+
   /** Gives a return address its place, with a trampoline if there can be one. */
   void add(long target) {
-    int number = numbers.computeIfAbsent(target, to -> trampolines.add(to).orElse(-1) + 1);
+    int number = numbers.computeIfAbsent(target, this::make);
     long bucket = (target * 0x9e37_79b9_7f4a_7c15L) >>> layout.at("TRAMPOLINE_SHIFT");
     long place = bucket * layout.at("trampoline");
     int given = table.get(JAVA_SHORT, place + layout.at("trampoline.given"));

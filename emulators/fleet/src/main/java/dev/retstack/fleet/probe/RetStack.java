@@ -22,6 +22,7 @@ public final class RetStack implements SmashedReturns.Frames {
   private boolean[] framed;
   private boolean[] hidden;
   private byte[] returning;
+  private int[] home;
   private int size;
 
   /** One past the highest frame ever pushed: frames beyond {@link #size} are dead, not gone. */
@@ -46,6 +47,7 @@ public final class RetStack implements SmashedReturns.Frames {
     framed = new boolean[capacity];
     hidden = new boolean[capacity];
     returning = new byte[capacity];
+    home = new int[capacity];
   }
 
   @Override
@@ -124,9 +126,19 @@ public final class RetStack implements SmashedReturns.Frames {
     return size - 1 - Math.floorMod(size - 1 - slot, handlers);
   }
 
-  /** Index of the handler slot that the frame at an index returns to. */
-  public int handlerOf(int frame) {
-    return frame % handlers;
+  /** Where a frame returns: at its handler slot, or from their number on at a home. */
+  public int placeOf(int frame) {
+    return home[frame] > 0 ? handlers + home[frame] - 1 : frame % handlers;
+  }
+
+  /** A frame returns at a home. */
+  void setHome(int frame, int index) {
+    home[frame] = index + 1;
+  }
+
+  /** A frame gave way to another: it returns at its handler slot, where that one's return leads. */
+  void gaveWay(int frame) {
+    home[frame] = 0;
   }
 
   /**
@@ -155,6 +167,7 @@ public final class RetStack implements SmashedReturns.Frames {
       framed = Arrays.copyOf(framed, capacity);
       hidden = Arrays.copyOf(hidden, capacity);
       returning = Arrays.copyOf(returning, capacity);
+      home = Arrays.copyOf(home, capacity);
     }
     int frame = size++;
     slot[frame] = 0;
@@ -166,6 +179,7 @@ public final class RetStack implements SmashedReturns.Frames {
     framed[frame] = keepsFrame;
     hidden[frame] = false;
     returning[frame] = 0;
+    home[frame] = 0;
     used = Math.max(used, size);
     return frame;
   }
@@ -204,37 +218,37 @@ public final class RetStack implements SmashedReturns.Frames {
   }
 
   /**
-   * The frame that returns through a handler slot. Of several, a multiple apart, the topmost,
-   * unless a lower one's slot lies nearer below {@code above}: then those over it are dead. One
-   * that gave way to a tail call is none of them.
+   * The frame that returns at a place. Of several the topmost, unless a lower one's slot lies
+   * nearer below {@code above}: then those over it are dead. One that gave way to a tail call is
+   * none of them.
    *
-   * @param slot index of the handler slot
+   * @param place as {@link #placeOf} has it
    * @param above the stack pointer after the return: the frame's slot lies below it
    * @return its index; where no live frame fits a dead one, at or above {@link #size()}; or -1
    */
-  public int find(int slot, long above) {
-    int top = topmost(slot);
-    if (top < 0) {
-      return findDead(slot, above);
-    }
-    int best = top;
-    for (int i = top - handlers; i >= 0; i -= handlers) {
-      if (gaveWay(i)) {
+  public int find(int place, long above) {
+    boolean isSlot = place < handlers;
+    int step = isSlot ? handlers : 1; // the frames of a handler slot are so far apart
+    int top = isSlot ? topmost(place) : size - 1;
+    int best = -1;
+    for (int i = top; i >= 0; i -= step) {
+      boolean isNone = gaveWayToAnother(i) && (!isSlot || best >= 0);
+      if (placeOf(i) != place || isNone) {
         continue;
       }
-      if (nearer(i, best, above)) {
+      if (best < 0 || nearer(i, best, above)) {
         best = i;
       } else if (Long.compareUnsigned(retP[best], above) < 0) {
         break;
       }
     }
-    return best;
+    return best >= 0 ? best : findDead(top + step, step, place, above);
   }
 
-  private int findDead(int slot, long above) {
+  private int findDead(int first, int step, int place, long above) {
     int best = -1;
-    for (int i = slot; i < used; i += handlers) {
-      if (best < 0 || nearer(i, best, above)) {
+    for (int i = first; i < used; i += step) {
+      if (placeOf(i) == place && (best < 0 || nearer(i, best, above))) {
         best = i;
       }
     }
@@ -251,7 +265,7 @@ public final class RetStack implements SmashedReturns.Frames {
    * True where the frame above was entered by a tail call from this one. It returns after that one
    * only, and where its slot was another may be now.
    */
-  private boolean gaveWay(int frame) {
+  private boolean gaveWayToAnother(int frame) {
     return frame + 1 < size && tail[frame + 1];
   }
 }

@@ -161,7 +161,7 @@ final class Unwinding {
     StackWords words = new StackWords(memory, walk.stackPointer(), size);
     for (long at = 0; at + wordBytes <= size; at += words.step()) {
       long word = words.at(at);
-      if (landing.slotAt(word) >= 0 || trampolines.applyAsLong(word) != NOWHERE) {
+      if (landing.placeAt(word) >= 0 || trampolines.applyAsLong(word) != NOWHERE) {
         long place = walk.stackPointer() + at;
         long original = original(word, place);
         if (original != NOWHERE) {
@@ -189,9 +189,13 @@ final class Unwinding {
 
   /** What a word at a place would be without any hijack; {@link #NOWHERE} where it is none. */
   private long original(long word, long place) {
-    int handler = landing.slotAt(word);
+    int handler = landing.placeAt(word);
     if (handler < 0) {
       return trampolines.applyAsLong(word);
+    }
+    if (handler >= LandingPage.SLOTS) {
+      int home = handler - LandingPage.SLOTS;
+      return word == landing.address(handler) ? landing.homes().target(home) : NOWHERE;
     }
     long nearest = NOWHERE;
     long original = NOWHERE;
@@ -218,7 +222,11 @@ final class Unwinding {
         high = middle;
       }
     }
-    return low - 1 - Math.floorMod(low - 1 - handler, LandingPage.SLOTS);
+    int frame = low - 1 - Math.floorMod(low - 1 - handler, LandingPage.SLOTS);
+    while (frame >= 0 && stack.place(frame) != handler) {
+      frame -= LandingPage.SLOTS;
+    }
+    return frame;
   }
 
   /** The unwinder has been left; this is where the program goes on. */

@@ -54,6 +54,11 @@ class ContextsTest {
     }
 
     @Override
+    public int place(int frame) {
+      return frame % HANDLERS;
+    }
+
+    @Override
     public boolean isTail(int frame) {
       return stack.isTail(frame);
     }

@@ -2,6 +2,7 @@ package dev.retstack.fleet.probe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.core.LandingPage;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -153,16 +154,36 @@ class GivenUpTest {
   }
 
   @Test
-  void whatWasOverwrittenGoesFirst() {
-    for (int i = 1; i < GivenUp.MOST; i++) {
+  void oneSlotIsThatOfSeveralWhoReturnElsewhere() {
+    add(100, 3);
+    add(100, 3 + LandingPage.SLOTS);
+    assertThat(givenUp.size()).isEqualTo(2);
+    assertThat(found(3, 101)).isEqualTo(100); // what its slot held may have been copied
+    assertThat(found(3 + LandingPage.SLOTS, 101)).isEqualTo(100);
+  }
+
+  @Test
+  void whatReturnsAtAHandlerSlotIsKeptThoughItWasOverwritten() {
+    for (int i = 1; i <= GivenUp.MOST / 2; i++) {
       add(16L * i, 1);
+      memory.words.put(16L * i, 5L);
+    }
+    assertThat(givenUp.size()).isEqualTo(GivenUp.MOST / 2);
+    assertThat(givenUp.abandoned()).isZero();
+  }
+
+  @Test
+  void whatWasOverwrittenGoesFirst() {
+    int home = LandingPage.SLOTS + 1;
+    for (int i = 1; i < GivenUp.MOST; i++) {
+      add(16L * i, home);
       if (i % 2 == 0) {
         memory.words.put(16L * i, 5L);
       }
     }
-    add(8, 1);
+    add(8, home);
     for (int i = 1; i < GivenUp.MOST; i += 2) {
-      assertThat(found(1, 16L * i + 1)).isEqualTo(16L * i);
+      assertThat(found(home, 16L * i + 1)).isEqualTo(16L * i);
     }
   }
 }

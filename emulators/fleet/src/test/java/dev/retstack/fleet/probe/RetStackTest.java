@@ -27,7 +27,7 @@ class RetStackTest {
     assertThat(stack.fromPc(999)).isEqualTo(1_998);
     assertThat(stack.retP(999)).isEqualTo(4_001);
     assertThat(stack.convention(999)).isEqualTo(1);
-    assertThat(stack.handlerOf(999)).isEqualTo(999 % HANDLERS);
+    assertThat(stack.placeOf(999)).isEqualTo(999 % HANDLERS);
   }
 
   @Test

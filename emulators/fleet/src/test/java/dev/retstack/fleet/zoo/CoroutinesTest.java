@@ -90,19 +90,59 @@ class CoroutinesTest {
       throws IOException, InterruptedException {
     LoadedImage image = compile("stacks.c", compiler, flags);
     long first = Seeds.fresh();
-    int seeds = Integer.getInteger("retstack.seeds", 2);
+    int seeds = Integer.getInteger("retstack.seeds", 3);
     for (int i = 0; i < seeds; i++) {
       String seed = String.valueOf((first + i) & 0x7fff_ffff);
-      String[] arguments = {seed, i % 2 == 0 ? "300" : "1500"};
-      CoreOptions bare = Run.options().withInstructionLimit(20_000_000);
-      Run untraced = Run.of(image, bare.withTraced(false), 1_000_000, core -> {}, arguments);
-      assertThat(untraced.ending().exitCode()).as("seed %s", seed).isZero();
-      Run java = Run.of(image, bare.withProbe(ProbeKind.JAVA), 1_000_000, core -> {}, arguments);
-      Run inC = Run.of(image, bare.withProbe(ProbeKind.NATIVE), 777_777, core -> {}, arguments);
-      assertThat(java.ending()).as("seed %s", seed).isEqualTo(untraced.ending());
-      assertThat(inC.ending()).as("seed %s", seed).isEqualTo(untraced.ending());
-      assertThat(java.output()).as("seed %s", seed).isEqualTo(untraced.output());
-      assertThat(inC.output()).as("seed %s", seed).isEqualTo(untraced.output());
+      String sharing = String.valueOf(i % 3 * 3);
+      String[] arguments = {seed, i % 2 == 0 ? "300" : "1500", sharing};
+      isTheSameTraced(image, arguments);
+    }
+  }
+
+  /**
+   * Stacks that are copied out of one place and into it again: what the words there say is that of
+   * another coroutine each time. A word that is the tracer's must say by itself where it leads.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    "X86_64, -pg",
+    "X86_64, -fpatchable-function-entry=5",
+    "AARCH64, -pg",
+    "AARCH64, -fpatchable-function-entry=2",
+    "RISCV64, -pg -fno-omit-frame-pointer",
+    "RISCV64, -fpatchable-function-entry=4"
+  })
+  void stacksThatAreCopiedGoOnWhereTheyWere(String compiler, String flags)
+      throws IOException, InterruptedException {
+    LoadedImage image = compile("copied.c", compiler, flags);
+    String seed = String.valueOf(Seeds.fresh() & 0x7fff_ffff);
+    isTheSameTraced(image, "3", "300", seed);
+    isTheSameTraced(image, "200", "2000", seed);
+  }
+
+  /** Frames so large that nobody knows where a return address that was in a register lies. */
+  @ParameterizedTest
+  @CsvSource({
+    "X86_64, -pg",
+    "AARCH64, -pg",
+    "AARCH64, -fpatchable-function-entry=2",
+    "RISCV64, -fpatchable-function-entry=4"
+  })
+  void framesOfMegabytesReturn(String compiler, String flags)
+      throws IOException, InterruptedException {
+    isTheSameTraced(compile("far.c", compiler, flags), "40000");
+  }
+
+  /** Output and ending are those of the program untraced, by both probes. */
+  private static void isTheSameTraced(LoadedImage image, String... arguments) {
+    CoreOptions bare = Run.options().withInstructionLimit(50_000_000);
+    Run untraced = Run.of(image, bare.withTraced(false), 1_000_000, core -> {}, arguments);
+    assertThat(untraced.ending().exitCode()).as("%s", List.of(arguments)).isZero();
+    for (ProbeKind probe : List.of(ProbeKind.JAVA, ProbeKind.NATIVE)) {
+      Run run = Run.of(image, bare.withProbe(probe), 777_777, core -> {}, arguments);
+      String what = probe + " " + List.of(arguments);
+      assertThat(run.ending()).as(what).isEqualTo(untraced.ending());
+      assertThat(run.output()).as(what).isEqualTo(untraced.output());
     }
   }
 

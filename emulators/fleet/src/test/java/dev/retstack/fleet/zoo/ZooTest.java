@@ -63,7 +63,18 @@ class ZooTest {
     Run run = Run.of(image);
     assertThat(run.ending().exitCode()).isZero();
     assertThat(run.counts()).isEqualTo(expected);
+    Map<String, Long> each = new TreeMap<>();
+    Zoo.programs(image).forEach(p -> count(Run.of(image, p).records(), each));
+    assertThat(count(run.records(), new TreeMap<>())).isEqualTo(each); // whatever ran before
     everyCodecGivesBack(run.records());
+  }
+
+  /** Records by kind and function. */
+  private static Map<String, Long> count(RecordBatch records, Map<String, Long> into) {
+    for (int i = 0; i < records.size(); i++) {
+      into.merge("%d %x".formatted(records.kind[i], records.selfPc[i]), 1L, Long::sum);
+    }
+    return into;
   }
 
   /** In chunks that begin anywhere in the program. */
