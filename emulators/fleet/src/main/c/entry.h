@@ -4,18 +4,23 @@
 
 #include "rules.h"
 
-/* STOP_NONE, or why Java must be asked first; then nothing was done. */
-static int enter(uc_engine *uc, struct core *c, const struct site *site) {
-  if (__builtin_expect(c->mode | site->special, 0)) {
-    return enter_by_rules(uc, c, site);
-  }
+/*
+ * An entry, in the order in which JavaProbe decides: the slot, whose it is, which frames it stands on, whether the settings
+ * want it, the hijack, the record. STOP_NONE, or why Java must be asked first.
+ */
+HOT int enter_frame(uc_engine *uc, struct core *c, const struct site *site, const int ruled) {
   const struct card *card = &c->cards[site->card];
   struct taken t = {NULL, 0, 0, 0, NULL, NONE, 0};
   uint64_t fp;
   if (!take_slot(uc, c, card, site, &t, &fp)) {
     return STOP_NONE;
   }
-  if (__builtin_expect(!in_window(c, t.ret_p), 0)) {
+  if (ruled) {
+    int done = 0, asked = place_by_rules(uc, c, site, &t, fp, &done);
+    if (done) {
+      return asked;
+    }
+  } else if (__builtin_expect(!in_window(c, t.ret_p), 0)) {
     return outside(c, t.ret_p, fp);
   }
   if (ret_stack_is_small(c)) {
@@ -34,16 +39,47 @@ static int enter(uc_engine *uc, struct core *c, const struct site *site) {
   if (__builtin_expect(keep != c->frame_count, 0) && !give_up(c, keep)) {
     return ASK_GIVEN_UP;
   }
+  if (ruled && ignored(c, site)) {
+    return STOP_NONE;
+  }
   if (c->frame_count == c->frame_limit) {
     overrun(c, site, t.from);
     return STOP_NONE;
   }
+  if (ruled && !has_room(c, records_of(site))) {
+    return STOP_BATCH_FULL;
+  }
   if (__builtin_expect(c->any_given_up && way == 0, 0) && !has_home(c, &t, &way)) {
     return ASK_HOME;
   }
-  uint64_t index = hijack(uc, c, site, &t, 0, way);
+  uint64_t index = hijack(uc, c, site, &t, ruled ? special_of(site) : 0, way);
+  if (ruled && !is_told(c, site, index, fp)) {
+    return STOP_NONE;
+  }
   record(c, RECORD_ENTRY, index, site->self_pc, t.from & c->code_mask, t.ret_p, fp);
+  if (ruled) {
+    record_arguments(uc, c, site);
+  }
   return STOP_NONE;
+}
+
+/* As the settings have it: rare, and so apart. */
+static __attribute__((noinline)) int enter_by_rules(uc_engine *uc, struct core *c, const struct site *site) {
+  if ((site->special & SPECIAL_TRIGGER) && !c->triggered) {
+    c->stop_value = site->self_pc;
+    c->stop_time = time_now(c);
+    return ASK_TRIGGER;
+  }
+  int unnoticed = (site->special & (SPECIAL_MUTE | SPECIAL_TASK)) == SPECIAL_MUTE || (c->mode & MODE_PAUSED);
+  int asked = unnoticed ? STOP_NONE : enter_frame(uc, c, site, 1);
+  c->triggered = asked != STOP_NONE && c->triggered;
+  c->answered = asked != STOP_NONE ? c->answered : ANSWER_NONE;
+  return asked;
+}
+
+/* STOP_NONE, or why Java must be asked first; it comes again then. */
+static int enter(uc_engine *uc, struct core *c, const struct site *site) {
+  return __builtin_expect(c->mode | site->special, 0) ? enter_by_rules(uc, c, site) : enter_frame(uc, c, site, 0);
 }
 
 static __attribute__((noinline)) void called(uc_engine *uc, struct core *c, const struct block *b) {

@@ -6,20 +6,20 @@
 #include "ret_stack.h"
 #include "rules.h"
 
-/* The frame that exits through a home or trampoline: the topmost nearly always. */
-HOT int64_t leaving_through(const struct core *c, uint16_t number, uint64_t above) {
+/* The frame that exits at a home or trampoline: the topmost nearly always. */
+HOT int64_t leaving_by_way(const struct core *c, int64_t place, uint64_t above) {
   int64_t top = (int64_t)c->frame_count - 1;
-  if (top >= 0 && returns_through(c, top, number) && (top == 0 || c->frames[top - 1].ret_p >= above)) {
+  if (top >= 0 && c->frames[top].way == place - (int64_t)c->handlers + 1 && (top == 0 || c->frames[top - 1].ret_p >= above)) {
     return top;
   }
-  return find_through(c, number, above);
+  return find(c, place, above);
 }
 
-/* The frame that exits through a handler slot. */
-HOT int64_t leaving_by(const struct core *c, int64_t handler, uint64_t above) {
-  int64_t frame = topmost(c, handler), below = frame - (int64_t)c->handlers;
+/* The frame that exits by a handler slot. */
+HOT int64_t leaving_by_slot(const struct core *c, int64_t place, uint64_t above) {
+  int64_t frame = topmost(c, place), below = frame - (int64_t)c->handlers;
   if (frame < 0 || c->frames[frame].way || (below >= 0 && c->frames[below].ret_p < above)) {
-    frame = find(c, handler, above); /* else it is the only one, or the one below is that of a caller */
+    frame = find(c, place, above); /* else it is the only one, or the one below is that of a caller */
   }
   return frame;
 }
@@ -56,10 +56,8 @@ static __attribute__((noinline)) int is_doubtful(struct core *c, const struct fr
 
 /* At a place: see place_at(). */
 static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t place) {
-  int through = place >= (int64_t)c->handlers;
   uint64_t stack_pointer = reg_read(uc, c, (int)c->stack_pointer), above = stack_pointer + c->slot_reach;
-  int64_t frame = through ? leaving_through(c, (uint16_t)(place - (int64_t)c->handlers + 1), above)
-                          : leaving_by(c, place, above);
+  int64_t frame = place < (int64_t)c->handlers ? leaving_by_slot(c, place, above) : leaving_by_way(c, place, above);
   if (__builtin_expect(!in_window(c, stack_pointer) || (uint64_t)frame >= c->frame_count ||
                            c->frames[frame].ret_p >= above ||
                            (c->any_given_up && is_doubtful(c, &c->frames[frame], place, stack_pointer)),

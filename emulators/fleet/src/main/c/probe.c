@@ -245,10 +245,7 @@ void retstack_on_block_watching(uc_engine *uc, uint64_t address, uint32_t size, 
 
 /* For Java: in stop_value the frame that returns through the place there, below stop_fp; or NONE. */
 void retstack_find_frame(struct core *c) {
-  int64_t place = (int64_t)c->stop_value, handlers = (int64_t)c->handlers;
-  int64_t found = place >= handlers ? find_through(c, (uint16_t)(place - handlers + 1), c->stop_fp)
-                                    : find(c, place, c->stop_fp);
-  c->stop_value = (uint64_t)found;
+  c->stop_value = (uint64_t)find(c, (int64_t)c->stop_value, c->stop_fp);
 }
 
 /* For Java, before it clears the table: what the last block was stays known. */

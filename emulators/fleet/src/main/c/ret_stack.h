@@ -51,10 +51,23 @@ static int64_t topmost(const struct core *c, int64_t handler) {
   return last - ((last - handler) & ((int64_t)c->handlers - 1));
 }
 
-static __attribute__((noinline)) int64_t find(const struct core *c, int64_t handler, uint64_t above) {
-  int64_t handlers = (int64_t)c->handlers, best = NONE, top = topmost(c, handler);
-  for (int64_t i = top; i >= 0; i -= handlers) {
-    if (c->frames[i].way || (best >= 0 && gave_way(c, i))) {
+/* Where a frame returns, as Java numbers it: its handler slot, or from their number on its home or trampoline. */
+static uint64_t place_of(const struct core *c, const struct frame *f, uint64_t depth) {
+  return f->way > 0 ? c->handlers + f->way - 1 : depth & (c->handlers - 1);
+}
+
+/*
+ * The frame that returns at a place: the topmost, unless a lower one's slot lies nearer below `above`; then those over it
+ * are dead. One that gave way to a tail call is none of them. Where none is alive a dead one, at or above frame_count; or
+ * NONE. As RetStack.find().
+ */
+static __attribute__((noinline)) int64_t find(const struct core *c, int64_t place, uint64_t above) {
+  int is_slot = place < (int64_t)c->handlers;
+  int64_t step = is_slot ? (int64_t)c->handlers : 1; /* the frames of a handler slot are so far apart */
+  int64_t top = is_slot ? topmost(c, place) : (int64_t)c->frame_count - 1, best = NONE;
+  for (int64_t i = top; i >= 0; i -= step) {
+    int is_none = gave_way(c, i) && (!is_slot || best >= 0);
+    if (is_none || place_of(c, &c->frames[i], (uint64_t)i) != (uint64_t)place) {
       continue;
     }
     if (best < 0 || nearer(c, i, best, above)) {
@@ -66,48 +79,12 @@ static __attribute__((noinline)) int64_t find(const struct core *c, int64_t hand
   if (best >= 0) {
     return best;
   }
-  for (int64_t i = top + handlers; i < (int64_t)c->frames_used; i += handlers) {
-    if (!c->frames[i].way && (best < 0 || nearer(c, i, best, above))) {
+  for (int64_t i = top + step; i < (int64_t)c->frames_used; i += step) {
+    if (place_of(c, &c->frames[i], (uint64_t)i) == (uint64_t)place && (best < 0 || nearer(c, i, best, above))) {
       best = i;
     }
   }
   return best;
-}
-
-static int returns_through(const struct core *c, int64_t frame, uint16_t number) {
-  return c->frames[frame].way == number;
-}
-
-/*
- * The frame that returns at a home or trampoline, by the rule of find(): the topmost, unless a lower one's slot lies nearer
- * below `above`. Where none is alive a dead one, at or above frame_count; or NONE.
- */
-static __attribute__((noinline)) int64_t find_through(const struct core *c, uint16_t number, uint64_t above) {
-  int64_t best = NONE;
-  for (int64_t i = (int64_t)c->frame_count - 1; i >= 0; i--) {
-    if (!returns_through(c, i, number) || gave_way(c, i)) {
-      continue;
-    }
-    if (best < 0 || nearer(c, i, best, above)) {
-      best = i;
-    } else if (c->frames[best].ret_p < above) {
-      return best;
-    }
-  }
-  if (best >= 0) {
-    return best;
-  }
-  for (int64_t i = (int64_t)c->frame_count; i < (int64_t)c->frames_used; i++) {
-    if (returns_through(c, i, number) && (best < 0 || nearer(c, i, best, above))) {
-      best = i;
-    }
-  }
-  return best;
-}
-
-static int64_t find_at(const struct core *c, int64_t place, uint64_t above) {
-  int64_t own = place - (int64_t)c->handlers;
-  return own < 0 ? find(c, place, above) : find_through(c, (uint16_t)(own + 1), above);
 }
 
 /* The frames up to the one whose slot that is: they are the callers. 0 where there is none. */
@@ -165,11 +142,6 @@ static __attribute__((noinline)) int give_up(struct core *c, uint64_t keep) {
   c->frame_count = keep;
   c->any_given_up = 1;
   return 1;
-}
-
-/* Where a frame returns, as Java numbers it. */
-static uint64_t place_of(const struct core *c, const struct frame *f, uint64_t depth) {
-  return f->way > 0 ? c->handlers + f->way - 1 : depth & (c->handlers - 1);
 }
 
 /*

@@ -1,5 +1,5 @@
 /*
- * Entries and exits under settings: what enter() and leave() do where more than hijack and record is asked for. The same
+ * Entries and exits under settings: what enter_frame() and leave() ask where more than hijack and record is wanted. The same
  * decisions as JavaProbe.
  *
  * Frames without a record of their entry are the topmost ones, from `written` on: an exit writes the entries of all
@@ -15,7 +15,7 @@ static uint64_t original(const struct core *c, uint64_t from) {
   for (uint64_t i = 0; i < c->handlers; i++) {
     int64_t place = place_at(c, from & c->code_mask);
     int is_slot = place >= 0 && place < (int64_t)c->handlers;
-    int64_t frame = place < 0 ? NONE : is_slot ? topmost(c, place) : find_at(c, place, UINT64_MAX);
+    int64_t frame = place < 0 ? NONE : is_slot ? topmost(c, place) : find(c, place, UINT64_MAX);
     if (frame < 0) {
       break;
     }
@@ -65,6 +65,9 @@ static int has_room(struct core *c, uint64_t records) {
 }
 
 static void record_arguments(uc_engine *uc, struct core *c, const struct site *site) {
+  if (!(site->special & SPECIAL_ARGUMENTS)) {
+    return;
+  }
   const struct operand *at = c->arguments[site->card].at;
   uint64_t values[ARGUMENTS + VALUES_EACH] = {0};
   int64_t time = c->ring->time[c->record_count - 1];
@@ -129,88 +132,45 @@ static int ask_task(uc_engine *uc, struct core *c, const struct site *site, cons
   return ASK_ENTRY_TASK;
 }
 
-static int enter_recorded(uc_engine *uc, struct core *c, const struct site *site) {
-  const struct card *card = &c->cards[site->card];
-  struct taken t = {NULL, 0, 0, 0, NULL, NONE, 0};
-  uint64_t fp;
-  if (!take_slot(uc, c, card, site, &t, &fp)) {
-    return STOP_NONE;
-  }
+/* What enters without a frame is done; else it is in its context. STOP_NONE, or why Java must be asked first. */
+static int place_by_rules(uc_engine *uc, struct core *c, const struct site *site, const struct taken *t, uint64_t fp,
+                          int *done) {
+  *done = 1;
   if ((c->mode & (MODE_FUNCTION | MODE_TASKS | MODE_DECLARED)) == MODE_FUNCTION) {
-    record_function(c, site, t.from, 0);
+    record_function(c, site, t->from, 0);
     return STOP_NONE;
   }
-  int task = ask_task(uc, c, site, &t, fp);
+  int task = ask_task(uc, c, site, t, fp);
   if (task != STOP_NONE) {
     return task == NONE ? STOP_NONE : task;
   }
-  if (c->mode & MODE_FUNCTION) {
-    if (!c->muted && !(site->special & SPECIAL_MUTE)) {
-      record_function(c, site, t.from, 0);
-    }
-    return STOP_NONE;
-  }
-  if (ret_stack_is_small(c)) {
-    return ASK_FRAMES;
-  }
-  look_for_tail_call(c, site, &t);
-  uint16_t way = 0;
-  if (c->unsure) {
-    return ASK_WHICH_GIVEN_UP;
-  }
-  if (!t.tail_called && !has_trampoline(c, t.from, &way)) {
-    return ASK_TRAMPOLINE;
-  }
-  uint64_t keep = living(c, card, t.tail_caller, t.ret_p, fp);
-  if (keep != c->frame_count && !give_up(c, keep)) {
-    return ASK_GIVEN_UP;
-  }
-  if (ignored(c, site)) {
-    return STOP_NONE;
-  }
-  if (c->frame_count == c->frame_limit) {
-    overrun(c, site, t.from);
-    return STOP_NONE;
-  }
-  int hidden = site->special & SPECIAL_HIDE;
-  uint64_t arguments = site->special & SPECIAL_ARGUMENTS ? site->end_argument - site->first_argument : 0;
-  if (!has_room(c, 1 + (arguments + VALUES_EACH - 1) / VALUES_EACH)) {
-    return STOP_BATCH_FULL;
-  }
-  int returns = site->special & SPECIAL_RETURN ? FRAME_RETURN | site->return_format << FRAME_FORMAT_SHIFT : 0;
-  int special = hidden ? FRAME_HIDDEN : returns;
-  if (c->any_given_up && way == 0 && !has_home(c, &t, &way)) {
-    return ASK_HOME;
-  }
-  uint64_t index = hijack(uc, c, site, &t, special, way);
-  if (hidden) {
-    c->mode |= MODE_HIDDEN;
-    return STOP_NONE;
-  }
-  if ((c->mode & MODE_GRAPH) && c->graph_base == NONE) {
-    c->graph_base = (int64_t)index;
-  }
-  if (!(c->mode & MODE_LATE) || !keep_back(c, index, fp)) {
-    record(c, RECORD_ENTRY, index, site->self_pc, t.from & c->code_mask, t.ret_p, fp);
-    if (arguments > 0) {
-      record_arguments(uc, c, site);
-    }
+  *done = (c->mode & MODE_FUNCTION) != 0;
+  if (*done && !c->muted && !(site->special & SPECIAL_MUTE)) {
+    record_function(c, site, t->from, 0);
   }
   return STOP_NONE;
 }
 
-/* As enter(). */
-static __attribute__((noinline)) int enter_by_rules(uc_engine *uc, struct core *c, const struct site *site) {
-  if ((site->special & SPECIAL_TRIGGER) && !c->triggered) {
-    c->stop_value = site->self_pc;
-    c->stop_time = time_now(c);
-    return ASK_TRIGGER;
+static uint64_t records_of(const struct site *site) {
+  uint64_t arguments = site->special & SPECIAL_ARGUMENTS ? site->end_argument - site->first_argument : 0;
+  return 1 + (arguments + VALUES_EACH - 1) / VALUES_EACH;
+}
+
+static int special_of(const struct site *site) {
+  int returns = site->special & SPECIAL_RETURN ? FRAME_RETURN | site->return_format << FRAME_FORMAT_SHIFT : 0;
+  return site->special & SPECIAL_HIDE ? FRAME_HIDDEN : returns;
+}
+
+/* A new frame: true where its entry is recorded now. */
+static int is_told(struct core *c, const struct site *site, uint64_t index, uint64_t fp) {
+  if (site->special & SPECIAL_HIDE) {
+    c->mode |= MODE_HIDDEN;
+    return 0;
   }
-  int unnoticed = (site->special & (SPECIAL_MUTE | SPECIAL_TASK)) == SPECIAL_MUTE || (c->mode & MODE_PAUSED);
-  int asked = unnoticed ? STOP_NONE : enter_recorded(uc, c, site);
-  c->triggered = asked != STOP_NONE && c->triggered;
-  c->answered = asked != STOP_NONE ? c->answered : ANSWER_NONE;
-  return asked;
+  if ((c->mode & MODE_GRAPH) && c->graph_base == NONE) {
+    c->graph_base = (int64_t)index;
+  }
+  return !(c->mode & MODE_LATE) || !keep_back(c, index, fp);
 }
 
 /* Where records are kept back: false where there is no room for those that must stand in front of an exit. */

@@ -111,7 +111,7 @@ static __attribute__((noinline)) int outside(struct core *c, uint64_t ret_p, uin
 static __attribute__((noinline)) void tail_called(struct core *c, const struct site *site, struct taken *t) {
   int64_t place = place_at(c, t->from & c->code_mask);
   uint64_t exit = t->ret_p + site->up;
-  int64_t frame = find_at(c, place, t->ret_p + 1);
+  int64_t frame = find(c, place, t->ret_p + 1);
   int open = frame >= 0 && frame < (int64_t)c->frame_count;
   if (c->any_given_up && !(open && c->frames[frame].ret_p + c->frames[frame].up == exit)) {
     uint64_t word = t->from;
