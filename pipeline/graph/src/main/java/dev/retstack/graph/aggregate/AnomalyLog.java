@@ -35,10 +35,10 @@ public final class AnomalyLog {
   private static final int FUNCTIONS_PER_KIND = 5;
 
   /** A row without its stack, and what is noted of its function. */
-  private static final int ROW_BYTES = 250;
+  private static final int ROW_BYTES = 170;
 
   /** A group, and what it is found by. */
-  private static final int GROUP_BYTES = 200;
+  private static final int GROUP_BYTES = 152;
 
   private final int limitPerKind;
   private final StateBudget.Account account;

@@ -70,6 +70,11 @@ public final class CallTreeLog {
     return isFull();
   }
 
+  /** Whether it takes no row any more, and did not ask for room to know that. */
+  boolean isOver() {
+    return closed || size >= limit;
+  }
+
   private void close() {
     closed = true;
     capacity = 0;
@@ -103,7 +108,7 @@ public final class CallTreeLog {
    * until a checkpoint packs it, and thousands of cores begin at the same time.
    */
   void sealWhereBounded() {
-    if (columns != null && (closed || size >= limit) && account.isBounded()) {
+    if (columns != null && isOver() && account.isBounded()) {
       seal();
     }
   }

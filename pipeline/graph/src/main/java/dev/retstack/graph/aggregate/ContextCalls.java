@@ -44,7 +44,7 @@ final class ContextCalls {
 
   /** Reads what stands for no stack. */
   void readNone(DataInput in, int rows) throws IOException {
-    calls.readFrom(in, 0, null, null);
+    calls.readFrom(in, 0, 0, null, null);
     losses.readFrom(in, 0, CallTreeLog.NONE);
     systemCall.readFrom(in, rows);
     switchRow = Fields.readRow(in, rows);
@@ -53,7 +53,7 @@ final class ContextCalls {
   void readFrom(
       DataInput in, StackContext context, CallProfile written, CallProfile profile, int rows)
       throws IOException {
-    calls.readFrom(in, context.slots(), written, profile);
+    calls.readFrom(in, context.slots(), context.capacity(), written, profile);
     int last = CallTreeLog.NONE;
     for (int slot = 0; slot < context.slots(); slot++) {
       last = Math.max(last, calls.treeCall(slot));

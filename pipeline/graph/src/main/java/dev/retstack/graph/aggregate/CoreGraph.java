@@ -133,14 +133,21 @@ public final class CoreGraph {
       boolean taken = reconstructor.apply(meta, batch);
       accountant.contexts().rest();
       stats.add(Stat.STATE_FULL, account.refused() + profile.account().refused());
-      if (reconstructor.end() != CoreEnd.RUNNING) {
-        account.settle();
-      }
       tree.sealWhereBounded();
+      settle();
       return taken;
     } catch (RuntimeException | StackOverflowError | AssertionError e) {
       // an OutOfMemoryError is no chunk's own doing, and ends the process
       throw BrokenCoreException.of(key, meta.sequence(), e);
+    }
+  }
+
+  /** Gives back what it was promised and will not need. */
+  void settle() {
+    if (reconstructor.end() != CoreEnd.RUNNING) {
+      account.settle();
+    } else if (tree.isOver()) {
+      account.calmDown();
     }
   }
 

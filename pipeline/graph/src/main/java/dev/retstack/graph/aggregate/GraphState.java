@@ -164,9 +164,7 @@ public final class GraphState {
     profiles.values().forEach(profile -> profile.account().lenient(false));
     for (CoreGraph core : cores.values()) {
       core.account().lenient(false);
-      if (core.progress().end() != CoreEnd.RUNNING) {
-        core.account().settle();
-      }
+      core.settle();
     }
   }
 

@@ -13,7 +13,7 @@ public final class InterruptTotals {
   /** Numbers with totals of their own; the rest is counted under {@link #OTHERS}. */
   private static final int MAX_NUMBERS = 4096;
 
-  private static final int NUMBER_BYTES = 100;
+  private static final int NUMBER_BYTES = 88;
 
   /** Stands for the numbers beyond the limit. */
   public static final long OTHERS = -1;

@@ -11,7 +11,7 @@ package dev.retstack.graph.aggregate;
  */
 public record LateLimits(int chunksPerCore, long bytesPerCore, long chunks, long bytes) {
   /** What a held chunk costs beside its packed records. */
-  static final int CHUNK_BYTES = 256;
+  static final int CHUNK_BYTES = 320;
 
   /** A gap is a loss at once. */
   public static final LateLimits NONE = new LateLimits(0, 0, 0, 0);

@@ -19,7 +19,7 @@ public final class LossLog {
   /** Rows of one core. */
   static final int ROWS_MAX = 1000;
 
-  private static final int ROW_BYTES = 80;
+  private static final int ROW_BYTES = 72;
 
   private final StateBudget.Account account;
 

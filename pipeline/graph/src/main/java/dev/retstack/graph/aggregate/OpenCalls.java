@@ -161,15 +161,17 @@ final class OpenCalls {
   /**
    * Reads what {@link #writeTo} wrote.
    *
+   * @param capacity slots of the stack, for as many of which there is room as in the stack itself
    * @param written the profile by whose arcs it was written
    * @param profile the profile of this core
    * @throws IOException where a call has an arc that the profile does not know
    */
-  void readFrom(DataInput in, int slots, CallProfile written, CallProfile profile)
+  void readFrom(
+      DataInput in, int slots, int capacity, CallProfile written, CallProfile profile)
       throws IOException {
     notRun = in.readLong();
     leftOut = in.readLong();
-    rows = slots == 0 ? EMPTY : new long[slots << ROW_SHIFT];
+    rows = slots == 0 ? EMPTY : new long[capacity << ROW_SHIFT];
     for (int slot = 0; slot < slots; slot++) {
       long selfPc = in.readLong();
       long callerPc = in.readLong();

@@ -8,11 +8,14 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
  * exit of that frame that agrees with its entry.
  */
 final class OrdinaryRecords {
+  /** Frames that one run of links leaves open, usually. */
+  private static final int OPENED_KEPT = 16;
+
   private final TaskStack stack;
   private final ImageTraits traits;
   private final FrameRoom frames;
   private final GraphListener listener;
-  private final IntArrayList opened = new IntArrayList();
+  private final IntArrayList opened = new IntArrayList(0);
   private int guestSize;
   private int returned;
 
@@ -78,6 +81,9 @@ final class OrdinaryRecords {
             exits += (end - i - opened.size()) / 2;
             guestSize = stack.pushAll(batch, opened, guestSize);
             opened.clear();
+            if (opened.elements().length > OPENED_KEPT) {
+              opened.trim(); // a stack keeps no more than the accounts know
+            }
             now = times[end - 1];
             next = guestSize;
             i = end - 1;

@@ -113,6 +113,11 @@ public final class StackContext {
     return calls.stack().size();
   }
 
+  /** Frames that the stack has room for now. */
+  public int capacity() {
+    return calls.stack().capacity();
+  }
+
   /** Whether the call in this slot is open. */
   public boolean isOpen(int slot) {
     return !calls.stack().tailCalled(slot);

@@ -6,7 +6,7 @@ import java.util.ArrayDeque;
 /** The ret_stacks of a core that are in use, under small numbers; those given back serve again. */
 final class StackContexts {
   /** What a stack without frames takes, here and in what is added up for its calls. */
-  private static final int BYTES = 1_000;
+  private static final int BYTES = 900;
 
   private final ImageTraits traits;
   private final int maxDepth;

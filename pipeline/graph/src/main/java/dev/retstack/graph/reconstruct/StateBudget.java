@@ -22,8 +22,8 @@ public final class StateBudget {
   /** An account has at most this part of what the others leave. */
   private static final int SHARE = 5;
 
-  /** Accounts take and give back so many bytes at a time. */
-  private static final long STEP = 4 << 10;
+  /** What a core that will hardly grow any more may still take, whatever others do. */
+  private static final long SPARE = 4 << 10;
 
   private static final int ARRAY_HEADER = 16;
 
@@ -33,6 +33,9 @@ public final class StateBudget {
   private final long region;
 
   private final AtomicLong held = new AtomicLong();
+
+  /** What is held, and what was promised beyond that. */
+  private final AtomicLong reserved = new AtomicLong();
 
   /**
    * Nothing is held.
@@ -50,14 +53,19 @@ public final class StateBudget {
     return limit;
   }
 
-  /** Bytes that are held or promised. */
+  /** Bytes that are held: never less than they take of the heap. */
   public long held() {
     return held.get();
   }
 
+  /** Bytes that are held or promised. */
+  public long reserved() {
+    return reserved.get();
+  }
+
   /** Whether so much more could be promised to something new. */
   public boolean hasRoom(long bytes) {
-    return held() + bytes <= limit - limit / LAST_PART;
+    return reserved() + bytes <= limit - limit / LAST_PART;
   }
 
   /** An account with this promise, whether there is room or not: {@link #hasRoom} tells. */
@@ -88,10 +96,20 @@ public final class StateBudget {
     }
 
     private void reserve(long bytes) {
-      if (isBounded()) {
-        held.addAndGet(bytes - reserved);
+      if (isBounded() && bytes != reserved) {
+        StateBudget.this.reserved.addAndGet(bytes - reserved);
       }
       reserved = bytes;
+    }
+
+    private void use(long bytes) {
+      used += bytes;
+      if (whole != null) {
+        whole.use(bytes);
+      } else if (isBounded()) {
+        held.addAndGet(bytes);
+        reserve(Math.max(promise, used));
+      }
     }
 
     /** Whether it may take so many bytes; false where that is beyond its share, and counted. */
@@ -112,22 +130,12 @@ public final class StateBudget {
 
     /** Takes bytes of what cannot be left out. */
     public void charge(long bytes) {
-      used += bytes;
-      if (whole != null) {
-        whole.charge(bytes);
-      } else if (used > reserved) {
-        reserve(stepped(used));
-      }
+      use(bytes);
     }
 
     /** Gives bytes back. */
     public void give(long bytes) {
-      used -= bytes;
-      if (whole != null) {
-        whole.give(bytes);
-      } else if (reserved > Math.max(promise, stepped(used))) {
-        reserve(Math.max(promise, stepped(used)));
-      }
+      use(-bytes);
     }
 
     /** Takes what a hash table grows by when it gets one entry more; see {@link #take}. */
@@ -154,7 +162,7 @@ public final class StateBudget {
       }
       return whole != null
           ? whole.room()
-          : Math.max(promise, (limit - held.get() + reserved) / SHARE) - used;
+          : Math.max(promise, (limit - reserved() + reserved) / SHARE) - used;
     }
 
     /** Bytes that it holds. */
@@ -175,24 +183,29 @@ public final class StateBudget {
       return this;
     }
 
-    /** It will hardly grow any more: of what it was promised it keeps what it uses. */
+    /** It will not grow any more: of what it was promised it keeps what it uses. */
     public void settle() {
-      promise = 0;
-      if (whole == null) {
-        reserve(stepped(used));
+      promiseAtMost(used);
+    }
+
+    /** It will hardly grow any more: of what it was promised it keeps little beyond what it uses. */
+    public void calmDown() {
+      promiseAtMost(used + SPARE);
+    }
+
+    private void promiseAtMost(long bytes) {
+      if (whole == null && promise > bytes) {
+        promise = bytes;
+        reserve(Math.max(promise, used));
       }
     }
 
     /** Gives all back. */
     public void close() {
-      give(used);
       promise = 0;
+      give(used);
       reserve(0);
     }
-  }
-
-  private static long stepped(long bytes) {
-    return (bytes + STEP - 1) / STEP * STEP;
   }
 
   /** What a hash table of so many entries takes, at most three quarters full. */

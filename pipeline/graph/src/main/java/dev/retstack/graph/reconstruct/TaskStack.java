@@ -70,7 +70,7 @@ final class TaskStack {
     return frames;
   }
 
-  /** Frames that may be pushed: none of them is more than the core has room for. */
+  /** Frames that may be pushed before it asks again: the core has room for them. */
   int room() {
     return capacity() - size + growth();
   }
@@ -80,11 +80,14 @@ final class TaskStack {
     return size == capacity() && growth() == 0;
   }
 
+  /** It doubles, as the array does that has what is added up for its calls, or stays. */
   private int growth() {
-    return budget.room(Math.max(0, FREE - capacity()));
+    int more = Math.max(FIRST, capacity());
+    return budget.room(Math.max(0, FREE - capacity())) < more ? 0 : more;
   }
 
-  private int capacity() {
+  /** Frames that it has room for now. */
+  int capacity() {
     return rows.length >> ROW_SHIFT;
   }
 
@@ -116,7 +119,7 @@ final class TaskStack {
     int at = slot << ROW_SHIFT;
     if (at == rows.length) {
       // another partition may have taken the bytes meanwhile: what room() told stands
-      grow(Math.max(1, Math.min(Math.max(FIRST, capacity()), growth())));
+      grow(Math.max(FIRST, capacity()));
     }
     long[] r = rows;
     r[at + DEPTH] = depth;

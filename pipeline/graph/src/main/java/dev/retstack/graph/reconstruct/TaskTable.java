@@ -18,7 +18,7 @@ import java.util.Set;
  */
 final class TaskTable {
   /** What a task takes beside its stacks. */
-  private static final int BYTES = 500;
+  private static final int BYTES = 375;
 
   private final StackContexts contexts;
   private final int maxTasks;

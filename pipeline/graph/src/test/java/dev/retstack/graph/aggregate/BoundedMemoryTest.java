@@ -48,7 +48,7 @@ class BoundedMemoryTest {
   void theBudgetHoldsWhateverMakesStatesGrow() throws Exception {
     long seed = Seeds.fresh();
     int chunks = Integer.getInteger("retstack.rounds", SHORT);
-    String mebibytes = chunks > SHORT ? "80" : "32";
+    String mebibytes = chunks > SHORT ? "80" : "16";
     String said = run("256m", BudgetHog.class, "" + seed, "" + chunks, mebibytes);
     assertThat(said.lines()).as("seed %d", seed).hasSize(BudgetHog.Way.values().length);
     for (String line : said.lines().toList()) {
@@ -58,6 +58,21 @@ class BoundedMemoryTest {
       long heap = Long.parseLong(words[6]);
       assertThat(cut).as(line).isPositive();
       assertThat(heap).as(line).isBetween(accounts * 3 / 4, accounts * 5 / 4);
+    }
+  }
+
+  /** Never below, which would end the process; little above, which would refuse what fits. */
+  @Test
+  void accountsAreWhatTheHeapHolds() throws Exception {
+    String said = run("768m", AccountsHog.class);
+    System.out.print(said);
+    assertThat(said.lines()).hasSize(AccountsHog.Shape.values().length);
+    for (String line : said.lines().toList()) {
+      String[] words = line.split(" ", -1);
+      for (int at = 1; at < words.length; at += 2) {
+        long heap = Long.parseLong(words[at + 1]);
+        assertThat(Long.parseLong(words[at])).as(line).isBetween(heap, heap * 115 / 100);
+      }
     }
   }
 
@@ -74,11 +89,14 @@ class BoundedMemoryTest {
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx" + heap, "-XX:+UseG1GC")); // of which a budget knows the regions
     command.add("--enable-native-access=ALL-UNNAMED");
+    for (String opened : List.of("lang", "util", "util.concurrent", "util.concurrent.atomic")) {
+      command.add("--add-opens=java.base/java." + opened + "=ALL-UNNAMED"); // for HeapWalk
+    }
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), hogs.getName()));
     command.addAll(List.of(arguments));
     Process hog = new ProcessBuilder(command).redirectErrorStream(true).start();
     String said = new String(hog.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(hog.waitFor()).as("-Dretstack.seed=%s: %s", arguments[0], said).isZero();
+    assertThat(hog.waitFor()).as("%s: %s", List.of(arguments), said).isZero();
     return said;
   }
 }

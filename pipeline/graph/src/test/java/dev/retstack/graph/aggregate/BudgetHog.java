@@ -135,6 +135,7 @@ final class BudgetHog {
     right("after a restart");
     state.close();
     require(budget.held() == 0, "left behind: " + budget.held());
+    require(budget.reserved() == 0, "still promised: " + budget.reserved());
   }
 
   /** Whoever asks for all that is shown of it makes it no larger than it may be. */
@@ -154,6 +155,7 @@ final class BudgetHog {
     state.close();
     state = null;
     require(budget.held() == 0, "left behind: " + budget.held());
+    require(budget.reserved() == 0, "still promised: " + budget.reserved());
     state = GraphState.readFrom(new ByteInput(bytes), LIMITS, budget);
   }
 

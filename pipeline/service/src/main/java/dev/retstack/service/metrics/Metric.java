@@ -45,8 +45,12 @@ public enum Metric {
       false,
       "state_held_bytes",
       "bytes that the states of this member's partitions hold in memory"),
+  STATE_RESERVED_BYTES(
+      false,
+      "state_reserved_bytes",
+      "bytes that they hold, or that running cores were promised and may still take"),
   STATE_MAX_BYTES(
-      false, "state_max_bytes", "bytes that they may hold: beyond, what is new is refused"),
+      false, "state_max_bytes", "bytes that they may reserve: beyond, what is new is refused"),
   TOPIC_PARTITIONS(false, "topic_partitions", "partitions of the events topic"),
   PARTITION_OPEN(
       false,

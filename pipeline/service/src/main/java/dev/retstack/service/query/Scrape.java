@@ -73,6 +73,7 @@ public final class Scrape {
     meters.addTo(samples);
     samples.add(Metric.MEMBER_INFO, 1, "group", group, "topic", topic);
     samples.add(Metric.STATE_HELD_BYTES, state.held());
+    samples.add(Metric.STATE_RESERVED_BYTES, state.reserved());
     samples.add(Metric.STATE_MAX_BYTES, state.limit());
     samples.add(Metric.TOPIC_PARTITIONS, queries.partitionCount());
     samples.add(

@@ -550,8 +550,8 @@ final class ChunkIntake {
   }
 
   private String noRoom(String what) {
-    return "the states of this member hold %d MiB of %d, there is no room for what is new: give it"
-            .formatted(budget().held() >> 20, budget().limit() >> 20)
+    return "the states of this member reserve %d MiB of %d, there is no room for what is new: give it"
+            .formatted(budget().reserved() >> 20, budget().limit() >> 20)
         + " a higher --state-mib and more heap, or more members, and re-inject; "
         + what;
   }
