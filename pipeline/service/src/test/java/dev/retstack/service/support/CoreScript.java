@@ -22,6 +22,10 @@ public final class CoreScript {
   private static final long FUNCTION_BYTES = 0x40;
   private static final long HANDLER = 0xffff0000L;
   private static final int SLOTS = 256;
+
+  /** Records that a chunk has room for at first: there may be many cores that write few. */
+  private static final int FIRST = 64;
+
   private static final long STACK = 0x7fff0000L;
 
   private record Frame(int function, long fromPc, long retP, long fp) {}
@@ -31,7 +35,7 @@ public final class CoreScript {
   private final String core;
   private final List<Frame> stack = new ArrayList<>();
   private final List<Chunk> chunks = new ArrayList<>();
-  private RecordBatch batch = new RecordBatch(1 << 16);
+  private RecordBatch batch = new RecordBatch(FIRST);
   private long time;
   private long sequence;
   private long records;
@@ -203,7 +207,7 @@ public final class CoreScript {
     lostBefore = 0;
     overruns = 0;
     unhijackable = 0;
-    batch = new RecordBatch(1 << 16);
+    batch = new RecordBatch(FIRST);
     return this;
   }
 
@@ -218,6 +222,11 @@ public final class CoreScript {
   }
 
   private void add(byte kind, int depth, long self, long from, long retP, long fp) {
+    if (batch.size() == batch.capacity()) {
+      RecordBatch larger = new RecordBatch(2 * batch.capacity());
+      larger.addAll(batch, 0, batch.size());
+      batch = larger;
+    }
     batch.add(kind, time, depth, self, from, retP, fp);
   }
 
