@@ -74,6 +74,7 @@ public final class GraphState {
   private final LinkedCalls linked = new LinkedCalls();
   private final LateCores late;
   private final SessionAges ages = new SessionAges();
+  private final RefusedCores refused = new RefusedCores();
   private GraphEvents events;
   private CoreGraph lastCore;
   private boolean careful;
@@ -232,6 +233,7 @@ public final class GraphState {
       core = newCore(key, image, meta.unit());
       if (core == null) {
         stats.add(Stat.STATE_FULL, 1);
+        refused.add(key);
         return ApplyResult.NO_ROOM;
       }
     } else if (!core.image().id().equals(imageId) || core.unit() != meta.unit()) {
@@ -376,6 +378,11 @@ public final class GraphState {
   /** When its sessions were heard last, and which of them are over. */
   public SessionAges ages() {
     return ages;
+  }
+
+  /** Cores that were not begun, since there was no room for them. */
+  public RefusedCores refused() {
+    return refused;
   }
 
   /** Drops the sessions that are over, of which all was told; returns their names. */
@@ -561,6 +568,7 @@ public final class GraphState {
     stats.writeTo(body);
     late.writeTo(body);
     ages.writeTo(body);
+    refused.writeTo(body);
     snapshot.finish();
   }
 
@@ -603,6 +611,7 @@ public final class GraphState {
     state.stats.readFrom(body);
     state.late.readFrom(body, state.cores);
     state.ages.readFrom(body, limits.cores());
+    state.refused.readFrom(body);
     snapshot.finish();
     state.restored();
     return state;
@@ -664,6 +673,7 @@ public final class GraphState {
     stats.writeTo(snapshot.body());
     ages.writeTo(snapshot.body());
     late.writeOrderTo(snapshot.body());
+    refused.writeTo(snapshot.body());
     snapshot.finish();
     to.put(StateLog.HEAD, head.take());
   }
@@ -719,6 +729,7 @@ public final class GraphState {
     state.stats.readFrom(body);
     state.ages.readFrom(body, limits.cores());
     state.late.readOrderFrom(body, byNumber, held);
+    state.refused.readFrom(body);
     snapshot.finish();
     state.restored();
     return state;

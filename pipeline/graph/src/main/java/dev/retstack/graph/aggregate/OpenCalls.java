@@ -166,8 +166,7 @@ final class OpenCalls {
    * @param profile the profile of this core
    * @throws IOException where a call has an arc that the profile does not know
    */
-  void readFrom(
-      DataInput in, int slots, int capacity, CallProfile written, CallProfile profile)
+  void readFrom(DataInput in, int slots, int capacity, CallProfile written, CallProfile profile)
       throws IOException {
     notRun = in.readLong();
     leftOut = in.readLong();

@@ -188,7 +188,9 @@ public final class StateBudget {
       promiseAtMost(used);
     }
 
-    /** It will hardly grow any more: of what it was promised it keeps little beyond what it uses. */
+    /**
+     * It will hardly grow any more: of what it was promised it keeps little beyond what it uses.
+     */
     public void calmDown() {
       promiseAtMost(used + SPARE);
     }

@@ -5,6 +5,7 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -22,8 +23,22 @@ final class HeapWalk {
   private static final int ALIGNMENT = 8;
   private static final Map<Class<?>, Integer> PRIMITIVES =
       Map.of(
-          boolean.class, 1, byte.class, 1, short.class, 2, char.class, 2, int.class, 4, float.class,
-          4, long.class, 8, double.class, 8);
+          boolean.class,
+          1,
+          byte.class,
+          1,
+          short.class,
+          2,
+          char.class,
+          2,
+          int.class,
+          4,
+          float.class,
+          4,
+          long.class,
+          8,
+          double.class,
+          8);
 
   private final Set<Class<?>> leftOut;
   private final Map<Class<?>, Shape> shapes = new HashMap<>();
@@ -43,7 +58,7 @@ final class HeapWalk {
 
   long bytes(Object root) throws IllegalAccessException {
     byClass.clear();
-    Map<Object, Boolean> seen = new IdentityHashMap<>();
+    Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
     ArrayDeque<Object> next = new ArrayDeque<>();
     visit(root, seen, next);
     long sum = 0;
@@ -71,7 +86,7 @@ final class HeapWalk {
     return byClass;
   }
 
-  private long array(Object array, Map<Object, Boolean> seen, ArrayDeque<Object> next) {
+  private long array(Object array, Set<Object> seen, ArrayDeque<Object> next) {
     Class<?> of = array.getClass().getComponentType();
     int length = Array.getLength(array);
     for (int i = 0; !of.isPrimitive() && i < length; i++) {
@@ -80,12 +95,12 @@ final class HeapWalk {
     return aligned(ARRAY_HEADER + (long) length * PRIMITIVES.getOrDefault(of, REFERENCE));
   }
 
-  private void visit(Object one, Map<Object, Boolean> seen, ArrayDeque<Object> next) {
+  private void visit(Object one, Set<Object> seen, ArrayDeque<Object> next) {
     boolean counts =
         one != null
             && !(one instanceof Class || one instanceof Enum)
             && !leftOut.contains(one.getClass());
-    if (counts && seen.put(one, true) == null) {
+    if (counts && seen.add(one)) {
       next.push(one);
     }
   }

@@ -1,6 +1,7 @@
 package dev.retstack.service.export;
 
 import dev.retstack.graph.aggregate.ForgottenSessions;
+import dev.retstack.graph.aggregate.RefusedCores;
 import dev.retstack.graph.reconstruct.Saturating;
 import dev.retstack.graph.report.Report;
 import dev.retstack.service.progress.CoreProgress;
@@ -57,6 +58,14 @@ public final class CoresView {
           .number("lost", CoreProgress::lost)
           .number("untraced", CoreProgress::untraced)
           .number("completeness", CoreProgress::completeness);
+
+  private static final Table<RefusedCores.Row> REFUSED =
+      new Table<RefusedCores.Row>()
+          .text("core", row -> row.key().core())
+          .text("session", row -> row.key().session())
+          .number("chunks", RefusedCores.Row::chunks)
+          .text("reason", RefusedCores.Row::reason)
+          .headed("REFUSED=core", "SESSION", "CHUNKS", "WHY=reason");
 
   /**
    * Some cores together.
@@ -129,11 +138,13 @@ public final class CoresView {
    * @param all of the answer's partitions
    * @param shown those of them that this answer lists
    * @param forgotten cores that are not among them any more
+   * @param refused cores that never were, since there was no room for them
    */
   public static Document completeness(
       List<CoreProgress> all,
       List<CoreProgress> shown,
       ForgottenSessions forgotten,
+      List<RefusedCores.Row> refused,
       Coverage coverage) {
     Document document = new Document();
     coverage.addTo(document);
@@ -146,12 +157,14 @@ public final class CoresView {
     ForgottenView.addTo(document, forgotten);
     List<Sum> byCore = byCore(shown);
     return document
+        .rows("refused", REFUSED, refused)
         .rows("byPartition", sums("partition"), byPartition(all))
         .rows("cores", COMPLETE, shown)
         .csv(sums("core"), byCore)
         .text(sums("partition"), byPartition(all))
         .gap()
-        .text(sums("core"), byCore);
+        .text(sums("core"), byCore)
+        .textIfAny(REFUSED, refused);
   }
 
   /**

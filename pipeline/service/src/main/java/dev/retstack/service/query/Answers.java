@@ -93,7 +93,8 @@ final class Answers {
   static Answer completeness(Job.Cores cores, Map<String, String> parameters) {
     Page<CoreProgress> page = Page.of(cores.cores(), "cores", parameters);
     return answer(
-        CoresView.completeness(cores.cores(), page.rows(), cores.forgotten(), cores.coverage()),
+        CoresView.completeness(
+            cores.cores(), page.rows(), cores.forgotten(), cores.refused(), cores.coverage()),
         page,
         parameters);
   }

@@ -61,7 +61,7 @@ enum Endpoint {
   COMPLETENESS(
       "/completeness",
       "Records received of all that a capture without loss has, in percent: in all, by partition, by core",
-      "{records,lost,untraced,completeness,forgotten,byPartition,cores,partitions,parts}",
+      "{records,lost,untraced,completeness,forgotten,refused,byPartition,cores,partitions,parts}",
       FORMAT,
       LIMIT,
       OFFSET),

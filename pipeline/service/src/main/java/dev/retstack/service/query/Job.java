@@ -2,6 +2,7 @@ package dev.retstack.service.query;
 
 import dev.retstack.graph.aggregate.ForgottenSessions;
 import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.aggregate.RefusedCores;
 import dev.retstack.graph.reconstruct.CoreEnd;
 import dev.retstack.graph.report.CoreSum;
 import dev.retstack.graph.report.TopBuilder;
@@ -74,10 +75,16 @@ public final class Job implements AutoCloseable {
    * How far the cores of all partitions came.
    *
    * @param forgotten cores that are no longer among them
+   * @param refused cores that never were, since there was no room for them
    */
-  record Cores(List<CoreProgress> cores, ForgottenSessions forgotten, Coverage coverage) {
+  record Cores(
+      List<CoreProgress> cores,
+      ForgottenSessions forgotten,
+      List<RefusedCores.Row> refused,
+      Coverage coverage) {
     Cores {
       cores = List.copyOf(cores);
+      refused = List.copyOf(refused);
     }
   }
 
@@ -111,15 +118,17 @@ public final class Job implements AutoCloseable {
         .thenApply(
             found -> {
               List<CoreProgress> cores = new ArrayList<>();
+              List<RefusedCores.Row> refused = new ArrayList<>();
               Deaths deaths = fleets.deaths();
               ForgottenSessions forgotten = ForgottenSessions.NONE;
               for (Part part : found.parts().values()) {
                 Part.Cores own = part.cores();
                 own.cores().forEach(core -> cores.add(core.with(deaths, part.nextOffset())));
                 forgotten = forgotten.plus(own.forgotten());
+                refused.addAll(own.refused());
               }
               cores.sort(Comparator.comparing(CoreProgress::key));
-              return new Cores(cores, forgotten, found.coverage());
+              return new Cores(cores, forgotten, refused, found.coverage());
             });
   }
 

@@ -3,6 +3,7 @@ package dev.retstack.service.query;
 import dev.retstack.graph.aggregate.CoreKey;
 import dev.retstack.graph.aggregate.ForgottenSessions;
 import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.aggregate.RefusedCores;
 import dev.retstack.graph.reconstruct.CoreEnd;
 import dev.retstack.graph.report.TopBuilder;
 import dev.retstack.service.progress.CoreProgress;
@@ -99,7 +100,8 @@ record Part(
   }
 
   /** The body of a part of {@link Kind#CORES}. */
-  static byte[] bytes(List<CoreProgress> cores, ForgottenSessions forgotten) {
+  static byte[] bytes(
+      List<CoreProgress> cores, ForgottenSessions forgotten, List<RefusedCores.Row> refused) {
     return written(
         out -> {
           out.writeInt(cores.size());
@@ -115,7 +117,13 @@ record Part(
             out.writeUTF(core.end().name());
             out.writeUTF(core.endDetail());
           }
-          forgotten.writeTo(out); // who knows nothing of it stops before
+          forgotten.writeTo(out);
+          out.writeInt(refused.size());
+          for (RefusedCores.Row core : refused) {
+            out.writeUTF(core.key().session());
+            out.writeUTF(core.key().core());
+            out.writeLong(core.chunks());
+          }
         });
   }
 
@@ -147,12 +155,14 @@ record Part(
   /**
    * What a part of {@link Kind#CORES} holds.
    *
-   * @param forgotten what was dropped from the state; nothing where a member of a release that does
-   *     not say gave the part
+   * @param forgotten what was dropped from the state
+   * @param refused cores for which there was no room
    */
-  record Cores(List<CoreProgress> cores, ForgottenSessions forgotten) {
+  record Cores(
+      List<CoreProgress> cores, ForgottenSessions forgotten, List<RefusedCores.Row> refused) {
     Cores {
       cores = List.copyOf(cores);
+      refused = List.copyOf(refused);
     }
   }
 
@@ -176,8 +186,13 @@ record Part(
                 CoreEnd.valueOf(in.readUTF()),
                 in.readUTF()));
       }
-      return new Cores(
-          cores, in.available() == 0 ? ForgottenSessions.NONE : ForgottenSessions.readFrom(in));
+      final ForgottenSessions forgotten = ForgottenSessions.readFrom(in);
+      List<RefusedCores.Row> refused = new ArrayList<>();
+      int named = in.readInt();
+      for (int i = 0; i < named; i++) {
+        refused.add(new RefusedCores.Row(new CoreKey(in.readUTF(), in.readUTF()), in.readLong()));
+      }
+      return new Cores(cores, forgotten, refused);
     } catch (IOException e) {
       throw new UncheckedIOException("partition " + partition + ": cores cannot be read", e);
     }

@@ -153,7 +153,8 @@ public final class Queries {
                         cores.stream()
                             .filter(core -> core.partition() == measure.partition())
                             .toList(),
-                        measure.forgotten()),
+                        measure.forgotten(),
+                        measure.refused()),
                     ""));
   }
 

@@ -3,6 +3,7 @@ package dev.retstack.service.reconstruct;
 import dev.retstack.graph.aggregate.CoreGraph;
 import dev.retstack.graph.aggregate.ForgottenSessions;
 import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.aggregate.RefusedCores;
 import dev.retstack.graph.aggregate.StatCounts;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.reconstruct.CoreEnd;
@@ -11,6 +12,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -35,6 +37,7 @@ import java.util.Map;
  * @param running cores that have not ended, by session
  * @param coresMax cores that it may have at most
  * @param forgotten what was dropped from the state, being silent for too long
+ * @param refused cores for which there was no room
  * @param stats counts other than 0
  */
 public record PartitionMeasure(
@@ -57,10 +60,12 @@ public record PartitionMeasure(
     Map<String, Integer> running,
     int coresMax,
     ForgottenSessions forgotten,
+    List<RefusedCores.Row> refused,
     Map<Stat, Long> stats) {
   public PartitionMeasure {
     cores = Collections.unmodifiableMap(new EnumMap<>(cores));
     running = Map.copyOf(running);
+    refused = List.copyOf(refused);
     stats = Collections.unmodifiableMap(new EnumMap<>(stats));
   }
 
@@ -120,6 +125,7 @@ public record PartitionMeasure(
         running,
         position.limits().cores(),
         state.ages().forgotten(),
+        state.refused().rows(),
         stats);
   }
 }

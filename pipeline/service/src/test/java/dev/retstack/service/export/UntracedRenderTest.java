@@ -80,7 +80,8 @@ class UntracedRenderTest {
     assertThat(sums.as(Format.CSV)).contains(",lost,untraced,completeness", ",4,0,20,9.09");
     ForgottenSessions none = ForgottenSessions.NONE;
     JsonNode complete =
-        JSON.readTree(CoresView.completeness(cores, cores, none, coverage).as(Format.JSON));
+        JSON.readTree(
+            CoresView.completeness(cores, cores, none, List.of(), coverage).as(Format.JSON));
     for (JsonNode of : List.of(complete, complete.at("/byPartition/0"), complete.at("/cores/0"))) {
       assertThat(of.path("untraced").asLong()).isEqualTo(20);
       assertThat(of.path("completeness").asDouble()).isEqualTo(100.0 * 4 / 44);
