@@ -11,32 +11,67 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** A member in a process of its own, which signals can stop without a word. */
 public final class MemberProcess implements AutoCloseable {
+  private static final String LOG = "member.log";
+  private static final String GC_LOG = "gc.log";
+
+  /** Of the heap in MiB, before and after a collection. */
+  private static final Pattern COLLECTION = Pattern.compile("Pause .* (\\d+)M->(\\d+)M\\(");
+
   private final Process process;
   private final URI uri;
 
+  private final Optional<Path> folder;
+
   /** Starts one that owns partitions of these topics and answers no questions. */
   public MemberProcess(LiveBench bench) throws IOException {
+    this(bench, Optional.empty(), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+  }
+
+  /**
+   * One with the heap of a small member that answers questions, as {@code retstack pipeline} would
+   * run: it ends where it runs out of memory.
+   *
+   * @param folder where its logs are
+   */
+  public static MemberProcess small(LiveBench bench, Path folder) throws IOException {
+    return new MemberProcess(
+        bench,
+        Optional.of(folder),
+        "-XX:+UseG1GC",
+        "-XX:+ExitOnOutOfMemoryError",
+        "-Xlog:gc:file=" + folder.resolve(GC_LOG));
+  }
+
+  private MemberProcess(LiveBench bench, Optional<Path> folder, String... jvm) throws IOException {
+    this.folder = folder;
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-Xmx256m", "--enable-native-access=ALL-UNNAMED"));
+    command.addAll(List.of("--sun-misc-unsafe-memory-access=allow"));
+    command.addAll(List.of(jvm));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of(MemberProcess.class.getName(), bench.kafka().bootstrap()));
+    command.add(bench.topics().prefix());
+    command.add(folder.isPresent() ? "answers" : "");
     process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx256m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "--enable-native-access=ALL-UNNAMED",
-                "--sun-misc-unsafe-memory-access=allow",
-                "-cp",
-                System.getProperty("java.class.path"),
-                MemberProcess.class.getName(),
-                bench.kafka().bootstrap(),
-                bench.topics().prefix())
-            .redirectError(ProcessBuilder.Redirect.DISCARD)
+        new ProcessBuilder(command)
+            .redirectError(
+                folder
+                    .map(in -> ProcessBuilder.Redirect.to(in.resolve(LOG).toFile()))
+                    .orElse(ProcessBuilder.Redirect.DISCARD))
             .start();
     BufferedReader said =
         new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
@@ -50,7 +85,10 @@ public final class MemberProcess implements AutoCloseable {
     uri = URI.create(line);
   }
 
-  /** The member itself: arguments are Kafka's address and the prefix of the topics. */
+  /**
+   * The member itself: arguments are Kafka's address, the prefix of the topics, and whether it
+   * answers questions.
+   */
   public static void main(String[] arguments) throws Exception {
     Topics topics = new Topics(arguments[1]);
     PipelineConfig config =
@@ -59,7 +97,9 @@ public final class MemberProcess implements AutoCloseable {
             .topics(topics)
             .groupId(topics.prefix())
             .partitions(LiveBench.PARTITIONS)
-            .roles(EnumSet.of(Role.INGEST))
+            .roles(
+                EnumSet.copyOf(
+                    arguments[2].isEmpty() ? List.of(Role.INGEST) : List.of(Role.values())))
             .http("127.0.0.1", 0)
             .build();
     Pipeline pipeline = PipelineService.start(config);
@@ -70,6 +110,25 @@ public final class MemberProcess implements AutoCloseable {
   /** Where it answers. */
   public URI uri() {
     return uri;
+  }
+
+  /** What it had to say. */
+  public String said() throws IOException {
+    return Files.readString(folder.orElseThrow().resolve(LOG));
+  }
+
+  /** The most that its heap held. */
+  public long heapPeakMiB() throws IOException {
+    return collections().mapToLong(found -> Long.parseLong(found.group(1))).max().orElse(0);
+  }
+
+  /** The most that its heap held after a collection. */
+  public long heapLeastPeakMiB() throws IOException {
+    return collections().mapToLong(found -> Long.parseLong(found.group(2))).max().orElse(0);
+  }
+
+  private Stream<MatchResult> collections() throws IOException {
+    return COLLECTION.matcher(Files.readString(folder.orElseThrow().resolve(GC_LOG))).results();
   }
 
   /** Sends a signal, such as {@code STOP} or {@code CONT}. */
