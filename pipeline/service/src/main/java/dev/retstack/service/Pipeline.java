@@ -1,7 +1,7 @@
 package dev.retstack.service;
 
 import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.service.ingest.Ingest;
+import dev.retstack.service.ingest.EventFeed;
 import dev.retstack.service.ingest.OtherVersionException;
 import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.progress.CoreProgress;
@@ -20,15 +20,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.apache.pekko.Done;
 import org.apache.pekko.actor.CoordinatedShutdown;
-import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
-import org.apache.pekko.actor.typed.javadsl.AskPattern;
 import org.apache.pekko.http.javadsl.ServerBinding;
 
 /** A running member of the pipeline. Safe for use by several threads. */
 public final class Pipeline implements AutoCloseable {
-  private static final Duration LAST_CHECKPOINTS = Duration.ofMinutes(2);
-
   private static final Duration LAST_REQUESTS = Duration.ofSeconds(5);
 
   private final ActorSystem<?> system;
@@ -44,7 +40,7 @@ public final class Pipeline implements AutoCloseable {
       HttpSettings http,
       NodeFeed nodes,
       Runnable readers,
-      Optional<ActorRef<Ingest.Command>> ingest,
+      Optional<EventFeed> events,
       Queries queries,
       CompletableFuture<OtherVersionException> refused) {
     this.system = system;
@@ -70,10 +66,9 @@ public final class Pipeline implements AutoCloseable {
         CoordinatedShutdown.PhaseServiceRequestsDone(),
         "partitions",
         () ->
-            ingest.isEmpty()
-                ? CompletableFuture.completedFuture(Done.done())
-                : AskPattern.ask(
-                    ingest.get(), Ingest.Stop::new, LAST_CHECKPOINTS, system.scheduler()));
+            events
+                .map(EventFeed::stop)
+                .orElseGet(() -> CompletableFuture.completedFuture(Done.done())));
     CoordinatedShutdown.get(system)
         .addTask(
             CoordinatedShutdown.PhaseServiceStop(),
@@ -81,6 +76,8 @@ public final class Pipeline implements AutoCloseable {
             () ->
                 CompletableFuture.supplyAsync(
                     () -> {
+                      events.ifPresent(
+                          EventFeed::abort); // no more than a word where it has stopped
                       readers.run();
                       return Done.done();
                     }));

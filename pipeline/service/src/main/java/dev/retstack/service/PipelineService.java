@@ -4,11 +4,11 @@ import com.sun.management.HotSpotDiagnosticMXBean;
 import com.typesafe.config.ConfigFactory;
 import dev.retstack.graph.reconstruct.StateBudget;
 import dev.retstack.service.ingest.EndOffsets;
+import dev.retstack.service.ingest.EventFeed;
 import dev.retstack.service.ingest.GroupMember;
 import dev.retstack.service.ingest.ImageFeed;
 import dev.retstack.service.ingest.ImageReader;
 import dev.retstack.service.ingest.ImageRegistry;
-import dev.retstack.service.ingest.Ingest;
 import dev.retstack.service.ingest.OtherVersionException;
 import dev.retstack.service.ingest.TopicAdmin;
 import dev.retstack.service.metrics.Meters;
@@ -23,6 +23,7 @@ import dev.retstack.service.query.Job;
 import dev.retstack.service.query.Queries;
 import dev.retstack.service.query.Readiness;
 import dev.retstack.service.query.Scrape;
+import dev.retstack.service.reconstruct.Feed;
 import dev.retstack.service.reconstruct.KafkaLedger;
 import dev.retstack.service.reconstruct.MemberShares;
 import dev.retstack.service.reconstruct.PartitionGraph;
@@ -127,12 +128,13 @@ public final class PipelineService {
         spawn(
             system,
             Partitions.create(
-                p ->
+                (p, feed) ->
                     partition(
                         config,
                         p,
                         member,
-                        new PartitionPeers(images, watch, meters.partition(p), shares)),
+                        new PartitionPeers(images, watch, meters.partition(p), shares),
+                        feed),
                 p -> watch.tell(new CoreWatch.Left(p))),
             "partitions");
     Queries queries = new Queries(system, partitions, watch, topicSizes.events());
@@ -195,34 +197,23 @@ public final class PipelineService {
       nodes.start(config.http().authority(port), config.http().url(port));
       CompletableFuture<OtherVersionException> refused = new CompletableFuture<>();
       var _ = refused.thenRun(system::terminate);
-      Optional<ActorRef<Ingest.Command>> ingest =
+      Optional<EventFeed> events =
           ingests
-              ? Optional.of(ingest(config, system, partitions, member, refused))
+              ? Optional.of(
+                  new EventFeed(
+                      config.kafka(),
+                      config.topics().events(),
+                      config.groupId(),
+                      partitions,
+                      member,
+                      refused::complete))
               : Optional.empty();
-      return new Pipeline(system, binding, config.http(), nodes, readers, ingest, queries, refused);
+      events.ifPresent(EventFeed::start);
+      return new Pipeline(system, binding, config.http(), nodes, readers, events, queries, refused);
     } catch (IOException | InterruptedException | RuntimeException e) {
       readers.run();
       throw e;
     }
-  }
-
-  private static ActorRef<Ingest.Command> ingest(
-      PipelineConfig config,
-      ActorSystem<SpawnProtocol.Command> system,
-      ActorRef<Partitions.Command> partitions,
-      GroupMember member,
-      CompletableFuture<OtherVersionException> refused)
-      throws IOException, InterruptedException {
-    return spawn(
-        system,
-        Ingest.create(
-            config.kafka(),
-            config.topics().events(),
-            config.groupId(),
-            partitions,
-            member,
-            refused::complete),
-        "ingest");
   }
 
   /** Of G1's heap; 0 where another collector is used. */
@@ -232,8 +223,8 @@ public final class PipelineService {
   }
 
   private static Behavior<PartitionGraph.Command> partition(
-      PipelineConfig config, int partition, GroupMember member, PartitionPeers peers) {
-    // a partition that fails stops; the stream that feeds it then opens it again
+      PipelineConfig config, int partition, GroupMember member, PartitionPeers peers, Feed feed) {
+    // a partition that fails stops; its feed then opens it again
     return Behaviors.supervise(
             PartitionGraph.create(
                 partition,
@@ -241,7 +232,8 @@ public final class PipelineService {
                 () ->
                     new KafkaLedger(
                         config.kafka(), config.topics(), config.groupId(), partition, member),
-                peers))
+                peers,
+                feed))
         .onFailure(SupervisorStrategy.stop());
   }
 

@@ -1,19 +1,23 @@
 package dev.retstack.service.ingest;
 
+import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 
 /**
- * What the consumer group gave this member, and which of it has a feed. A partition that comes back
- * after it was taken away is held anew: what was seen of it before tells nothing about it. Kept up
- * to date by the event stream, read by whoever wants to know; safe for use by several threads.
+ * As whom a member commits, and what the group gave it. The consumer's thread replaces one
+ * unchanging picture by the next; ledgers and readers look at the newest one.
  */
 public final class GroupMember {
   /**
@@ -21,73 +25,73 @@ public final class GroupMember {
    * any moment, and a transaction that is refused is work done twice. Longer where others are slow
    * to join; its generation lasts until they have.
    */
-  static final long JOINING_NANOS = TimeUnit.SECONDS.toNanos(10);
+  static final Duration JOINING = Duration.ofSeconds(10);
 
-  /** Partitions that the group gave this member and has not taken back, numbered as they came. */
-  private final Map<Integer, Long> held = new HashMap<>();
+  private enum Standing {
+    HELD,
+    /** Held, and nothing is taken of it. */
+    LEFT_ALONE,
+    /** The group gave it to another member without asking this one. */
+    LOST
+  }
 
-  /** Under which number a partition got a feed. */
-  private final Map<Integer, Long> fed = new HashMap<>();
+  /**
+   * What is known at a time.
+   *
+   * @param isIn whether the group has told this member its partitions, be it none
+   * @param as null before the first answer of the group
+   * @param joins whether its generation may end at any moment, since {@code sinceNanos}
+   * @param over completes when this is not the newest picture any more
+   */
+  private record Known(
+      boolean isIn,
+      ConsumerGroupMetadata as,
+      boolean joins,
+      long sinceNanos,
+      Map<Integer, Standing> parts,
+      CompletableFuture<Void> over) {
+    static final Known NOTHING =
+        new Known(false, null, false, 0, Map.of(), new CompletableFuture<>());
 
-  /** Those whose checkpoints this member cannot go on from: it takes nothing of them. */
-  private final Set<Integer> leftAlone = new HashSet<>();
+    Known as(ConsumerGroupMetadata now) {
+      return new Known(isIn, now, false, 0, parts, new CompletableFuture<>());
+    }
 
-  /** Those that the group gave to others without asking this member. */
-  private final Set<Integer> lost = new HashSet<>();
+    Known joining() {
+      return new Known(isIn, as, true, System.nanoTime(), parts, new CompletableFuture<>());
+    }
 
-  private long count;
-  private boolean isIn;
-  private ConsumerGroupMetadata known;
-  private boolean joins;
-  private long joinsSince;
+    Known with(boolean in, Consumer<Map<Integer, Standing>> change) {
+      Map<Integer, Standing> changed = new HashMap<>(parts);
+      change.accept(changed);
+      return new Known(in, as, joins, sinceNanos, Map.copyOf(changed), new CompletableFuture<>());
+    }
+  }
+
+  private final AtomicReference<Known> known = new AtomicReference<>(Known.NOTHING);
+
+  private void become(UnaryOperator<Known> next) {
+    known.getAndUpdate(next).over().complete(null);
+  }
 
   /** Whether the group has told this member its partitions, be it none. */
-  public synchronized boolean isIn() {
-    return isIn;
+  public boolean isIn() {
+    return known.get().isIn();
   }
 
   /** Partitions that it has to open: those that it was given and can read, in order. */
-  public synchronized Set<Integer> toOpen() {
-    Set<Integer> wanted = new TreeSet<>(held.keySet());
-    wanted.removeAll(leftAlone);
+  public Set<Integer> toOpen() {
+    Set<Integer> wanted = new TreeSet<>();
+    known
+        .get()
+        .parts()
+        .forEach(
+            (partition, standing) -> {
+              if (standing == Standing.HELD) {
+                wanted.add(partition);
+              }
+            });
     return wanted;
-  }
-
-  /** It is in no group, and joins it or not. */
-  synchronized void left() {
-    isIn = false;
-    held.clear();
-    fed.clear();
-    leftAlone.clear();
-    joins = false;
-    notifyAll();
-  }
-
-  /** It asks the group for partitions: until it hears of them its generation may end. */
-  synchronized void joins() {
-    joins = true;
-    joinsSince = System.nanoTime();
-  }
-
-  /** The broker refused what it committed as this one: it waits until it is another. */
-  public synchronized void refused(ConsumerGroupMetadata as) {
-    if (as.equals(known)) {
-      joins();
-    }
-  }
-
-  /** The group knows it as this one. */
-  synchronized void is(ConsumerGroupMetadata now) {
-    if (!now.equals(known)) {
-      joined(now);
-    }
-  }
-
-  /** The group knows it as this one, and has said which partitions it has. */
-  public synchronized void joined(ConsumerGroupMetadata now) {
-    known = now;
-    joins = false;
-    notifyAll();
   }
 
   /**
@@ -95,93 +99,88 @@ public final class GroupMember {
    *
    * @throws CommitFailedException where the group shut it out, or gave the partition to another
    */
-  public synchronized ConsumerGroupMetadata commitsAs(int partition) throws InterruptedException {
-    while (joins && !lost.contains(partition)) {
-      long left = JOINING_NANOS - (System.nanoTime() - joinsSince);
-      if (left <= 0) {
+  public ConsumerGroupMetadata commitsAs(int partition)
+      throws InterruptedException, ExecutionException {
+    Known now = known.get();
+    while (now.joins() && now.parts().get(partition) != Standing.LOST) {
+      long left = JOINING.toNanos() - (System.nanoTime() - now.sinceNanos());
+      try {
+        now.over().get(Math.max(0, left), TimeUnit.NANOSECONDS);
+      } catch (TimeoutException _) {
         break;
       }
-      TimeUnit.NANOSECONDS.timedWait(this, left);
+      now = known.get();
     }
-    if (lost.contains(partition) || known == null || known.generationId() < 0) {
+    if (now.parts().get(partition) == Standing.LOST
+        || now.as() == null
+        || now.as().generationId() < 0) {
       throw new CommitFailedException(
           "the group took partition %d from this member".formatted(partition));
     }
-    return known;
+    return now.as();
+  }
+
+  /** The broker refused what it committed as this one: it waits until it is another. */
+  public void refused(ConsumerGroupMetadata as) {
+    become(now -> as.equals(now.as()) ? now.joining() : now.with(now.isIn(), _ -> {}));
   }
 
   /**
    * Refuses to open a partition that the group has taken back: to begin its transactions would shut
    * out whoever has it now.
    */
-  public synchronized void requireHeld(int partition) {
-    if (!held.containsKey(partition)) {
+  public void requireHeld(int partition) {
+    if (known.get().parts().get(partition) != Standing.HELD) {
       throw new CommitFailedException(
           "the group took partition %d back before it was open".formatted(partition));
     }
   }
 
-  /** The group gave it these partitions, or none. */
-  public synchronized void given(Set<Integer> partitions) {
-    partitions.forEach(partition -> held.put(partition, ++count));
-    lost.removeAll(partitions);
-    isIn = true;
+  /** It asks the group for partitions: until it hears of them its generation may end. */
+  void joins() {
+    become(Known::joining);
   }
 
-  /** The group took these back. */
-  public synchronized void takenBack(Set<Integer> partitions) {
-    held.keySet().removeAll(partitions);
-  }
-
-  /** The group gave these to others already: nothing of them is committed here. */
-  synchronized void lost(Set<Integer> partitions) {
-    takenBack(partitions);
-    lost.addAll(partitions);
-    notifyAll();
-  }
-
-  synchronized boolean holds(int partition) {
-    return held.containsKey(partition);
-  }
-
-  /** Those of these partitions that it holds, each with the number that it has until it goes. */
-  synchronized Map<Integer, Long> holdings(Set<Integer> partitions) {
-    Map<Integer, Long> some = new TreeMap<>(held);
-    some.keySet().retainAll(partitions);
-    return some;
-  }
-
-  /** This partition has a feed. */
-  synchronized void feeds(int partition) {
-    Long number = held.get(partition);
-    if (number != null) {
-      fed.put(partition, number);
+  /** The group knows it as this one, as before or since now. */
+  void is(ConsumerGroupMetadata now) {
+    if (!now.equals(known.get().as())) {
+      joined(now);
     }
   }
 
-  /** Those that it holds under the same number still, and that have no feed. */
-  synchronized Set<Integer> unfed(Map<Integer, Long> some) {
-    Set<Integer> unfed = new TreeSet<>();
-    some.forEach(
-        (partition, number) -> {
-          if (number.equals(held.get(partition)) && !number.equals(fed.get(partition))) {
-            unfed.add(partition);
-          }
-        });
-    return unfed;
+  /** The group knows it as this one, and has said which partitions it has. */
+  public void joined(ConsumerGroupMetadata now) {
+    become(before -> before.as(now));
   }
 
-  /** It takes nothing of this partition. */
-  synchronized void leaveAlone(int partition) {
-    leftAlone.add(partition);
+  /** The group gave it these partitions, or none. */
+  public void given(Set<Integer> partitions) {
+    become(now -> now.with(true, all -> partitions.forEach(p -> all.put(p, Standing.HELD))));
   }
 
-  /** The stream of this partition is over: whoever gets it again looks again. */
-  synchronized void lookAgain(int partition) {
-    leftAlone.remove(partition);
+  /** The group took these back. */
+  public void takenBack(Set<Integer> partitions) {
+    become(now -> now.with(now.isIn(), all -> all.keySet().removeAll(partitions)));
   }
 
-  synchronized boolean leavesAlone(int partition) {
-    return leftAlone.contains(partition);
+  /** The group gave these to others already: nothing of them is committed here. */
+  void lost(Set<Integer> partitions) {
+    become(now -> now.with(now.isIn(), all -> partitions.forEach(p -> all.put(p, Standing.LOST))));
+  }
+
+  /** It takes nothing of this partition while it has it. */
+  void leaveAlone(int partition) {
+    become(
+        now ->
+            now.with(
+                now.isIn(), all -> all.replace(partition, Standing.HELD, Standing.LEFT_ALONE)));
+  }
+
+  /** It is in no group any more. */
+  void left() {
+    become(
+        now ->
+            new Known(false, now.as(), false, 0, now.parts(), new CompletableFuture<>())
+                .with(false, all -> all.values().removeIf(one -> one != Standing.LOST)));
   }
 }

@@ -6,7 +6,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.common.KafkaException;
-import org.apache.pekko.stream.WatchedActorTerminatedException;
 
 /** Why something failed, in words for whoever reads the log of a member. */
 public final class Reason {
@@ -39,9 +38,6 @@ public final class Reason {
   }
 
   private static String words(Throwable one) {
-    if (one instanceof WatchedActorTerminatedException) {
-      return "a partition stopped";
-    }
     if (one instanceof org.apache.kafka.common.errors.TimeoutException) {
       return "Kafka did not answer in time, see whether enough brokers run and have room (%s)"
           .formatted(one.getMessage());

@@ -2,6 +2,7 @@ package dev.retstack.service.reconstruct;
 
 import dev.retstack.graph.aggregate.GraphLimits;
 import dev.retstack.graph.report.StateTotals;
+import java.util.Collection;
 
 /**
  * What a partition tells of itself to those who ask: a copy of its state, what it adds up to, where
@@ -12,7 +13,7 @@ final class PartitionAnswers {
   private final GraphLimits limits;
   private final ChunkIntake intake;
   private final CheckpointTurns checkpoints;
-  private final FeedQueue feed;
+  private final Collection<?> queue;
   private final Waiting<PartitionGraph.Copy> awaitingCopy = new Waiting<>(this::copy);
   private final Waiting<PartitionGraph.Totals> awaitingTotals = new Waiting<>(this::totals);
   private long epoch;
@@ -22,12 +23,12 @@ final class PartitionAnswers {
       GraphLimits limits,
       ChunkIntake intake,
       CheckpointTurns checkpoints,
-      FeedQueue feed) {
+      Collection<?> queue) {
     this.partition = partition;
     this.limits = limits;
     this.intake = intake;
     this.checkpoints = checkpoints;
-    this.feed = feed;
+    this.queue = queue;
   }
 
   /** Its state is loaded: those who wait for it are answered. */
@@ -55,7 +56,7 @@ final class PartitionAnswers {
                 position(new byte[0]),
                 checkpoints.age(),
                 checkpoints.pending(),
-                feed.size(),
+                queue.size(),
                 intake.applier()));
   }
 

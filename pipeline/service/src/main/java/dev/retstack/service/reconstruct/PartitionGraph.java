@@ -7,8 +7,9 @@ import dev.retstack.service.ingest.OtherVersionException;
 import dev.retstack.service.metrics.PartitionMeter;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -16,7 +17,6 @@ import java.util.stream.LongStream;
 import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.pekko.Done;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.PostStop;
@@ -33,9 +33,8 @@ import org.apache.pekko.pattern.StatusReply;
  * shell round {@link ChunkApplier}: one message per chunk, no decision about records is made here.
  *
  * <p>It opens its ledger first, which shuts out the owner before it and gives the last checkpoint;
- * only then is the offset known at which the stream starts. A failure of the ledger is final: the
- * actor stops, the stream that feeds it fails, and the partition is opened again from the last
- * checkpoint.
+ * only then is the offset known at which its feed starts. A failure of the ledger is final: the
+ * actor tells its feed and stops, and the partition is opened again from the last checkpoint.
  *
  * <p>A chunk that makes reconstruction fail costs its core and nobody else: the partition gives up
  * what it has not committed, opens its last checkpoint again, reads from events what it had taken
@@ -48,9 +47,11 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   /** Asks for the offset of the first record that is wanted, once the state is loaded. */
   public record AwaitOpen(ActorRef<StatusReply<Long>> replyTo) implements Command {}
 
-  /** A record of events; the answer comes when it is applied and what it gave is handed over. */
-  public record Ingest(ConsumerRecord<byte[], byte[]> record, ActorRef<StatusReply<Done>> replyTo)
-      implements Command {}
+  /**
+   * Records of events, in order. The feed hears of each when it is applied and what it gave is
+   * handed over, and bounds how many are on their way.
+   */
+  public record Records(List<ConsumerRecord<byte[], byte[]>> records) implements Command {}
 
   /** Asks for a copy of the state, which the asker may read on any thread. */
   public record Copy(ActorRef<StateCopy> replyTo) implements Command {}
@@ -61,23 +62,12 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   /** Asks where it stands, in numbers; answered at any time. */
   public record Measure(ActorRef<PartitionMeasure> replyTo) implements Command {}
 
-  /**
-   * The partition goes to another member: applies nothing any more and writes a last checkpoint;
-   * answers when that is done, or when it cannot be. Then it waits for {@link Release}.
-   */
-  public record HandOver(ActorRef<Done> replyTo) implements Command {}
-
-  /** A partition that was handed over was given back: too late, it has to be opened again. */
-  public enum TakeBack implements Command {
-    INSTANCE
-  }
-
-  /** The group gave the partition to another member: nothing is written any more. */
+  /** The group gave the partition to another member: stops, and writes nothing any more. */
   public enum Lost implements Command {
     INSTANCE
   }
 
-  /** The stream that fed it is over: writes a last checkpoint and stops. */
+  /** The partition goes to another member: applies no more, writes a last checkpoint and stops. */
   public enum Release implements Command {
     INSTANCE
   }
@@ -88,8 +78,8 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private record Opened(Checkpoint checkpoint) implements Command {}
 
-  /** Nobody waits for it where the record had been taken before. */
-  private record Published(Optional<Ingest> of) implements Command {}
+  /** What a record gave is handed over. */
+  private record Published(boolean fed) implements Command {}
 
   /** Why records are read again. */
   private enum Again {
@@ -131,11 +121,17 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private final ChunkIntake intake;
   private final PartitionMeter meter;
   private final PartitionAnswers answers;
-  private final FeedQueue feed = new FeedQueue();
+  private final Feed feed;
+
+  /** Records that came and are not taken yet. */
+  private final Deque<ConsumerRecord<byte[], byte[]>> queue = new ArrayDeque<>();
+
   private final Waiting<AwaitOpen> awaitingOpen = new Waiting<>(this::tellOffset);
-  private final Waiting<HandOver> handingOver = new Waiting<>(m -> m.replyTo().tell(Done.done()));
 
   private long epoch;
+
+  /** Records that were taken, and the feed was not told. */
+  private int taken;
 
   /** What lies below is not fed any more: it is read again. */
   private long readAgainTo;
@@ -144,16 +140,20 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private boolean reading;
   private boolean checkpointSoon;
   private boolean releasing;
-  private boolean failed;
 
   /** A partition that opens itself at once. */
   public static Behavior<Command> create(
-      int partition, PartitionSettings settings, Supplier<Ledger> ledger, PartitionPeers peers) {
+      int partition,
+      PartitionSettings settings,
+      Supplier<Ledger> ledger,
+      PartitionPeers peers,
+      Feed feed) {
     return Behaviors.setup(
         context ->
             Behaviors.withTimers(
                 timers ->
-                    new PartitionGraph(context, timers, partition, settings, ledger.get(), peers)));
+                    new PartitionGraph(
+                        context, timers, partition, settings, ledger.get(), peers, feed)));
   }
 
   private PartitionGraph(
@@ -162,11 +162,13 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       int partition,
       PartitionSettings settings,
       Ledger ledger,
-      PartitionPeers peers) {
+      PartitionPeers peers,
+      Feed feed) {
     super(context);
     context.setLoggerName(PartitionGraph.class);
     this.checkpoints = new CheckpointTurns(settings.checkpointChunks(), peers);
     this.timers = timers;
+    this.feed = feed;
     this.partition = partition;
     this.meter = peers.meter();
     this.ledger = new LedgerThread(ledger, partition);
@@ -179,7 +181,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
             peers,
             derived,
             context.messageAdapter(ImageRegistry.Found.class, ImageAnswered::new));
-    this.answers = new PartitionAnswers(partition, settings.limits(), intake, checkpoints, feed);
+    this.answers = new PartitionAnswers(partition, settings.limits(), intake, checkpoints, queue);
     timers.startTimerWithFixedDelay(CheckpointDue.INSTANCE, settings.checkpointInterval());
     then(this.ledger.open(), Opened::new);
   }
@@ -190,7 +192,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       return on(command);
     } catch (BrokenCoreException e) {
       switch (command) {
-        case Copy _, Totals _, HandOver _, Release _ -> getContext().getSelf().tell(command);
+        case Copy _, Totals _, Release _ -> getContext().getSelf().tell(command);
         default -> {} // what it was for is done again
       }
       return onBroken(e);
@@ -202,19 +204,16 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       case Opened m -> onOpened(m.checkpoint());
       case AwaitOpen m -> {
         awaitingOpen.ask(m, intake.isOpen());
-        if (failed) {
-          neverOpens(new IOException("it is being handed over"));
-        }
         yield this;
       }
-      case Ingest m -> {
-        feed.add(m);
+      case Records m -> {
+        queue.addAll(m.records());
         yield drain();
       }
       case ImageAnswered m -> onImageAnswered(m.found());
       case ReadAgain m -> onReadAgain(m);
       case Published m -> {
-        m.of().ifPresent(record -> record.replyTo().tell(StatusReply.ack()));
+        taken(m.fed());
         yield this;
       }
       case CheckpointDue _ -> {
@@ -236,9 +235,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
         answers.on(m);
         yield this;
       }
-      case HandOver m -> onHandOver(m);
-      case TakeBack _ -> onTakeBack();
-      case Lost _ -> onLost();
+      case Lost _ -> Behaviors.stopped(); // what was not committed is the next owner's work
       case Release _ -> onRelease();
       case Failed m -> onFailed(m.cause());
     };
@@ -268,9 +265,14 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
         .info("partition {} opened, epoch {}, offset {}", partition, epoch, nextOffset);
     awaitingOpen.answerAll();
     answers.opened(epoch);
-    opening++;
     reading = false;
-    return releasing ? onRelease() : drain();
+    if (releasing) {
+      return onRelease();
+    }
+    if (opening++ == 0) { // going back by itself is not the feed's business
+      feed.tell(new Feed.Opened(nextOffset));
+    }
+    return drain();
   }
 
   /** The state is of no use: it is opened again, and the chunk left out. */
@@ -313,9 +315,9 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     m.replyTo().tell(StatusReply.success(intake.nextOffset()));
   }
 
-  /** Takes what is there to be taken: first what is read again. The stream bounds the queue. */
+  /** Takes what is there to be taken: first what is read again. */
   private Behavior<Command> drain() {
-    while (intake.isOpen() && !reading && !feed.isHeld()) {
+    while (intake.isOpen() && !reading && !releasing) {
       if (intake.owesLetters()) {
         readAgain(Again.LEFT_OUT, intake.owedLetters());
         return this;
@@ -330,45 +332,53 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
         takeWaiting(over);
         continue;
       }
-      Ingest next = feed.next();
+      ConsumerRecord<byte[], byte[]> next = queue.poll();
       if (next == null) {
         break;
       }
-      ingest(next);
+      take(next);
     }
     return this;
   }
 
-  private void ingest(Ingest m) {
-    meter.received(m.record().serializedValueSize());
-    if (m.record().offset() < intake.nextOffset()) {
-      m.replyTo().tell(StatusReply.ack()); // came again after a move: it is in the state
+  private void take(ConsumerRecord<byte[], byte[]> record) {
+    meter.received(record.serializedValueSize());
+    if (record.offset() < intake.nextOffset()) {
+      taken(true); // it was read again, and is in the state
       return;
     }
     boolean coreEnded;
     try {
-      coreEnded = intake.take(m.record());
+      coreEnded = intake.take(record);
     } catch (BrokenCoreException e) {
-      feed.putBack(m);
+      queue.addFirst(record);
       throw e;
     }
-    advance(coreEnded, Optional.of(m));
+    advance(coreEnded, true);
+  }
+
+  private void taken(boolean fed) {
+    taken += fed ? 1 : 0;
+    if (taken > 0 && queue.size() <= Feed.FEW) {
+      feed.tell(new Feed.Taken(taken));
+      taken = 0;
+    }
   }
 
   /**
-   * A record is done: hands over what it gave, and answers when that is taken.
+   * A record is done: hands over what it gave.
    *
-   * @param m none where it was read again
+   * @param fed false where it was read again: the feed knows nothing of that
    */
-  private void advance(boolean coreEnded, Optional<Ingest> m) {
+  private void advance(boolean coreEnded, boolean fed) {
     if (coreEnded && !timers.isTimerActive(CORE_ENDED)) {
       timers.startSingleTimer(CORE_ENDED, CheckpointDue.INSTANCE, CORE_ENDED);
     }
     List<ProducerRecord<byte[], byte[]>> records = derived.take();
     if (records.isEmpty()) {
-      m.ifPresent(record -> record.replyTo().tell(StatusReply.ack()));
+      taken(fed);
     } else {
-      then(ledger.publish(records), _ -> new Published(m));
+      then(ledger.publish(records), _ -> new Published(fed));
     }
     if (checkpoints.applied() || (checkpointSoon && intake.nextOffset() > readAgainTo)) {
       checkpoint();
@@ -386,7 +396,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private void takeWaiting(List<ConsumerRecord<byte[], byte[]>> records) {
     for (ConsumerRecord<byte[], byte[]> record : records) {
-      advance(intake.takeWaiting(record), Optional.empty());
+      advance(intake.takeWaiting(record), false);
     }
   }
 
@@ -397,7 +407,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   }
 
   private Behavior<Command> onReadAgain(ReadAgain m) {
-    if (m.opening() != opening || feed.isHeld()) {
+    if (m.opening() != opening || releasing) {
       return this; // the state that it was for is gone, or goes
     }
     reading = false;
@@ -408,13 +418,13 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       }
       case BEFORE_FEED -> {
         for (ConsumerRecord<byte[], byte[]> record : m.found().records()) {
-          advance(intake.take(record), Optional.empty());
+          advance(intake.take(record), false);
         }
         intake.reach(m.found().end());
       }
       case LEFT_OUT -> {
         intake.writeLetters(m.asked(), m.found());
-        advance(false, Optional.empty());
+        advance(false, false);
       }
     }
     return drain();
@@ -435,9 +445,6 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   /** Takes a checkpoint, or another one after the one that is being written, or a little later. */
   private void checkpoint() {
-    if (failed) {
-      return;
-    }
     if (intake.owesLetters()) { // they go out with the state that lacks their chunks
       checkpointSoon = true;
       return;
@@ -452,7 +459,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     long cpu;
     Checkpoint changed;
     try {
-      told = intake.tell(feed.isHeld());
+      told = intake.tell(releasing);
       cpu = CpuClock.nanos();
       changed = new Checkpoint(partition, epoch, offset, intake.changes());
     } catch (BrokenCoreException e) {
@@ -472,47 +479,20 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       checkpoint();
       return this;
     }
-    handingOver.answerAll();
-    return releasing ? stopped() : this;
-  }
-
-  private Behavior<Command> onHandOver(HandOver m) {
-    feed.hold();
-    handingOver.ask(m, !writesLast());
-    return this;
-  }
-
-  /** Its feed goes on where another owner may have been: only opening it again tells. */
-  private Behavior<Command> onTakeBack() {
-    if (!feed.isHeld() || releasing) {
-      return this;
-    }
-    handingOver.answerAll();
-    failed = false; // whether it was written or not, its feed has to end
-    return onFailed(new IOException("given back while it was handed over"));
-  }
-
-  /** Another owner may be there: what was not committed is that one's work. */
-  private Behavior<Command> onLost() {
-    feed.hold();
-    failed = true;
-    handingOver.answerAll();
-    neverOpens(new IOException("the group took it away"));
-    return this;
+    return releasing ? Behaviors.stopped() : this;
   }
 
   private Behavior<Command> onRelease() {
-    feed.hold();
     releasing = true;
-    if (!intake.isOpen() && !failed) {
+    if (!intake.isOpen()) {
       return this; // still opening; goes on when that is done
     }
-    return writesLast() ? this : stopped();
+    return writesLast() ? this : Behaviors.stopped();
   }
 
   /** True while a last checkpoint is on its way. */
   private boolean writesLast() {
-    if (!intake.isOpen() || failed || intake.owesLetters()) {
+    if (intake.owesLetters()) {
       return false; // where letters are owed, the next owner goes back by itself
     }
     if (checkpoints.isOnItsWay() || isAhead() || hasToTellAll()) {
@@ -524,27 +504,23 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   /** True where it goes, and something waits for its turn. */
   private boolean hasToTellAll() {
-    return feed.isHeld() && intake.hasUntold();
-  }
-
-  private Behavior<Command> stopped() {
-    feed.acknowledge();
-    return Behaviors.stopped();
+    return releasing && intake.hasUntold();
   }
 
   private Behavior<Command> onFailed(Throwable cause) {
-    if (cause instanceof CommitFailedException why && intake.isOpen() && !feed.isHeld()) {
+    if (cause instanceof CommitFailedException why && intake.isOpen() && !releasing) {
       return onRefused(why);
     }
     String why = Setback.why(cause);
-    boolean last = failed || !handingOver.isEmpty();
-    handingOver.answerAll();
     neverOpens(cause);
-    if (last) {
-      // goes to another member anyway; its feed ends in order, and the others' with it do not
-      failed = true;
+    if (cause instanceof CommitFailedException && !intake.isOpen()) {
+      getContext().getLog().debug("partition {} is not opened: {}", partition, why);
+      feed.tell(new Feed.Failed(cause));
+      return Behaviors.stopped();
+    }
+    if (releasing) {
       log("partition {} is handed over at offset {}: {}", checkpoints.writtenOffset(), why);
-      return releasing ? stopped() : this;
+      return Behaviors.stopped();
     }
     if (cause instanceof UnreadableCheckpointException || cause instanceof OtherVersionException) {
       getContext().getLog().warn(cause.getMessage());
@@ -552,7 +528,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       log("partition {} goes back to offset {}: {}", checkpoints.writtenOffset(), why);
       meter.failed();
     }
-    feed.fail(cause);
+    feed.tell(new Feed.Failed(cause));
     return Behaviors.stopped();
   }
 

@@ -22,10 +22,6 @@ final class Waiting<T> {
     }
   }
 
-  boolean isEmpty() {
-    return questions.isEmpty();
-  }
-
   /** It is time. */
   void answerAll() {
     answerAll(answer);

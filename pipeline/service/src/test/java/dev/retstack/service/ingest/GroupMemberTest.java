@@ -3,7 +3,6 @@ package dev.retstack.service.ingest;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executors;
@@ -12,27 +11,31 @@ import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.junit.jupiter.api.Test;
 
-/** Which partitions are held, and which of them wait for their feed. */
+/** Which partitions are held, and as whom they are committed. */
 class GroupMemberTest {
   private final GroupMember member = new GroupMember();
 
   @Test
-  void onesWithoutAFeedAreTold() {
+  void onesThatItCannotReadAreNotOpened() {
     member.given(Set.of(1, 2, 3));
-    Map<Integer, Long> opened = member.holdings(Set.of(1, 2, 7));
-    assertThat(opened).containsOnlyKeys(1, 2);
-    member.feeds(1);
-    assertThat(member.unfed(opened)).containsExactly(2);
+    member.leaveAlone(2);
+    member.leaveAlone(7); // went away meanwhile
+    assertThat(member.toOpen()).containsExactly(1, 3);
+    member.takenBack(Set.of(2, 3));
+    member.given(Set.of(2));
+    assertThat(member.toOpen()).containsExactly(1, 2);
+    assertThat(member.isIn()).isTrue();
+    member.left();
+    assertThat(member.toOpen()).isEmpty();
+    assertThat(member.isIn()).isFalse();
   }
 
   @Test
-  void onesThatWentAwayAreNotWaitedFor() {
+  void onesThatWentAwayAreNotOpened() {
     member.given(Set.of(1, 2));
-    Map<Integer, Long> opened = member.holdings(Set.of(1, 2));
     member.takenBack(Set.of(1));
-    member.feeds(1); // too late
-    assertThat(member.holds(1)).isFalse();
-    assertThat(member.unfed(opened)).containsExactly(2);
+    assertThatThrownBy(() -> member.requireHeld(1)).isInstanceOf(CommitFailedException.class);
+    member.requireHeld(2);
   }
 
   /**
@@ -72,19 +75,5 @@ class GroupMemberTest {
   @SuppressWarnings("removal") // there is no other way to a generation of before
   private static ConsumerGroupMetadata as(int generation) {
     return new ConsumerGroupMetadata("group", generation, "member", Optional.empty());
-  }
-
-  /** It was fed, went away and came back a moment ago: it is being opened, nothing is amiss. */
-  @Test
-  void onesThatCameBackAreWaitedForAnew() {
-    member.given(Set.of(1));
-    Map<Integer, Long> before = member.holdings(Set.of(1));
-    member.feeds(1);
-    member.takenBack(Set.of(1));
-    member.given(Set.of(1));
-    assertThat(member.unfed(before)).isEmpty();
-    assertThat(member.unfed(member.holdings(Set.of(1)))).containsExactly(1);
-    member.feeds(1);
-    assertThat(member.unfed(member.holdings(Set.of(1)))).isEmpty();
   }
 }

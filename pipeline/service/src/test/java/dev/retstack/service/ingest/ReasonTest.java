@@ -8,7 +8,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.TimeoutException;
-import org.apache.pekko.stream.WatchedActorTerminatedException;
 import org.junit.jupiter.api.Test;
 
 class ReasonTest {
@@ -42,11 +41,5 @@ class ReasonTest {
     assertThat(Reason.of(new IllegalStateException("no room")))
         .isEqualTo("IllegalStateException: no room");
     assertThat(Reason.of(new IllegalStateException())).isEqualTo("IllegalStateException");
-  }
-
-  @Test
-  void aPartitionThatStoppedIsNoAddressOfAnActor() {
-    assertThat(Reason.of(new WatchedActorTerminatedException("ask()", null)))
-        .isEqualTo("a partition stopped");
   }
 }
