@@ -52,7 +52,7 @@ public final class EventFeed {
    * Records that come at once: a partition has fewer than this and {@link PartitionTable#ENOUGH} on
    * their way.
    */
-  private static final int POLL_RECORDS = 16;
+  private static final int POLL_RECORDS = 4;
 
   private static final Duration POLL = Duration.ofMillis(100);
 

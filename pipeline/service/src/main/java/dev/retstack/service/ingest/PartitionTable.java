@@ -30,7 +30,7 @@ import java.util.TreeMap;
  */
 final class PartitionTable {
   /** Records on their way to an owner from which on no more are fetched for it. */
-  static final int ENOUGH = 8;
+  static final int ENOUGH = 4;
 
   static final Duration FIRST_BACKOFF = Duration.ofMillis(200);
   static final Duration LONGEST_BACKOFF = Duration.ofSeconds(20);

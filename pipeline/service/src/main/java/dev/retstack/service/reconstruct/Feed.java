@@ -4,7 +4,7 @@ package dev.retstack.service.reconstruct;
 @FunctionalInterface
 public interface Feed {
   /** An owner tells what it has taken as soon as no more than so many records wait. */
-  int FEW = 4;
+  int FEW = 2;
 
   /** What an owner has to say; {@link Closed} comes last. */
   sealed interface Event {}

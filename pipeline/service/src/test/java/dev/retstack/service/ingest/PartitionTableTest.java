@@ -28,7 +28,7 @@ class PartitionTableTest {
   private static final int SEEDS = Integer.getInteger("retstack.table.seeds", 3_000);
   private static final int PARTITIONS = 4;
   private static final int RECORDS = 200;
-  private static final int POLL_RECORDS = 16;
+  private static final int POLL_RECORDS = 4;
   private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
   /** A consumer that takes orders only for what it has, as Kafka's does. */
