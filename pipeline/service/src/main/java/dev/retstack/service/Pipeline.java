@@ -39,7 +39,6 @@ public final class Pipeline implements AutoCloseable {
       ServerBinding binding,
       HttpSettings http,
       NodeFeed nodes,
-      Runnable readers,
       Optional<EventFeed> events,
       Queries queries,
       CompletableFuture<OtherVersionException> refused) {
@@ -69,18 +68,6 @@ public final class Pipeline implements AutoCloseable {
             events
                 .map(EventFeed::stop)
                 .orElseGet(() -> CompletableFuture.completedFuture(Done.done())));
-    CoordinatedShutdown.get(system)
-        .addTask(
-            CoordinatedShutdown.PhaseServiceStop(),
-            "readers",
-            () ->
-                CompletableFuture.supplyAsync(
-                    () -> {
-                      events.ifPresent(
-                          EventFeed::abort); // no more than a word where it has stopped
-                      readers.run();
-                      return Done.done();
-                    }));
   }
 
   /** Why it ended by itself, where the state that it was given is of another version. */

@@ -1,0 +1,303 @@
+package dev.retstack.service;
+
+import com.sun.management.HotSpotDiagnosticMXBean;
+import dev.retstack.graph.reconstruct.StateBudget;
+import dev.retstack.service.ingest.EndOffsets;
+import dev.retstack.service.ingest.EventFeed;
+import dev.retstack.service.ingest.GroupMember;
+import dev.retstack.service.ingest.ImageFeed;
+import dev.retstack.service.ingest.ImageReader;
+import dev.retstack.service.ingest.ImageRegistry;
+import dev.retstack.service.ingest.OtherVersionException;
+import dev.retstack.service.metrics.Meters;
+import dev.retstack.service.nodes.FleetFeed;
+import dev.retstack.service.nodes.NodeFeed;
+import dev.retstack.service.nodes.Role;
+import dev.retstack.service.progress.CoreWatch;
+import dev.retstack.service.query.AnomalyEvents;
+import dev.retstack.service.query.HttpApi;
+import dev.retstack.service.query.Job;
+import dev.retstack.service.query.Queries;
+import dev.retstack.service.query.Readiness;
+import dev.retstack.service.query.Scrape;
+import dev.retstack.service.reconstruct.Feed;
+import dev.retstack.service.reconstruct.KafkaLedger;
+import dev.retstack.service.reconstruct.MemberShares;
+import dev.retstack.service.reconstruct.PartitionGraph;
+import dev.retstack.service.reconstruct.PartitionPeers;
+import dev.retstack.service.reconstruct.Partitions;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.pekko.Done;
+import org.apache.pekko.actor.CoordinatedShutdown;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.PostStop;
+import org.apache.pekko.actor.typed.Signal;
+import org.apache.pekko.actor.typed.SupervisorStrategy;
+import org.apache.pekko.actor.typed.Terminated;
+import org.apache.pekko.actor.typed.javadsl.AbstractMatchingBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.http.javadsl.ConnectionContext;
+import org.apache.pekko.http.javadsl.Http;
+import org.apache.pekko.http.javadsl.ServerBinding;
+import org.apache.pekko.http.javadsl.ServerBuilder;
+
+/**
+ * The guardian of a member. It waits for the topics, makes the actors, waits until the images are
+ * read, binds HTTP and joins the group, each when the step before says that it is done. Without one
+ * of its actors a member is of no use: it ends.
+ */
+final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
+  /** What it understands. */
+  sealed interface Command {}
+
+  private record TopicsRead(TopicSizes topics) implements Command {}
+
+  private enum ImagesRead implements Command {
+    INSTANCE
+  }
+
+  private record Bound(ServerBinding binding) implements Command {}
+
+  private record Failed(Throwable why) implements Command {}
+
+  /**
+   * Partitions of the topics that are read.
+   *
+   * @param imageEnds where the images topic ends
+   */
+  record TopicSizes(int events, int anomalies, Map<TopicPartition, Long> imageEnds) {}
+
+  private static final Duration START = Duration.ofSeconds(60);
+
+  private final PipelineConfig config;
+  private final CompletableFuture<Pipeline> started;
+
+  // made when the topics are known
+  private NodeFeed nodes;
+  private FleetFeed fleets;
+  private Job job;
+  private Queries queries;
+  private HttpApi api;
+  private Optional<EventFeed> events = Optional.empty();
+  private final CompletableFuture<OtherVersionException> refused = new CompletableFuture<>();
+
+  /**
+   * A member that begins to start.
+   *
+   * @param topics completes when they are there
+   * @param started completes when the member serves, or cannot
+   */
+  static Behavior<Command> create(
+      PipelineConfig config,
+      CompletionStage<TopicSizes> topics,
+      CompletableFuture<Pipeline> started) {
+    return Behaviors.setup(
+        context -> {
+          context.pipeToSelf(
+              topics, (found, why) -> why == null ? new TopicsRead(found) : new Failed(why));
+          return new Guardian(context, config, started);
+        });
+  }
+
+  private Guardian(
+      ActorContext<Command> context, PipelineConfig config, CompletableFuture<Pipeline> started) {
+    super(context);
+    this.config = config;
+    this.started = started;
+  }
+
+  @Override
+  public Behavior<Command> onMessage(Command command) {
+    try {
+      switch (command) {
+        case TopicsRead m -> onTopics(m.topics());
+        case ImagesRead _ ->
+            getContext()
+                .pipeToSelf(
+                    bind(), (binding, why) -> why == null ? new Bound(binding) : cannotServe(why));
+        case Bound m -> onBound(m.binding());
+        case Failed m -> started.completeExceptionally(m.why());
+      }
+    } catch (RuntimeException e) {
+      started.completeExceptionally(e);
+    }
+    return this;
+  }
+
+  @Override
+  public Behavior<Command> onSignal(Signal signal) {
+    if (signal instanceof Terminated gone) {
+      getContext()
+          .getLog()
+          .error("{} stopped, and this member with it", gone.getRef().path().name());
+      getContext().getSystem().terminate();
+    } else if (signal instanceof PostStop) {
+      started.completeExceptionally(new IOException("this member ended while it started"));
+    }
+    return this;
+  }
+
+  private <T> ActorRef<T> child(Behavior<T> behavior, String name) {
+    ActorRef<T> child = getContext().spawn(behavior, name);
+    getContext().watch(child);
+    return child;
+  }
+
+  private void onTopics(TopicSizes sizes) {
+    var system = getContext().getSystem();
+    var kafka = config.kafka();
+    var topics = config.topics();
+    Meters meters = new Meters();
+    ImageReader imageReader = new ImageReader(kafka, topics.images(), system::terminate);
+    long heap = Runtime.getRuntime().maxMemory();
+    ActorRef<ImageRegistry.Command> images =
+        child(
+            ImageRegistry.create(
+                Math.min(config.imageBytes(), heap / 8),
+                Math.min(config.imagePlaceBytes(), heap / 16),
+                imageReader,
+                meters.images()),
+            "images");
+    ActorRef<CoreWatch.Command> watch = child(CoreWatch.create(), "cores");
+    nodes = new NodeFeed(kafka, topics.nodes(), config.groupId(), config.roles());
+    fleets =
+        new FleetFeed(
+            kafka, topics, sizes.events(), deaths -> watch.tell(new CoreWatch.Lost(deaths)));
+    MemberShares shares =
+        MemberShares.ofThisMachine(new StateBudget(config.stateBytes(), region()));
+    GroupMember member = new GroupMember();
+    ActorRef<Partitions.Command> partitions =
+        child(
+            Partitions.create(
+                (p, feed) ->
+                    partition(
+                        p,
+                        member,
+                        new PartitionPeers(images, watch, meters.partition(p), shares),
+                        feed),
+                p -> watch.tell(new CoreWatch.Left(p))),
+            "partitions");
+    queries = new Queries(system, partitions, watch, sizes.events());
+    EndOffsets ends =
+        new EndOffsets(kafka, topics.events(), sizes.events(), IsolationLevel.READ_UNCOMMITTED);
+    EndOffsets anomalyEnds =
+        new EndOffsets(kafka, topics.anomalies(), sizes.anomalies(), IsolationLevel.READ_COMMITTED);
+    job = new Job(queries, nodes, fleets, config.http(), ends, config.limits());
+    ImageFeed imageFeed =
+        new ImageFeed(kafka, sizes.imageEnds(), images, meters.images(), system::terminate);
+    if (config.roles().contains(Role.INGEST)) {
+      events =
+          Optional.of(
+              new EventFeed(
+                  kafka, topics.events(), config.groupId(), partitions, member, refused::complete));
+    }
+    CoordinatedShutdown.get(system)
+        .addTask(
+            CoordinatedShutdown.PhaseServiceStop(),
+            "readers",
+            () ->
+                CompletableFuture.supplyAsync(
+                    () -> {
+                      events.ifPresent(EventFeed::abort); // changes nothing where it has stopped
+                      imageFeed.close();
+                      imageReader.close();
+                      fleets.close();
+                      job.close();
+                      ends.close();
+                      anomalyEnds.close();
+                      return Done.done();
+                    }));
+    api =
+        new HttpApi(
+            job,
+            new Readiness(queries, events.map(_ -> member)),
+            topics,
+            new Scrape(
+                queries,
+                meters,
+                fleets,
+                ends,
+                job.watch(),
+                config.groupId(),
+                topics.events(),
+                shares.state()),
+            new AnomalyEvents(
+                system, kafka, topics.anomalies(), anomalyEnds, config.http().followersMax()),
+            config.http());
+    imageFeed.start();
+    getContext()
+        .ask(
+            ImageRegistry.CaughtUp.class,
+            images,
+            START,
+            ImageRegistry.AwaitCaughtUp::new,
+            (_, why) ->
+                why == null
+                    ? ImagesRead.INSTANCE
+                    : new Failed(new IOException("cannot read the images topic", why)));
+  }
+
+  private Behavior<PartitionGraph.Command> partition(
+      int partition, GroupMember member, PartitionPeers peers, Feed feed) {
+    // a partition that fails stops; its feed then opens it again
+    return Behaviors.supervise(
+            PartitionGraph.create(
+                partition,
+                config.partitionSettings(),
+                () ->
+                    new KafkaLedger(
+                        config.kafka(), config.topics(), config.groupId(), partition, member),
+                peers,
+                feed))
+        .onFailure(SupervisorStrategy.stop());
+  }
+
+  private CompletionStage<ServerBinding> bind() {
+    var system = getContext().getSystem();
+    var http = config.http();
+    ServerBuilder server = Http.get(system).newServerAt(http.host(), http.port());
+    return http.tls()
+        .map(tls -> server.enableHttps(ConnectionContext.httpsServer(tls::engine)))
+        .orElse(server)
+        .bindFlow(api.flow(system));
+  }
+
+  private Failed cannotServe(Throwable why) {
+    Throwable root = why;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return new Failed(
+        new IOException(
+            "cannot serve HTTP on %s:%d: %s: choose another port, or 0 for any free one"
+                .formatted(config.http().host(), config.http().port(), root.getMessage()),
+            why));
+  }
+
+  private void onBound(ServerBinding binding) {
+    var system = getContext().getSystem();
+    int port = binding.localAddress().getPort();
+    job.watch().start();
+    fleets.start();
+    nodes.start(config.http().authority(port), config.http().url(port));
+    var _ = refused.thenRun(system::terminate);
+    events.ifPresent(EventFeed::start);
+    started.complete(new Pipeline(system, binding, config.http(), nodes, events, queries, refused));
+  }
+
+  /** Of G1's heap; 0 where another collector is used. */
+  private static long region() {
+    var options = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+    return Long.parseLong(options.getVMOption("G1HeapRegionSize").getValue());
+  }
+}
