@@ -52,9 +52,12 @@ public final class EventFeed {
    * Records that come at once: a partition has fewer than this and {@link PartitionTable#ENOUGH} on
    * their way.
    */
-  private static final int POLL_RECORDS = 4;
+  private static final int POLL_RECORDS = 16;
 
   private static final Duration POLL = Duration.ofMillis(100);
+
+  /** While a partition has enough, the others are looked after so often. */
+  private static final Duration HOLD = Duration.ofMillis(10);
 
   /**
    * Who takes longer to hand a partition over is shut out by the next owner, who does the work
@@ -95,6 +98,7 @@ public final class EventFeed {
 
   // what follows belongs to the thread
   private final PartitionTable table = new PartitionTable();
+  private boolean idle;
   private End end;
   private Throwable fence;
   private OtherVersionException refusal;
@@ -217,25 +221,38 @@ public final class EventFeed {
   }
 
   private void turn() {
+    // a poll goes round and round while records are there that are not wanted: it is no place to
+    // wait then
+    for (Event event = next(idle && table.isSomePaused()); event != null; event = next(false)) {
+      on(event);
+    }
+    carryOut(table.tick(System.nanoTime()));
     ConsumerRecords<byte[], byte[]> polled = ConsumerRecords.empty();
     polls.set(true);
     try {
-      polled = consumer.poll(inbox.isEmpty() ? POLL : Duration.ZERO);
+      boolean waits = inbox.isEmpty() && !table.isSomePaused();
+      polled = consumer.poll(waits ? POLL : Duration.ZERO);
     } catch (WakeupException _) {
       // there is an event
     } finally {
       polls.set(false);
     }
+    idle = polled.isEmpty();
     member.is(consumer.groupMetadata());
     for (TopicPartition at : polled.partitions()) {
       var records = polled.records(at);
       partitions.tell(new Partitions.HandOn(at.partition(), records));
       carryOut(table.handedOn(at.partition(), records.size()));
     }
-    for (Event event = inbox.poll(); event != null; event = inbox.poll()) {
-      on(event);
+  }
+
+  /** An event; null where there is none, at once or after a while. */
+  private Event next(boolean waits) {
+    try {
+      return waits ? inbox.poll(HOLD.toNanos(), TimeUnit.NANOSECONDS) : inbox.poll();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("nobody interrupts this thread", e);
     }
-    carryOut(table.tick(System.nanoTime()));
   }
 
   private void on(Event event) {

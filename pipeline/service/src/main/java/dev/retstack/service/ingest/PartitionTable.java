@@ -30,7 +30,7 @@ import java.util.TreeMap;
  */
 final class PartitionTable {
   /** Records on their way to an owner from which on no more are fetched for it. */
-  static final int ENOUGH = 4;
+  static final int ENOUGH = 8;
 
   static final Duration FIRST_BACKOFF = Duration.ofMillis(200);
   static final Duration LONGEST_BACKOFF = Duration.ofSeconds(20);
@@ -234,6 +234,11 @@ final class PartitionTable {
   /** True while one of them writes its last checkpoint. */
   boolean drains(Set<Integer> some) {
     return some.stream().map(parts::get).anyMatch(part -> part != null && part.drains);
+  }
+
+  /** True where an owner has enough for now. */
+  boolean isSomePaused() {
+    return parts.values().stream().anyMatch(part -> part.phase == Phase.PAUSED);
   }
 
   /** True where no owner is left and nothing is given. */

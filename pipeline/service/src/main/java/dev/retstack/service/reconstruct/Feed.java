@@ -3,8 +3,8 @@ package dev.retstack.service.reconstruct;
 /** What gives a partition its records, as the partition's owner sees it. */
 @FunctionalInterface
 public interface Feed {
-  /** An owner tells what it has taken as soon as no more than so many records wait. */
-  int FEW = 2;
+  /** An owner tells what it has taken when so many records are left, and when none is. */
+  int FEW = 4;
 
   /** What an owner has to say; {@link Closed} comes last. */
   sealed interface Event {}

@@ -103,6 +103,10 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private record CheckpointWritten(LedgerThread.Committed of) implements Command {}
 
+  private enum GoOn implements Command {
+    INSTANCE
+  }
+
   private record ImageAnswered(ImageRegistry.Found found) implements Command {}
 
   private record Failed(Throwable cause) implements Command {}
@@ -130,8 +134,14 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private long epoch;
 
+  /** Records that the feed gave, and that are not taken. */
+  private int onHand;
+
   /** Records that were taken, and the feed was not told. */
-  private int taken;
+  private int untold;
+
+  /** A {@link GoOn} is on its way. */
+  private boolean goesOn;
 
   /** What lies below is not fed any more: it is read again. */
   private long readAgainTo;
@@ -208,6 +218,11 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       }
       case Records m -> {
         queue.addAll(m.records());
+        onHand += m.records().size();
+        yield drain();
+      }
+      case GoOn _ -> {
+        goesOn = false;
         yield drain();
       }
       case ImageAnswered m -> onImageAnswered(m.found());
@@ -315,30 +330,36 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     m.replyTo().tell(StatusReply.success(intake.nextOffset()));
   }
 
-  /** Takes what is there to be taken: first what is read again. */
+  /** Takes what is there to be taken, a little at a time: other messages come in between. */
   private Behavior<Command> drain() {
-    while (intake.isOpen() && !reading && !releasing) {
-      if (intake.owesLetters()) {
-        readAgain(Again.LEFT_OUT, intake.owedLetters());
-        return this;
-      }
-      if (intake.nextOffset() < readAgainTo) {
-        long end = Math.min(readAgainTo, intake.nextOffset() + READ_AGAIN);
-        readAgain(Again.BEFORE_FEED, LongStream.range(intake.nextOffset(), end).toArray());
-        return this;
-      }
-      long[] over = intake.waits().next();
-      if (over.length > 0) {
-        takeWaiting(over);
-        continue;
-      }
-      ConsumerRecord<byte[], byte[]> next = queue.poll();
-      if (next == null) {
-        break;
-      }
-      take(next);
+    if (!goesOn && intake.isOpen() && !reading && !releasing && takesSome()) {
+      goesOn = true;
+      getContext().getSelf().tell(GoOn.INSTANCE);
     }
     return this;
+  }
+
+  /** First what is read again; false where there is nothing to take now. */
+  private boolean takesSome() {
+    if (intake.owesLetters()) {
+      readAgain(Again.LEFT_OUT, intake.owedLetters());
+      return false;
+    }
+    if (intake.nextOffset() < readAgainTo) {
+      long end = Math.min(readAgainTo, intake.nextOffset() + READ_AGAIN);
+      readAgain(Again.BEFORE_FEED, LongStream.range(intake.nextOffset(), end).toArray());
+      return false;
+    }
+    long[] over = intake.waits().next();
+    if (over.length > 0) {
+      takeWaiting(over);
+      return true;
+    }
+    ConsumerRecord<byte[], byte[]> next = queue.poll();
+    if (next != null) {
+      take(next);
+    }
+    return next != null;
   }
 
   private void take(ConsumerRecord<byte[], byte[]> record) {
@@ -358,10 +379,14 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   }
 
   private void taken(boolean fed) {
-    taken += fed ? 1 : 0;
-    if (taken > 0 && queue.size() <= Feed.FEW) {
-      feed.tell(new Feed.Taken(taken));
-      taken = 0;
+    if (!fed) {
+      return;
+    }
+    onHand--;
+    untold++;
+    if (onHand == Feed.FEW || onHand == 0) {
+      feed.tell(new Feed.Taken(untold));
+      untold = 0;
     }
   }
 

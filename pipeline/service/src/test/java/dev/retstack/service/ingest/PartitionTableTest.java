@@ -28,7 +28,7 @@ class PartitionTableTest {
   private static final int SEEDS = Integer.getInteger("retstack.table.seeds", 3_000);
   private static final int PARTITIONS = 4;
   private static final int RECORDS = 200;
-  private static final int POLL_RECORDS = 4;
+  private static final int POLL_RECORDS = 16;
   private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
   /** A consumer that takes orders only for what it has, as Kafka's does. */
@@ -196,7 +196,7 @@ class PartitionTableTest {
     boolean isLost;
     long next;
     long handed;
-    int told;
+    int untold;
 
     Owner(Model model, int partition) {
       this.model = model;
@@ -227,19 +227,24 @@ class PartitionTableTest {
         long from = next;
         events.add(() -> model.carryOut(model.table.opened(partition, from, model.now)));
       } else if (handed > next) {
-        int count = model.random.nextInt(1, (int) (handed - next) + 1);
-        next += count;
-        told += count;
-        if (handed - next <= Feed.FEW) {
-          int telling = told;
-          told = 0;
-          events.add(() -> model.carryOut(model.table.taken(partition, telling)));
+        for (int count = model.random.nextInt(1, 9); count > 0 && handed > next; count--) {
+          take();
         }
         if (model.random.nextInt(4) == 0) {
           commit();
         }
       } else {
         commit();
+      }
+    }
+
+    private void take() {
+      next++;
+      untold++;
+      if (handed - next == Feed.FEW || handed == next) {
+        int telling = untold;
+        untold = 0;
+        events.add(() -> model.carryOut(model.table.taken(partition, telling)));
       }
     }
 
