@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Sets up what retstack needs beside its own code.
+# Sets up what retstack needs besides its own code.
 #
 #   deploy/setup.sh libunicorn   libunicorn and its headers in the per-user cache; quiet if there
 #   deploy/setup.sh jdk          prints the home of a JDK 25
 #
-# Exit codes: 0 there, 2 usage, 4 not there and not to be had (the message says what to do).
+# Exit codes: 0 present, 2 usage, 4 missing and not available (the message says what to do).
 set -euo pipefail
 
 readonly UNICORN_VERSION=2.1.4
 readonly JDK_VERSION=25
 readonly CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/retstack
 readonly UNICORN_DIR=$CACHE/unicorn-$UNICORN_VERSION
-readonly PINS=$(dirname "${BASH_SOURCE[0]}")/../emulators/unicorn/src/main/resources/dev/retstack/unicorn/libunicorn.sha256
+readonly PINS=$(dirname "${BASH_SOURCE[0]}")/../emulators/unicorn/src/main/resources/dev/retstack/unicorn/library/libunicorn.sha256
 
 say() { printf 'retstack: %s\n' "$*" >&2; }
 
@@ -50,10 +50,10 @@ platform() {
   printf '%s-%s\n' "$system" "$machine" | tr '[:upper:]' '[:lower:]'
 }
 
-# Prints a field of this machine's pins: 2 is the wheel's, 3 the library's; nothing where there are none.
+# Prints a field of this machine's pins: 2 is the wheel's, 3 the library's; nothing if there are none.
 pin() { awk -v platform="$(platform)" -v field="$1" '$1 == platform { print $field }' "$PINS"; }
 
-# Ends the script where file $1 does not have the SHA-256 $2.
+# Ends the script if file $1 does not have the SHA-256 $2.
 require_sha256() {
   local is
   is=$(python3 -c 'import hashlib, sys; print(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest())' "$1")
@@ -62,7 +62,7 @@ require_sha256() {
       "unicorn==$UNICORN_VERSION, or set RETSTACK_LIBUNICORN to a library that you trust"
 }
 
-# Runs whichever pip there is.
+# Runs the first pip that exists.
 pip_command() {
   if python3 -m pip --version >/dev/null 2>&1; then
     python3 -m pip "$@"

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Makes a token and a certificate of its own for trying things out: secrets.sh DIR [NAME...]
+# Makes a token and a self-signed certificate for a trial: secrets.sh DIR [NAME...]
 #   DIR/token  DIR/password  DIR/http.p12  DIR/ca.pem
-# The certificate is for localhost, 127.0.0.1, pipeline-1, pipeline-2 and the NAMEs given. What is there stays as it is.
-# Needs keytool (of a JDK). Where others ask, use a certificate of your own authority instead.
+# The certificate is for localhost, 127.0.0.1, pipeline-1, pipeline-2 and the NAMEs given. Existing files stay.
+# Needs keytool (of a JDK). For real use, take a certificate of your own CA instead.
 set -eu
 dir=${1:?usage: secrets.sh DIR [NAME...]}
 shift

@@ -31,7 +31,7 @@ enum stop {
   ASK_SMASHED, /* a frame below the block seems to have returned by an overwritten slot: stop_value, after block stop_count */
   ASK_ENTRY_TASK, /* whose ret_stack an entry is of: its slot is stop_value, the caller's frame pointer stop_fp */
   ASK_EXIT_TASK, /* the same of an exit, at the handler slot or trampoline in stop_value */
-  ASK_UNWINDER, /* an unwinder is called, or the frame of one has been left */
+  ASK_UNWINDER, /* an unwinder or a longjmp is called, or the frame of one has been left */
   ASK_GIVEN_UP, /* all frames from stop_value on are given up, and there is no room to note them */
   ASK_WHICH_GIVEN_UP, /* show all frames that were given up */
   ASK_HANDLER_LEFT /* a function that handles interrupts has returned to stop_value, and all is done */
@@ -239,7 +239,7 @@ struct ring {
   uint8_t kind[RING];
 };
 
-/* An unwinder at work: left where a block that is not its own begins with a stack pointer from `first` on. */
+/* An unwinder or a longjmp at work: left where a block that is not its own begins with a stack pointer from `first` on. */
 struct walk {
   uint64_t first;
   uint64_t span;
@@ -247,7 +247,7 @@ struct walk {
   uint64_t code_bytes;
 };
 
-enum { WALKS = 16 };
+enum { WALKS = 17 }; /* as Unwinding has them, and a longjmp */
 
 struct core {
   int (*reg_read)(uc_engine *, int, void *);

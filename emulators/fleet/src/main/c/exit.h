@@ -6,24 +6,6 @@
 #include "ret_stack.h"
 #include "rules.h"
 
-/* The frame that exits at a home or trampoline: the topmost nearly always. */
-HOT int64_t leaving_by_way(const struct core *c, int64_t place, uint64_t above) {
-  int64_t top = (int64_t)c->frame_count - 1;
-  if (top >= 0 && c->frames[top].way == place - (int64_t)c->handlers + 1 && (top == 0 || c->frames[top - 1].ret_p >= above)) {
-    return top;
-  }
-  return find(c, place, above);
-}
-
-/* The frame that exits by a handler slot. */
-HOT int64_t leaving_by_slot(const struct core *c, int64_t place, uint64_t above) {
-  int64_t frame = topmost(c, place), below = frame - (int64_t)c->handlers;
-  if (frame < 0 || c->frames[frame].way || (below >= 0 && c->frames[below].ret_p < above)) {
-    frame = find(c, place, above); /* else it is the only one, or the one below is that of a caller */
-  }
-  return frame;
-}
-
 static __attribute__((noinline)) void go_on_from_home(struct core *c, uint64_t address, int64_t home, uint64_t to) {
   uint64_t start = c->homes_start + ((uint64_t)home << HOME_SHIFT);
   store(c, c->home_word ? word_at(c, start + c->home_word) : c->mailbox, (to + (address - start)) & c->word_mask);
@@ -39,19 +21,6 @@ HOT void go_on(struct core *c, uint64_t address, int64_t place, uint64_t to) {
       go_on_from_home(c, address, home, to);
     }
   }
-}
-
-/* True where Java must say whether an open frame returns, or one that was given up. */
-static __attribute__((noinline)) int is_doubtful(struct core *c, const struct frame *f, int64_t place,
-                                                 uint64_t stack_pointer) {
-  if (c->answered != ANSWER_NONE) {
-    return 1;
-  }
-  if (f->up > 0) {
-    return f->ret_p + f->up != stack_pointer;
-  }
-  uint64_t above = stack_pointer + c->slot_reach;
-  return above - f->ret_p > c->word_bytes && is_given_up_between(c, (uint64_t)place, f->ret_p, above);
 }
 
 /* At a place: see place_at(). */

@@ -1,4 +1,7 @@
-/* ret_stack: the same decisions as RetStack in Java. */
+/*
+ * ret_stack: which frame returns at a place, and which frames are dead. emulators/fleet/RET_STACK.md has the rules and a
+ * drawing; their numbers stand at the functions here and in RetStack in Java, which decides the same.
+ */
 #ifndef RETSTACK_RET_STACK_H
 #define RETSTACK_RET_STACK_H
 
@@ -56,11 +59,7 @@ static uint64_t place_of(const struct core *c, const struct frame *f, uint64_t d
   return f->way > 0 ? c->handlers + f->way - 1 : depth & (c->handlers - 1);
 }
 
-/*
- * The frame that returns at a place: the topmost, unless a lower one's slot lies nearer below `above`; then those over it
- * are dead. One that gave way to a tail call is none of them. Where none is alive a dead one, at or above frame_count; or
- * NONE. As RetStack.find().
- */
+/* Rule R1: the frame that returns at a place; else, rule R2, a dead one, at or above frame_count; or NONE. */
 static __attribute__((noinline)) int64_t find(const struct core *c, int64_t place, uint64_t above) {
   int is_slot = place < (int64_t)c->handlers;
   int64_t step = is_slot ? (int64_t)c->handlers : 1; /* the frames of a handler slot are so far apart */
@@ -87,7 +86,39 @@ static __attribute__((noinline)) int64_t find(const struct core *c, int64_t plac
   return best;
 }
 
-/* The frames up to the one whose slot that is: they are the callers. 0 where there is none. */
+/* Rule R1 at a home or trampoline: the topmost nearly always. */
+HOT int64_t leaving_by_way(const struct core *c, int64_t place, uint64_t above) {
+  int64_t top = (int64_t)c->frame_count - 1;
+  if (top >= 0 && c->frames[top].way == place - (int64_t)c->handlers + 1 && (top == 0 || c->frames[top - 1].ret_p >= above)) {
+    return top;
+  }
+  return find(c, place, above);
+}
+
+/* Rule R1 at a handler slot. */
+HOT int64_t leaving_by_slot(const struct core *c, int64_t place, uint64_t above) {
+  int64_t frame = topmost(c, place), below = frame - (int64_t)c->handlers;
+  if (frame < 0 || c->frames[frame].way || (below >= 0 && c->frames[below].ret_p < above)) {
+    frame = find(c, place, above); /* else it is the only one, or the one below is that of a caller */
+  }
+  return frame;
+}
+
+/* Rule T2: what the slot would hold without any hijack: where the function returns to, whoever was tail-called away. */
+static uint64_t original(const struct core *c, uint64_t from) {
+  for (uint64_t i = 0; i < c->handlers; i++) {
+    int64_t place = place_at(c, from & c->code_mask);
+    int is_slot = place >= 0 && place < (int64_t)c->handlers;
+    int64_t frame = place < 0 ? NONE : is_slot ? topmost(c, place) : find(c, place, UINT64_MAX);
+    if (frame < 0) {
+      break;
+    }
+    from = c->frames[frame].from_pc;
+  }
+  return from;
+}
+
+/* Rule D2: the frames up to the one whose slot that is: they are the callers. 0 where there is none. */
 static uint64_t callers(const struct core *c, uint64_t caller_slot) {
   for (int64_t i = (int64_t)c->frame_count - 1; i >= 0; i--) {
     uint64_t ret_p = c->frames[i].ret_p;
@@ -101,7 +132,7 @@ static uint64_t callers(const struct core *c, uint64_t caller_slot) {
   return 0;
 }
 
-/* How many frames a new one stands on: a longjmp left the others. */
+/* Rules D1 to D3: how many frames a new one stands on; a longjmp left the others. */
 HOT uint64_t living(const struct core *c, const struct card *card, int64_t tail_caller, uint64_t ret_p, uint64_t fp) {
   uint64_t count = (uint64_t)(tail_caller + 1); /* NONE: nobody */
   if (count == 0 && card->has_slot_from_fp) {
@@ -124,7 +155,7 @@ static uint64_t first_of_chain(const struct core *c, uint64_t frame) {
   return frame;
 }
 
-/* All but so many frames are taken for dead, and remembered. False where Java must do it: then nothing was done. */
+/* Rule G1: all but so many frames are taken for dead, and remembered. False where Java must do it: then nothing was done. */
 static __attribute__((noinline)) int give_up(struct core *c, uint64_t keep) {
   if (c->frame_count - keep > FRESH - c->fresh_count) {
     c->stop_value = keep;
@@ -145,7 +176,7 @@ static __attribute__((noinline)) int give_up(struct core *c, uint64_t keep) {
 }
 
 /*
- * True where a frame that was given up returns through a place, and its slot lies between two addresses; or where that must
+ * Rule G2: true where a frame that was given up returns through a place, and its slot lies between two addresses; or where that must
  * be asked.
  */
 static __attribute__((noinline)) int is_given_up_between(struct core *c, uint64_t place, uint64_t below, uint64_t above) {
@@ -195,6 +226,60 @@ static __attribute__((noinline)) uint64_t given_up_at(struct core *c, uint64_t p
     }
   }
   return from;
+}
+
+/* Rule G2: true where Java must say whether an open frame returns, or one that was given up. */
+static __attribute__((noinline)) int is_doubtful(struct core *c, const struct frame *f, int64_t place,
+                                                 uint64_t stack_pointer) {
+  if (c->answered != ANSWER_NONE) {
+    return 1;
+  }
+  if (f->up > 0) {
+    return f->ret_p + f->up != stack_pointer;
+  }
+  uint64_t above = stack_pointer + c->slot_reach;
+  return above - f->ret_p > c->word_bytes && is_given_up_between(c, (uint64_t)place, f->ret_p, above);
+}
+
+/* A slot that holds the function's return address. */
+struct taken {
+  const struct slot *slot;
+  uint64_t address;
+  uint64_t ret_p;
+  uint64_t from;
+  uint8_t *host;
+  int64_t tail_caller; /* the open frame that gave way to the new one by a tail call; NONE */
+  int tail_called;
+};
+
+/*
+ * Rule T1: where a function is entered by a tail call, the word in its slot is a place of the tracer's. Of the frame that gave way
+ * to the new one it becomes the handler slot, as records have it; where that had been given up, where it returned to.
+ */
+static __attribute__((noinline)) void tail_called(struct core *c, const struct site *site, struct taken *t) {
+  int64_t place = place_at(c, t->from & c->code_mask);
+  uint64_t exit = t->ret_p + site->up;
+  int64_t frame = find(c, place, t->ret_p + 1);
+  int open = frame >= 0 && frame < (int64_t)c->frame_count;
+  if (c->any_given_up && !(open && c->frames[frame].ret_p + c->frames[frame].up == exit)) {
+    uint64_t word = t->from;
+    t->from = given_up_at(c, (uint64_t)place, exit, word);
+    if (t->from != word) {
+      t->tail_called = is_place(c, t->from & c->code_mask);
+      return;
+    }
+  }
+  t->tail_called = 1;
+  t->tail_caller = open ? frame : NONE;
+  if (frame >= 0 && place >= (int64_t)c->handlers) {
+    t->from = handler_slot(c, (uint64_t)frame);
+  }
+}
+
+HOT void look_for_tail_call(struct core *c, const struct site *site, struct taken *t) {
+  if (__builtin_expect(is_place(c, t->from & c->code_mask), 0)) {
+    tail_called(c, site, t);
+  }
 }
 
 #endif

@@ -10,20 +10,6 @@
 
 #include "slot.h"
 
-/* What the slot would hold without any hijack: where the function returns to, whoever was tail-called away. */
-static uint64_t original(const struct core *c, uint64_t from) {
-  for (uint64_t i = 0; i < c->handlers; i++) {
-    int64_t place = place_at(c, from & c->code_mask);
-    int is_slot = place >= 0 && place < (int64_t)c->handlers;
-    int64_t frame = place < 0 ? NONE : is_slot ? topmost(c, place) : find(c, place, UINT64_MAX);
-    if (frame < 0) {
-      break;
-    }
-    from = c->frames[frame].from_pc;
-  }
-  return from;
-}
-
 /* After the dead frames have gone: true where the settings say that the new frame is none. */
 static int ignored(struct core *c, const struct site *site) {
   uint64_t index = c->frame_count;

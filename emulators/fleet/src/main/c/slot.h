@@ -10,17 +10,6 @@ HOT uint64_t watch_of(const struct core *c, uint64_t sp) {
   return c->watch_shift == 0 ? sp : sp << 32 | UINT32_MAX;
 }
 
-/* A slot that holds the function's return address. */
-struct taken {
-  const struct slot *slot;
-  uint64_t address;
-  uint64_t ret_p;
-  uint64_t from;
-  uint8_t *host;
-  int64_t tail_caller; /* the open frame that gave way to the new one by a tail call; NONE */
-  int tail_called;
-};
-
 HOT int holds_return_address(uc_engine *uc, struct core *c, const struct card *card, const struct site *site,
                              const struct slot *slot, struct taken *t, int *failed) {
   t->slot = slot;
@@ -102,36 +91,6 @@ static __attribute__((noinline)) int outside(struct core *c, uint64_t ret_p, uin
   c->stop_self = 0;
   c->stop_time = time_now(c);
   return ASK_ENTRY_TASK;
-}
-
-/*
- * Where a function is entered by a tail call, the word in its slot is a place of the tracer's. Of the frame that gave way
- * to the new one it becomes the handler slot, as records have it; where that had been given up, where it returned to.
- */
-static __attribute__((noinline)) void tail_called(struct core *c, const struct site *site, struct taken *t) {
-  int64_t place = place_at(c, t->from & c->code_mask);
-  uint64_t exit = t->ret_p + site->up;
-  int64_t frame = find(c, place, t->ret_p + 1);
-  int open = frame >= 0 && frame < (int64_t)c->frame_count;
-  if (c->any_given_up && !(open && c->frames[frame].ret_p + c->frames[frame].up == exit)) {
-    uint64_t word = t->from;
-    t->from = given_up_at(c, (uint64_t)place, exit, word);
-    if (t->from != word) {
-      t->tail_called = is_place(c, t->from & c->code_mask);
-      return;
-    }
-  }
-  t->tail_called = 1;
-  t->tail_caller = open ? frame : NONE;
-  if (frame >= 0 && place >= (int64_t)c->handlers) {
-    t->from = handler_slot(c, (uint64_t)frame);
-  }
-}
-
-HOT void look_for_tail_call(struct core *c, const struct site *site, struct taken *t) {
-  if (__builtin_expect(is_place(c, t->from & c->code_mask), 0)) {
-    tail_called(c, site, t);
-  }
 }
 
 /* False where Java must be asked for the home of where the function returns. */

@@ -1,4 +1,7 @@
-/* Unwinders read return addresses, and must see the true ones: the core stops where one is called and where it was left. */
+/*
+ * Unwinders read return addresses, and must see the true ones; a longjmp leaves frames dead. The core stops where one is
+ * called and where it was left, and Unwinding does the rest.
+ */
 #ifndef RETSTACK_UNWIND_H
 #define RETSTACK_UNWIND_H
 

@@ -1,8 +1,8 @@
 package dev.retstack.schema;
 
+import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.ChunkCodec;
-import dev.retstack.schema.codec.Chunks;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.List;
 import java.util.SplittableRandom;
 

@@ -1,9 +1,9 @@
 package dev.retstack.benchmarks;
 
+import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.codec.ChunkCodec;
-import dev.retstack.schema.codec.Codecs;
 import dev.retstack.schema.codec.CorruptChunkException;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,29 +1,16 @@
 package dev.retstack.benchmarks;
 
-import dev.retstack.graph.aggregate.ApplyResult;
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.GraphLimits;
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.check.Anomaly;
-import dev.retstack.graph.check.AnomalyKind;
-import dev.retstack.graph.check.Stat;
-import dev.retstack.graph.reconstruct.ChunkMeta;
-import dev.retstack.graph.reconstruct.ClockUnit;
-import dev.retstack.graph.reconstruct.CoreReconstructor;
-import dev.retstack.graph.reconstruct.Ending;
-import dev.retstack.graph.reconstruct.GraphListener;
-import dev.retstack.graph.reconstruct.ImageTraits;
-import dev.retstack.graph.reconstruct.Loss;
-import dev.retstack.graph.reconstruct.StateBudget;
+import dev.retstack.graph.input.ApplyResult;
+import dev.retstack.graph.input.ChunkMeta;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Chunk;
-import dev.retstack.schema.Image;
-import dev.retstack.schema.codec.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.service.PipelineConfig;
-import dev.retstack.service.reconstruct.ChunkApplier;
-import it.unimi.dsi.fastutil.ints.IntArrayList;
-import it.unimi.dsi.fastutil.longs.LongList;
+import dev.retstack.service.partition.ChunkApplier;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -46,8 +33,6 @@ import org.openjdk.jmh.annotations.State;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @OperationsPerInvocation(Series.RECORDS)
 public class GraphBenchmark {
-  private static final int DEPTH_MAX = Chunks.DEPTH_MAX;
-
   /** As in the service: a call that is kept in the tree costs several times as much. */
   private static final GraphLimits LIMITS =
       GraphLimits.DEFAULT.withTreeCallsPerCore(PipelineConfig.TREE_CALLS_PER_CORE);
@@ -59,7 +44,6 @@ public class GraphBenchmark {
   private List<RecordBatch> batches;
   private List<ChunkMeta> metas;
   private int next;
-  private CoreReconstructor reconstructor;
   private GraphState state;
   private ChunkApplier applier;
   private CoreKey key;
@@ -71,18 +55,6 @@ public class GraphBenchmark {
     metas = series.chunks().stream().map(GraphBenchmark::meta).toList();
     key = ChunkApplier.key(series.chunks().getFirst());
     next = batches.size();
-  }
-
-  /** Reconstruction alone: calls are found, and nobody listens. */
-  @Benchmark
-  public boolean reconstruct() {
-    int at = turn();
-    if (at == 0) {
-      reconstructor =
-          new CoreReconstructor(
-              traits(series.image()), DEPTH_MAX, 1, Deaf.LISTENER, StateBudget.UNLIMITED.open(0));
-    }
-    return reconstructor.apply(metas.get(at), batches.get(at));
   }
 
   /** Reconstruction and aggregates. */
@@ -112,14 +84,6 @@ public class GraphBenchmark {
     return next;
   }
 
-  private static ImageTraits traits(Image image) {
-    return new ImageTraits(
-        image.getFpCheck(),
-        image.getRetpCheck(),
-        image.getReturnToHandlerStart(),
-        image.getReturnToHandlerEnd());
-  }
-
   private static ChunkMeta meta(Chunk chunk) {
     return ChunkMeta.running(
         chunk.getSequence(),
@@ -127,65 +91,5 @@ public class GraphBenchmark {
         chunk.getFirstTime(),
         chunk.getLastTime(),
         ClockUnit.INSTRUCTIONS);
-  }
-
-  private enum Deaf implements GraphListener {
-    LISTENER;
-
-    @Override
-    public void entered(int slot, int parent, int caller, long selfPc, long time) {}
-
-    @Override
-    public void finished(int slot, int parent, long time, Ending ending) {}
-
-    /** None: each is told of. */
-    @Override
-    public int linked(RecordBatch batch, int first, int parent, int room, IntArrayList opened) {
-      return first;
-    }
-
-    @Override
-    public void called(int parent, int caller, long selfPc, long fromPc, long time) {}
-
-    @Override
-    public void systemCall(int parent, long number, long time) {}
-
-    @Override
-    public void systemCallEnded(long result, long time, Ending ending) {}
-
-    @Override
-    public void mark(int parent, long what, long selfPc, long command, long time, LongList stack) {}
-
-    @Override
-    public void values(int depth, long... values) {}
-
-    @Override
-    public void next() {}
-
-    @Override
-    public void lost(Loss loss) {}
-
-    @Override
-    public void settled() {}
-
-    @Override
-    public void holeOpened(int slot) {}
-
-    @Override
-    public void holeClosed(int slot, long since, long now) {}
-
-    @Override
-    public void bounded(int slot, long now) {}
-
-    @Override
-    public boolean found(AnomalyKind kind, long selfPc, long place, long time, long count) {
-      return false;
-    }
-
-    @Override
-    public void anomaly(Anomaly anomaly) {}
-
-    @Override
-    public void count(Stat stat, long amount) {}
   }
 }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.Main;
-import dev.retstack.cli.Terminal;
+import dev.retstack.cli.command.Terminal;
 import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;

@@ -3,9 +3,9 @@ package dev.retstack.benchmarks;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Main;
-import dev.retstack.cli.Terminal;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.Terminal;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.util.Map;

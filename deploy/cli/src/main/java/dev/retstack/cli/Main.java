@@ -1,7 +1,12 @@
 package dev.retstack.cli;
 
-import dev.retstack.cli.option.Ranges;
-import dev.retstack.fleet.control.NearNames;
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.FileTrouble;
+import dev.retstack.cli.command.Ranges;
+import dev.retstack.cli.command.Shutdown;
+import dev.retstack.cli.command.Terminal;
+import dev.retstack.fleet.settings.NearNames;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;

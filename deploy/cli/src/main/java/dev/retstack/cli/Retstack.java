@@ -1,44 +1,44 @@
 package dev.retstack.cli;
 
-import dev.retstack.cli.verb.AnomaliesVerb;
-import dev.retstack.cli.verb.BenchVerb;
+import dev.retstack.cli.bench.BenchVerb;
+import dev.retstack.cli.command.Terminal;
+import dev.retstack.cli.result.AnomaliesVerb;
+import dev.retstack.cli.result.CoresVerb;
+import dev.retstack.cli.result.CoverageVerb;
+import dev.retstack.cli.result.ExportVerb;
+import dev.retstack.cli.result.GraphVerb;
+import dev.retstack.cli.result.HotVerb;
+import dev.retstack.cli.result.ReplayVerb;
+import dev.retstack.cli.result.ReportVerb;
+import dev.retstack.cli.top.TopVerb;
 import dev.retstack.cli.verb.BrokerVerb;
 import dev.retstack.cli.verb.CompletionVerb;
-import dev.retstack.cli.verb.CoresVerb;
-import dev.retstack.cli.verb.CoverageVerb;
 import dev.retstack.cli.verb.DeadLettersVerb;
 import dev.retstack.cli.verb.DemoVerb;
 import dev.retstack.cli.verb.DoctorVerb;
 import dev.retstack.cli.verb.EmulateVerb;
-import dev.retstack.cli.verb.ExportVerb;
 import dev.retstack.cli.verb.FleetVerb;
-import dev.retstack.cli.verb.GraphVerb;
-import dev.retstack.cli.verb.HotVerb;
 import dev.retstack.cli.verb.IsaVerb;
 import dev.retstack.cli.verb.PipelineVerb;
 import dev.retstack.cli.verb.RecordVerb;
-import dev.retstack.cli.verb.ReplayVerb;
-import dev.retstack.cli.verb.ReportVerb;
 import dev.retstack.cli.verb.SitesVerb;
-import dev.retstack.cli.verb.TopVerb;
 import dev.retstack.cli.verb.TraceVerb;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The command without a verb: the list of verbs, in the order in which one meets them. */
+/** The command without a verb: the list of verbs, in the order in which a user meets them. */
 @Command(
     name = "retstack",
     versionProvider = Version.class,
     synopsisSubcommandLabel = "VERB",
-    description = {
-      "Function-graph tracing of fleets of emulated cores:",
-      "what was called, by whom, for how long, on which core, and which code corrupts its own"
-          + " frames."
-    },
+    description =
+        "Function-graph tracing of fleets of emulated cores: what was called, by whom, for"
+            + " how long, on which core, and which code corrupts its own frames.",
     descriptionHeading = "%n",
     optionListHeading = "%nOptions:%n",
     commandListHeading = "%nVerbs:%n",
@@ -47,7 +47,7 @@ import picocli.CommandLine.Spec;
       "  retstack demo",
       "",
       "\"retstack VERB --help\" explains a verb.",
-      "Exit codes: 0 done, 1 findings where asked to fail on them, 2 usage,",
+      "Exit codes: 0 done, 1 findings, if asked to fail on them, 2 usage,",
       "3 bad input, 4 something on this machine is missing."
     },
     subcommands = {
@@ -74,7 +74,7 @@ import picocli.CommandLine.Spec;
       BenchVerb.class,
       CompletionVerb.class,
     })
-public final class Retstack implements Callable<Integer> {
+public final class Retstack implements Callable<Integer>, Supplier<Terminal> {
   private final Terminal terminal;
   @Spec private CommandSpec spec;
 
@@ -97,7 +97,8 @@ public final class Retstack implements Callable<Integer> {
   }
 
   /** Where all verbs speak. */
-  public Terminal terminal() {
+  @Override
+  public Terminal get() {
     return terminal;
   }
 

@@ -6,7 +6,7 @@ import java.io.UncheckedIOException;
 import java.util.Properties;
 import picocli.CommandLine.IVersionProvider;
 
-/** The version this build was made as, and the JVM it runs on. */
+/** The version of this build, and the JVM that runs it. */
 public final class Version implements IVersionProvider {
   @Override
   public String[] getVersion() {

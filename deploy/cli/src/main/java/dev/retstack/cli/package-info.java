@@ -1,6 +1,5 @@
 /**
- * The {@code retstack} command: {@code verb} has one file per verb, {@code option} what several
- * verbs ask for, {@code broker} the Kafka broker that stands in where the user has none, {@code
- * doctor} the checks of this machine.
+ * The {@code retstack} command. {@code verb} and {@code result} have one file per verb. The README
+ * of this module lists the packages.
  */
 package dev.retstack.cli;

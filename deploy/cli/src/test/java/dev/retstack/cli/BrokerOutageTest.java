@@ -3,8 +3,8 @@ package dev.retstack.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.cli.broker.BrokerProcess;
+import dev.retstack.cli.fleet.GuestImages;
 import dev.retstack.cli.kafka.KafkaLink;
-import dev.retstack.cli.option.GuestImages;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.Fleet;
@@ -19,12 +19,13 @@ import dev.retstack.fleet.publish.FileChunkSink;
 import dev.retstack.fleet.publish.KafkaChunkSink;
 import dev.retstack.fleet.publish.SinkWaits;
 import dev.retstack.graph.report.Report;
-import dev.retstack.schema.codec.Codecs;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.replay.TraceReplay;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -34,6 +35,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -65,7 +68,9 @@ class BrokerOutageTest {
           "metadata.recovery.rebootstrap.trigger.ms",
           200);
 
-  @TempDir private Path dir;
+  @TempDir private static Path dir;
+  private static BrokerProcess broker;
+  private static Report undisturbed;
 
   private static List<CoreSpec> cores() throws Exception {
     List<CoreSpec> cores = new ArrayList<>();
@@ -84,13 +89,23 @@ class BrokerOutageTest {
         .withProgressInterval(Duration.ofMillis(20));
   }
 
-  /** What the same cores give without Kafka. */
-  private Report undisturbed() throws Exception {
+  /** A broker for all outages, and what the same cores give without Kafka. */
+  @BeforeAll
+  static void start() throws Exception {
+    broker = BrokerProcess.start(dir.resolve("broker"), 0);
     Path file = dir.resolve("undisturbed.avro");
     try (FileChunkSink sink = FileChunkSink.open(file)) {
       Fleet.run(cores(), options(), sink, FleetListener.NONE);
     }
-    return TraceReplay.read(file, TraceReplay.Progress.SILENT).state().report();
+    undisturbed =
+        ReportBuilder.of(TraceReplay.read(file, TraceReplay.Progress.SILENT).state()).build();
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    if (broker != null) {
+      broker.close();
+    }
   }
 
   /** Tells when the fleet has sent something, and when it stands still. */
@@ -135,38 +150,34 @@ class BrokerOutageTest {
         waits);
   }
 
+  /** Begins when the fleet sends; ends with a broker that serves at the same address. */
   private interface Outage {
-    BrokerProcess of(BrokerProcess broker, Onlooker fleet) throws Exception;
+    void happen(Onlooker fleet) throws Exception;
   }
 
-  private void survives(Map<String, Object> producer, Outage outage) throws Exception {
-    Report expected = undisturbed();
-    BrokerProcess broker = BrokerProcess.start(dir.resolve("broker"), 0);
-    try {
-      KafkaSettings kafka = KafkaSettings.of(broker.bootstrap());
-      Topics topics = Topics.standard();
-      new KafkaLink(kafka, topics).ensureTopics();
-      PipelineConfig config = PipelineConfig.of(kafka).but().topics(topics).build();
-      try (Pipeline pipeline = PipelineService.start(config);
-          ChunkSink sink = open(kafka, topics, producer)) {
-        Onlooker onlooker = new Onlooker();
-        CompletableFuture<List<CoreResult>> fleet = new CompletableFuture<>();
-        Thread.ofPlatform().daemon().start(() -> run(sink, onlooker, fleet));
-        var _ = fleet.whenComplete((_, error) -> onlooker.over(error));
-        onlooker.sending.get(1, TimeUnit.MINUTES);
-        broker = outage.of(broker, onlooker);
-        assertThat(fleet.get(2, TimeUnit.MINUTES)).hasSize(IMAGES.size()).allMatch(CoreResult::ok);
-        assertThat(sink.waits().now()).isZero();
-        assertThat(sink.waits().times()).isPositive();
-        pipeline.awaitCoresEnded(IMAGES.size()).toCompletableFuture().get(2, TimeUnit.MINUTES);
-        Report report =
-            pipeline.view().toCompletableFuture().get(1, TimeUnit.MINUTES).report(Optional.empty());
-        assertThat(report.records()).isEqualTo(expected.records());
-        assertThat(report.lost()).isZero();
-        assertThat(report.resultHash()).isEqualTo(expected.resultHash());
-      }
-    } finally {
-      broker.close();
+  private void survives(String prefix, Map<String, Object> producer, Outage outage)
+      throws Exception {
+    KafkaSettings kafka = KafkaSettings.of(broker.bootstrap());
+    Topics topics = new Topics(prefix);
+    new KafkaLink(kafka, topics).ensureTopics();
+    PipelineConfig config = PipelineConfig.of(kafka).but().topics(topics).build();
+    try (Pipeline pipeline = PipelineService.start(config);
+        ChunkSink sink = open(kafka, topics, producer)) {
+      Onlooker onlooker = new Onlooker();
+      CompletableFuture<List<CoreResult>> fleet = new CompletableFuture<>();
+      Thread.ofPlatform().daemon().start(() -> run(sink, onlooker, fleet));
+      var _ = fleet.whenComplete((_, error) -> onlooker.over(error));
+      onlooker.sending.get(1, TimeUnit.MINUTES);
+      outage.happen(onlooker);
+      assertThat(fleet.get(2, TimeUnit.MINUTES)).hasSize(IMAGES.size()).allMatch(CoreResult::ok);
+      assertThat(sink.waits().now()).isZero();
+      assertThat(sink.waits().times()).isPositive();
+      pipeline.awaitCoresEnded(IMAGES.size()).toCompletableFuture().get(2, TimeUnit.MINUTES);
+      Report report =
+          pipeline.view().toCompletableFuture().get(1, TimeUnit.MINUTES).report(Optional.empty());
+      assertThat(report.records()).isEqualTo(undisturbed.records());
+      assertThat(report.lost()).isZero();
+      assertThat(report.resultHash()).isEqualTo(undisturbed.resultHash());
     }
   }
 
@@ -186,18 +197,18 @@ class BrokerOutageTest {
     }
   }
 
-  private BrokerProcess killed(BrokerProcess broker, Onlooker fleet) throws Exception {
+  private static void killAndStart(Onlooker fleet) throws Exception {
     int port = Integer.parseInt(broker.bootstrap().replaceFirst(".*:", ""));
     ProcessHandle child = ProcessHandle.of(broker.pid()).orElseThrow();
     child.destroyForcibly();
     child.onExit().get(1, TimeUnit.MINUTES);
     fleet.standing.get(1, TimeUnit.MINUTES);
-    return BrokerProcess.start(dir.resolve("broker"), port);
+    broker = BrokerProcess.start(dir.resolve("broker"), port);
   }
 
   @Test
   void aBrokerThatIsKilledAndStartedAgain() throws Exception {
-    survives(LITTLE_ROOM, this::killed);
+    survives("killed", LITTLE_ROOM, BrokerOutageTest::killAndStart);
   }
 
   /**
@@ -206,21 +217,21 @@ class BrokerOutageTest {
    */
   @Test
   void aBrokerThatIsAwayForSoLongThatTheProducerForgetsIt() throws Exception {
-    survives(FORGETFUL, this::killed);
+    survives("forgotten", FORGETFUL, BrokerOutageTest::killAndStart);
   }
 
   @Test
   void aBrokerThatHangsForAWhile() throws Exception {
     survives(
+        "hangs",
         LITTLE_ROOM,
-        (broker, fleet) -> {
+        fleet -> {
           signal("STOP", broker);
           try {
             fleet.standing.get(1, TimeUnit.MINUTES);
           } finally {
             signal("CONT", broker);
           }
-          return broker;
         });
   }
 

@@ -2,6 +2,8 @@ package dev.retstack.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.Terminal;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;

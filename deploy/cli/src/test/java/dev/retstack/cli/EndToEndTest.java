@@ -4,11 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.broker.EmbeddedBroker;
+import dev.retstack.cli.command.ExitCode;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.query.View;
 import java.nio.file.Path;
 import java.util.List;
@@ -58,7 +59,7 @@ class EndToEndTest {
       Ran refused = Ran.with(cluster, args("emulate", FLEET, "--prefix", "again"));
       assertThat(refused.code()).as(refused.err()).isEqualTo(ExitCode.ENVIRONMENT);
       assertThat(refused.err())
-          .contains("are not delivered: kafka refused chunk", "are not in kafka", "take writes")
+          .contains("were not delivered: kafka refused chunk", "are not in kafka", "take writes")
           .doesNotContain("nothing is lost", "records in again");
     }
   }

@@ -3,10 +3,11 @@ package dev.retstack.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.cli.broker.EmbeddedBroker;
+import dev.retstack.cli.command.Terminal;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.kafka.KafkaSettings;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.broker.EmbeddedBroker;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.Terminal;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.Control;
@@ -16,19 +18,19 @@ import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.Symbol;
-import dev.retstack.schema.codec.Chunks;
-import dev.retstack.schema.codec.Codecs;
-import dev.retstack.schema.codec.Mark;
-import dev.retstack.schema.codec.RecordBatch;
-import dev.retstack.schema.codec.TaskEvent;
+import dev.retstack.schema.chunk.Chunks;
+import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.file.TraceFileWriter;
+import dev.retstack.schema.record.Mark;
+import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.TaskEvent;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.schema.wire.Visible;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.kafka.KafkaSettings;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -47,6 +49,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -127,6 +130,7 @@ class HostileNamesTest {
     long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
     while (pipeline.progress().toCompletableFuture().get(1, TimeUnit.MINUTES).isEmpty()) {
       assertThat(System.nanoTime()).as("the core is there").isLessThan(deadline);
+      LockSupport.parkNanos(20_000_000); // who is waited for has the processor meanwhile
     }
   }
 

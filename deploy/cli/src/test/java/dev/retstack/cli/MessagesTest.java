@@ -3,7 +3,10 @@ package dev.retstack.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.retstack.cli.option.Ranges;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.FileTrouble;
+import dev.retstack.cli.command.Ranges;
+import dev.retstack.cli.command.Terminal;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.math.BigDecimal;
@@ -202,7 +205,7 @@ class MessagesTest {
         assertThat(ran.err())
             .as("%s", words)
             .contains(option.longestName())
-            .containsPattern("give a number from|no number of bytes");
+            .containsPattern("give a number from|not a number of bytes");
       }
     }
   }

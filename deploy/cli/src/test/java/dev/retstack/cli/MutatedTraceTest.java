@@ -2,6 +2,7 @@ package dev.retstack.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.cli.command.ExitCode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -39,7 +40,9 @@ class MutatedTraceTest {
     int cut = 0;
     Path file = dir.resolve("mutant.avro");
     for (int i = 0; i < MUTANTS; i++) {
-      byte[] mutant = mutate(original, random);
+      // the first is cut for sure; so few of the others are that a seed may have none
+      byte[] mutant =
+          i == 0 ? Arrays.copyOf(original, original.length - 1) : mutate(original, random);
       if (Arrays.equals(mutant, original)) {
         continue;
       }

@@ -1,5 +1,6 @@
 package dev.retstack.cli;
 
+import dev.retstack.cli.command.Terminal;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;

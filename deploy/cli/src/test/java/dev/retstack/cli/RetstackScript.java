@@ -18,16 +18,9 @@ public final class RetstackScript {
         script,
         """
         #!/bin/sh
-        exec "%s/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx512m \
-          --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
-          -Dorg.apache.avro.SERIALIZABLE_PACKAGES=dev.retstack -Dretstack.root="%s" \
-          -Dlogback.configurationFile=logback.xml \
-          -cp "%s" dev.retstack.cli.Main "$@"
+        exec %s -Xmx512m -Dlogback.configurationFile=logback.xml dev.retstack.cli.Main "$@"
         """
-            .formatted(
-                System.getProperty("java.home"),
-                dev.retstack.cli.house.Repository.root(),
-                System.getProperty("java.class.path")));
+            .formatted("\"" + String.join("\" \"", ClassArchive.java()) + "\""));
     Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
     return script;
   }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.command.ExitCode;
 import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -1,8 +1,8 @@
 package dev.retstack.fleet;
 
 import dev.retstack.fleet.publish.ChunkPublisher;
-import dev.retstack.schema.codec.Mark;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.Mark;
+import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
 
 /** Where the records of a core go: to the sink, or into its flight recorder until asked for. */

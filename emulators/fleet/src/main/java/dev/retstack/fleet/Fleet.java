@@ -1,17 +1,24 @@
 package dev.retstack.fleet;
 
+import dev.retstack.fleet.control.Command;
 import dev.retstack.fleet.control.ControlChannel;
-import dev.retstack.fleet.control.SiteCatalog;
+import dev.retstack.fleet.control.ControlDesk;
+import dev.retstack.fleet.control.CoreIdentity;
+import dev.retstack.fleet.control.FleetControl;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.publish.ChunkSink;
+import dev.retstack.fleet.settings.SiteCatalog;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -22,7 +29,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Many cores on few threads. Each core runs a slice and goes to the end of the queue, so all get
- * the same share of instructions; a core that waits for the sink holds up its thread only.
+ * the same share of instructions. A core that waits for the sink holds up only its thread.
  *
  * <p>Platform threads, because a call into the engine pins a virtual one.
  */
@@ -39,10 +46,10 @@ public final class Fleet {
   private final FleetOptions options;
   private final ChunkSink sink;
   private final FleetListener listener;
-  private final List<CoreTask> tasks;
+  private final List<CoreRun> tasks;
   private final ControlDesk desk;
   private final Map<LoadedImage, SiteCatalog> catalogs = new ConcurrentHashMap<>();
-  private final ConcurrentLinkedQueue<CoreTask> waiting = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<CoreRun> waiting = new ConcurrentLinkedQueue<>();
   private final List<CoreResult> results = new ArrayList<>();
   private final CountDownLatch left;
   private final AtomicInteger opened = new AtomicInteger();
@@ -61,13 +68,13 @@ public final class Fleet {
     this.listener = listener;
     long slice = options.sliceOf(cores.size());
     this.tasks = cores.stream().map(core -> task(core, slice)).toList();
-    this.desk = new ControlDesk(options.session(), tasks, channel);
+    this.desk = new ControlDesk(options.session(), channel);
     this.left = new CountDownLatch(options.threads());
     waiting.addAll(tasks);
   }
 
-  private CoreTask task(CoreSpec core, long slice) {
-    return new CoreTask(
+  private CoreRun task(CoreSpec core, long slice) {
+    return new CoreRun(
         core,
         options,
         slice,
@@ -119,6 +126,8 @@ public final class Fleet {
 
   private List<CoreResult> run() throws IOException, InterruptedException {
     desk.replay();
+    FleetControl past = desk.join(new Tasks());
+    tasks.forEach(task -> task.join(past));
     desk.listen();
     return runAll();
   }
@@ -146,7 +155,7 @@ public final class Fleet {
 
   private void stopInOrder(List<Thread> threads) throws InterruptedException {
     stopping = true;
-    tasks.forEach(CoreTask::hurry);
+    tasks.forEach(CoreRun::hurry);
     if (!left.await(STOP_LIMIT.toMillis(), TimeUnit.MILLISECONDS)) {
       threads.forEach(Thread::interrupt); // the sink does not take the last chunks
       left.await(STOP_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
@@ -157,7 +166,7 @@ public final class Fleet {
     Optional<RecordBuffers> buffers =
         tasks.size() > BUFFERS_MOST ? Optional.of(new RecordBuffers()) : Optional.empty();
     try {
-      for (CoreTask task = waiting.poll(); task != null; task = waiting.poll()) {
+      for (CoreRun task = waiting.poll(); task != null; task = waiting.poll()) {
         if (advance(task, buffers)) {
           waiting.add(task);
         } else {
@@ -173,7 +182,7 @@ public final class Fleet {
   }
 
   /** Runs a slice of a core, or stops it; true while it has not ended. */
-  private boolean advance(CoreTask task, Optional<RecordBuffers> buffers) {
+  private boolean advance(CoreRun task, Optional<RecordBuffers> buffers) {
     try {
       if (!stopping) {
         boolean first = task.openingNanos() == 0;
@@ -191,7 +200,7 @@ public final class Fleet {
     return false;
   }
 
-  private void opened(CoreTask task) {
+  private void opened(CoreRun task) {
     long nanos = openingNanos.addAndGet(task.openingNanos());
     if (opened.incrementAndGet() == tasks.size()) {
       synchronized (results) {
@@ -208,8 +217,10 @@ public final class Fleet {
   }
 
   private void tellProgress() {
-    CoreProgress sum =
-        tasks.stream().map(CoreTask::progress).reduce(CoreProgress.NOTHING, CoreProgress::plus);
+    CoreRun.Progress sum =
+        tasks.stream()
+            .map(CoreRun::progress)
+            .reduce(CoreRun.Progress.NOTHING, CoreRun.Progress::plus);
     synchronized (results) {
       listener.progress(
           new FleetProgress(
@@ -221,6 +232,29 @@ public final class Fleet {
               sum.overruns(),
               sum.unhijackable(),
               sink.waits()));
+    }
+  }
+
+  /** The cores as the desk reaches them: by their place in {@link #tasks}. */
+  private final class Tasks implements ControlDesk.Post {
+    @Override
+    public SortedMap<Integer, CoreIdentity> running() {
+      SortedMap<Integer, CoreIdentity> running = new TreeMap<>();
+      for (int i = 0; i < tasks.size(); i++) {
+        if (tasks.get(i).result() == null) {
+          running.put(i, tasks.get(i).identity());
+        }
+      }
+      return running;
+    }
+
+    @Override
+    public void command(Command command, Instant sent, List<Integer> cores) {
+      for (int core : cores) {
+        tasks
+            .get(core)
+            .command(command, answer -> desk.answer(command.id(), command.number(), answer));
+      }
     }
   }
 }

@@ -2,7 +2,7 @@ package dev.retstack.fleet;
 
 import java.time.Duration;
 
-/** Is told how a fleet does. Calls come from several threads, never two at a time. */
+/** Receives the progress of a fleet. Calls come from several threads, never two at a time. */
 public interface FleetListener {
   /** From time to time, and once at the end. */
   default void progress(FleetProgress progress) {}

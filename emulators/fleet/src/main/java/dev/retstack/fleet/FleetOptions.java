@@ -1,7 +1,7 @@
 package dev.retstack.fleet;
 
+import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.codec.ChunkCodec;
-import dev.retstack.schema.codec.Codecs;
 import java.time.Duration;
 import java.util.UUID;
 

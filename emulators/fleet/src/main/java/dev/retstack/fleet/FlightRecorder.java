@@ -1,7 +1,7 @@
 package dev.retstack.fleet;
 
 import dev.retstack.fleet.publish.TaskPlace;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 
 /**
  * Keeps the latest records of a core and counts those that it had to drop: overwrite mode. What is

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class FairnessTest {
   private static final int THREADS = 2;
   private static final long SLICE = 50_000;
-  private static final long LIMIT = 20 * SLICE;
+  private static final long LIMIT = 10 * SLICE;
 
   /**
    * How far a core may be behind the foremost: one slice each for the foremost's own and for that

@@ -1,31 +1,30 @@
 package dev.retstack.fleet;
 
+import static dev.retstack.fleet.MemorySink.stream;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.publish.FileChunkSink;
+import dev.retstack.fleet.zoo.EachIsa;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.CoreEnd;
-import dev.retstack.schema.Image;
 import dev.retstack.schema.TraceEntry;
-import dev.retstack.schema.codec.Chunks;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.file.TraceFileReader;
 import dev.retstack.unicorn.Unicorn;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -33,25 +32,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 class FleetTest {
   @TempDir Path folder;
-
-  /** Keeps what it is given, in memory. */
-  private static class MemorySink implements ChunkSink {
-    final Map<String, Image> images = new ConcurrentHashMap<>();
-    final Map<String, List<Chunk>> chunks = new ConcurrentHashMap<>();
-
-    @Override
-    public void image(Image image) {
-      assertThat(images.put(image.getBuildId(), image)).isNull();
-    }
-
-    @Override
-    public void chunk(Chunk chunk) throws IOException, InterruptedException {
-      chunks.computeIfAbsent(chunk.getCore(), core -> new ArrayList<>()).add(chunk);
-    }
-
-    @Override
-    public void close() {}
-  }
 
   private static CoreOptions program(String... arguments) {
     List<String> argv = new ArrayList<>(List.of("zoo"));
@@ -70,32 +50,16 @@ class FleetTest {
     return cores;
   }
 
-  /** Checks that chunks are a whole stream; returns its records. */
-  private static RecordBatch stream(List<Chunk> chunks) throws Exception {
-    RecordBatch all = new RecordBatch(1 << 16);
-    for (int i = 0; i < chunks.size(); i++) {
-      Chunk chunk = chunks.get(i);
-      assertThat(chunk.getSequence()).isEqualTo(i);
-      assertThat(chunk.getRecordsBefore()).isEqualTo(all.size());
-      assertThat(chunk.getEnd() != CoreEnd.RUNNING).isEqualTo(i == chunks.size() - 1);
-      RecordBatch batch = Chunks.decode(chunk);
-      for (int r = 0; r < batch.size(); r++) {
-        all.add(
-            batch.kind[r],
-            batch.time[r],
-            batch.depth[r],
-            batch.selfPc[r],
-            batch.fromPc[r],
-            batch.retP[r],
-            batch.fp[r]);
-      }
-    }
-    return all;
-  }
-
   @Test
   void streamsAreTheSameWhateverTheThreadsSlicesAndChunkSizes() throws Exception {
-    List<CoreSpec> cores = cores("sort", "longjmp", "deep", "w200");
+    List<CoreSpec> cores = new ArrayList<>();
+    Map<String, Run> alone = new HashMap<>();
+    for (LoadedImage image : EachIsa.images()) {
+      for (String program : List.of("sort", "longjmp", "deep", "w200")) {
+        cores.add(new CoreSpec(image.elf().name() + "/" + program, image, program(program)));
+        alone.put(cores.getLast().name(), Run.of(image, program));
+      }
+    }
     for (int threads : new int[] {1, 2, 5}) {
       for (int payload : new int[] {200, FleetOptions.PAYLOAD_BYTES_MAX}) {
         MemorySink sink = new MemorySink();
@@ -106,12 +70,12 @@ class FleetTest {
                 .withPayloadBytesMax(payload);
         List<CoreResult> results = Fleet.run(cores, options, sink, FleetListener.NONE);
         assertThat(results).hasSameSizeAs(cores).allMatch(CoreResult::ok);
-        assertThat(sink.images).hasSize(Zoo.images().size());
+        assertThat(sink.images).hasSize(EachIsa.images().size());
         for (CoreSpec core : cores) {
-          Run alone = Run.of(core.image(), core.options().linux().arguments().getLast());
+          Run run = alone.get(core.name());
           List<Chunk> chunks = sink.chunks.get(core.name());
-          assertThat(stream(chunks)).isEqualTo(alone.records());
-          assertThat(chunks.getLast().getLastTime()).isEqualTo(alone.instructions());
+          assertThat(stream(chunks)).isEqualTo(run.records());
+          assertThat(chunks.getLast().getLastTime()).isEqualTo(run.instructions());
           assertThat(chunks.getLast().getEndDetail()).isEqualTo("exited with code 0");
         }
       }
@@ -174,7 +138,7 @@ class FleetTest {
   void aCoreThatFailsEndsAloneAndProgressAddsUp() throws Exception {
     LoadedImage image = Zoo.images().getFirst();
     CoreOptions impossible =
-        program("fib").withRam(List.of(new dev.retstack.fleet.core.Ram(0x100000, 0x1000)));
+        program("fib").withRam(List.of(new dev.retstack.fleet.memory.Ram(0x100000, 0x1000)));
     List<CoreSpec> cores =
         List.of(
             new CoreSpec("bad", image, impossible),

@@ -3,8 +3,8 @@ package dev.retstack.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.publish.TaskPlace;
-import dev.retstack.schema.codec.RecordBatch;
-import dev.retstack.schema.codec.TaskEvent;
+import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.TaskEvent;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

@@ -2,19 +2,19 @@ package dev.retstack.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.control.FunctionPattern;
-import dev.retstack.fleet.control.TraceSettings;
-import dev.retstack.fleet.control.Trigger;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.Images;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.Symbol;
+import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.fleet.settings.FunctionPattern;
+import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.fleet.settings.Trigger;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
-import dev.retstack.schema.codec.Mark;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.Mark;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -113,7 +113,7 @@ class SnapshotTriggerTest {
     FleetOptions options = options().withSliceInstructions(10);
     RunningFleet fleet = new RunningFleet(List.of(core), options).start();
     try (fleet) {
-      fleet.awaitChunks("one", 1);
+      fleet.awaitChunksInAll("one", 1);
       fleet.awaitProgress("one");
       assertThat(fleet.chunks("one")).isEqualTo(1);
     }

@@ -4,8 +4,8 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 
 /**
- * The live Java hooks of the process. C holds a slot's token as user data, never a Java address: a
- * token that outlives its hook finds nothing, where a freed stub would be a crash.
+ * The live Java hooks of the process. C holds a slot's token as user data, never a Java address. A
+ * token that outlives its hook finds nothing; a freed stub would crash.
  */
 final class HookSlots {
   /** A hook and the engine it serves. */

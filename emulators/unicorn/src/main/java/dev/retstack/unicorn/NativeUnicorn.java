@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.retstack.unicorn.library.UnicornLibrary;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
@@ -15,10 +16,10 @@ import java.util.Arrays;
 
 /**
  * The C functions of Unicorn, one static method each, under their own names. Pointers are plain
- * {@code long}s: no segment is made or checked on a hot path, so the callers see to lifetimes.
+ * {@code long}s: no segment is made or checked on a hot path, so callers manage lifetimes.
  *
- * <p>{@code critical} is only on leaf functions that are short and never call a hook. Register
- * writes are not: loading an x86 segment register reads guest memory and may ask a TLB hook.
+ * <p>{@code critical} is only on short leaf functions that never call a hook. Register writes do
+ * not have it: loading an x86 segment register reads guest memory and may ask a TLB hook.
  */
 @SuppressWarnings("MemberName") // the names of C
 final class NativeUnicorn {

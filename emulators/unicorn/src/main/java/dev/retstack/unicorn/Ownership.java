@@ -4,9 +4,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Who may call an engine now: anyone one at a time while it is idle, only the running thread (that
- * is, its hooks) while it runs, nobody once it is closed. One volatile read per call; a hand-over
- * of an idle engine between threads needs a happens-before edge of the callers' own.
+ * Which thread may call an engine now: any thread, one at a time, while it is idle; only the
+ * running thread (its hooks) while it runs; none once it is closed. It costs one volatile read per
+ * call. Callers that hand an idle engine to another thread provide the happens-before edge.
  */
 @SuppressWarnings("ReferenceEquality") // this very thread is meant
 final class Ownership {

@@ -20,13 +20,13 @@ import java.util.concurrent.ConcurrentHashMap;
  * Where an engine keeps registers in this process's memory, for a hook in C that reads some in each
  * call: a load instead of {@code uc_reg_read}, which takes 7 ns.
  *
- * <p>The library does not say where, so it is found out: random numbers are written to the
+ * <p>The library does not say where, so the place is searched. Random numbers are written to the
  * registers by {@code uc_reg_write}, and looked for in what the engine's structure points to. A
- * place is taken only if it is the one that follows several rounds of them, whichever register was
- * written last (a copy of a call's argument does not); then {@code uc_reg_read} must tell what was
- * stored there. Nothing is stored anywhere else, since memory around belongs to other threads.
- * Memory is read through {@code /proc/self/mem}, which has an error for what is not there. Where
- * any of this fails there is no answer, and registers are read by calls.
+ * place is accepted only if it follows several rounds of them, whichever register was written last
+ * (a copy of a call's argument does not). Then {@code uc_reg_read} must return what was stored
+ * there. Nothing is stored anywhere else, because memory around belongs to other threads. Memory is
+ * read through {@code /proc/self/mem}, which reports an error for unmapped addresses. If any step
+ * fails, registers are read by calls.
  */
 final class RegisterStorage {
   /** Bytes of the engine's structure, and of what it points to, that are searched. */

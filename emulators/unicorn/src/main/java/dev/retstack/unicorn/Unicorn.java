@@ -3,6 +3,10 @@ package dev.retstack.unicorn;
 import static dev.retstack.unicorn.UnicornException.check;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.retstack.unicorn.library.LibraryLocator;
+import dev.retstack.unicorn.library.UnicornLibrary;
+import dev.retstack.unicorn.library.UnicornLoadException;
+import dev.retstack.unicorn.library.UnicornVersion;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Collections;
@@ -16,8 +20,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>An engine belongs to one thread at a time. While it is idle it may be handed to another; while
  * it runs, only its own hooks may call it. {@link #close()} ends it: not inside a hook, not while
- * it runs; twice is once. Every method throws {@link UnicornException} for an error of the library
- * and {@link IllegalStateException} for a call at the wrong time or from the wrong thread.
+ * it runs; a second close does nothing. Every method throws {@link UnicornException} for an error
+ * of the library, and {@link IllegalStateException} for a call at the wrong time or from the wrong
+ * thread.
  *
  * <pre>{@code
  * try (Unicorn uc = Unicorn.open(UcConst.UC_ARCH_X86, UcConst.UC_MODE_64)) {
@@ -34,10 +39,10 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
   private final long kind;
   private final Arena arena;
   private final MemorySegment out;
-  private final GuestMemory memory;
-  private final Registers registers;
+  private final MemoryMap memory;
+  private final RegisterFile registers;
   private final Hooks hooks;
-  private final Set<Context> contexts = Collections.newSetFromMap(new IdentityHashMap<>());
+  private final Set<CpuState> contexts = Collections.newSetFromMap(new IdentityHashMap<>());
   private Throwable parked;
 
   private Unicorn(long uc, int arch, int mode, MemorySegment out, Arena arena) {
@@ -45,8 +50,8 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
     kind = (long) arch << Integer.SIZE | mode;
     this.out = out;
     this.arena = arena;
-    memory = new GuestMemory(uc);
-    registers = new Registers(uc, arch, arena);
+    memory = new MemoryMap(uc);
+    registers = new RegisterFile(uc, arch, arena);
     hooks = new Hooks(uc, this, arena);
   }
 
@@ -73,7 +78,7 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
   }
 
   /** Returns the version of the library. */
-  public static Version version() {
+  public static UnicornVersion version() {
     return library().version();
   }
 
@@ -97,7 +102,7 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
     if (!ownership.close()) {
       return;
     }
-    contexts.forEach(Context::free);
+    contexts.forEach(CpuState::free);
     contexts.clear();
     // the engine first: C holds pointers into the arena and tokens of the hooks until then
     int code = NativeUnicorn.uc_close(uc);
@@ -226,7 +231,7 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
 
   /**
    * Runs the guest until an address, a stop or an error. There is no time limit and no instruction
-   * limit, because Unicorn's are not exact: stop in a {@link BlockHook}.
+   * limit, because Unicorn's are not exact: stop in a {@link Hook.Block}.
    *
    * @param begin where to start; for Thumb with bit 0 set
    * @param until where to end, before that instruction. With the virtual TLB not the first byte of
@@ -279,28 +284,28 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
   // ---- contexts
 
   /** Makes a place for the CPU's state. */
-  public Context context_alloc() {
+  public CpuState context_alloc() {
     ownership.check();
     check(NativeUnicorn.uc_context_alloc(uc, out.address()), "uc_context_alloc");
-    Context context = new Context(this, out.get(JAVA_LONG, 0), NativeUnicorn.uc_context_size(uc));
+    CpuState context = new CpuState(this, out.get(JAVA_LONG, 0), NativeUnicorn.uc_context_size(uc));
     contexts.add(context);
     return context;
   }
 
   /** Copies the CPU's state, not the memory, into the context. */
-  public void context_save(Context context) {
+  public void context_save(CpuState context) {
     ownership.check();
     check(NativeUnicorn.uc_context_save(uc, context.address()), "uc_context_save");
   }
 
   /** Copies the context into the CPU; it may come from another engine of the same kind. */
-  public void context_restore(Context context) {
+  public void context_restore(CpuState context) {
     ownership.check();
     check(NativeUnicorn.uc_context_restore(uc, context.address()), "uc_context_restore");
   }
 
   /** Frees a context that is still open. */
-  void release(Context context) {
+  void release(CpuState context) {
     if (contexts.contains(context)) {
       ownership.check();
       contexts.remove(context);
@@ -312,17 +317,17 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
   // before a hook on code or memory was added runs without it until ctl_flush_tb
 
   /** Adds a hook on the instructions of a range. */
-  public Hook hook_add_code(CodeHook hook, long begin, long end) {
+  public Hook hook_add_code(Hook.Code hook, long begin, long end) {
     return add(UcConst.UC_HOOK_CODE, Upcalls.CODE, hook, begin, end);
   }
 
   /** Adds a hook on the blocks that begin in a range. */
-  public Hook hook_add_block(BlockHook hook, long begin, long end) {
+  public Hook hook_add_block(Hook.Block hook, long begin, long end) {
     return add(UcConst.UC_HOOK_BLOCK, Upcalls.BLOCK, hook, begin, end);
   }
 
   /** Adds a hook on interrupts, exceptions and system calls. */
-  public Hook hook_add_intr(InterruptHook hook) {
+  public Hook hook_add_intr(Hook.Interrupt hook) {
     return add(UcConst.UC_HOOK_INTR, Upcalls.INTERRUPT, hook, 1, 0);
   }
 
@@ -331,7 +336,7 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
    *
    * @param instruction {@code X86Const.UC_X86_INS_SYSCALL} or {@code UC_X86_INS_SYSENTER}
    */
-  public Hook hook_add_insn(InstructionHook hook, int instruction) {
+  public Hook hook_add_insn(Hook.Instruction hook, int instruction) {
     if (instruction != X86Const.UC_X86_INS_SYSCALL && instruction != X86Const.UC_X86_INS_SYSENTER) {
       throw new IllegalArgumentException(
           "instruction %d has no hook of this shape: syscall and sysenter have; for in and out use"
@@ -343,19 +348,19 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
   }
 
   /** Adds a hook on the x86 instruction {@code in}. */
-  public Hook hook_add_in(PortInHook hook) {
+  public Hook hook_add_in(Hook.PortIn hook) {
     ownership.check();
     return hooks.addInstruction(Upcalls.PORT_IN, hook, X86Const.UC_X86_INS_IN);
   }
 
   /** Adds a hook on the x86 instruction {@code out}. */
-  public Hook hook_add_out(PortOutHook hook) {
+  public Hook hook_add_out(Hook.PortOut hook) {
     ownership.check();
     return hooks.addInstruction(Upcalls.PORT_OUT, hook, X86Const.UC_X86_INS_OUT);
   }
 
   /** Adds a hook on instructions that do not decode. */
-  public Hook hook_add_insn_invalid(InvalidInstructionHook hook) {
+  public Hook hook_add_insn_invalid(Hook.InvalidInstruction hook) {
     return add(UcConst.UC_HOOK_INSN_INVALID, Upcalls.INVALID_INSTRUCTION, hook, 1, 0);
   }
 
@@ -364,7 +369,7 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
    *
    * @param type {@code UcConst.UC_HOOK_MEM_*} or-ed
    */
-  public Hook hook_add_mem(int type, MemoryHook hook, long begin, long end) {
+  public Hook hook_add_mem(int type, Hook.Memory hook, long begin, long end) {
     int memory =
         UcConst.UC_HOOK_MEM_VALID | UcConst.UC_HOOK_MEM_INVALID | UcConst.UC_HOOK_MEM_READ_AFTER;
     if (type == 0 || (type & ~memory) != 0) {
@@ -378,7 +383,7 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
    * Adds the page table of the virtual TLB; see {@link #ctl_tlb_mode}. From now on x86 segment
    * selectors cannot be written: a refusal to read the descriptor would crash the process.
    */
-  public Hook hook_add_tlb_fill(TlbFillHook hook) {
+  public Hook hook_add_tlb_fill(Hook.TlbFill hook) {
     registers.refuseSelectors();
     return add(UcConst.UC_HOOK_TLB_FILL, Upcalls.TLB_FILL, hook, 1, 0);
   }
@@ -396,7 +401,7 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
    * A hook as a C function, for a hook in C that calls back: it is of no range, the engine does not
    * know of it. Good until the engine is closed; only for calls within {@link #emu_start}.
    */
-  public NativeCallback callback(BlockHook hook) {
+  public NativeCallback callback(Hook.Block hook) {
     ownership.check();
     return hooks.callback(Upcalls.BLOCK, hook);
   }

@@ -128,9 +128,9 @@ abstract sealed class UnicornControls permits Unicorn {
   }
 
   /**
-   * Returns a block as it was translated. To be asked in a {@link BlockHook} for the block that the
-   * hook was called with: that one is translated. Another might have to be fetched, and where that
-   * fails Unicorn jumps over the frames of Java.
+   * Returns a block as it was translated. To be asked in a {@link Hook.Block} for the block that
+   * the hook was called with: that one is translated. Another might have to be fetched, and where
+   * that fails Unicorn jumps over the frames of Java.
    *
    * @param address of the block
    */

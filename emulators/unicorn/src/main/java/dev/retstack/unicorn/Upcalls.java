@@ -5,16 +5,17 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.retstack.unicorn.HookSlots.Slot;
+import dev.retstack.unicorn.library.UnicornLibrary;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 
 /**
- * Where C enters Java: one function pointer per kind of hook, for all engines and for good. So no
+ * Where C enters Java: one function pointer per kind of hook, for all engines and for ever. So no
  * pointer can be freed under a live hook, and opening an engine makes none.
  *
- * <p>A Throwable that leaves an upcall ends the JVM. Each method parks it with the engine instead,
- * which stops and throws it from {@code emu_start}.
+ * <p>A Throwable that leaves an upcall ends the JVM. So each method stores it in the engine, which
+ * stops and throws it from {@code emu_start}.
  */
 @SuppressWarnings("unused") // called through method handles
 final class Upcalls {
@@ -66,7 +67,7 @@ final class Upcalls {
       return;
     }
     try {
-      ((CodeHook) slot.callback).onCode(address, size);
+      ((Hook.Code) slot.callback).onCode(address, size);
     } catch (Throwable t) {
       slot.engine.park(t);
     }
@@ -79,7 +80,7 @@ final class Upcalls {
     }
     slot.engine.enterBlock(address);
     try {
-      ((BlockHook) slot.callback).onBlock(address, size);
+      ((Hook.Block) slot.callback).onBlock(address, size);
     } catch (Throwable t) {
       slot.engine.park(t);
     } finally {
@@ -93,7 +94,7 @@ final class Upcalls {
       return;
     }
     try {
-      ((InterruptHook) slot.callback).onInterrupt(number);
+      ((Hook.Interrupt) slot.callback).onInterrupt(number);
     } catch (Throwable t) {
       slot.engine.park(t);
     }
@@ -105,7 +106,7 @@ final class Upcalls {
       return;
     }
     try {
-      ((InstructionHook) slot.callback).onInstruction();
+      ((Hook.Instruction) slot.callback).onInstruction();
     } catch (Throwable t) {
       slot.engine.park(t);
     }
@@ -117,7 +118,7 @@ final class Upcalls {
       return false;
     }
     try {
-      return ((InvalidInstructionHook) slot.callback).onInvalidInstruction();
+      return ((Hook.InvalidInstruction) slot.callback).onInvalidInstruction();
     } catch (Throwable t) {
       slot.engine.park(t);
       return false;
@@ -130,7 +131,7 @@ final class Upcalls {
       return 0;
     }
     try {
-      return ((PortInHook) slot.callback).onIn(port, size);
+      return ((Hook.PortIn) slot.callback).onIn(port, size);
     } catch (Throwable t) {
       slot.engine.park(t);
       return 0;
@@ -143,7 +144,7 @@ final class Upcalls {
       return;
     }
     try {
-      ((PortOutHook) slot.callback).onOut(port, size, value);
+      ((Hook.PortOut) slot.callback).onOut(port, size, value);
     } catch (Throwable t) {
       slot.engine.park(t);
     }
@@ -155,7 +156,7 @@ final class Upcalls {
       return false;
     }
     try {
-      return ((MemoryHook) slot.callback).onAccess(type, address, size, value);
+      return ((Hook.Memory) slot.callback).onAccess(type, address, size, value);
     } catch (Throwable t) {
       slot.engine.park(t);
       return false;
@@ -170,7 +171,7 @@ final class Upcalls {
     // not 0 within itself: a hook that forgets translations is asked for their pages meanwhile
     long outer = slot.tlbEntry.pointTo(entry);
     try {
-      return ((TlbFillHook) slot.callback).onFill(address, type, slot.tlbEntry);
+      return ((Hook.TlbFill) slot.callback).onFill(address, type, slot.tlbEntry);
     } catch (Throwable t) {
       slot.engine.park(t);
       return false;

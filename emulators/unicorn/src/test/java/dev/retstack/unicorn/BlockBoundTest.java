@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
  * of its own, since a longer one ends it: mips of any 360 instructions, x86, riscv and m68k of some
  * 450 such as those below.
  */
-@Timeout(120)
+@Timeout(600)
 class BlockBoundTest {
   private static final int MOST = 128;
   private static final int INSTRUCTIONS = 100_000;
@@ -150,7 +150,8 @@ class BlockBoundTest {
   @Test
   void randomInstructionsAreNoLonger() throws Exception {
     int most = Integer.getInteger("retstack.blocks.random", 100);
-    long seed = Long.getLong("retstack.seed", System.nanoTime() & Long.MAX_VALUE);
+    long fresh = Long.getLong("retstack.seed.default", System.nanoTime() & Long.MAX_VALUE);
+    long seed = Long.getLong("retstack.seed", fresh);
     System.out.println("BlockBoundTest: -Dretstack.seed=" + seed);
     int end = most * MACHINES.size();
     for (int from = 0; from < end; ) {
@@ -161,7 +162,9 @@ class BlockBoundTest {
               .filter(line -> line.startsWith("try "))
               .toList();
       int code = child.waitFor();
-      assertThat(code == 0 || said.getLast().endsWith(" alone")).as("last: %s", said).isTrue();
+      assertThat(code == 0 || said.getLast().endsWith(" alone"))
+          .as("last: %s", said.getLast())
+          .isTrue();
       from = code == 0 ? end : Integer.parseInt(said.getLast().split(" ", -1)[1]) + 1;
     }
   }
@@ -267,7 +270,9 @@ class BlockBoundTest {
         String what =
             "try %d %s %s ".formatted(i, machine.name(), HexFormat.of().formatHex(instruction));
         System.out.println(what + "alone");
-        run(machine, instruction, 3, false);
+        // a few times, since its operands may lie in the next one: libunicorn ends the process at
+        // f273 f273 of m68k (FScc with a condition above 31), not at f273 0000
+        run(machine, instruction, 8, false);
         System.out.println(what + "often");
         run(machine, instruction, 2_000, false);
       }

@@ -6,12 +6,13 @@ import static dev.retstack.graph.Stream.MAIN;
 import static dev.retstack.graph.Stream.returnTo;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.tree.Ending;
 import org.junit.jupiter.api.Test;
 
 /** The plain cases, by hand: what calls add up to and how the tree looks. */
@@ -31,7 +32,7 @@ class GraphStateTest {
             .exit(61, 1, B, returnTo(MAIN))
             .exit(100, 0, MAIN, 0x900)
             .end(110);
-    Report report = s.state().report();
+    Report report = ReportBuilder.of(s.state()).build();
     assertThat(report.functions().stream().map(GraphStateTest::line))
         .containsExactly(
             "main 0x1000 calls 1 total 90 self 59 min 90 max 90 avg 90.0",
@@ -57,7 +58,7 @@ class GraphStateTest {
             .exit(40, 1, A, returnTo(A))
             .exit(50, 0, A, 0x900)
             .end(50);
-    Report report = s.state().report();
+    Report report = ReportBuilder.of(s.state()).build();
     FunctionRow a = report.functions().get(0);
     assertThat(line(a)).isEqualTo("a 0x1100 calls 3 total 50 self 50 min 10 max 50 avg 30.0");
     assertThat(line(report.edges().get(0))).isEqualTo("a>a 2 30");
@@ -74,15 +75,15 @@ class GraphStateTest {
             .exit(25, 1, A, returnTo(MAIN))
             .exit(30, 0, MAIN, 0x900)
             .end(30);
-    CallTree tree = s.state().trees().get(0);
+    CallTree tree = ReportBuilder.of(s.state()).trees().get(0);
     CallNode main = tree.roots().get(0);
     assertThat(main.children()).hasSize(2);
     assertThat(main.children().get(0)).hasToString("a 10..15 TAIL_CALLED (0 below)");
     assertThat(main.children().get(1)).hasToString("b 15..25 RETURNED (0 below)");
-    assertThat(s.state().report().edges().stream().map(GraphStateTest::line))
+    assertThat(ReportBuilder.of(s.state()).build().edges().stream().map(GraphStateTest::line))
         .containsExactly("a>b 1 10", "main>a 1 5");
     assertThat(main.ending()).isEqualTo(Ending.RETURNED);
-    assertThat(s.state().report().functions().get(0).self()).isEqualTo(15);
+    assertThat(ReportBuilder.of(s.state()).build().functions().get(0).self()).isEqualTo(15);
   }
 
   static String line(FunctionRow f) {

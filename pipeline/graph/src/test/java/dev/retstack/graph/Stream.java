@@ -1,17 +1,17 @@
 package dev.retstack.graph;
 
-import dev.retstack.graph.aggregate.ApplyResult;
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.aggregate.ImageInfo;
-import dev.retstack.graph.reconstruct.ChunkMeta;
-import dev.retstack.graph.reconstruct.ClockUnit;
-import dev.retstack.graph.reconstruct.CoreEnd;
-import dev.retstack.graph.reconstruct.ImageTraits;
+import dev.retstack.graph.input.ApplyResult;
+import dev.retstack.graph.input.ChunkMeta;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreEnd;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.input.ImageTraits;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.graph.symbol.SymbolTable.Symbol;
-import dev.retstack.schema.codec.RecordBatch;
-import dev.retstack.schema.codec.TaskEvent;
+import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.TaskEvent;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;

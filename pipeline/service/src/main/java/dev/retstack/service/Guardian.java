@@ -1,18 +1,23 @@
 package dev.retstack.service;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
-import dev.retstack.graph.reconstruct.StateBudget;
-import dev.retstack.service.ingest.EndOffsets;
-import dev.retstack.service.ingest.EventFeed;
-import dev.retstack.service.ingest.GroupMember;
-import dev.retstack.service.ingest.ImageFeed;
-import dev.retstack.service.ingest.ImageReader;
-import dev.retstack.service.ingest.ImageRegistry;
-import dev.retstack.service.ingest.OtherVersionException;
+import dev.retstack.graph.limits.StateBudget;
+import dev.retstack.service.checkpoint.KafkaLedger;
+import dev.retstack.service.consume.EventFeed;
+import dev.retstack.service.images.ImageFeed;
+import dev.retstack.service.images.ImageReader;
+import dev.retstack.service.images.ImageRegistry;
+import dev.retstack.service.kafka.EndOffsets;
+import dev.retstack.service.kafka.GroupMember;
+import dev.retstack.service.kafka.OtherVersionException;
 import dev.retstack.service.metrics.Meters;
 import dev.retstack.service.nodes.FleetFeed;
 import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.nodes.Role;
+import dev.retstack.service.partition.Feed;
+import dev.retstack.service.partition.PartitionGraph;
+import dev.retstack.service.partition.PartitionPeers;
+import dev.retstack.service.partition.Partitions;
 import dev.retstack.service.progress.CoreWatch;
 import dev.retstack.service.query.AnomalyEvents;
 import dev.retstack.service.query.HttpApi;
@@ -20,12 +25,6 @@ import dev.retstack.service.query.Job;
 import dev.retstack.service.query.Queries;
 import dev.retstack.service.query.Readiness;
 import dev.retstack.service.query.Scrape;
-import dev.retstack.service.reconstruct.Feed;
-import dev.retstack.service.reconstruct.KafkaLedger;
-import dev.retstack.service.reconstruct.MemberShares;
-import dev.retstack.service.reconstruct.PartitionGraph;
-import dev.retstack.service.reconstruct.PartitionPeers;
-import dev.retstack.service.reconstruct.Partitions;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
@@ -52,9 +51,8 @@ import org.apache.pekko.http.javadsl.ServerBinding;
 import org.apache.pekko.http.javadsl.ServerBuilder;
 
 /**
- * The guardian of a member. It waits for the topics, makes the actors, waits until the images are
- * read, binds HTTP and joins the group, each when the step before says that it is done. Without one
- * of its actors a member is of no use: it ends.
+ * The guardian of a member. Step by step it waits for the topics, makes the actors, waits until the
+ * images are read, binds HTTP and joins the group. If one of its actors stops, the member ends.
  */
 final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
   /** What it understands. */
@@ -83,6 +81,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
   private final CompletableFuture<Pipeline> started;
 
   // made when the topics are known
+  private ActorRef<Partitions.Command> partitions;
   private NodeFeed nodes;
   private FleetFeed fleets;
   private Job job;
@@ -158,7 +157,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
     var kafka = config.kafka();
     var topics = config.topics();
     Meters meters = new Meters();
-    ImageReader imageReader = new ImageReader(kafka, topics.images(), system::terminate);
+    ImageReader imageReader = new ImageReader(kafka, topics.images());
     long heap = Runtime.getRuntime().maxMemory();
     ActorRef<ImageRegistry.Command> images =
         child(
@@ -166,26 +165,30 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
                 Math.min(config.imageBytes(), heap / 8),
                 Math.min(config.imagePlaceBytes(), heap / 16),
                 imageReader,
-                meters.images()),
+                meters),
             "images");
     ActorRef<CoreWatch.Command> watch = child(CoreWatch.create(), "cores");
     nodes = new NodeFeed(kafka, topics.nodes(), config.groupId(), config.roles());
     fleets =
         new FleetFeed(
             kafka, topics, sizes.events(), deaths -> watch.tell(new CoreWatch.Lost(deaths)));
-    MemberShares shares =
-        MemberShares.ofThisMachine(new StateBudget(config.stateBytes(), region()));
+    StateBudget budget = new StateBudget(config.stateBytes(), region());
     GroupMember member = new GroupMember();
-    ActorRef<Partitions.Command> partitions =
+    EventFeed feed =
+        new EventFeed(kafka, topics.events(), config.groupId(), member, refused::complete);
+    partitions =
         child(
             Partitions.create(
-                (p, feed) ->
+                p ->
                     partition(
                         p,
                         member,
-                        new PartitionPeers(images, watch, meters.partition(p), shares),
-                        feed),
-                p -> watch.tell(new CoreWatch.Left(p))),
+                        new PartitionPeers(images, watch, meters.partition(p), budget),
+                        feed.of(p)),
+                p -> {
+                  watch.tell(new CoreWatch.Left(p));
+                  feed.of(p).tell(Feed.Closed.INSTANCE);
+                }),
             "partitions");
     queries = new Queries(system, partitions, watch, sizes.events());
     EndOffsets ends =
@@ -194,12 +197,9 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
         new EndOffsets(kafka, topics.anomalies(), sizes.anomalies(), IsolationLevel.READ_COMMITTED);
     job = new Job(queries, nodes, fleets, config.http(), ends, config.limits());
     ImageFeed imageFeed =
-        new ImageFeed(kafka, sizes.imageEnds(), images, meters.images(), system::terminate);
+        new ImageFeed(kafka, sizes.imageEnds(), images, meters, system.scheduler());
     if (config.roles().contains(Role.INGEST)) {
-      events =
-          Optional.of(
-              new EventFeed(
-                  kafka, topics.events(), config.groupId(), partitions, member, refused::complete));
+      events = Optional.of(feed);
     }
     CoordinatedShutdown.get(system)
         .addTask(
@@ -230,7 +230,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
                 job.watch(),
                 config.groupId(),
                 topics.events(),
-                shares.state()),
+                budget),
             new AnomalyEvents(
                 system, kafka, topics.anomalies(), anomalyEnds, config.http().followersMax()),
             config.http());
@@ -291,7 +291,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
     fleets.start();
     nodes.start(config.http().authority(port), config.http().url(port));
     var _ = refused.thenRun(system::terminate);
-    events.ifPresent(EventFeed::start);
+    events.ifPresent(feed -> feed.start(partitions));
     started.complete(new Pipeline(system, binding, config.http(), nodes, events, queries, refused));
   }
 

@@ -3,6 +3,7 @@ package dev.retstack.service;
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.service.http.LiveAccess;
 import dev.retstack.service.query.HttpApi;
 import java.io.IOException;
 import java.net.URI;

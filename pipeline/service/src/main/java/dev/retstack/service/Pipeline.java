@@ -1,12 +1,12 @@
 package dev.retstack.service;
 
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.service.ingest.EventFeed;
-import dev.retstack.service.ingest.OtherVersionException;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.service.consume.EventFeed;
+import dev.retstack.service.http.HttpSettings;
+import dev.retstack.service.kafka.OtherVersionException;
 import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.progress.CoreWatch;
-import dev.retstack.service.query.HttpSettings;
 import dev.retstack.service.query.Queries;
 import dev.retstack.service.query.View;
 import java.net.URI;

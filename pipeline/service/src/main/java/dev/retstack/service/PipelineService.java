@@ -1,7 +1,7 @@
 package dev.retstack.service;
 
 import com.typesafe.config.ConfigFactory;
-import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.kafka.TopicAdmin;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -9,8 +9,8 @@ import java.util.concurrent.ExecutionException;
 import org.apache.pekko.actor.typed.ActorSystem;
 
 /**
- * One member of the pipeline: {@code Kafka → ingest → reconstruct → aggregate → query}. Members of
- * one group share the partitions; each answers for all, by asking the others.
+ * One member of the pipeline: {@code Kafka → consume → partition → checkpoint and publish → query}.
+ * Members of one group share the partitions. Each answers for all, by asking the others.
  */
 public final class PipelineService {
   private static final Duration KAFKA_PATIENCE = Duration.ofSeconds(60);

@@ -2,15 +2,16 @@ package dev.retstack.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.graph.aggregate.Breaking;
-import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.calls.Breaking;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Anomaly;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.wire.ConfluentFrame;
-import dev.retstack.service.ingest.GroupProtocol;
-import dev.retstack.service.reconstruct.ChunkApplier;
+import dev.retstack.service.kafka.GroupProtocol;
+import dev.retstack.service.partition.ChunkApplier;
 import dev.retstack.service.replay.KafkaToTrace;
 import dev.retstack.service.replay.TraceProducer;
 import dev.retstack.service.replay.TraceReplay;
@@ -111,7 +112,7 @@ class BrokenChunkTest {
       Path file = dir.resolve("broken.avro");
       KafkaToTrace.copy(bench.kafka(), bench.topics(), file, TraceReplay.Progress.SILENT);
       GraphState replayed = TraceReplay.read(file, TraceReplay.Progress.SILENT).state();
-      checkRest(replayed.report(), bad);
+      checkRest(ReportBuilder.of(replayed).build(), bad);
     }
   }
 
@@ -123,7 +124,7 @@ class BrokenChunkTest {
    * All but the two cores is what it would be without them, and these are right up to the poison.
    */
   private void checkRest(Report report, List<CoreScript> bad) throws Exception {
-    Report expected = expected(bad).report();
+    Report expected = ReportBuilder.of(expected(bad)).build();
     assertThat(report.functions()).isEqualTo(expected.functions());
     assertThat(report.edges()).isEqualTo(expected.edges());
     assertThat(report.cores()).hasSameSizeAs(expected.cores());
@@ -155,7 +156,7 @@ class BrokenChunkTest {
     assertThat(decoded(bench.topics().anomalies(), Anomaly.class))
         .extracting(a -> a.getCore() + " " + a.getKind() + " " + a.getTime() + " " + a.getMessage())
         .containsExactlyInAnyOrderElementsOf(
-            expected(bad).anomalies().stream()
+            ReportBuilder.of(expected(bad)).anomalies().stream()
                 .map(a -> a.core() + " " + a.kind() + " " + a.time() + " " + a.message())
                 .toList());
     checkLetters("bad-1 3", "bad-1 4", "bad-2 3", "bad-2 4");
@@ -216,8 +217,9 @@ class BrokenChunkTest {
         expected.apply(chunk);
       }
       Report report = WAITS.await(pipeline.view()).report(Optional.empty());
-      assertThat(report.functions()).isEqualTo(expected.state().report().functions());
-      assertThat(report.edges()).isEqualTo(expected.state().report().edges());
+      assertThat(report.functions())
+          .isEqualTo(ReportBuilder.of(expected.state()).build().functions());
+      assertThat(report.edges()).isEqualTo(ReportBuilder.of(expected.state()).build().edges());
       bench.awaitScrape(pipeline, page -> page.sum("retstack_checkpoint_behind_chunks") == 0);
       WAITS.await(pipeline.stop());
     }
@@ -250,7 +252,8 @@ class BrokenChunkTest {
       assertThat(page.sum("retstack_partition_failures_total")).isEqualTo(1);
       assertThat(broken.thrown()).isLessThanOrEqualTo(MANY + 1);
       Report report = WAITS.await(pipeline.view()).report(Optional.empty());
-      assertThat(report.functions()).isEqualTo(States.of(bench.fleet()).report().functions());
+      assertThat(report.functions())
+          .isEqualTo(ReportBuilder.of(States.of(bench.fleet())).build().functions());
     }
   }
 

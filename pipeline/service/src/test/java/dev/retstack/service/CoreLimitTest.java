@@ -2,7 +2,7 @@ package dev.retstack.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.service.support.LiveBench;

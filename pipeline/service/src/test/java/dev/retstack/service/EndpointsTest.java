@@ -5,10 +5,11 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.EdgeRow;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.replay.TraceProducer;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.HttpAsk;
@@ -61,7 +62,8 @@ class EndpointsTest {
     pipeline = PipelineService.start(bench.config());
     bench.awaitEnded(pipeline);
     bench.awaitScrape(
-        pipeline, page -> page.sum("retstack_state_records") == replayed.report().records());
+        pipeline,
+        page -> page.sum("retstack_state_records") == ReportBuilder.of(replayed).build().records());
     ask = new HttpAsk(pipeline.httpUri());
   }
 
@@ -79,7 +81,7 @@ class EndpointsTest {
 
   @Test
   void edgesAreThoseOfTheReportPageByPage() throws Exception {
-    List<EdgeRow> edges = replayed.report().edges();
+    List<EdgeRow> edges = ReportBuilder.of(replayed).build().edges();
     assertThat(json("/edges").path("edges"))
         .extracting(
             edge -> edge.path("caller").asText(),
@@ -148,7 +150,10 @@ class EndpointsTest {
   @Test
   void theGraphOfATimeHasTheCallsOfThatTime() throws Exception {
     CallTree tree =
-        replayed.trees().stream().filter(t -> t.core().equals("core-1")).findFirst().orElseThrow();
+        ReportBuilder.of(replayed).trees().stream()
+            .filter(t -> t.core().equals("core-1"))
+            .findFirst()
+            .orElseThrow();
     List<CallNode> all = new ArrayList<>(tree.roots());
     for (int i = 0; i < all.size(); i++) {
       all.addAll(all.get(i).children());
@@ -181,12 +186,14 @@ class EndpointsTest {
         .extracting(s -> s.path("session").asText(), s -> s.path("running").asInt())
         .containsExactlyInAnyOrder(tuple(session, 0), tuple("other-session", 1));
     JsonNode complete = json("/completeness");
-    assertThat(complete.path("records").asLong()).isEqualTo(replayed.report().records());
-    assertThat(complete.path("lost").asLong()).isEqualTo(replayed.report().lost());
+    assertThat(complete.path("records").asLong())
+        .isEqualTo(ReportBuilder.of(replayed).build().records());
+    assertThat(complete.path("lost").asLong()).isEqualTo(ReportBuilder.of(replayed).build().lost());
     assertThat(complete.path("untraced").asLong()).isPositive();
-    assertThat(complete.path("untraced").asLong()).isEqualTo(replayed.report().untraced());
+    assertThat(complete.path("untraced").asLong())
+        .isEqualTo(ReportBuilder.of(replayed).build().untraced());
     assertThat(complete.path("completeness").asDouble())
-        .isEqualTo(replayed.report().completeness());
+        .isEqualTo(ReportBuilder.of(replayed).build().completeness());
     for (JsonNode rows : List.of(sessions, complete.path("byPartition"), complete.path("cores"))) {
       long records = 0;
       long untraced = 0;
@@ -194,8 +201,12 @@ class EndpointsTest {
         records += row.path("records").asLong();
         untraced += row.path("untraced").asLong();
       }
-      assertThat(records).as(rows.toString()).isEqualTo(replayed.report().records());
-      assertThat(untraced).as(rows.toString()).isEqualTo(replayed.report().untraced());
+      assertThat(records)
+          .as(rows.toString())
+          .isEqualTo(ReportBuilder.of(replayed).build().records());
+      assertThat(untraced)
+          .as(rows.toString())
+          .isEqualTo(ReportBuilder.of(replayed).build().untraced());
     }
     assertThat(complete.path("cores")).hasSize(replayed.cores().size());
   }

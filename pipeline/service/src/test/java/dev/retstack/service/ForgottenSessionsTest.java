@@ -5,20 +5,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
-import dev.retstack.service.aggregate.PublishedRecord;
-import dev.retstack.service.ingest.KafkaSettings;
-import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.TopicAdmin;
+import dev.retstack.service.publish.PublishedRecord;
 import dev.retstack.service.replay.TraceProducer;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.RandomFleet;
 import dev.retstack.service.support.States;
 import dev.retstack.service.support.TestBroker;
 import dev.retstack.service.support.TopicReader;
+import dev.retstack.service.support.Waits;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +33,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -47,12 +50,22 @@ class ForgottenSessionsTest {
   private final List<CoreScript> going = RandomFleet.of(78, 1, 4_000);
   private final Topics topics = new Topics(TestBroker.freshPrefix());
   private KafkaSettings kafka;
+  private KafkaProducer<byte[], byte[]> producer;
   private long time = System.currentTimeMillis() - Duration.ofDays(2).toMillis();
+
+  @AfterEach
+  void stop() {
+    if (producer != null) {
+      producer.close();
+    }
+  }
 
   @Test
   void aSilentSessionIsForgottenByTheLogsTime() throws Exception {
     kafka = KafkaSettings.of(TestBroker.bootstrap());
     makeTopics();
+    producer =
+        new KafkaProducer<>(kafka.producer(), new ByteArraySerializer(), new ByteArraySerializer());
     List<Chunk> rest = going.getFirst().chunks();
     assertThat(rest).hasSizeGreaterThan(20);
     long silentRecords = 0;
@@ -96,10 +109,9 @@ class ForgottenSessionsTest {
     }
     // the same member again, and one that reads all at once, whose only checkpoint is its last
     List<String> hashes = List.of(finish("one", Duration.ofMillis(100)), finish("two", WAIT));
-    String alone = States.of(going).report().resultHash();
+    String alone = ReportBuilder.of(States.of(going)).build().resultHash();
     assertThat(hashes).containsExactly(alone, alone);
-    List<byte[]> letters = TopicReader.values(kafka, topics.deadLetters());
-    assertThat(letters).hasSize(2);
+    List<byte[]> letters = letters(2);
     for (byte[] letter : letters) {
       assertThat(ConfluentFrame.decode(letter, DeadLetter.class).getReason())
           .contains("is forgotten", "--keep-ended");
@@ -109,6 +121,19 @@ class ForgottenSessionsTest {
             .filter(row -> new String(row.key(), UTF_8).startsWith(silent.getFirst().session()))
             .toList();
     assertThat(profiles).isNotEmpty().allMatch(row -> row.value() != null);
+  }
+
+  /**
+   * Reads until there are that many: a broker shows a transaction a moment after it is committed.
+   */
+  private List<byte[]> letters(int count) {
+    long end = System.nanoTime() + WAIT.toNanos();
+    List<byte[]> letters;
+    do {
+      letters = TopicReader.values(kafka, topics.deadLetters());
+    } while (letters.size() < count && System.nanoTime() < end);
+    assertThat(letters).hasSize(count);
+    return letters;
   }
 
   private String finish(String group, Duration checkpoints) throws Exception {
@@ -155,16 +180,11 @@ class ForgottenSessionsTest {
   /** Sends a chunk so long after the one before, by the log's time. */
   private void send(Chunk chunk, long millisLater) throws Exception {
     time += millisLater;
-    try (KafkaProducer<byte[], byte[]> producer =
-        new KafkaProducer<>(
-            kafka.producer(), new ByteArraySerializer(), new ByteArraySerializer())) {
-      ProducerRecord<byte[], byte[]> made =
-          PublishedRecord.of(topics.events(), 0, chunk.getCore().getBytes(UTF_8), chunk);
-      producer
-          .send(
-              new ProducerRecord<>(made.topic(), 0, time, made.key(), made.value(), made.headers()))
-          .get(1, TimeUnit.MINUTES);
-    }
+    ProducerRecord<byte[], byte[]> made =
+        PublishedRecord.of(topics.events(), 0, chunk.getCore().getBytes(UTF_8), chunk);
+    producer
+        .send(new ProducerRecord<>(made.topic(), 0, time, made.key(), made.value(), made.headers()))
+        .get(1, TimeUnit.MINUTES);
   }
 
   /** Asks until so many of it are there, or forgotten. */
@@ -181,6 +201,7 @@ class ForgottenSessionsTest {
           return stats;
         }
         assertThat(System.nanoTime()).as("%d %s: %s", found, what, stats).isLessThan(deadline);
+        Waits.pause();
       }
     }
   }

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.service.nodes.Role;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.MemberProcess;
 import dev.retstack.service.support.States;
+import dev.retstack.service.support.Waits;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.function.Predicate;
@@ -24,7 +26,7 @@ class FrozenMemberTest {
     LiveBench bench = LiveBench.fresh();
     bench.produceAll();
     PipelineConfig query = bench.config().but().roles(EnumSet.of(Role.QUERY)).build();
-    String hash = States.of(bench.fleet()).report().resultHash();
+    String hash = ReportBuilder.of(States.of(bench.fleet())).build().resultHash();
     try (MemberProcess owner = new MemberProcess(bench);
         Pipeline asked = PipelineService.start(query);
         HttpAsk ask = new HttpAsk(asked.httpUri())) {
@@ -53,6 +55,7 @@ class FrozenMemberTest {
     JsonNode report = JSON.readTree(ask.get("/report").body());
     while (!wanted.test(report)) {
       assertThat(System.nanoTime()).as(report.path("parts").toString()).isLessThan(deadline);
+      Waits.pause();
       report = JSON.readTree(ask.get("/report").body());
     }
   }

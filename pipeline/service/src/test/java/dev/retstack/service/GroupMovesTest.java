@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.retstack.service.ingest.GroupProtocol;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.service.kafka.GroupProtocol;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.Scraped;
 import dev.retstack.service.support.States;
+import dev.retstack.service.support.Waits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -64,7 +66,7 @@ class GroupMovesTest {
       try (HttpAsk ask = new HttpAsk(owner.httpUri())) {
         JsonNode report = JSON.readTree(ask.get("/report").body());
         assertThat(report.path("resultHash").asText())
-            .isEqualTo(States.of(bench.fleet()).report().resultHash());
+            .isEqualTo(ReportBuilder.of(States.of(bench.fleet())).build().resultHash());
       }
     } finally {
       members.stream().filter(member -> member != null).forEach(Pipeline::close);
@@ -114,6 +116,7 @@ class GroupMovesTest {
         return owners;
       }
       assertThat(System.nanoTime()).as(owners.toString()).isLessThan(deadline);
+      Waits.pause();
     }
   }
 

@@ -8,9 +8,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.graph.report.CoreRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
-import dev.retstack.service.aggregate.PublishedRecord;
+import dev.retstack.service.publish.PublishedRecord;
 import dev.retstack.service.support.HostileChunks;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
@@ -145,7 +146,7 @@ class HostileMemberTest {
 
   /** The good cores and their functions are those of a replay of them alone. */
   private void checkGood(LiveClient client) throws Exception {
-    Report expected = States.of(bench.fleet()).report();
+    Report expected = ReportBuilder.of(States.of(bench.fleet())).build();
     Map<String, String> all = Map.of("format", "json", "limit", "1000", "sort", "total");
     JsonNode functions = JSON.readTree(client.get("top", all)).path("functions");
     List<FunctionRow> finished =

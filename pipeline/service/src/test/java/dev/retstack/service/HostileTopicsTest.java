@@ -7,6 +7,7 @@ import dev.retstack.graph.report.CoreRow;
 import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.schema.Anomaly;
 import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.Image;
@@ -14,7 +15,7 @@ import dev.retstack.schema.Symbol;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Headers;
 import dev.retstack.schema.wire.Topics;
-import dev.retstack.service.reconstruct.ChunkApplier;
+import dev.retstack.service.partition.ChunkApplier;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.Forger;
 import dev.retstack.service.support.LiveBench;
@@ -177,7 +178,7 @@ class HostileTopicsTest {
         .allSatisfy(
             letter -> {
               assertThat(letter.getReason())
-                  .contains("too many for a letter, read them where they stand");
+                  .contains("too many for a letter, read them at their offset");
               assertThat(letter.getValue().remaining()).isZero();
             });
     List<Anomaly> anomalies = new ArrayList<>();
@@ -273,7 +274,7 @@ class HostileTopicsTest {
 
   /** The fleet's own rows are those of a replay of it alone. */
   private void checkGood(Report report) {
-    Report expected = States.of(bench.fleet()).report();
+    Report expected = ReportBuilder.of(States.of(bench.fleet())).build();
     Set<String> images =
         bench.fleet().stream().map(core -> core.image().getBuildId()).collect(Collectors.toSet());
     String session = bench.fleet().getFirst().session();

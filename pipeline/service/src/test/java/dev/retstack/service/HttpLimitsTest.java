@@ -6,7 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.graph.report.AnomalyRow;
-import dev.retstack.service.query.HttpSettings;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.States;
@@ -76,7 +77,7 @@ class HttpLimitsTest {
 
   @Test
   void eachAnomalyIsOneEventAndAStreamThatBrokeOffGoesOn() throws Exception {
-    List<AnomalyRow> expected = States.of(bench.fleet()).anomalies();
+    List<AnomalyRow> expected = ReportBuilder.of(States.of(bench.fleet())).anomalies();
     try (Pipeline pipeline = PipelineService.start(bench.config());
         HttpAsk ask = new HttpAsk(pipeline.httpUri())) {
       bench.awaitEnded(pipeline);

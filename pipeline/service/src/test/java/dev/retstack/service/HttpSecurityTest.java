@@ -3,9 +3,10 @@ package dev.retstack.service;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.service.query.HttpSettings;
-import dev.retstack.service.query.HttpTls;
-import dev.retstack.service.query.HttpToken;
+import dev.retstack.service.http.HttpSettings;
+import dev.retstack.service.http.HttpTls;
+import dev.retstack.service.http.HttpToken;
+import dev.retstack.service.http.LiveAccess;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.TestCertificates;
@@ -184,17 +185,15 @@ class HttpSecurityTest {
   @Test
   void beyondLoopbackNothingStartsWithoutBoth() {
     HttpSettings open = HttpSettings.LOCAL.at("0.0.0.0", 0);
-    assertThatThrownBy(open::requireSafe)
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("0.0.0.0")
-        .hasMessageContaining("--http-tls-keystore, and --http-token-file or --http-client-ca");
-    assertThatThrownBy(() -> open.token(HttpToken.read(token)).requireSafe())
-        .hasMessageContaining("--http-tls-keystore");
-    assertThatThrownBy(() -> open.tls(tls()).requireSafe())
-        .hasMessageContaining("--http-token-file");
-    open.token(HttpToken.read(token)).tls(tls()).requireSafe();
-    open.tls(tlsForClients("authority")).requireSafe();
-    HttpSettings.LOCAL.at("localhost", 0).requireSafe();
+    assertThat(open.problem().orElseThrow())
+        .contains("0.0.0.0")
+        .contains("--http-tls-keystore, and --http-token-file or --http-client-ca");
+    assertThat(open.token(HttpToken.read(token)).problem().orElseThrow())
+        .contains("--http-tls-keystore");
+    assertThat(open.tls(tls()).problem().orElseThrow()).contains("--http-token-file");
+    assertThat(open.token(HttpToken.read(token)).tls(tls()).problem()).isEmpty();
+    assertThat(open.tls(tlsForClients("authority")).problem()).isEmpty();
+    assertThat(HttpSettings.LOCAL.at("localhost", 0).problem()).isEmpty();
   }
 
   @Test

@@ -3,16 +3,17 @@ package dev.retstack.service;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.graph.aggregate.LateLimits;
+import dev.retstack.graph.limits.LateLimits;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.Image;
-import dev.retstack.schema.codec.Chunks;
-import dev.retstack.schema.codec.Codecs;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.chunk.Chunks;
+import dev.retstack.schema.chunk.Codecs;
+import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.wire.ConfluentFrame;
-import dev.retstack.service.reconstruct.ChunkApplier;
+import dev.retstack.service.partition.ChunkApplier;
 import dev.retstack.service.replay.TraceProducer;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.LiveBench;
@@ -62,7 +63,7 @@ class ImagesBoundTest {
           PipelineService.start(bench.config().but().imageBytes(bound).build())) {
         awaitEnded(pipeline, first);
         assertThat(WAITS.await(pipeline.view()).report(Optional.empty()))
-            .isEqualTo(States.of(first).report());
+            .isEqualTo(ReportBuilder.of(States.of(first)).build());
         Scraped page = bench.scrape(pipeline);
         assertThat(page.sum("retstack_images")).isEqualTo(IMAGES);
         assertThat(page.sum("retstack_images_bytes"))
@@ -77,7 +78,7 @@ class ImagesBoundTest {
         List<CoreScript> all = new ArrayList<>(first);
         all.addAll(second);
         assertThat(WAITS.await(pipeline.view()).report(Optional.empty()))
-            .isEqualTo(States.of(all).report());
+            .isEqualTo(ReportBuilder.of(States.of(all)).build());
         page = bench.scrape(pipeline);
         assertThat(page.sum("retstack_images_bytes"))
             .isPositive()
@@ -149,7 +150,8 @@ class ImagesBoundTest {
         List<CoreScript> all = new ArrayList<>(others);
         all.add(late);
         Report report = WAITS.await(second.view()).report(Optional.empty());
-        assertThat(report.functions()).isEqualTo(States.of(all).report().functions());
+        assertThat(report.functions())
+            .isEqualTo(ReportBuilder.of(States.of(all)).build().functions());
         assertThat(letters())
             .allSatisfy(
                 letter ->
@@ -186,7 +188,7 @@ class ImagesBoundTest {
                         == hostile);
         assertThat(page.sum("retstack_waiting_for_image")).isBetween(100.0, 3 * 700.0);
         WAITS.await("a letter", () -> !letters().isEmpty());
-        assertThat(letters().getFirst().getReason()).contains("no room to wait for it longer");
+        assertThat(letters().getFirst().getReason()).contains("there is no room to wait longer");
       }
     }
   }
@@ -219,7 +221,7 @@ class ImagesBoundTest {
         send(producer, List.of(before, behind));
         awaitEnded(pipeline, List.of(before, behind));
         assertThat(WAITS.await(pipeline.view()).report(Optional.empty()))
-            .isEqualTo(States.of(List.of(before, behind)).report());
+            .isEqualTo(ReportBuilder.of(States.of(List.of(before, behind))).build());
         page = bench.scrape(pipeline);
         assertThat(page.sum("retstack_images_searches_total")).isEqualTo(1);
 

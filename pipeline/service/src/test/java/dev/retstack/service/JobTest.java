@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.schema.Node;
 import dev.retstack.service.nodes.NodeRecords;
 import dev.retstack.service.nodes.Role;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.States;
+import dev.retstack.service.support.Waits;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -64,7 +66,7 @@ class JobTest {
       bench.awaitEnded(one);
       alone = answers(one);
       assertThat(JSON.readTree(alone.get("/report")).path("resultHash").asText())
-          .isEqualTo(States.of(bench.fleet()).report().resultHash());
+          .isEqualTo(ReportBuilder.of(States.of(bench.fleet())).build().resultHash());
     }
     try (Pipeline one = PipelineService.start(bench.config());
         Pipeline two = PipelineService.start(bench.config());
@@ -100,7 +102,7 @@ class JobTest {
       try (HttpAsk ask = new HttpAsk(asked.httpUri())) {
         JsonNode report = JSON.readTree(ask.get("/report").body());
         assertThat(report.path("resultHash").asText())
-            .isEqualTo(States.of(bench.fleet()).report().resultHash());
+            .isEqualTo(ReportBuilder.of(States.of(bench.fleet())).build().resultHash());
         assertThat(report.path("parts"))
             .allSatisfy(
                 part ->
@@ -150,6 +152,7 @@ class JobTest {
           return parts;
         }
         assertThat(System.nanoTime()).as(parts.toString()).isLessThan(deadline);
+        Waits.pause();
       }
     }
   }

@@ -4,20 +4,23 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.retstack.graph.aggregate.FinishedCall;
-import dev.retstack.graph.aggregate.GraphEvents;
-import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.calls.FinishedCall;
+import dev.retstack.graph.calls.GraphEvents;
+import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Profile;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
-import dev.retstack.service.ingest.KafkaSettings;
-import dev.retstack.service.ingest.TopicAdmin;
-import dev.retstack.service.reconstruct.ChunkApplier;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.TopicAdmin;
+import dev.retstack.service.partition.ChunkApplier;
 import dev.retstack.service.replay.KafkaToTrace;
 import dev.retstack.service.replay.TraceProducer;
 import dev.retstack.service.replay.TraceReplay;
@@ -113,7 +116,7 @@ class LateChunksTest {
     assertThat(copied.refused()).isEqualTo(poison);
     GraphState replayed =
         TraceReplay.read(dir.resolve("late.avro"), TraceReplay.Progress.SILENT).state();
-    assertThat(replayed.report().resultHash()).isEqualTo(expected.resultHash());
+    assertThat(ReportBuilder.of(replayed).build().resultHash()).isEqualTo(expected.resultHash());
     PublishedFollower follower = PublishedFollower.of(kafka, topics);
     clean.compare(follower);
     sameTotals(expected, follower.profiles);
@@ -140,7 +143,7 @@ class LateChunksTest {
           applier.apply(chunk);
         }
       }
-      return state.report();
+      return ReportBuilder.of(state).build();
     }
 
     void compare(PublishedFollower follower) {
@@ -194,7 +197,8 @@ class LateChunksTest {
     }
 
     @Override
-    public void anomaly(AnomalyRow row) {
+    public void anomaly(CoreGraph core, Anomaly found) {
+      AnomalyRow row = AnomalyRow.of(core, found);
       anomalies.add(tuple(row.core(), row.kind().name(), row.time(), row.message(), row.stack()));
     }
   }

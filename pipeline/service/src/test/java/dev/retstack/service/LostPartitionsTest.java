@@ -2,7 +2,8 @@ package dev.retstack.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.service.ingest.GroupProtocol;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.service.kafka.GroupProtocol;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.States;
@@ -53,7 +54,7 @@ class LostPartitionsTest {
           .allSatisfy((_, offset) -> assertThat(offset.offset()).isZero());
       bench.produce(0.5, 1);
       bench.awaitEnded(member);
-      String hash = States.of(bench.fleet()).report().resultHash();
+      String hash = ReportBuilder.of(States.of(bench.fleet())).build().resultHash();
       WAITS.await("the result", () -> ask.get("/report").body().contains(hash));
     }
   }

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.States;
+import dev.retstack.service.support.Waits;
 import java.time.Duration;
 import java.util.Set;
 import java.util.TreeSet;
@@ -33,7 +35,7 @@ class MembersTest {
       awaitUp(ask, 1, 1);
       bench.awaitEnded(one);
       assertThat(JSON.readTree(ask.get("/report").body()).path("resultHash").asText())
-          .isEqualTo(States.of(bench.fleet()).report().resultHash());
+          .isEqualTo(ReportBuilder.of(States.of(bench.fleet())).build().resultHash());
     }
   }
 
@@ -52,6 +54,7 @@ class MembersTest {
         return;
       }
       assertThat(System.nanoTime()).as(parts.toString()).isLessThan(deadline);
+      Waits.pause();
     }
   }
 }

@@ -3,9 +3,10 @@ package dev.retstack.service;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.metrics.Metric;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.Scraped;
@@ -37,7 +38,7 @@ class MetricsTest {
       Scraped page = bench.awaitScrape(pipeline, p -> p.sum("retstack_lag_chunks") == 0);
 
       GraphState state = States.of(bench.fleet());
-      Report expected = state.report();
+      Report expected = ReportBuilder.of(state).build();
       long chunks = bench.fleet().stream().mapToLong(core -> core.chunks().size()).sum();
       assertThat(page.sum("retstack_received_chunks_total")).isEqualTo((double) (chunks + 1));
       assertThat(page.sum("retstack_chunks_total", "outcome", "applied"))
@@ -53,7 +54,8 @@ class MetricsTest {
       assertThat(page.sum("retstack_cores", "state", "RUNNING")).isZero();
       assertThat(page.sum("retstack_published_records_total", "topic", "dead-letters"))
           .isEqualTo(1);
-      assertThat(page.sum("retstack_anomalies_total")).isEqualTo(state.anomalies().size());
+      assertThat(page.sum("retstack_anomalies_total"))
+          .isEqualTo(ReportBuilder.of(state).anomalies().size());
       for (Stat stat : Stat.values()) {
         long wanted =
             expected.stats().stream()

@@ -6,13 +6,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.service.http.HttpSettings;
+import dev.retstack.service.http.HttpTls;
+import dev.retstack.service.http.HttpToken;
+import dev.retstack.service.http.LiveAccess;
 import dev.retstack.service.nodes.Role;
-import dev.retstack.service.query.HttpSettings;
-import dev.retstack.service.query.HttpTls;
-import dev.retstack.service.query.HttpToken;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.States;
 import dev.retstack.service.support.TestCertificates;
+import dev.retstack.service.support.Waits;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -104,7 +107,7 @@ class PeersOverTlsTest {
   private static void assertWhole(HttpSettings http) throws Exception {
     JsonNode report = report(http, part -> part.path("missing").asText().isEmpty());
     assertThat(report.path("resultHash").asText())
-        .isEqualTo(States.of(BENCH.fleet()).report().resultHash());
+        .isEqualTo(ReportBuilder.of(States.of(BENCH.fleet())).build().resultHash());
   }
 
   private static void assertMissing(HttpSettings http, String reason) throws Exception {
@@ -140,6 +143,7 @@ class PeersOverTlsTest {
           return report;
         }
         assertThat(System.nanoTime()).as(parts.toString()).isLessThan(deadline);
+        Waits.pause();
       }
     }
   }

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Anomaly;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.DeadLetter;
@@ -16,8 +16,8 @@ import dev.retstack.schema.Profile;
 import dev.retstack.schema.Span;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
-import dev.retstack.service.ingest.KafkaSettings;
-import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.TopicAdmin;
 import dev.retstack.service.query.View;
 import dev.retstack.service.replay.KafkaToTrace;
 import dev.retstack.service.replay.TraceProducer;
@@ -79,16 +79,19 @@ class PipelineTest {
     try (Pipeline pipeline = PipelineService.start(config.but().spanThreshold(50).build())) {
       WAITS.await(pipeline.awaitCoresEnded(fleet.size()));
 
-      assertThat(report(pipeline)).isEqualTo(expected.report());
-      checkHttp(pipeline, expected.report());
+      assertThat(report(pipeline)).isEqualTo(ReportBuilder.of(expected).build());
+      checkHttp(pipeline, ReportBuilder.of(expected).build());
     }
     checkDerived(expected);
     Path file = dir.resolve("copy.avro");
     KafkaToTrace.Copied copied =
         KafkaToTrace.copy(kafka, topics, file, TraceReplay.Progress.SILENT);
     assertThat(copied.refused()).isZero();
-    assertThat(TraceReplay.read(file, TraceReplay.Progress.SILENT).state().report().resultHash())
-        .isEqualTo(expected.report().resultHash());
+    assertThat(
+            ReportBuilder.of(TraceReplay.read(file, TraceReplay.Progress.SILENT).state())
+                .build()
+                .resultHash())
+        .isEqualTo(ReportBuilder.of(expected).build().resultHash());
   }
 
   @Test
@@ -128,7 +131,7 @@ class PipelineTest {
     produce(fleet, 0.6, 1);
     try (Pipeline second = PipelineService.start(config)) {
       WAITS.await(second.awaitCoresEnded(fleet.size()));
-      assertThat(report(second)).isEqualTo(States.of(fleet).report());
+      assertThat(report(second)).isEqualTo(ReportBuilder.of(States.of(fleet)).build());
     }
     checkDerived(States.of(fleet));
   }
@@ -170,7 +173,8 @@ class PipelineTest {
         .anySatisfy(letter -> assertThat(letter.getReason()).contains("never-published"));
     try (Pipeline again = PipelineService.start(config)) {
       WAITS.await(again.awaitCoresEnded(fleet.size()));
-      assertThat(report(again).resultHash()).isEqualTo(States.of(fleet).report().resultHash());
+      assertThat(report(again).resultHash())
+          .isEqualTo(ReportBuilder.of(States.of(fleet)).build().resultHash());
     }
   }
 
@@ -186,14 +190,15 @@ class PipelineTest {
         WAITS.await(
             "each knows the cores of its own partitions only",
             () -> knowsItsOwn(one) && knowsItsOwn(two));
-        assertThat(merged.resultHash()).isEqualTo(States.of(fleet).report().resultHash());
+        assertThat(merged.resultHash())
+            .isEqualTo(ReportBuilder.of(States.of(fleet)).build().resultHash());
       }
       // the partitions of the member that left come back, with what it had
       WAITS.await(one.awaitCoresEnded(fleet.size()));
       WAITS.await(
           "all partitions are back",
           () -> WAITS.await(one.openPartitions(LOOK)).size() == PARTITIONS);
-      assertThat(report(one)).isEqualTo(States.of(fleet).report());
+      assertThat(report(one)).isEqualTo(ReportBuilder.of(States.of(fleet)).build());
     }
   }
 
@@ -280,7 +285,7 @@ class PipelineTest {
     assertThat(decoded(topics.anomalies(), Anomaly.class))
         .extracting(Anomaly::getCore, a -> a.getKind(), a -> a.getTime(), a -> a.getMessage())
         .containsExactlyInAnyOrderElementsOf(
-            expected.anomalies().stream()
+            ReportBuilder.of(expected).anomalies().stream()
                 .map(
                     a ->
                         org.assertj.core.api.Assertions.tuple(
@@ -296,7 +301,10 @@ class PipelineTest {
             .mapToLong(Profile::getCalls)
             .sum();
     assertThat(calls)
-        .isEqualTo(expected.report().functions().stream().mapToLong(row -> row.calls()).sum());
+        .isEqualTo(
+            ReportBuilder.of(expected).build().functions().stream()
+                .mapToLong(row -> row.calls())
+                .sum());
     assertThat(decoded(topics.spans(), Span.class))
         .allMatch(span -> span.getExit() - span.getEnter() >= 50);
     assertThat(TopicReader.records(kafka, topics.anomalies()).getFirst().headers())

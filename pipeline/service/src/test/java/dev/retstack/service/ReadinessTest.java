@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.retstack.service.ingest.GroupProtocol;
+import dev.retstack.service.kafka.GroupProtocol;
 import dev.retstack.service.support.BrokerPair;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.schema.Profile;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.service.support.HttpAsk;
@@ -41,7 +42,9 @@ class TotalsTest {
       bench.produce(0.8, 1);
       bench.awaitEnded(second);
       long whole =
-          States.of(bench.fleet()).report().functions().stream().mapToLong(f -> f.calls()).sum();
+          ReportBuilder.of(States.of(bench.fleet())).build().functions().stream()
+              .mapToLong(f -> f.calls())
+              .sum();
       WAITS.await("totals of cores that ended", () -> published() == whole);
     }
   }

@@ -1,23 +1,23 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.aggregate.CallTreeLog;
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.GraphLimits;
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.aggregate.TreeKind;
-import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.graph.tree.CallTreeLog;
+import dev.retstack.graph.tree.Ending;
+import dev.retstack.graph.tree.TreeKind;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * How much of the truth is still told when records are missing. A random program is traced, a share
- * of its records or chunks is lost, and what comes of the rest is compared with what the program
- * did.
+ * How much of the truth is still reported when records are missing. A random program is traced, and
+ * a share of its records or chunks is lost. The result is compared with what the program did.
  */
 public final class Accuracy {
   /** What is lost. */
@@ -102,7 +102,7 @@ public final class Accuracy {
     Subject subject = Subject.of(state);
     received.forEach(subject::apply);
     state.settle();
-    Report report = state.report();
+    Report report = ReportBuilder.of(state).build();
     Tally calls = new Tally();
     Tally total = new Tally();
     state.core(core.key()).ifPresent(graph -> walk(graph.tree(), calls, total));

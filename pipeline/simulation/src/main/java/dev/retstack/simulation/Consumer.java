@@ -1,10 +1,10 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.aggregate.ApplyResult;
-import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.input.ApplyResult;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.codec.CorruptChunkException;
-import dev.retstack.service.reconstruct.ChunkApplier;
+import dev.retstack.service.partition.ChunkApplier;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -13,8 +13,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 
 /**
- * An owner of one partition, who begins with what the {@link Store} holds: reads from the committed
- * offset and skips what the state already has.
+ * An owner of one partition. It begins with the content of the {@link Store}, reads from the
+ * committed offset, and skips what the state already has.
  */
 final class Consumer {
   private final SimulatedLog log;

@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
 
 /**
- * A chunk is changed on its way, in one field.
+ * One field of a chunk is changed on its way.
  *
  * @param field which
  * @param bits how: not 0

@@ -5,7 +5,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** In which order things arrive that were sent one after the other. Chances are in thousandths. */
+/**
+ * The order in which things arrive that were sent one after another. Chances are in thousandths.
+ */
 final class Delays {
   private Delays() {}
 

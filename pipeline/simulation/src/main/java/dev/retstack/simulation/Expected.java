@@ -1,14 +1,14 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.reconstruct.Loss;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.graph.losses.Loss;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 
 /**
- * What a reader must know of one core's records, from the chunks that came, in whatever order:
- * those of them that it was not too late for.
+ * What a reader must know of one core's records after these chunks came in any order. Chunks that
+ * came too late do not count.
  */
 final class Expected {
   private final TreeMap<Long, ModelChunk> come = new TreeMap<>();

@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * What goes wrong between a core and its reader. Chances are in thousandths. What a core itself
- * suffers, a full ret_stack and a clock that is off, stands in {@link Workload}.
+ * What goes wrong between a core and its reader. Chances are in thousandths. {@link Workload} has
+ * the faults of the core itself: a full ret_stack and a wrong clock.
  *
  * @param seed of the faults alone
  * @param dropRecords chance per record that a run of records is overwritten in the ring

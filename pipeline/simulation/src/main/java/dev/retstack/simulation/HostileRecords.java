@@ -1,20 +1,20 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.GraphLimits;
-import dev.retstack.graph.aggregate.ImageInfo;
-import dev.retstack.graph.aggregate.LateLimits;
-import dev.retstack.graph.aggregate.TimeRules;
-import dev.retstack.graph.reconstruct.ChunkMeta;
-import dev.retstack.graph.reconstruct.ClockUnit;
-import dev.retstack.graph.reconstruct.CoreEnd;
-import dev.retstack.graph.reconstruct.ImageTraits;
+import dev.retstack.graph.input.ChunkMeta;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreEnd;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.input.ImageTraits;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.LateLimits;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.graph.symbol.SymbolTable.Symbol;
-import dev.retstack.schema.codec.Chunks;
-import dev.retstack.schema.codec.RecordBatch;
-import dev.retstack.schema.codec.TaskEvent;
+import dev.retstack.graph.totals.TimeRules;
+import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.linux.SystemCallNames;
+import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.TaskEvent;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -25,9 +25,9 @@ import java.util.SplittableRandom;
 import java.util.zip.CRC32C;
 
 /**
- * Chunks that no tracer sends: any records that {@link Chunks#decode} lets through, in any order,
- * under any limits. Values come from small pools, so that records meet each other; some streams
- * follow a ret_stack most of the time, so that they get somewhere, and some are noise.
+ * Chunks that no tracer sends: any records that {@link Chunks#decode} accepts, in any order, under
+ * any limits. Values come from small pools, so that records meet each other. Some streams follow a
+ * ret_stack most of the time, to reach deep states; others are noise.
  */
 final class HostileRecords {
   /** Any table of names: which one makes no difference. */

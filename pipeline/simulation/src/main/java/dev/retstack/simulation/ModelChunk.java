@@ -1,10 +1,10 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.reconstruct.ChunkMeta;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.graph.input.ChunkMeta;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.schema.record.RecordBatch;
 
-/** A chunk on its way: what stands in the envelope and the records. */
+/** A chunk on its way: its envelope and its records. */
 record ModelChunk(CoreKey core, String imageId, ChunkMeta meta, RecordBatch batch) {
   /** The same chunk, beginning in another task. */
   ModelChunk in(long task, int interrupts) {

@@ -1,12 +1,12 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.ImageInfo;
-import dev.retstack.graph.reconstruct.ChunkMeta;
-import dev.retstack.graph.reconstruct.ClockUnit;
-import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.input.ChunkMeta;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreEnd;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.symbol.SymbolTable;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

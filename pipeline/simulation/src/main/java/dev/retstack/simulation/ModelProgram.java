@@ -1,9 +1,9 @@
 package dev.retstack.simulation;
 
 import dev.retstack.graph.check.AnomalyKind;
-import dev.retstack.graph.reconstruct.Ending;
-import dev.retstack.schema.codec.RecordBatch;
-import dev.retstack.schema.codec.TaskEvent;
+import dev.retstack.graph.tree.Ending;
+import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.TaskEvent;
 import dev.retstack.simulation.ModelStack.Activation;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -13,10 +13,10 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * A random walk over calls, returns, tail calls and longjmps with a stack in memory, traced by a
- * {@link ModelTracer}; of several tasks and of interrupts where the workload asks for them. It
- * notes what really happened in {@link #calls} and {@link #anomalies}, by its own book-keeping of
- * live activations, not by the records.
+ * A random walk over calls, returns, tail calls and longjmps, with a stack in memory. A {@link
+ * ModelTracer} traces it. The workload may ask for several tasks and for interrupts. It notes what
+ * really happened in {@link #calls} and {@link #anomalies}, by its own list of live activations and
+ * not by the records.
  */
 final class ModelProgram {
   private static final long STACK_TOP = 0x7fff_f000L;

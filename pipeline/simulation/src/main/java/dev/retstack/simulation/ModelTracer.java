@@ -1,13 +1,13 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.reconstruct.ImageTraits;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.graph.input.ImageTraits;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * The capture side by the book: a ret_stack, hijacked slots, and the records of TraceRecord.avsc.
- * Frames that died without a return are found the way the contract says: by the handler slot that a
+ * Frames that died without a return are found as the contract says: by the handler slot that a
  * return address names, else by the address of the slot.
  */
 final class ModelTracer {

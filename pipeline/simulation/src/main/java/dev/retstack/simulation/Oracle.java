@@ -1,14 +1,14 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.aggregate.TimeRules;
-import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.totals.TimeRules;
+import dev.retstack.graph.tree.Ending;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * Totals of true calls, computed the naive way: every question is answered by walking up the
- * parents. Shares nothing with the pipeline.
+ * Totals of true calls, computed in the naive way: every question walks up the parents. It shares
+ * no code with the pipeline.
  */
 final class Oracle {
   /** Totals of one function or one edge. */

@@ -1,14 +1,15 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.aggregate.FinishedCall;
-import dev.retstack.graph.aggregate.GraphEvents;
-import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.calls.FinishedCall;
+import dev.retstack.graph.calls.GraphEvents;
+import dev.retstack.graph.check.Anomaly;
 import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Holds every call that finishes against the truth: its times, and that no more of them is called
- * its own than was. Sums over a function would hide that.
+ * Compares each finished call with the truth: its times, and that its own time is never more than
+ * it was. Sums over a function would hide that.
  */
 final class OwnTime implements GraphEvents {
   private final ModelCore core;
@@ -52,5 +53,5 @@ final class OwnTime implements GraphEvents {
   }
 
   @Override
-  public void anomaly(AnomalyRow row) {}
+  public void anomaly(CoreGraph core, Anomaly found) {}
 }

@@ -1,13 +1,13 @@
 package dev.retstack.simulation;
 
-import dev.retstack.schema.codec.RecordBatch;
-import dev.retstack.schema.codec.TaskEvent;
+import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.TaskEvent;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The records of a core, in the columns kind, time, depth, selfpc, frompc, retp, fp; then where the
- * core was ahead of the record: task, interrupts open, frames in the ret_stack.
+ * The records of a core in columns: kind, time, depth, selfpc, frompc, retp, fp. Three more say
+ * where the core was before the record: task, open interrupts, frames in the ret_stack.
  */
 final class RecordLog {
   static final int TASK = 7;

@@ -1,12 +1,12 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.input.CoreKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * All that one seed stands for: the cores, what they send, and what happens to it.
+ * All that one seed describes: the cores, what they send, and what happens to it on its way.
  *
  * @param sent the chunks of each core
  */

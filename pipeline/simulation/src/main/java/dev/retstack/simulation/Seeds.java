@@ -16,13 +16,18 @@ final class Seeds {
   }
 
   /**
-   * Runs a check that has a number of seeds of its own.
+   * Runs a check that has a separate number of seeds.
    *
    * @param property that says how many
    */
   static void each(String property, LongConsumer check) {
+    each(property, DEFAULT, check);
+  }
+
+  /** The same, of this many where the property is not given. */
+  static void each(String property, int seeds, LongConsumer check) {
     Long one = Long.getLong("retstack.seed");
-    int count = Integer.getInteger(property, DEFAULT);
+    int count = Integer.getInteger(property, seeds);
     long first = one == null ? 1 : one;
     long last = one == null ? count : one;
     for (long seed = first; seed <= last; seed++) {

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Makes a sequence of parts that fails shorter, as long as it still fails. */
+/** Shortens a failing sequence of parts while it still fails. */
 final class Shrinker<T> {
   /** Runs at most; then what is left is taken as it is. */
   private static final int RUNS_MAX = 5000;

@@ -3,7 +3,9 @@ package dev.retstack.simulation;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Runs what a seed stands for; a failure is told as the shortest sequence of steps that fails. */
+/**
+ * Runs what a seed describes. A failure is reported as the shortest sequence of steps that fails.
+ */
 final class Simulation {
   private Simulation() {}
 

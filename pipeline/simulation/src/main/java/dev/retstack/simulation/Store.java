@@ -1,6 +1,6 @@
 package dev.retstack.simulation;
 
-/** What outlives the owner of a partition: its last state with the next offset, and a commit. */
+/** What survives the owner of a partition: its last state with the next offset, and a commit. */
 final class Store {
   private long epoch;
   private long next;

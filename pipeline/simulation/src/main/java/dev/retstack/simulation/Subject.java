@@ -1,12 +1,12 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.aggregate.ApplyResult;
-import dev.retstack.graph.aggregate.GraphLimits;
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.aggregate.LateLimits;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.graph.input.ApplyResult;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.LateLimits;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.schema.record.RecordBatch;
 
-/** What is tested: something that takes chunks and has a graph to show. */
+/** What is tested: it takes chunks and has a graph to show. */
 interface Subject {
   /** Limits with which no chunk comes too late. */
   GraphLimits PATIENT =

@@ -2,18 +2,18 @@ package dev.retstack.simulation;
 
 import static dev.retstack.simulation.Validations.equal;
 
-import dev.retstack.graph.aggregate.CallTreeLog;
-import dev.retstack.graph.aggregate.CoreGraph;
-import dev.retstack.graph.aggregate.InterruptTotals;
-import dev.retstack.graph.aggregate.TreeKind;
-import dev.retstack.graph.reconstruct.CoreTask;
-import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.calls.TracedTask;
+import dev.retstack.graph.totals.InterruptTotals;
+import dev.retstack.graph.tree.CallTreeLog;
+import dev.retstack.graph.tree.Ending;
+import dev.retstack.graph.tree.TreeKind;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** What must hold between tasks and interrupts of a graph and the truth. */
+/** What must hold between the tasks and interrupts of a graph and the truth. */
 final class TaskValidations {
   private TaskValidations() {}
 
@@ -21,7 +21,7 @@ final class TaskValidations {
   static void identical(CoreGraph graph, ModelProgram program) {
     long now = graph.progress().time();
     Map<String, String> tasks = new TreeMap<>();
-    for (CoreTask task : graph.progress().tasks()) {
+    for (TracedTask task : graph.progress().tasks()) {
       tasks.put(
           task.id() + "/" + task.instance(),
           "%d entries, %d returned, %d unwound, %d ended, %d open, ran %d"

@@ -1,6 +1,6 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.tree.Ending;
 
 /** A call as the model program really made it. Its entry time is unique in its core. */
 final class TrueCall {

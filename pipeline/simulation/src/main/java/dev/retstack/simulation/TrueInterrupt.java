@@ -1,6 +1,6 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.tree.Ending;
 
 /** An interrupt as it really came. Its time is unique in its core. */
 final class TrueInterrupt {

@@ -1,18 +1,19 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.aggregate.AnomalyLog;
-import dev.retstack.graph.aggregate.CallTreeLog;
-import dev.retstack.graph.aggregate.CoreGraph;
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.aggregate.TimeRules;
-import dev.retstack.graph.aggregate.TreeKind;
+import dev.retstack.graph.calls.CoreGraph;
 import dev.retstack.graph.check.AnomalyKind;
+import dev.retstack.graph.check.AnomalyLog;
 import dev.retstack.graph.check.Stat;
-import dev.retstack.graph.reconstruct.Ending;
-import dev.retstack.graph.reconstruct.Saturating;
+import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.graph.totals.TimeRules;
+import dev.retstack.graph.tree.CallTreeLog;
+import dev.retstack.graph.tree.Ending;
+import dev.retstack.graph.tree.TreeKind;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -23,7 +24,7 @@ final class Validations {
 
   /** Without faults the graph is the truth: every call, every total, every anomaly, no more. */
   static void identical(GraphState state, List<ModelCore> cores) {
-    Report report = state.report();
+    Report report = ReportBuilder.of(state).build();
     Oracle oracle = oracle(cores, state.rules());
     equal("functions", oracle.functions.size(), report.functions().size());
     for (FunctionRow f : report.functions()) {
@@ -46,8 +47,8 @@ final class Validations {
 
   /** Under any fault: nothing is invented, and what is missing is counted exactly. */
   static void nothingInvented(GraphState state, List<ModelCore> cores, long lost) {
-    nothingInvented(state.report(), cores);
-    equal("lost", lost, state.report().lost());
+    nothingInvented(ReportBuilder.of(state).build(), cores);
+    equal("lost", lost, ReportBuilder.of(state).build().lost());
     treesAreTrue(state, cores);
   }
 
@@ -62,7 +63,7 @@ final class Validations {
    */
   static void notMore(GraphState state, List<ModelCore> cores) {
     boolean exact = state.rules().equals(TimeRules.DEFAULT);
-    nothingInvented(state.report(), oracle(cores, state.rules()), exact);
+    nothingInvented(ReportBuilder.of(state).build(), oracle(cores, state.rules()), exact);
   }
 
   private static void nothingInvented(Report report, Oracle oracle, boolean exact) {

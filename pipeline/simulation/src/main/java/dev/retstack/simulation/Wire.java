@@ -1,14 +1,14 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.reconstruct.ChunkMeta;
+import dev.retstack.graph.input.ChunkMeta;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.chunk.Chunks;
+import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.codec.ChunkCodec;
-import dev.retstack.schema.codec.Chunks;
-import dev.retstack.schema.codec.Codecs;
 import dev.retstack.schema.codec.CorruptChunkException;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.List;
 
 /** What lies between a core and the graph: records are packed, and unpacked again. */

@@ -1,11 +1,11 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.aggregate.CoreGraph;
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.calls.CoreGraph;
 import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -16,8 +16,8 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * Cores, a log and the owners of its partitions. Every step is followed by the invariants of the
- * partition that it concerned, the last one by the validations of the whole.
+ * Cores, a log, and the owners of its partitions. After each step the invariants of its partition
+ * are checked. After the last step the whole is validated.
  */
 final class World {
   private final List<ModelCore> cores;

@@ -9,7 +9,7 @@ import dev.retstack.simulation.Accuracy.Unit;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What is told of a run with losses is true, and what is not told is counted. */
+/** What a run with losses reports is true, and what it leaves out is counted. */
 class AccuracyTest {
   private static final int CALLS = 5_000;
 

@@ -3,14 +3,15 @@ package dev.retstack.simulation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.graph.aggregate.ApplyResult;
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.GraphLimits;
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.aggregate.TimeRules;
 import dev.retstack.graph.check.Stat;
-import dev.retstack.graph.reconstruct.Ending;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.graph.input.ApplyResult;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.graph.totals.TimeRules;
+import dev.retstack.graph.tree.Ending;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -93,7 +94,7 @@ class ContextPropertyTest {
             Validations.invariants(state);
           }
           Validations.notMore(state, List.of(core));
-          long seen = state.report().cores().getFirst().entries();
+          long seen = ReportBuilder.of(state).build().cores().getFirst().entries();
           assertThat(seen).isLessThanOrEqualTo(core.program().calls.size());
           assertThat(core.program().calls.stream().map(c -> c.ending)).doesNotContain(Ending.OPEN);
         });

@@ -1,11 +1,11 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.input.CoreKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Cores that ran programs a seed stands for. */
+/** Cores that ran the programs of a seed. */
 final class Cores {
   private Cores() {}
 

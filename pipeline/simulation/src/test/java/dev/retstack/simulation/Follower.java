@@ -1,9 +1,10 @@
 package dev.retstack.simulation;
 
-import dev.retstack.graph.aggregate.CoreGraph;
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.FinishedCall;
-import dev.retstack.graph.aggregate.GraphEvents;
+import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.calls.FinishedCall;
+import dev.retstack.graph.calls.GraphEvents;
+import dev.retstack.graph.check.Anomaly;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.AnomalyRow;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -11,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What is published of a state and who follows it: records become visible by {@link #commit}, those
- * before are given up by {@link #abort}. Who is told that a core was amended from a chunk on drops
+ * What is published of a state, and a reader that follows it. Records become visible by {@link
+ * #commit}; {@link #abort} drops those that are not. A reader that is told of an amended core drops
  * what it has of that core from that chunk on.
  */
 final class Follower implements GraphEvents {
@@ -110,7 +111,8 @@ final class Follower implements GraphEvents {
   }
 
   @Override
-  public void anomaly(AnomalyRow row) {
+  public void anomaly(CoreGraph of, Anomaly found) {
+    AnomalyRow row = AnomalyRow.of(of, found);
     open.add(new Finding(core, chunk, revision, row));
   }
 }

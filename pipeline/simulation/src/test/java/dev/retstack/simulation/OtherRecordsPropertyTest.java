@@ -2,17 +2,18 @@ package dev.retstack.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.graph.aggregate.CallTreeLog;
-import dev.retstack.graph.aggregate.CoreGraph;
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.aggregate.RecordedValues;
-import dev.retstack.graph.aggregate.TreeKind;
+import dev.retstack.graph.calls.CoreGraph;
 import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.SystemCallRow;
-import dev.retstack.schema.codec.RecordBatch;
-import dev.retstack.schema.codec.ValuesDepth;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.graph.tree.CallTreeLog;
+import dev.retstack.graph.tree.RecordedValues;
+import dev.retstack.graph.tree.TreeKind;
+import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.ValuesDepth;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -28,7 +29,7 @@ import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The records of a random program with others strewn among them, which know what they are. */
+/** The records of a random program with other records among them, which say what they are. */
 class OtherRecordsPropertyTest {
   private static final long FUNCTIONS = 0x70_0000L;
   private static final long FROM = 0x71_0000L;
@@ -116,7 +117,7 @@ class OtherRecordsPropertyTest {
             core.cut(strewn.records, random, 40).forEach(Subject.of(mixed)::apply);
             all.add(strewn);
           }
-          sameCalls(plain.report(), mixed.report(), all);
+          sameCalls(ReportBuilder.of(plain).build(), ReportBuilder.of(mixed).build(), all);
           for (int i = 0; i < all.size(); i++) {
             core(cores.get(i), plain, mixed, all.get(i));
           }
@@ -138,8 +139,8 @@ class OtherRecordsPropertyTest {
               Subject.of(state).apply(chunk);
               state = random.nextInt(chunks.size()) < SNAPSHOTS ? copy(state) : state;
             }
-            String tree = state.trees().toString();
-            String result = state.report().resultHash() + tree;
+            String tree = ReportBuilder.of(state).trees().toString();
+            String result = ReportBuilder.of(state).build().resultHash() + tree;
             assertThat(result).isEqualTo(expected == null ? result : expected);
             expected = result;
           }

@@ -2,10 +2,11 @@ package dev.retstack.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.graph.tree.Ending;
 import dev.retstack.service.export.PerfettoExport;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -17,7 +18,7 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The Perfetto trace of any program, whole or damaged, is one that a strict reader takes. */
+/** A strict reader accepts the Perfetto trace of any program, whole or damaged. */
 class PerfettoPropertyTest {
   @Test
   void tracksOfTasksAndInterruptsAreBalanced() {
@@ -30,7 +31,7 @@ class PerfettoPropertyTest {
           cores.forEach(core -> faults.deliver(core, 40).chunks().forEach(subject::apply));
           StrictPerfetto read = read(subject.state());
 
-          List<CallTree> trees = subject.state().trees();
+          List<CallTree> trees = ReportBuilder.of(subject.state()).trees();
           long processes = read.tracks.values().stream().filter(t -> t.parent.isEmpty()).count();
           assertThat(processes).isEqualTo(trees.stream().map(CallTree::core).distinct().count());
           long tasks =
@@ -70,7 +71,8 @@ class PerfettoPropertyTest {
   private static StrictPerfetto read(GraphState state) {
     try {
       ByteArrayOutputStream trace = new ByteArrayOutputStream();
-      PerfettoExport.write(state.trees(), state.anomalies(), trace);
+      PerfettoExport.write(
+          ReportBuilder.of(state).trees(), ReportBuilder.of(state).anomalies(), trace);
       return StrictPerfetto.read(trace.toByteArray());
     } catch (IOException e) {
       throw new UncheckedIOException(e);

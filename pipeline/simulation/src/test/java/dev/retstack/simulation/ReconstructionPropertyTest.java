@@ -3,11 +3,11 @@ package dev.retstack.simulation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.graph.aggregate.ApplyResult;
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.input.ApplyResult;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.ReportBuilder;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.schema.record.RecordBatch;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -78,7 +78,8 @@ class ReconstructionPropertyTest {
           Subject subject = Subject.product();
           cores.forEach(core -> duplicates.deliver(core, 40).chunks().forEach(subject::apply));
           Validations.identical(subject.state(), cores);
-          assertThat(subject.state().report().resultHash()).isEqualTo(hash(cores, random, 1));
+          assertThat(ReportBuilder.of(subject.state()).build().resultHash())
+              .isEqualTo(hash(cores, random, 1));
         });
   }
 
@@ -90,8 +91,8 @@ class ReconstructionPropertyTest {
     Subject subject = Subject.product();
     core.chunks(new SplittableRandom(5), 16_384).forEach(subject::apply);
     assertThat(subject.state().core(core.key()).orElseThrow().tree().size()).isEqualTo(60_000);
-    assertThat(subject.state().report().records()).isEqualTo(120_000);
-    assertThat(subject.state().trees().get(0).roots()).hasSize(1);
+    assertThat(ReportBuilder.of(subject.state()).build().records()).isEqualTo(120_000);
+    assertThat(ReportBuilder.of(subject.state()).trees().get(0).roots()).hasSize(1);
   }
 
   /** The canary: a reader that pairs by order and ignores depth must be found out. */

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.retstack.schema.Chunk;
-import dev.retstack.schema.codec.Chunks;
+import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import java.util.HashMap;
 import java.util.List;

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads a Perfetto trace by the public numbers of its fields and refuses whatever a reader could
- * misunderstand: tracks that were not told of or told of twice, ends without a beginning, names
+ * Reads a Perfetto trace by the public numbers of its fields. It refuses what a reader could
+ * misunderstand: tracks that were not declared or declared twice, ends without a beginning, names
  * that are not interned.
  */
 final class StrictPerfetto {

@@ -2,15 +2,15 @@ package dev.retstack.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.graph.aggregate.ContextKey;
-import dev.retstack.graph.aggregate.GraphLimits;
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.aggregate.TimeRules;
+import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.report.ContextRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.TaskChoice;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.graph.totals.ContextKey;
+import dev.retstack.graph.totals.TimeRules;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,10 +36,11 @@ class TaskTotalsPropertyTest {
               Subject.of(byTask).apply(chunk);
             }
           }
-          Report report = byTask.report();
-          assertThat(report.resultHash()).isEqualTo(together.report().resultHash());
-          assertThat(report.functions()).isEqualTo(together.report().functions());
-          assertThat(report.edges()).isEqualTo(together.report().edges());
+          Report report = ReportBuilder.of(byTask).build();
+          assertThat(report.resultHash())
+              .isEqualTo(ReportBuilder.of(together).build().resultHash());
+          assertThat(report.functions()).isEqualTo(ReportBuilder.of(together).build().functions());
+          assertThat(report.edges()).isEqualTo(ReportBuilder.of(together).build().edges());
           for (ModelCore core : cores) {
             eachTaskIsTrue(report.byTask(), core, rules);
           }
@@ -63,7 +64,7 @@ class TaskTotalsPropertyTest {
           Oracle oracle = new Oracle(List.of());
           cores.forEach(c -> oracle.add(calls(c, t -> t.interrupt == null && t.task == id)));
           assertThat(totals(alone.functions())).isEqualTo(totals(oracle));
-          assertThat(alone.resultHash()).isEqualTo(byTask.report().resultHash());
+          assertThat(alone.resultHash()).isEqualTo(ReportBuilder.of(byTask).build().resultHash());
         });
   }
 

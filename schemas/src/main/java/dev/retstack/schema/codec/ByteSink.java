@@ -2,28 +2,31 @@ package dev.retstack.schema.codec;
 
 import java.util.Arrays;
 
-/** Growing byte array with the number formats of the codecs. Callers reserve, then put. */
-final class ByteSink {
+/**
+ * A growing byte array with the number formats of the codecs. Callers reserve space first, then
+ * put.
+ */
+public final class ByteSink {
   private byte[] bytes;
   private int size;
 
-  ByteSink(int capacity) {
+  public ByteSink(int capacity) {
     bytes = new byte[capacity];
   }
 
   /** Makes room for {@code more} bytes. */
-  void reserve(int more) {
+  public void reserve(int more) {
     if (bytes.length - size < more) {
       bytes = Arrays.copyOf(bytes, Math.max(size + more, bytes.length * 2));
     }
   }
 
-  void put(int value) {
+  public void put(int value) {
     bytes[size++] = (byte) value;
   }
 
   /** Unsigned LEB128 of all 64 bits: 1 to 10 bytes. */
-  void varint(long value) {
+  public void varint(long value) {
     byte[] to = bytes;
     int at = size;
     while ((value & ~0x7fL) != 0) {
@@ -35,24 +38,24 @@ final class ByteSink {
   }
 
   /** Zigzag, then {@link #varint}: small numbers of either sign are short. */
-  void zigzag(long value) {
+  public void zigzag(long value) {
     varint((value << 1) ^ (value >> 63));
   }
 
   /** Forgets the bytes; the room stays. */
-  void clear() {
+  public void clear() {
     size = 0;
   }
 
-  int size() {
+  public int size() {
     return size;
   }
 
-  byte[] array() {
+  public byte[] array() {
     return bytes;
   }
 
-  byte[] toByteArray() {
+  public byte[] toByteArray() {
     return Arrays.copyOf(bytes, size);
   }
 }

@@ -4,34 +4,37 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 
-/** Reads what {@link ByteSink} wrote from bytes that nobody vouches for. Strict: one way only. */
-final class ByteSource {
+/**
+ * Reads what {@link ByteSink} wrote, from bytes that are not trusted. Every value has exactly one
+ * valid form.
+ */
+public final class ByteSource {
   private final byte[] bytes;
   private final int end;
   private int at;
 
   /** Reads {@code bytes[from, to)}. */
-  ByteSource(byte[] bytes, int from, int to) {
+  public ByteSource(byte[] bytes, int from, int to) {
     this.bytes = bytes;
     this.at = from;
     this.end = to;
   }
 
   /** Goes on at another byte, of those not yet read. */
-  void moveTo(int position) {
+  public void moveTo(int position) {
     at = position;
   }
 
-  int position() {
+  public int position() {
     return at;
   }
 
-  int remaining() {
+  public int remaining() {
     return end - at;
   }
 
   /** Copies what is left into so many words, the first byte lowest; zeros follow. */
-  void words(long[] to, int from, int count) {
+  public void words(long[] to, int from, int count) {
     int whole = Math.min(remaining() >>> 3, count);
     ByteBuffer.wrap(bytes, at, 8 * whole)
         .order(ByteOrder.LITTLE_ENDIAN)
@@ -44,15 +47,23 @@ final class ByteSource {
   }
 
   /** Next byte as 0 to 255. */
-  int get() throws CorruptChunkException {
+  public int get() throws CorruptChunkException {
     if (at == end) {
       throw new CorruptChunkException("payload ends at byte " + at + " inside a record");
     }
     return bytes[at++] & 0xff;
   }
 
+  /** Refuses bytes that nothing has used. */
+  public void checkEnd() throws CorruptChunkException {
+    if (remaining() != 0) {
+      throw new CorruptChunkException(
+          remaining() + " bytes follow the last record, from byte " + at);
+    }
+  }
+
   /** Unsigned LEB128 of 64 bits, shortest form only. */
-  long varint() throws CorruptChunkException {
+  public long varint() throws CorruptChunkException {
     int b = get();
     return b < 0x80 ? b : longVarint(b);
   }
@@ -74,17 +85,16 @@ final class ByteSource {
     }
   }
 
-  long zigzag() throws CorruptChunkException {
+  public long zigzag() throws CorruptChunkException {
     long value = varint();
     return (value >>> 1) ^ -(value & 1);
   }
 
   /** A zigzag number that stands for a departure from what was foretold, so never 0. */
-  long departure() throws CorruptChunkException {
+  public long departure() throws CorruptChunkException {
     long value = zigzag();
     if (value == 0) {
-      throw new CorruptChunkException(
-          "field coded although it is as foretold, at byte " + (at - 1));
+      throw new CorruptChunkException("field coded although it was predicted, at byte " + (at - 1));
     }
     return value;
   }

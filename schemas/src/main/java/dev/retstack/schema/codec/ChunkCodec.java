@@ -1,6 +1,10 @@
 package dev.retstack.schema.codec;
 
-/** Packs the records of one chunk into bytes and back, without loss of any field. Stateless. */
+import dev.retstack.schema.record.RecordBatch;
+
+/**
+ * Packs the records of one chunk into bytes and unpacks them, without loss of any field. Stateless.
+ */
 public interface ChunkCodec {
   /** Value of {@code Chunk.codec}. */
   String id();
@@ -16,4 +20,17 @@ public interface ChunkCodec {
    *     count} asks for
    */
   void decode(byte[] payload, int count, RecordBatch into) throws CorruptChunkException;
+
+  /**
+   * Empties a batch that is to take {@code count} records.
+   *
+   * @throws CorruptChunkException where it has no room for so many
+   */
+  static void clear(RecordBatch into, int count) throws CorruptChunkException {
+    into.clear();
+    if (count < 0 || count > into.capacity()) {
+      throw new CorruptChunkException(
+          "record count " + count + " is outside 0 to " + into.capacity() + ", the batch's room");
+    }
+  }
 }

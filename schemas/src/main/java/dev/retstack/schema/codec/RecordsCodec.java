@@ -1,11 +1,13 @@
 package dev.retstack.schema.codec;
 
+import dev.retstack.schema.record.RecordBatch;
+
 /**
  * Codec {@code records}: the Avro binary form of {@code TraceRecords}, which any Avro client reads.
- * Written and read by hand, field by field, since it is made millions of times a second.
+ * It is written and read by hand, field by field, because this happens millions of times a second.
  *
- * <p>An array in Avro is blocks of a count and so many items, ended by a block of count 0; this
- * codec writes all records as one block and reads nothing else.
+ * <p>An array in Avro is a row of blocks: a count, then as many items; a block of count 0 ends it.
+ * This codec writes all records as one block, and reads nothing else.
  */
 public final class RecordsCodec implements ChunkCodec {
   /** Longest record: kind 1, time 10, depth 5, four addresses of 10. */
@@ -42,8 +44,7 @@ public final class RecordsCodec implements ChunkCodec {
 
   @Override
   public void decode(byte[] payload, int count, RecordBatch into) throws CorruptChunkException {
-    into.clear();
-    Codecs.checkCount(count, into);
+    ChunkCodec.clear(into, count);
     ByteSource source = new ByteSource(payload, 0, payload.length);
     if (count > 0) {
       long stated = source.zigzag();
@@ -52,7 +53,7 @@ public final class RecordsCodec implements ChunkCodec {
       }
       if (source.remaining() / RECORD_BYTES_MIN < count) {
         throw new CorruptChunkException(
-            count + " records cannot stand in " + source.remaining() + " bytes");
+            count + " records do not fit in " + source.remaining() + " bytes");
       }
     }
     for (int i = 0; i < count; i++) {
@@ -77,6 +78,6 @@ public final class RecordsCodec implements ChunkCodec {
     if (source.varint() != 0) {
       throw new CorruptChunkException("more records follow the " + count + " that were announced");
     }
-    Codecs.checkEnd(source);
+    source.checkEnd();
   }
 }

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 
-/** Bytes compressed by zstd as one frame (RFC 8878), for those who keep its size themselves. */
+/** Bytes compressed by zstd as one frame (RFC 8878), for callers that keep the size themselves. */
 public final class ZstdBytes {
   private static final int LEVEL = 1;
 

@@ -1,9 +1,9 @@
 package dev.retstack.schema.codec;
 
 /**
- * Checks the outer form of a zstd frame (RFC 8878, 3.1.1) more strictly than the library, which
- * ignores unused bits and takes any number of frames, skippable ones too: bytes must be exactly one
- * frame without a dictionary, and every block must end inside it.
+ * Checks the outer form of a zstd frame (RFC 8878, 3.1.1): the bytes must be exactly one frame
+ * without a dictionary, and every block must end inside it. This is own code because the library
+ * ignores unused bits, and accepts several frames and skippable ones.
  *
  * <pre>
  *  magic      4  28 b5 2f fd

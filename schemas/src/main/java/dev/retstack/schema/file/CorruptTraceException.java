@@ -2,7 +2,7 @@ package dev.retstack.schema.file;
 
 import java.io.IOException;
 
-/** A file that is not a recorded trace, or was changed since it was recorded. */
+/** A file that is not a recorded trace, or that was changed after it was recorded. */
 public final class CorruptTraceException extends IOException {
   private static final long serialVersionUID = 1;
 

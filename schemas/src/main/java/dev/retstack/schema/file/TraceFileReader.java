@@ -4,7 +4,7 @@ import com.github.luben.zstd.Zstd;
 import com.github.luben.zstd.ZstdException;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.TraceSeal;
-import dev.retstack.schema.codec.Chunks;
+import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.ZstdFrame;
 import dev.retstack.schema.wire.AvroGuard;
@@ -16,17 +16,25 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.zip.CRC32C;
 import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.io.BinaryDecoder;
 import org.apache.avro.io.DecoderFactory;
 import org.apache.avro.specific.SpecificDatumReader;
 
 /**
- * Reads a recorded trace from front to back and believes nothing in it. A file that was cut off is
- * read up to the cut, and {@link #truncated()} says so; a file that is not a trace, or was changed,
- * gives a {@link CorruptTraceException} at the change or, at the latest, at the seal: so entries
- * are vouched for only once {@link #next()} has returned null. Memory stays below four times the
- * file's size or 64 MiB, whichever is more. For one thread.
+ * Reads a recorded trace from front to back and trusts nothing in it. For one thread.
+ *
+ * <ul>
+ *   <li>A file that was cut off is read up to the cut, and {@link #truncated()} says so.
+ *   <li>A file that is not a trace, or was changed, gives a {@link CorruptTraceException} at the
+ *       change, or at the seal at the latest. So entries are certain only after {@link #next()} has
+ *       returned null.
+ *   <li>Memory stays below four times the file's size or 64 MiB, whichever is more.
+ * </ul>
+ *
+ * <p>This is own code because Avro's {@code DataFileReader} keeps none of these promises: it trusts
+ * the sizes in a block, and it cannot tell a cut file from a changed one.
  */
 public final class TraceFileReader implements Closeable {
   static {
@@ -126,7 +134,7 @@ public final class TraceFileReader implements Closeable {
             at,
             "not a trace that this version knows: header byte expected 0x%02x, received 0x%02x;"
                     .formatted(expected, b)
-                + " where another version wrote it, record it again");
+                + " if another version wrote it, record it again");
       }
     }
     if (in.take(TraceFormat.SYNC_BYTES) < TraceFormat.SYNC_BYTES) {
@@ -299,5 +307,89 @@ public final class TraceFileReader implements Closeable {
 
   private CorruptTraceException corrupt(long offset, String what) {
     return new CorruptTraceException(file, offset, what);
+  }
+
+  /** A file read once from front to back, with offset and running CRC-32C of what was taken. */
+  private static final class TraceInput implements Closeable {
+    private static final int FIRST_BYTES = 1 << 16;
+
+    private final InputStream in;
+    private final byte[] buffer = new byte[1 << 16];
+    private int at;
+    private int limit;
+    private final CRC32C crc = new CRC32C();
+    private long offset;
+    private byte[] bytes = new byte[FIRST_BYTES];
+
+    TraceInput(InputStream in) {
+      this.in = in;
+    }
+
+    /** Bytes taken so far. */
+    long offset() {
+      return offset;
+    }
+
+    /** CRC-32C of the bytes taken so far. */
+    long crc32c() {
+      return crc.getValue();
+    }
+
+    /** Takes one byte, 0 to 255; -1 at the end. */
+    int read() throws IOException {
+      if (at == limit && !fill()) {
+        return -1;
+      }
+      int b = buffer[at++] & 0xff;
+      crc.update(b);
+      offset++;
+      return b;
+    }
+
+    /**
+     * Takes up to {@code count} bytes into {@link #bytes()}; memory grows with what really comes.
+     *
+     * @return how many came; fewer than {@code count} only at the end of the file
+     */
+    int take(int count) throws IOException {
+      int taken = 0;
+      while (taken < count && (at < limit || fill())) {
+        int more = Math.min(count - taken, limit - at);
+        if (taken + more > bytes.length) {
+          bytes = Arrays.copyOf(bytes, (int) Math.min(2L * bytes.length, count));
+        }
+        System.arraycopy(buffer, at, bytes, taken, more);
+        at += more;
+        taken += more;
+      }
+      crc.update(bytes, 0, taken);
+      offset += taken;
+      return taken;
+    }
+
+    /** What {@link #take} filled; valid up to the next call. */
+    byte[] bytes() {
+      return bytes;
+    }
+
+    private boolean fill() throws IOException {
+      at = 0;
+      limit = Math.max(in.read(buffer), 0);
+      return limit > 0;
+    }
+
+    @Override
+    public void close() throws IOException {
+      in.close();
+    }
+  }
+
+  /** The file ended inside something. Never leaves the package. */
+  private static final class CutOffException extends Exception {
+    private static final long serialVersionUID = 1;
+
+    CutOffException(String inside) {
+      super(inside);
+    }
   }
 }

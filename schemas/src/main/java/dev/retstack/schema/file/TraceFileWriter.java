@@ -4,11 +4,12 @@ import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.TraceSeal;
-import dev.retstack.schema.codec.Chunks;
+import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.AvroGuard;
 import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
+import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
@@ -17,6 +18,7 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.zip.CRC32C;
 import org.apache.avro.file.CodecFactory;
 import org.apache.avro.file.DataFileWriter;
 import org.apache.avro.io.BinaryEncoder;
@@ -25,9 +27,9 @@ import org.apache.avro.specific.SpecificDatumWriter;
 
 /**
  * Writes a recorded trace: an Avro object container of {@link TraceEntry} in zstd, one block per
- * entry, each flushed to the operating system before {@code write} returns, so that a recorder
- * killed at any moment leaves a file that is readable up to there. {@link #close()} seals the file
- * with a last entry that vouches for every byte before it. Safe for use by several threads.
+ * entry. Each block has reached the operating system before {@code write} returns. So a recorder
+ * that is killed leaves a file that is readable up to there. {@link #close()} adds a seal, which
+ * proves that no byte before it has changed. Safe for use by several threads.
  */
 public final class TraceFileWriter implements Closeable {
   static {
@@ -169,6 +171,38 @@ public final class TraceFileWriter implements Closeable {
       AvroGuard.check(TraceEntry.getClassSchema(), bytes, 0, bytes.length);
     } catch (CorruptChunkException e) {
       throw new IllegalArgumentException("entry could not be read back: " + e.getMessage(), e);
+    }
+  }
+
+  /** Counts and sums the bytes that have reached the file. */
+  private static final class ChecksumOutput extends FilterOutputStream {
+    private final CRC32C crc = new CRC32C();
+    private long count;
+
+    ChecksumOutput(OutputStream out) {
+      super(out);
+    }
+
+    long count() {
+      return count;
+    }
+
+    long crc32c() {
+      return crc.getValue();
+    }
+
+    @Override
+    public void write(int b) throws IOException {
+      out.write(b);
+      crc.update(b);
+      count++;
+    }
+
+    @Override
+    public void write(byte[] bytes, int from, int length) throws IOException {
+      out.write(bytes, from, length);
+      crc.update(bytes, from, length);
+      count += length;
     }
   }
 }

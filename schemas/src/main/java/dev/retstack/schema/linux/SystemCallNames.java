@@ -15,8 +15,7 @@ import java.util.Set;
 
 /**
  * Names of system calls by number, from {@code system-calls.txt} beside this class: a line for each
- * name, a column for each table of numbers. An image says by which table its calls are numbered
- * ({@code Image.systemCalls}).
+ * name, a column for each numbering. {@code Image.systemCalls} says which numbering an image has.
  */
 public final class SystemCallNames {
   private static final String RESOURCE = "system-calls.txt";

@@ -1,2 +1,2 @@
-/** What both sides know of Linux: names of system calls. */
+/** What both sides of Kafka know of Linux: the names of system calls. */
 package dev.retstack.schema.linux;

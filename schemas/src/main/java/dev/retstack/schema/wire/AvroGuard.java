@@ -1,15 +1,27 @@
 package dev.retstack.schema.wire;
 
 import dev.retstack.schema.codec.CorruptChunkException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import org.apache.avro.Schema;
 import org.apache.avro.util.ClassSecurityValidator;
 
 /**
- * Stands before Avro's decoder. Avro trusts lengths it reads and throws many kinds of exceptions;
- * so bytes that nobody vouches for are walked first, without allocation: every number in range and
- * in its shortest form, every length inside the bytes, every union branch and enum symbol known,
- * every string valid UTF-8, nothing left over, and the objects that will come of it within a
- * budget. What passes decodes.
+ * Checks bytes from outside before Avro's decoder reads them. What passes decodes.
+ *
+ * <p>This is own code because Avro's decoder has no such check. It trusts the lengths that it
+ * reads, makes objects of any size, and throws many kinds of exceptions. The guard walks the bytes
+ * without allocation and requires:
+ *
+ * <ul>
+ *   <li>every number is in range and in its shortest form
+ *   <li>every length ends inside the bytes
+ *   <li>every union branch and enum symbol is known
+ *   <li>every string is valid UTF-8
+ *   <li>nothing is left over
+ *   <li>the objects that will come of it stay below {@link #HEAP_BYTES_MAX}
+ * </ul>
  *
  * <p>Initialising this class also tells Avro that this project's generated classes may be made from
  * data, which it refuses by default since 1.12 ({@code org.apache.avro.SERIALIZABLE_PACKAGES}).
@@ -190,5 +202,30 @@ public final class AvroGuard {
 
   private CorruptChunkException refused(String what) {
     return new CorruptChunkException("Avro data at byte " + at + ": " + what);
+  }
+
+  /**
+   * Strict UTF-8: Java's string constructor replaces what is malformed, which would hide a change.
+   */
+  private static final class Utf8 {
+    private Utf8() {}
+
+    static boolean isValid(byte[] bytes, int from, int to) {
+      for (int i = from; i < to; i++) {
+        if (bytes[i] < 0) {
+          return decodes(bytes, i, to);
+        }
+      }
+      return true;
+    }
+
+    private static boolean decodes(byte[] bytes, int from, int to) {
+      try {
+        var _ = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes, from, to - from));
+        return true;
+      } catch (CharacterCodingException e) {
+        return false;
+      }
+    }
   }
 }

@@ -91,7 +91,7 @@ public final class ConfluentFrame {
               + id
               + " ("
               + received
-              + "); a topic that another version wrote is left alone with another --prefix");
+              + "); if another version wrote this topic, use another --prefix");
     }
     AvroGuard.check(reader, message, HEADER_BYTES, message.length);
     try {

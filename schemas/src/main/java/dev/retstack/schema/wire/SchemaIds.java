@@ -24,8 +24,8 @@ import org.apache.avro.Schema;
 import org.apache.avro.SchemaNormalization;
 
 /**
- * Ids of schemas without a registry: the id is made of the schema itself, so every process gives
- * the same schema the same number.
+ * Ids of schemas without a registry. The id is computed from the schema, so every process gives the
+ * same schema the same number.
  *
  * <p>id = first four bytes, big-endian, of the SHA-256 of the schema's parsing canonical form (Avro
  * specification), with the top bit cleared.

@@ -1,11 +1,11 @@
 package dev.retstack.schema.wire;
 
 /**
- * Text for people, of which some comes from others: names of programs, cores and sessions. What a
- * terminal, an editor or a log reader would obey instead of show (escapes, controls, what turns the
- * writing direction or has no width, half characters) is shown: {@code \x1b}, {@code \u202e}.
- * Inside a JSON string that stays the same text, since only what JSON lets stand as it is comes out
- * as {@code \}{@code u}.
+ * Makes text visible that may contain foreign text: names of programs, cores and sessions. A
+ * terminal, an editor or a log reader obeys some characters instead of showing them: escapes,
+ * controls, changes of the writing direction, characters without width, half characters. These are
+ * escaped: {@code \x1b}, {@code \u202e}. Inside a JSON string they stay the same text, because
+ * every character that JSON allows unescaped is written as {@code \}{@code u}.
  */
 public final class Visible {
   private Visible() {}

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.TraceRecords;
-import dev.retstack.schema.codec.Chunks;
-import dev.retstack.schema.codec.Codecs;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.chunk.Chunks;
+import dev.retstack.schema.chunk.Codecs;
+import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.wire.AvroGuard;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.SchemaIds;

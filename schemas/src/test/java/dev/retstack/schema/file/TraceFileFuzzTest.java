@@ -6,7 +6,7 @@ import dev.retstack.schema.Mutations;
 import dev.retstack.schema.Samples;
 import dev.retstack.schema.Seeds;
 import dev.retstack.schema.TraceEntry;
-import dev.retstack.schema.codec.Codecs;
+import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.codec.RecordsCodec;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;

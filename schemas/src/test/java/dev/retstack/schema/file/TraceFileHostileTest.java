@@ -10,7 +10,7 @@ import dev.retstack.schema.Samples;
 import dev.retstack.schema.Symbol;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.TraceSeal;
-import dev.retstack.schema.codec.Codecs;
+import dev.retstack.schema.chunk.Codecs;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

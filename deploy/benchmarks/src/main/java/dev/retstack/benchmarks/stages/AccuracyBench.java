@@ -1,5 +1,7 @@
 package dev.retstack.benchmarks.stages;
 
+import dev.retstack.benchmarks.measure.Measure;
+import dev.retstack.benchmarks.measure.Rounds;
 import dev.retstack.simulation.Accuracy;
 import java.util.ArrayList;
 import java.util.List;

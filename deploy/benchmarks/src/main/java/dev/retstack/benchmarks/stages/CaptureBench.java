@@ -1,5 +1,7 @@
 package dev.retstack.benchmarks.stages;
 
+import dev.retstack.benchmarks.measure.Measure;
+import dev.retstack.benchmarks.measure.Rounds;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
@@ -7,7 +9,7 @@ import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.ActiveConvention;
 import dev.retstack.fleet.loader.CallSite;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

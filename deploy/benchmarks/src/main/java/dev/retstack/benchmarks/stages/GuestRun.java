@@ -1,13 +1,14 @@
 package dev.retstack.benchmarks.stages;
 
-import dev.retstack.cli.CommandException;
+import dev.retstack.benchmarks.measure.CpuTime;
+import dev.retstack.cli.command.CommandException;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreEnding;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.schema.CoreEnd;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.List;
 import java.util.function.Consumer;
 

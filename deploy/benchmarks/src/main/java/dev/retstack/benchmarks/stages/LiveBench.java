@@ -1,9 +1,12 @@
 package dev.retstack.benchmarks.stages;
 
-import dev.retstack.benchmarks.stages.CpuShares.Part;
-import dev.retstack.cli.FileTrouble;
-import dev.retstack.cli.Shutdown;
-import dev.retstack.cli.Terminal;
+import dev.retstack.benchmarks.measure.CpuShares;
+import dev.retstack.benchmarks.measure.CpuShares.Part;
+import dev.retstack.benchmarks.measure.Measure;
+import dev.retstack.benchmarks.measure.Rounds;
+import dev.retstack.cli.command.FileTrouble;
+import dev.retstack.cli.command.Shutdown;
+import dev.retstack.cli.command.Terminal;
 import dev.retstack.cli.fleet.FleetRun;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.fleet.CoreResult;
@@ -14,7 +17,7 @@ import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.publish.ChunkSink;
-import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.service.Pipeline;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -1,12 +1,13 @@
 package dev.retstack.benchmarks.stages;
 
-import dev.retstack.fleet.control.TraceSettings;
+import dev.retstack.benchmarks.measure.Measure;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.PatchSite;
+import dev.retstack.fleet.settings.TraceSettings;
 import it.unimi.dsi.fastutil.bytes.ByteList;
 import java.nio.file.Files;
 import java.nio.file.Path;

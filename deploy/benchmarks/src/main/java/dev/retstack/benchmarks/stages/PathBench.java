@@ -1,23 +1,26 @@
 package dev.retstack.benchmarks.stages;
 
+import dev.retstack.benchmarks.measure.CpuTime;
+import dev.retstack.benchmarks.measure.Measure;
+import dev.retstack.benchmarks.measure.Rounds;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.graph.aggregate.ApplyResult;
-import dev.retstack.graph.aggregate.GraphLimits;
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.aggregate.ImageInfo;
-import dev.retstack.graph.reconstruct.ImageTraits;
+import dev.retstack.graph.input.ApplyResult;
+import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.input.ImageTraits;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.ClockUnit;
+import dev.retstack.schema.chunk.Chunks;
+import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.codec.ChunkCodec;
-import dev.retstack.schema.codec.Chunks;
-import dev.retstack.schema.codec.Codecs;
 import dev.retstack.schema.codec.CorruptChunkException;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.service.PipelineConfig;
-import dev.retstack.service.reconstruct.ChunkApplier;
+import dev.retstack.service.partition.ChunkApplier;
 import java.util.ArrayList;
 import java.util.List;
 

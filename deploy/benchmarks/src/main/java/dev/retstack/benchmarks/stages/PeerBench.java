@@ -1,5 +1,7 @@
 package dev.retstack.benchmarks.stages;
 
+import dev.retstack.benchmarks.measure.Measure;
+import dev.retstack.benchmarks.measure.Rounds;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;

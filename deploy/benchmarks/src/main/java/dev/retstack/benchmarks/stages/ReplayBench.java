@@ -1,7 +1,10 @@
 package dev.retstack.benchmarks.stages;
 
-import dev.retstack.cli.Shutdown;
-import dev.retstack.cli.Terminal;
+import dev.retstack.benchmarks.measure.CpuTime;
+import dev.retstack.benchmarks.measure.Measure;
+import dev.retstack.benchmarks.measure.Rounds;
+import dev.retstack.cli.command.Shutdown;
+import dev.retstack.cli.command.Terminal;
 import dev.retstack.cli.fleet.FleetRun;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
@@ -12,6 +15,7 @@ import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.publish.FileChunkSink;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.service.replay.TraceReplay;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -39,7 +43,10 @@ public final class ReplayBench {
     for (int round = -2; round < rounds; round++) { // the first two warm up
       long cpuBefore = CpuTime.ofThisProcess();
       long start = System.nanoTime();
-      long seen = TraceReplay.read(file, TraceReplay.Progress.SILENT).state().report().records();
+      long seen =
+          ReportBuilder.of(TraceReplay.read(file, TraceReplay.Progress.SILENT).state())
+              .build()
+              .records();
       long nanos = System.nanoTime() - start;
       if (seen != records) {
         throw new IllegalStateException(records + " records went in, " + seen + " came out");

@@ -1,20 +1,24 @@
 package dev.retstack.benchmarks.stages;
 
-import dev.retstack.cli.Benchmarks;
-import dev.retstack.cli.CommandException;
-import dev.retstack.cli.Shutdown;
-import dev.retstack.cli.Terminal;
+import dev.retstack.benchmarks.measure.Measure;
+import dev.retstack.benchmarks.measure.MeasureTable;
+import dev.retstack.benchmarks.measure.MemoryWatch;
+import dev.retstack.cli.bench.BenchOptions;
+import dev.retstack.cli.bench.BenchOptions.Stage;
+import dev.retstack.cli.bench.Benchmarks;
 import dev.retstack.cli.broker.BrokerProcess;
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.command.DataFolder;
+import dev.retstack.cli.command.Output;
+import dev.retstack.cli.command.Shutdown;
+import dev.retstack.cli.command.Terminal;
+import dev.retstack.cli.fleet.GuestImages;
 import dev.retstack.cli.kafka.KafkaLink;
-import dev.retstack.cli.option.BenchOptions;
-import dev.retstack.cli.option.BenchOptions.Stage;
-import dev.retstack.cli.option.DataFolder;
-import dev.retstack.cli.option.GuestImages;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.probe.NativeLibrary;
-import dev.retstack.schema.codec.Codecs;
+import dev.retstack.fleet.probe.nativec.NativeLibrary;
+import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
@@ -107,7 +111,7 @@ public final class Stages implements Benchmarks {
         measures.addAll(state(count));
       }
     }
-    MeasureTable.print(terminal.out(), wanted.format(), measures);
+    Output.write(terminal.out(), wanted.format(), MeasureTable.document(measures));
   }
 
   private List<Measure> path(LoadedImage image, long w200) throws CorruptChunkException {

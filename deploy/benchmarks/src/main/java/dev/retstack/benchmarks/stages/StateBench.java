@@ -1,11 +1,16 @@
 package dev.retstack.benchmarks.stages;
 
+import dev.retstack.benchmarks.measure.Measure;
+import dev.retstack.benchmarks.measure.MemberProcess;
+import dev.retstack.benchmarks.measure.MetricsPage;
+import dev.retstack.benchmarks.measure.ProcFiles;
+import dev.retstack.benchmarks.measure.Rounds;
 import dev.retstack.cli.broker.BrokerProcess;
 import dev.retstack.schema.Image;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.wire.Topics;
-import dev.retstack.service.ingest.KafkaSettings;
-import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.TopicAdmin;
 import dev.retstack.service.replay.TraceProducer;
 import java.io.IOException;
 import java.nio.file.Path;

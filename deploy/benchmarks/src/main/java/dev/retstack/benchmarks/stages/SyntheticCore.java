@@ -5,9 +5,9 @@ import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.Symbol;
-import dev.retstack.schema.codec.Chunks;
-import dev.retstack.schema.codec.Codecs;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.chunk.Chunks;
+import dev.retstack.schema.chunk.Codecs;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;
 

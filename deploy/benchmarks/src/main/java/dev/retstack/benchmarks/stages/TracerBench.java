@@ -1,13 +1,14 @@
 package dev.retstack.benchmarks.stages;
 
-import dev.retstack.fleet.control.TraceSettings;
-import dev.retstack.fleet.control.Tracer;
+import dev.retstack.benchmarks.measure.Measure;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.schema.codec.Codecs;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.fleet.settings.Tracer;
+import dev.retstack.schema.chunk.Codecs;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.List;
 
 /**

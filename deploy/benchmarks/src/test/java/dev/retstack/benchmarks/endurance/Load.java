@@ -2,9 +2,9 @@ package dev.retstack.benchmarks.endurance;
 
 import dev.retstack.benchmarks.stages.SyntheticCore;
 import dev.retstack.schema.Image;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.wire.Topics;
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.replay.TraceProducer;
 import java.io.IOException;
 import java.util.ArrayList;

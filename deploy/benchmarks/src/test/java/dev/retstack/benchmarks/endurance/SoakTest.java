@@ -2,9 +2,9 @@ package dev.retstack.benchmarks.endurance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.benchmarks.stages.MemberProcess;
-import dev.retstack.benchmarks.stages.MetricsPage;
-import dev.retstack.benchmarks.stages.ProcFiles;
+import dev.retstack.benchmarks.measure.MemberProcess;
+import dev.retstack.benchmarks.measure.MetricsPage;
+import dev.retstack.benchmarks.measure.ProcFiles;
 import dev.retstack.cli.broker.BrokerProcess;
 import dev.retstack.schema.wire.Topics;
 import java.io.PrintWriter;
@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class SoakTest {
   private static final double MINUTES =
-      Double.parseDouble(System.getProperty("retstack.soak.minutes", "0.15"));
+      Double.parseDouble(System.getProperty("retstack.soak.minutes", "0.05"));
 
   private static final int RECORDS = 16_384;
   private static final int PARTITIONS = 4;

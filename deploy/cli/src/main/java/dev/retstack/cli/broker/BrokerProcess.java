@@ -11,10 +11,13 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * An {@link EmbeddedBroker} in a JVM of its own. The child lives as long as its standard input is
- * open: when this process ends, in whatever way, the kernel closes the pipe and the child stops.
+ * An {@link EmbeddedBroker} in a separate JVM. The child lives while its standard input is open:
+ * when this process ends in any way, the kernel closes the pipe and the child stops.
  */
 public final class BrokerProcess implements AutoCloseable {
+  /** Name of the log file in the broker's folder. */
+  public static final String LOG = "broker.log";
+
   /** Hidden option of {@code retstack broker}: stop when standard input closes. */
   public static final String CHILD_OPTION = "--until-stdin-closes";
 
@@ -39,7 +42,7 @@ public final class BrokerProcess implements AutoCloseable {
    */
   public static BrokerProcess start(Path dir, int port) throws IOException, InterruptedException {
     Files.createDirectories(dir);
-    Path log = dir.resolve(BrokerFiles.LOG);
+    Path log = dir.resolve(LOG);
     Process process =
         new ProcessBuilder(command(dir, port))
             .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()))

@@ -1,6 +1,6 @@
 package dev.retstack.cli.broker;
 
-import dev.retstack.cli.FileTrouble;
+import dev.retstack.cli.command.FileTrouble;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -10,6 +10,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import kafka.server.KafkaConfig;
@@ -20,14 +21,21 @@ import org.apache.kafka.metadata.storage.Formatter;
 import org.apache.kafka.server.common.MetadataVersion;
 
 /**
- * One Kafka node inside this JVM, broker and controller at once, reachable on loopback only. Its
- * data stay in the folder: a broker started there again serves what the last one held.
+ * One Kafka node inside this JVM: broker and controller in one, reachable on loopback only. Its
+ * data stays in the folder. A broker that is started there again serves it.
  *
- * <p>Tests use it as it is. The command runs it as a child ({@link BrokerProcess}), so that its
- * crashes and collections stay apart from the pipeline's.
+ * <p>Tests use it directly. The command runs it as a child ({@link BrokerProcess}), so that its
+ * crashes and garbage collections do not touch the pipeline.
  */
 public final class EmbeddedBroker implements AutoCloseable {
   private static final String FORMATTED = "meta.properties";
+
+  private static final int NODE_ID = 1;
+  private static final String HOST = "127.0.0.1";
+  private static final String CONTROLLER_LISTENER = "CONTROLLER";
+
+  /** Largest Kafka record: well above the largest chunk. */
+  private static final int MESSAGE_BYTES_MAX = 8 << 20;
 
   private final KafkaRaftServer server;
   private final String bootstrap;
@@ -79,20 +87,58 @@ public final class EmbeddedBroker implements AutoCloseable {
     int listenPort = claim(port);
     format(data, scram);
     try {
-      Map<String, String> settings = BrokerSettings.of(data, listenPort, claim(0));
+      Map<String, String> settings = settings(data, listenPort, claim(0));
       settings.putAll(more);
       KafkaConfig config = KafkaConfig.apply(settings, /* doLog= */ false);
       KafkaRaftServer server = new KafkaRaftServer(config, Time.SYSTEM);
       server.startup();
-      return new EmbeddedBroker(server, BrokerSettings.HOST + ":" + listenPort, lock);
+      return new EmbeddedBroker(server, HOST + ":" + listenPort, lock);
     } catch (RuntimeException e) {
       throw notStarted(data, e);
     }
   }
 
+  /** Kafka's settings for one node that is broker and controller at once, on loopback only. */
+  private static Map<String, String> settings(Path logDir, int port, int controllerPort) {
+    Map<String, String> settings = new HashMap<>();
+    settings.put("process.roles", "broker,controller");
+    settings.put("node.id", String.valueOf(NODE_ID));
+    // static voters: the controller's port may be another one after a restart
+    settings.put("controller.quorum.voters", NODE_ID + "@" + HOST + ":" + controllerPort);
+    settings.put("controller.listener.names", CONTROLLER_LISTENER);
+    settings.put(
+        "listeners",
+        "PLAINTEXT://%s:%d,%s://%s:%d"
+            .formatted(HOST, port, CONTROLLER_LISTENER, HOST, controllerPort));
+    settings.put("advertised.listeners", "PLAINTEXT://%s:%d".formatted(HOST, port));
+    settings.put("listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT");
+    settings.put("inter.broker.listener.name", "PLAINTEXT");
+    settings.put("log.dirs", logDir.toString());
+    for (String topic :
+        List.of("offsets.topic", "transaction.state.log", "share.coordinator.state.topic")) {
+      settings.put(topic + ".replication.factor", "1");
+      settings.put(topic + ".num.partitions", "1");
+    }
+    settings.put("transaction.state.log.min.isr", "1");
+    settings.put("share.coordinator.state.topic.min.isr", "1");
+    settings.put("default.replication.factor", "1");
+    settings.put("min.insync.replicas", "1");
+    // a lone consumer need not wait for others to join
+    settings.put("group.initial.rebalance.delay.ms", "0");
+    // a misspelt topic is an error, not a new topic
+    settings.put("auto.create.topics.enable", "false");
+    settings.put("message.max.bytes", String.valueOf(MESSAGE_BYTES_MAX));
+    settings.put("replica.fetch.max.bytes", String.valueOf(MESSAGE_BYTES_MAX));
+    settings.put("num.network.threads", "2");
+    settings.put("num.io.threads", "4");
+    // the default of 128 MB is a quarter of the child's heap
+    settings.put("log.cleaner.dedupe.buffer.size", String.valueOf(4 << 20));
+    return settings;
+  }
+
   private static BrokerException notStarted(Path data, Throwable e) {
     return new BrokerException(
-        "kafka cannot start on %s: %s; its log beside it says more, or choose another folder with --dir"
+        "kafka cannot start on %s: %s; see its log there, or choose another folder with --dir"
             .formatted(data, FileTrouble.words(e)),
         e);
   }
@@ -145,11 +191,11 @@ public final class EmbeddedBroker implements AutoCloseable {
       new Formatter()
           .setPrintStream(
               new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8))
-          .setNodeId(BrokerSettings.NODE_ID)
+          .setNodeId(NODE_ID)
           .setClusterId(Uuid.randomUuid().toString())
           .setDirectories(List.of(data.toString()))
           .setMetadataLogDirectory(data.toString())
-          .setControllerListenerName(BrokerSettings.CONTROLLER_LISTENER)
+          .setControllerListenerName(CONTROLLER_LISTENER)
           .setReleaseVersion(MetadataVersion.LATEST_PRODUCTION)
           .setScramArguments(scram)
           .run();

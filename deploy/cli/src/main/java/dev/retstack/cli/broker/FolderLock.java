@@ -1,6 +1,6 @@
 package dev.retstack.cli.broker;
 
-import dev.retstack.cli.FileTrouble;
+import dev.retstack.cli.command.FileTrouble;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -16,9 +16,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * One broker at a time in a folder: two would write the same logs, and both would die of it. The
- * kernel holds the lock and drops it when the process is gone, in whatever way. The file says who
- * holds it, for whoever comes second.
+ * Allows one broker at a time in a folder: two would write the same logs, and both would fail. The
+ * kernel holds the lock, and drops it when the process ends in any way. The file names the owner,
+ * for the message of a second broker.
  */
 final class FolderLock implements AutoCloseable {
   /** Name of the file that is locked. */

@@ -1,2 +1,2 @@
-/** The Kafka broker that stands in where the user has none. */
+/** The Kafka broker that the command starts if the user has none. */
 package dev.retstack.cli.broker;

@@ -1,13 +1,13 @@
 package dev.retstack.cli.demo;
 
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongSet;
 
 /**
- * What a core recorded on both sides of the command that was given last: the latest records before
- * its MARK, the first ones from it on, and the functions that were entered on either side. Where a
- * core does not follow the command, the sides are those of its sending.
+ * What one core recorded before and after the last command: the latest records before its MARK, the
+ * first ones from the MARK on, and the functions entered on either side. If a core does not follow
+ * the command, the sides are before and after the command was sent.
  */
 public final class CoreRecords {
   /** Records kept of either side. */

@@ -1,6 +1,5 @@
 package dev.retstack.cli.demo;
 
-import dev.retstack.cli.option.Tables;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.isa.Isa;
@@ -13,10 +12,11 @@ import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.Report;
-import dev.retstack.service.export.AnomaliesView;
 import dev.retstack.service.export.GraphText;
-import dev.retstack.service.export.ReportView;
 import dev.retstack.service.table.Format;
+import dev.retstack.service.table.TextTable;
+import dev.retstack.service.view.AnomaliesView;
+import dev.retstack.service.view.ReportView;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.ByteOrder;
@@ -31,7 +31,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** The result of the fleet, for eyes: its ISAs, some trees, the report, every anomaly. */
+/** The result of the demo's fleet as text: its ISAs, some trees, the report, every anomaly. */
 public final class DemoText {
   private static final int FUNCTIONS = 20;
   private static final int TREE_LINES = 52;
@@ -46,33 +46,32 @@ public final class DemoText {
   }
 
   /** What ran: a line per ISA, in the order of the capability table. */
-  public void fleet(List<CoreSpec> cores, List<CoreResult> results) {
+  public void fleet(List<CoreSpec> cores, List<CoreResult> results) throws IOException {
     Map<String, CoreResult> byName = new HashMap<>();
     results.forEach(result -> byName.put(result.name(), result));
-    List<List<String>> rows = new ArrayList<>();
+    TextTable table =
+        new TextTable("ISA", "BITS", "ORDER", "CORES", "INSTRUCTIONS", "RECORDS", "CONVENTIONS");
+    int isas = 0;
     for (Isa isa : Isas.all()) {
       List<CoreSpec> own = cores.stream().filter(core -> core.image().isa().equals(isa)).toList();
       List<CoreResult> ended = own.stream().map(core -> byName.get(core.name())).toList();
       if (!own.isEmpty()) {
-        rows.add(
-            List.of(
-                isa.name(),
-                String.valueOf(isa.wordBytes() * Byte.SIZE),
-                isa.order() == ByteOrder.BIG_ENDIAN ? "big" : "little",
-                String.valueOf(own.size()),
-                "%,d".formatted(ended.stream().mapToLong(CoreResult::instructions).sum()),
-                "%,d".formatted(ended.stream().mapToLong(CoreResult::records).sum()),
-                own.stream()
-                    .map(core -> Zoo.card(core.image()).name())
-                    .distinct()
-                    .collect(Collectors.joining(" "))));
+        isas++;
+        table.row(
+            isa.name(),
+            String.valueOf(isa.wordBytes() * Byte.SIZE),
+            isa.order() == ByteOrder.BIG_ENDIAN ? "big" : "little",
+            String.valueOf(own.size()),
+            "%,d".formatted(ended.stream().mapToLong(CoreResult::instructions).sum()),
+            "%,d".formatted(ended.stream().mapToLong(CoreResult::records).sum()),
+            own.stream()
+                .map(core -> Zoo.card(core.image()).name())
+                .distinct()
+                .collect(Collectors.joining(" ")));
       }
     }
-    head("the fleet: " + cores.size() + " cores of " + rows.size() + " ISAs on the same topics");
-    Tables.text(
-        out,
-        List.of("ISA", "BITS", "ORDER", "CORES", "INSTRUCTIONS", "RECORDS", "CONVENTIONS"),
-        rows);
+    head("the fleet: " + cores.size() + " cores of " + isas + " ISAs on the same topics");
+    table.write(out);
   }
 
   /** The tree of one core for each word size and byte order. */
@@ -156,20 +155,19 @@ public final class DemoText {
       Group group = new Group(row.severity(), row.kind(), symbol(row.sample()));
       groups.computeIfAbsent(group, _ -> new ArrayList<>()).add(row);
     }
-    List<List<String>> rows = new ArrayList<>();
+    TextTable table = new TextTable("SEVERITY", "KIND", "FUNCTION", "COUNT", "CORES");
     groups.forEach(
         (group, members) -> {
           Set<String> cores = new TreeSet<>();
           members.forEach(row -> cores.add(row.sample().core()));
-          rows.add(
-              List.of(
-                  group.severity().name(),
-                  group.kind().name(),
-                  group.function(),
-                  String.valueOf(members.stream().mapToLong(AnomalySum::times).sum()),
-                  String.valueOf(cores.size())));
+          table.row(
+              group.severity().name(),
+              group.kind().name(),
+              group.function(),
+              String.valueOf(members.stream().mapToLong(AnomalySum::times).sum()),
+              String.valueOf(cores.size()));
         });
-    Tables.text(out, List.of("SEVERITY", "KIND", "FUNCTION", "COUNT", "CORES"), rows);
+    table.write(out);
     List<AnomalySum> planted =
         anomalies.stream()
             .filter(row -> row.kind() == AnomalyKind.FRAME_POINTER_MISMATCH)

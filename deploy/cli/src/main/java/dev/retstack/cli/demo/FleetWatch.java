@@ -6,7 +6,7 @@ import dev.retstack.cli.trace.ControlClient;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
-import dev.retstack.schema.codec.Chunks;
+import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
 import java.io.IOException;
@@ -24,8 +24,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
- * Gives commands to a running fleet, and reads what comes of them where everybody can read it: the
- * answers, and the records of each core, from the topics. One thread.
+ * Gives commands to a running fleet, and reads the answers and the records of each core from the
+ * topics, as any other client could. One thread.
  */
 public final class FleetWatch implements AutoCloseable {
   private static final Duration POLL = Duration.ofMillis(5);

@@ -1,9 +1,8 @@
 package dev.retstack.cli.demo;
 
-import dev.retstack.cli.CommandException;
+import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.demo.FleetWatch.Effect;
-import dev.retstack.cli.option.GuestImages;
-import dev.retstack.cli.option.Tables;
+import dev.retstack.cli.fleet.GuestImages;
 import dev.retstack.cli.trace.AnswerTable;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.FleetOptions;
@@ -11,10 +10,11 @@ import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.Symbol;
+import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.schema.Control;
 import dev.retstack.service.table.Format;
+import dev.retstack.service.table.TextTable;
 import it.unimi.dsi.fastutil.longs.LongSet;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -25,8 +25,8 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * What is traced changes while a fleet of several ISAs runs: commands through Kafka, the trees
- * before and after, what each core answered, and how long it took.
+ * Changes what a running fleet of several ISAs traces. It shows the commands, the trees before and
+ * after, what each core answered, and how long it took.
  */
 public final class LiveDemo {
   /** One per convention and more; {@code mcount}, {@code __fentry__}, nops. */
@@ -105,7 +105,7 @@ public final class LiveDemo {
     head("a function that does not exist");
     Effect refused = watch.follow(control("set-filter", "dispatch_aply"), false);
     say(refused);
-    require(!refused.answers().isAllApplied(), "the command was to be refused");
+    require(!refused.answers().isAllApplied(), "the command should have been refused");
 
     head("entries only: no return is hijacked, the caller is behind <-");
     follow("set-filter");
@@ -159,7 +159,7 @@ public final class LiveDemo {
   /** The command as it is typed, and what each core said. */
   private void say(Effect effect) throws IOException {
     out.println("$ retstack trace " + typed(effect.control()) + " --target " + TARGET);
-    AnswerTable.write(effect.answers().cores(), false, Format.TEXT, out);
+    out.print(AnswerTable.document(effect.answers().cores(), false).as(Format.TEXT));
     out.println();
     out.flush();
   }
@@ -191,35 +191,33 @@ public final class LiveDemo {
   }
 
   /** Who recorded what, before and after: the cores outside of the target go on as they were. */
-  private void table() {
-    List<List<String>> rows = new ArrayList<>();
+  private void table() throws IOException {
+    TextTable table = new TextTable("CORE", "CONVENTION", "COMMAND", "BEFORE", "AFTER");
     for (CoreSpec core : cores) {
       CoreRecords records = watch.core(core.name());
-      rows.add(
-          List.of(
-              core.name(),
-              Zoo.card(core.image()).name(),
-              records.isMarked() ? "followed" : "not meant",
-              "%d functions".formatted(records.functionsBefore().size()),
-              "%d functions".formatted(records.functionsAfter().size())));
+      table.row(
+          core.name(),
+          Zoo.card(core.image()).name(),
+          records.isMarked() ? "followed" : "not selected",
+          "%d functions".formatted(records.functionsBefore().size()),
+          "%d functions".formatted(records.functionsAfter().size()));
     }
-    Tables.text(out, List.of("CORE", "CONVENTION", "COMMAND", "BEFORE", "AFTER"), rows);
+    table.write(out);
     out.println();
     out.flush();
   }
 
-  private void latencies() {
+  private void latencies() throws IOException {
     head("how long it took, through Kafka, milliseconds from the sending");
-    List<List<String>> rows = new ArrayList<>();
+    TextTable table = new TextTable("COMMAND", "LAST ANSWER", "FIRST RECORD", "OF EVERY CORE");
     for (Effect effect : effects) {
-      rows.add(
-          List.of(
-              typed(effect.control()),
-              ms(effect.answeredMs()),
-              ms(effect.firstMs()),
-              ms(effect.everyMs())));
+      table.row(
+          typed(effect.control()),
+          ms(effect.answeredMs()),
+          ms(effect.firstMs()),
+          ms(effect.everyMs()));
     }
-    Tables.text(out, List.of("COMMAND", "LAST ANSWER", "FIRST RECORD", "OF EVERY CORE"), rows);
+    table.write(out);
     out.flush();
   }
 
@@ -243,7 +241,7 @@ public final class LiveDemo {
           "core %s entered %s".formatted(core.name(), entered));
       require(
           meant || records.functionsAfter().containsAll(records.functionsBefore()),
-          "core %s is not meant, and enters only %s".formatted(core.name(), entered));
+          "core %s is not selected, and enters only %s".formatted(core.name(), entered));
     }
   }
 

@@ -1,7 +1,7 @@
 package dev.retstack.cli.demo;
 
-import dev.retstack.cli.Shutdown;
-import dev.retstack.cli.Terminal;
+import dev.retstack.cli.command.Shutdown;
+import dev.retstack.cli.command.Terminal;
 import dev.retstack.cli.fleet.FleetRun;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.fleet.CoreSpec;
@@ -15,7 +15,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A fleet that runs in a thread of its own and follows commands, until it is stopped. */
+/** A fleet that runs in a separate thread and follows commands until it is stopped. */
 public final class LiveFleet {
   private static final long STOP_SECONDS = 60;
 

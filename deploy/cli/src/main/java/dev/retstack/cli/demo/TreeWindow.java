@@ -2,19 +2,20 @@ package dev.retstack.cli.demo;
 
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.core.ImageLayout;
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.reconstruct.ChunkMeta;
-import dev.retstack.graph.reconstruct.ClockUnit;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.graph.input.ChunkMeta;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.service.export.GraphText;
-import dev.retstack.service.reconstruct.ChunkApplier;
+import dev.retstack.service.partition.ChunkApplier;
 import java.io.IOException;
 import java.util.List;
 
 /**
- * A few records out of the middle of a core's stream as a call tree, by the code that makes every
- * other tree. Calls that began earlier are not in it; those that end later have no duration.
+ * Shows a few records from the middle of a core's stream as a call tree, with the code that makes
+ * every other tree. Calls that began earlier are not in it; calls that end later have no duration.
  */
 public final class TreeWindow {
   private TreeWindow() {}
@@ -66,7 +67,7 @@ public final class TreeWindow {
           part);
     }
     StringBuilder text = new StringBuilder();
-    GraphText.write(state.trees(), List.of(), text);
+    GraphText.write(ReportBuilder.of(state).trees(), List.of(), text);
     return text.toString().lines().filter(line -> !line.startsWith("#")).limit(lines).toList();
   }
 }

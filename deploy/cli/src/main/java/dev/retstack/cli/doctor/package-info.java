@@ -1,2 +1,2 @@
-/** Checks of this machine: what is there, what is missing, how to mend it. */
+/** Checks of this machine: what is there, what is missing, how to fix it. */
 package dev.retstack.cli.doctor;

@@ -1,19 +1,15 @@
 package dev.retstack.cli.fleet;
 
-import dev.retstack.cli.CommandException;
-import dev.retstack.cli.FileTrouble;
-import dev.retstack.cli.Terminal;
-import dev.retstack.cli.option.CoreGroup;
-import dev.retstack.cli.option.GuestImages;
-import dev.retstack.cli.option.LinePrefixStream;
-import dev.retstack.cli.option.ProgramOptions;
-import dev.retstack.cli.option.TraceOptions;
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.command.FileTrouble;
+import dev.retstack.cli.command.Ranges;
+import dev.retstack.cli.command.Terminal;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.linux.LinuxOptions;
-import dev.retstack.fleet.loader.ElfFormatException;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.schema.wire.Visible;
 import java.io.IOException;
 import java.io.InputStream;
@@ -25,7 +21,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Which cores run: a core is named after its image and numbered, {@code zoo-riscv64-mcount-0}. */
+/**
+ * Makes the cores of a fleet. A core is named after its image and numbered: {@code
+ * zoo-riscv64-mcount-0}.
+ */
 public final class CoreSpecs {
   private CoreSpecs() {}
 
@@ -68,10 +67,10 @@ public final class CoreSpecs {
   }
 
   private static void requireFew(long cores) {
-    if (cores > CoreGroup.CORES_MAX) {
+    if (cores > Ranges.CORES_MAX) {
       throw CommandException.usage(
           "%,d cores in all: a fleet has %,d at most; start several with --session"
-              .formatted(cores, CoreGroup.CORES_MAX));
+              .formatted(cores, Ranges.CORES_MAX));
     }
   }
 

@@ -1,9 +1,9 @@
 package dev.retstack.cli.fleet;
 
-import dev.retstack.cli.ExitCode;
-import dev.retstack.cli.Shutdown;
-import dev.retstack.cli.Terminal;
-import dev.retstack.cli.option.IsolateOptions;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.ProgressLine;
+import dev.retstack.cli.command.Shutdown;
+import dev.retstack.cli.command.Terminal;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.Fleet;
@@ -12,11 +12,10 @@ import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.control.ControlChannel;
 import dev.retstack.fleet.isolate.IsolateListener;
 import dev.retstack.fleet.isolate.IsolatedFleet;
-import dev.retstack.fleet.isolate.ProcessDeath;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.publish.SinkWaits;
 import dev.retstack.schema.CoreEnd;
-import dev.retstack.schema.codec.EndDetail;
+import dev.retstack.schema.record.EndDetail;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -25,8 +24,8 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * One run of a fleet in the calling thread. When the process is told to stop meanwhile, every core
- * ends in order with its last chunk, and only then are the parts closed that were started before.
+ * One run of a fleet in the calling thread. If the process is told to stop meanwhile, every core
+ * ends in order with its last chunk. Only then are the parts closed that were started before.
  */
 public final class FleetRun {
   /** Shorter waits are the usual course of things. */
@@ -137,7 +136,7 @@ public final class FleetRun {
     double seconds = waits.nanos() / 1e9;
     if (seconds >= WORTH_TELLING_SECONDS) {
       terminal.note(
-          "cores stood still %,d times, %.1f s in all, since their chunks were not taken at once"
+          "cores waited %,d times, %.1f s in all, because their chunks were not taken at once"
               .formatted(waits.times(), seconds));
     }
   }
@@ -167,7 +166,7 @@ public final class FleetRun {
       }
       if (result.abandoned() > 0) {
         terminal.note(
-            "core %s: %,d calls of abandoned coroutines forgotten: should they return, no record"
+            "core %s: %,d calls of abandoned coroutines dropped: if they return, there is no record"
                     .formatted(result.name(), result.abandoned())
                 + " tells");
       }
@@ -212,7 +211,7 @@ public final class FleetRun {
     cores.forEach(
         (why, names) ->
             terminal.note(
-                "the last chunks of %s%s are not delivered: %s"
+                "the last chunks of %s%s were not delivered: %s"
                     .formatted(
                         String.join(", ", names.subList(0, Math.min(NAMED, names.size()))),
                         names.size() > NAMED ? " and %,d more".formatted(names.size() - NAMED) : "",

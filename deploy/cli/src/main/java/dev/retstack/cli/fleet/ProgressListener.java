@@ -1,11 +1,12 @@
 package dev.retstack.cli.fleet;
 
+import dev.retstack.cli.command.ProgressLine;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.FleetListener;
 import dev.retstack.fleet.FleetProgress;
 import java.time.Duration;
 
-/** Shows how a fleet does on the progress line, and passes everything on. */
+/** Shows the state of a fleet on the progress line, and passes every event on. */
 class ProgressListener implements FleetListener {
   /** So many that it is of interest how fast they start. */
   private static final int MANY = 100;
@@ -43,7 +44,7 @@ class ProgressListener implements FleetListener {
   }
 
   private static String standing(int cores) {
-    return cores == 0 ? "" : ", %d stand still until theirs are taken".formatted(cores);
+    return cores == 0 ? "" : ", %d wait until theirs are taken".formatted(cores);
   }
 
   @Override

@@ -1,2 +1,2 @@
-/** Runs fleets of cores for the verbs that emulate: what to run, progress, closing words. */
+/** What runs and how: images, programs and cores as options, and the run of a fleet. */
 package dev.retstack.cli.fleet;

@@ -6,7 +6,7 @@ import com.typesafe.config.ConfigOrigin;
 import com.typesafe.config.ConfigUtil;
 import com.typesafe.config.ConfigValue;
 import com.typesafe.config.ConfigValueType;
-import dev.retstack.cli.option.TraceOptions;
+import dev.retstack.cli.fleet.TraceOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,8 +18,8 @@ import java.util.TreeMap;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * Turns the keys of an object into words of a command line, and lets each word's option say what is
- * wrong with it. Files are relative to the file in which they are named.
+ * Turns the keys of an object into words of a command line. Each word is checked by its option,
+ * which says what is wrong. File names are relative to the file that has them.
  */
 final class ArgumentReader {
   /** The option whose texts are files or names of the zoo. */

@@ -1,21 +1,28 @@
 package dev.retstack.cli.fleetfile;
 
-import dev.retstack.cli.Terminal;
+import dev.retstack.cli.command.Terminal;
 import dev.retstack.cli.fleet.CoreSpecs;
-import dev.retstack.cli.option.FleetOption;
-import dev.retstack.cli.option.ProgramOptions;
-import dev.retstack.cli.option.RunOptions;
+import dev.retstack.cli.fleet.ProgramOptions;
+import dev.retstack.cli.fleet.RunOptions;
 import dev.retstack.fleet.CoreSpec;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** Which cores run, and how: by options, or by a fleet file. */
+/** Which cores run, and how: from options, or from a fleet file. */
 public final class CoreChoice {
-  @Mixin private FleetOption fleet;
+  @Option(
+      names = "--fleet",
+      paramLabel = "FILE",
+      description =
+          "Run the cores of a fleet file, see \"retstack fleet --help\". fleet.conf is the"
+              + " example of the checkout. Options of the whole fleet win over the file; options of"
+              + " cores stand in the file.")
+  private String fleet;
 
   @Mixin private ProgramOptions program;
 
@@ -35,7 +42,7 @@ public final class CoreChoice {
 
   /** True where the user named an image or a file. */
   public boolean isMade() {
-    return fleet.file() != null || !program.images().isEmpty();
+    return fleet != null || !program.images().isEmpty();
   }
 
   /** How the fleet runs as far as the command line says, for what needs no cores. */
@@ -50,13 +57,13 @@ public final class CoreChoice {
    * @throws ParameterException where options of cores stand beside a file
    */
   public Chosen choose(CommandSpec command, Terminal terminal) {
-    if (fleet.file() == null) {
+    if (fleet == null) {
       run.check();
       return new Chosen(CoreSpecs.of(program, terminal), run);
     }
     List<OptionSpec> given = command.commandLine().getParseResult().matchedOptions();
     refuseBeside(command, given);
-    FleetPlan plan = FleetFile.read(fleet.file());
+    FleetFile.Plan plan = FleetFile.read(fleet);
     List<String> words = new ArrayList<>(plan.words());
     for (OptionSpec option : given) {
       FleetFile.OF_FLEET.find(OptionKeys.key(option)).ifPresent(_ -> words.addAll(words(option)));
@@ -72,14 +79,14 @@ public final class CoreChoice {
       if (FleetFile.OF_CORES.find(OptionKeys.key(option)).isPresent()) {
         throw new ParameterException(
             command.commandLine(),
-            "%s beside --fleet: say %s = ... in the file, in defaults or for a group"
+            "%s cannot be used with --fleet: write %s = ... in the file, in defaults or in a group"
                 .formatted(option.longestName(), OptionKeys.key(option)));
       }
     }
     if (!program.rest().isEmpty()) {
       throw new ParameterException(
           command.commandLine(),
-          "'%s' beside --fleet: say arg = [...] in the file"
+          "'%s' cannot be used with --fleet: write arg = [...] in the file"
               .formatted(String.join(" ", program.rest())));
     }
   }

@@ -1,14 +1,19 @@
 package dev.retstack.cli.fleetfile;
 
+import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigFactory;
 import com.typesafe.config.ConfigObject;
+import com.typesafe.config.ConfigParseOptions;
+import com.typesafe.config.ConfigSyntax;
 import com.typesafe.config.ConfigValue;
-import dev.retstack.cli.CommandException;
-import dev.retstack.cli.option.CoreGroup;
-import dev.retstack.cli.option.GuestImages;
-import dev.retstack.cli.option.ProgramOptions;
-import dev.retstack.cli.option.RunOptions;
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.command.FileTrouble;
+import dev.retstack.cli.fleet.CoreGroup;
+import dev.retstack.cli.fleet.GuestImages;
+import dev.retstack.cli.fleet.ProgramOptions;
+import dev.retstack.cli.fleet.RunOptions;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -19,8 +24,8 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /**
- * Reads a fleet file: options of the fleet as a whole, {@code defaults} of all cores, and {@code
- * groups} of cores by name, which override the defaults key by key.
+ * Reads a fleet file: options of the whole fleet, {@code defaults} of all cores, and {@code groups}
+ * of cores by name. The keys of a group override the defaults one by one.
  */
 public final class FleetFile {
   /** Keys of the fleet as a whole. */
@@ -37,12 +42,25 @@ public final class FleetFile {
   /** First parts of core names, which are keys of Kafka records and words of targets. */
   private static final Pattern NAME = Pattern.compile("[\\p{L}\\p{N}._-]{1,100}");
 
+  /**
+   * What a file describes, without a problem.
+   *
+   * @param groups its cores
+   * @param words what it says of the fleet as a whole, as words of a command line
+   */
+  public record Plan(List<CoreGroup> groups, List<String> words) {
+    public Plan {
+      groups = List.copyOf(groups);
+      words = List.copyOf(words);
+    }
+  }
+
   private final Problems problems;
   private final ArgumentReader reader;
   private final ConfigObject root;
 
   private FleetFile(Path file) {
-    this.root = Hocon.read(file);
+    this.root = parse(file);
     this.problems = new Problems(file);
     Path folder = file.toAbsolutePath().getParent();
     this.reader = new ArgumentReader(folder == null ? file.toAbsolutePath() : folder, problems);
@@ -53,8 +71,45 @@ public final class FleetFile {
    *
    * @throws CommandException which tells every problem with its file and line
    */
-  public static FleetPlan read(String named) {
+  public static Plan read(String named) {
     return new FleetFile(resolve(named)).plan();
+  }
+
+  /**
+   * Reads HOCON: the file with its includes and substitutions, which also know the environment:
+   * {@code ${?HOME}}.
+   *
+   * @throws CommandException with file and line
+   */
+  private static ConfigObject parse(Path file) {
+    if (!Files.isReadable(file) || Files.isDirectory(file)) {
+      throw FileTrouble.reading(file, new NoSuchFileException(file.toString()));
+    }
+    try {
+      return ConfigFactory.parseFile(
+              file.toFile(),
+              ConfigParseOptions.defaults().setAllowMissing(false).setSyntax(ConfigSyntax.CONF))
+          .resolve()
+          .root();
+    } catch (ConfigException e) {
+      Problems problems = new Problems(file);
+      if (e.origin() == null) {
+        throw CommandException.usage("%s is not HOCON: %s".formatted(file, e.getMessage()));
+      }
+      problems.add(e.origin(), "not HOCON: " + withoutPlace(e));
+      problems.throwIfAny();
+      throw e; // not reached
+    }
+  }
+
+  private static String withoutPlace(ConfigException e) {
+    String place = e.origin().description() + ": ";
+    String sentence =
+        e.getMessage().startsWith(place)
+            ? e.getMessage().substring(place.length())
+            : e.getMessage();
+    return sentence.replaceFirst(
+        " \\(if you intended .*", "; put a text with such characters in double quotes");
   }
 
   private static Path resolve(String named) {
@@ -63,7 +118,7 @@ public final class FleetFile {
     return !Files.exists(file) && Files.isRegularFile(example) ? example : file;
   }
 
-  private FleetPlan plan() {
+  private Plan plan() {
     Set<String> known = new TreeSet<>(OF_FLEET.names());
     known.addAll(List.of(DEFAULTS, GROUPS));
     root.forEach(
@@ -72,14 +127,14 @@ public final class FleetFile {
             problems.add(
                 value.origin(),
                 OF_CORES.find(key).isPresent()
-                    ? "'%s' is said of cores: put it into defaults or a group".formatted(key)
+                    ? "'%s' is an option of cores: put it into defaults or a group".formatted(key)
                     : OptionKeys.unknown("key", key, known));
           }
         });
     List<String> words = reader.read(root, OF_FLEET).stream().map(Argument::word).toList();
     List<CoreGroup> groups = groups();
     problems.throwIfAny();
-    return new FleetPlan(groups, words);
+    return new Plan(groups, words);
   }
 
   private List<CoreGroup> groups() {
@@ -88,7 +143,7 @@ public final class FleetFile {
     var _ = reader.read(defaults, OF_CORES); // what is wrong there is wrong without a group too
     ConfigObject groups = object(GROUPS, root.get(GROUPS));
     if (groups.isEmpty()) {
-      problems.add(root.origin(), "no groups: say groups { NAME { image = FILE } }");
+      problems.add(root.origin(), "no groups: write groups { NAME { image = FILE } }");
     }
     GroupReader cores = new GroupReader(OF_CORES, problems);
     List<CoreGroup> made = new ArrayList<>();
@@ -118,7 +173,7 @@ public final class FleetFile {
     if (!NAME.matcher(name).matches()) {
       problems.add(
           group.origin(),
-          "no name of a group: '%s'; up to 100 letters, digits and ._- make one".formatted(name));
+          "not a group name: '%s'; use up to 100 letters, digits and ._-".formatted(name));
     }
   }
 
@@ -129,7 +184,7 @@ public final class FleetFile {
             problems.add(
                 value.origin(),
                 OF_FLEET.find(key).isPresent()
-                    ? "'%s' is said of the whole fleet: put it at the top".formatted(key)
+                    ? "'%s' is an option of the whole fleet: put it at the top".formatted(key)
                     : OptionKeys.unknown("key", key, OF_CORES.names()));
           }
         });
@@ -140,7 +195,7 @@ public final class FleetFile {
       return object;
     }
     if (value != null) {
-      problems.add(value.origin(), what + " is no object: say %s { ... }".formatted(what));
+      problems.add(value.origin(), what + " is not an object: write %s { ... }".formatted(what));
     }
     return ConfigFactory.empty().root();
   }

@@ -1,17 +1,17 @@
 package dev.retstack.cli.fleetfile;
 
 import com.typesafe.config.ConfigOrigin;
-import dev.retstack.cli.CommandException;
-import dev.retstack.cli.option.CoreGroup;
-import dev.retstack.cli.option.GuestImages;
-import dev.retstack.cli.option.ProgramOptions;
-import dev.retstack.fleet.control.FunctionPattern;
-import dev.retstack.fleet.control.Glob;
-import dev.retstack.fleet.control.Setting;
-import dev.retstack.fleet.control.SiteCatalog;
-import dev.retstack.fleet.control.TraceSettings;
-import dev.retstack.fleet.loader.ElfFormatException;
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.fleet.CoreGroup;
+import dev.retstack.cli.fleet.GuestImages;
+import dev.retstack.cli.fleet.ProgramOptions;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.elf.ElfFormatException;
+import dev.retstack.fleet.settings.FunctionPattern;
+import dev.retstack.fleet.settings.Glob;
+import dev.retstack.fleet.settings.Setting;
+import dev.retstack.fleet.settings.SiteCatalog;
+import dev.retstack.fleet.settings.TraceSettings;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.ParameterException;
 
-/** Makes groups of cores from words, and holds them against their images. */
+/** Makes groups of cores from words, and checks them against their images. */
 final class GroupReader {
   /** A function pattern or the name of an event, as it stands in a value. */
   private record Named(Argument argument, Object name) {}
@@ -47,7 +47,7 @@ final class GroupReader {
       }
     }
     if (arguments.stream().noneMatch(a -> a.key().equals(ArgumentReader.IMAGE))) {
-      problems.add(place, "group %s has no image: say image = FILE".formatted(name));
+      problems.add(place, "group %s has no image: write image = FILE".formatted(name));
     }
     for (Argument argument : arguments) {
       loaded.forEach(image -> check(argument, image));

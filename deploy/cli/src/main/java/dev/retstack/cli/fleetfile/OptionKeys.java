@@ -1,8 +1,8 @@
 package dev.retstack.cli.fleetfile;
 
-import dev.retstack.cli.CommandException;
-import dev.retstack.cli.option.Ranges;
-import dev.retstack.fleet.control.NearNames;
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.command.Ranges;
+import dev.retstack.fleet.settings.NearNames;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;

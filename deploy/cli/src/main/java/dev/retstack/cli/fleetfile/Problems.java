@@ -1,14 +1,14 @@
 package dev.retstack.cli.fleetfile;
 
 import com.typesafe.config.ConfigOrigin;
-import dev.retstack.cli.CommandException;
+import dev.retstack.cli.command.CommandException;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** What is wrong with a fleet file, each told once, in the order of the file. */
+/** What is wrong with a fleet file: each problem once, in the order of the file. */
 final class Problems {
   private record Problem(String file, int line, String sentence) {
     String text() {

@@ -1,107 +1,180 @@
 package dev.retstack.cli.isa;
 
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.retstack.cli.option.Tables;
 import dev.retstack.fleet.isa.AbiCard;
-import dev.retstack.fleet.isa.ForeignAbis;
+import dev.retstack.fleet.isa.CallForm;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
+import dev.retstack.fleet.isa.Operand;
+import dev.retstack.fleet.isa.Slot;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Zoo;
-import dev.retstack.service.table.Format;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Table;
+import dev.retstack.unicorn.RegisterNames;
 import java.io.IOException;
-import java.io.PrintStream;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 
 /** One row per ISA and calling convention of the counting function. */
 public final class CapabilityTable {
-  private static final List<String> HEADER =
-      List.of(
-          "isa",
-          "bits",
-          "byteOrder",
-          "convention",
-          "flags",
-          "symbols",
-          "hook",
-          "frompc",
-          "callSite",
-          "nop",
-          "check",
-          "verified",
-          "remark");
-
   private CapabilityTable() {}
 
-  /** Writes the table in one of its shapes. */
-  public static void write(Format format, PrintStream out) throws IOException {
+  /** The table, and what its text needs to be understood. */
+  public static Document document() throws IOException {
     List<LoadedImage> zoo = Zoo.isHere() ? Zoo.images() : List.of();
-    List<List<String>> rows = new ArrayList<>();
-    ArrayNode all = Tables.JSON.createArrayNode();
-    for (Isa isa : Isas.all()) {
-      for (AbiCard card : isa.conventions()) {
-        if (format == Format.JSON) {
-          addObject(all, isa, card, zoo);
-        } else {
-          rows.add(row(isa, card, zoo));
+    List<Row> cards =
+        Isas.all().stream()
+            .flatMap(isa -> isa.conventions().stream().map(card -> new Row(isa, card)))
+            .toList();
+    return new Document()
+        .indented()
+        .table("", columns(zoo), cards)
+        .gap()
+        .line("frompc: the first that applies; k is found in the function's prologue")
+        .line("not traced: " + String.join(", ", Isas.notTraced()));
+  }
+
+  private static Table<Row> columns(List<LoadedImage> zoo) {
+    return new Table<Row>()
+        .text("isa", text -> text.isa().name())
+        .text("bits", text -> text.isa().wordBytes() * Byte.SIZE)
+        .text("byteOrder", Row::byteOrder)
+        .text("convention", text -> text.card().name())
+        .text("flags", text -> text.card().flags())
+        .text("symbols", text -> joined(text.symbols(), " "))
+        .text("hook", Row::moment)
+        .text("frompc", text -> joined(text.frompc(), " or "))
+        .text("callSite", text -> joined(text.callSites(), " or "))
+        .text("nop", text -> joined(text.nops(), " or "))
+        .words("check", Row::check)
+        .onlyJson("fpCheck", text -> text.card().fpCheck())
+        .onlyJson("retpCheck", text -> text.card().retpCheck())
+        .text("verified", text -> counted(text.verifiedBy(zoo)))
+        .text("remark", text -> text.card().remark())
+        .headedAsNamed();
+  }
+
+  private static Table.Shown joined(List<String> values, String divider) {
+    return new Table.Shown(values, String.join(divider, values));
+  }
+
+  private static Table.Shown counted(List<String> images) {
+    return new Table.Shown(
+        images,
+        switch (images.size()) {
+          case 0 -> "no";
+          case 1 -> "1 image";
+          default -> images.size() + " images";
+        });
+  }
+
+  /** An ABI card in words: one row. */
+  private record Row(Isa isa, AbiCard card) {
+    /** {@code little} or {@code big}. */
+    String byteOrder() {
+      return isa.order() == ByteOrder.BIG_ENDIAN ? "big" : "little";
+    }
+
+    /** When the entry is seen: {@code before prologue}, {@code after prologue}. */
+    String moment() {
+      return card.moment().name().toLowerCase(Locale.ROOT).replace('_', ' ');
+    }
+
+    /** Names of the counting function; without one, the section that lists the sites. */
+    List<String> symbols() {
+      return card.siteTable() == AbiCard.SiteTable.NONE
+          ? card.symbols().stream().map(Row::printable).toList()
+          : List.of(card.siteTable().toString());
+    }
+
+    /** A toolchain may put a control character before a name; a table may not. */
+    private static String printable(String symbol) {
+      return symbol.chars().allMatch(c -> c > ' ')
+          ? symbol
+          : symbol.replaceAll("\\p{Cntrl}", "\\\\1");
+    }
+
+    /** The places that may hold the return address at entry (frompc), the first that applies. */
+    List<String> frompc() {
+      List<String> places = new ArrayList<>();
+      for (Slot slot : card.slots()) {
+        String place =
+            switch (slot.place()) {
+              case MEMORY -> "[" + operand(slot.address()) + "]";
+              case SAVED -> "[" + operand(slot.address()) + "+k]";
+              case REGISTER -> register(slot.register()) + signed(slot.addend());
+            };
+        if (!places.contains(place)) {
+          places.add(place);
         }
       }
+      return places;
     }
-    switch (format) {
-      case JSON -> Tables.json(out, all);
-      case CSV -> Tables.csv(out, HEADER, rows);
-      case TEXT -> {
-        Tables.text(out, HEADER, rows);
-        out.println();
-        out.println("frompc: the first that applies; k is found in the function's prologue");
-        out.println("not traced: " + String.join(", ", ForeignAbis.names()));
+
+    /** The calls of the counting function: bytes in the order of memory, dots for what may vary. */
+    List<String> callSites() {
+      return card.siteTable() == AbiCard.SiteTable.NONE
+          ? card.callForms().stream().map(Row::bytes).distinct().toList()
+          : nops();
+    }
+
+    /** The bytes of a site that is switched off. */
+    List<String> nops() {
+      List<byte[]> nops =
+          card.siteTable() == AbiCard.SiteTable.NONE ? List.of(card.nop()) : card.siteNops();
+      return nops.stream().map(HexFormat.ofDelimiter(" ")::formatHex).toList();
+    }
+
+    /** What an exit is checked by. */
+    String check() {
+      List<String> checks = new ArrayList<>();
+      if (card.fpCheck()) {
+        checks.add("fp");
       }
+      if (card.retpCheck()) {
+        checks.add("retp");
+      }
+      return checks.isEmpty() ? "no" : String.join("+", checks);
     }
-  }
 
-  private static List<String> row(Isa isa, AbiCard card, List<LoadedImage> zoo) {
-    CardText text = new CardText(isa, card);
-    int images = text.verifiedBy(zoo).size();
-    return List.of(
-        isa.name(),
-        String.valueOf(isa.wordBytes() * Byte.SIZE),
-        text.byteOrder(),
-        card.name(),
-        card.flags(),
-        String.join(" ", text.symbols()),
-        text.moment(),
-        String.join(" or ", text.frompc()),
-        String.join(" or ", text.callSites()),
-        String.join(" or ", text.nops()),
-        text.check(),
-        images == 0 ? "no" : images == 1 ? "1 image" : images + " images",
-        card.remark());
-  }
+    /**
+     * Images of the zoo that are of this card: the suite runs on them; empty outside a checkout.
+     */
+    List<String> verifiedBy(List<LoadedImage> zoo) {
+      return zoo.stream()
+          .filter(image -> image.isa().equals(isa) && Zoo.card(image).equals(card))
+          .map(image -> image.elf().name())
+          .toList();
+    }
 
-  private static void addObject(ArrayNode all, Isa isa, AbiCard card, List<LoadedImage> zoo) {
-    CardText text = new CardText(isa, card);
-    ObjectNode object =
-        all.addObject()
-            .put("isa", isa.name())
-            .put("bits", isa.wordBytes() * Byte.SIZE)
-            .put("byteOrder", text.byteOrder())
-            .put("convention", card.name())
-            .put("flags", card.flags())
-            .put("hook", text.moment())
-            .put("fpCheck", card.fpCheck())
-            .put("retpCheck", card.retpCheck())
-            .put("remark", card.remark());
-    put(object, "symbols", text.symbols());
-    put(object, "frompc", text.frompc());
-    put(object, "callSite", text.callSites());
-    put(object, "nop", text.nops());
-    put(object, "verified", text.verifiedBy(zoo));
-  }
+    private String operand(Operand operand) {
+      String place = register(operand.register()) + signed(operand.offset());
+      return operand.inMemory() ? "[" + place + "]" + signed(operand.addend()) : place;
+    }
 
-  private static void put(ObjectNode object, String name, List<String> values) {
-    ArrayNode array = object.putArray(name);
-    values.forEach(array::add);
+    private String register(int register) {
+      return RegisterNames.of(isa.engine().arch(), register);
+    }
+
+    private static String signed(long offset) {
+      return offset == 0 ? "" : "%+d".formatted(offset);
+    }
+
+    private static String bytes(CallForm form) {
+      StringBuilder text = new StringBuilder();
+      for (int i = 0; i < form.size(); i++) {
+        long mask = form.mask() >>> (8 * i) & 0xff;
+        long pattern = form.pattern() >>> (8 * i) & 0xff;
+        text.append(i == 0 ? "" : " ");
+        for (int nibble = 4; nibble >= 0; nibble -= 4) {
+          boolean fixed = (mask >>> nibble & 0xf) == 0xf;
+          text.append(fixed ? Character.forDigit((int) (pattern >>> nibble & 0xf), 16) : '.');
+        }
+      }
+      return text.toString();
+    }
   }
 }

@@ -1,70 +1,74 @@
 package dev.retstack.cli.isa;
 
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.retstack.cli.option.Tables;
 import dev.retstack.fleet.zoo.Cell;
 import dev.retstack.fleet.zoo.Check;
 import dev.retstack.fleet.zoo.Verification;
-import dev.retstack.service.table.Format;
-import java.io.IOException;
-import java.io.PrintStream;
-import java.util.ArrayList;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Table;
 import java.util.List;
 import java.util.Locale;
 
 /** What the conformance suite found: one row per image as text, one per cell elsewhere. */
 public final class ConformanceTable {
-  private static final List<String> CELL_HEADER =
-      List.of("isa", "convention", "image", "program", "check", "passed", "reason", "limit");
+  private record CellRow(Verification.Row row, Cell cell) {}
+
+  private static final Table<Verification.Row> OF_IMAGE =
+      new Table<Verification.Row>()
+          .text("isa", row -> row.image().isa().name())
+          .text("convention", row -> row.card().name());
+
+  private static final Table<CellRow> CELLS =
+      new Table<CellRow>()
+          .and(OF_IMAGE, CellRow::row)
+          .text("image", row -> row.cell().image())
+          .text("program", row -> row.cell().program())
+          .text("check", row -> name(row.cell().check()))
+          .text("passed", row -> row.cell().passed())
+          .text("reason", row -> row.cell().passed() ? null : row.cell().fault())
+          .text("limit", row -> row.cell().limited() ? row.cell().limit() : null);
 
   private ConformanceTable() {}
 
-  /** Writes the table in one of its shapes. */
-  public static void write(List<Verification.Row> rows, Format format, PrintStream out)
-      throws IOException {
-    switch (format) {
-      case TEXT -> text(rows, out);
-      case CSV -> csv(rows, out);
-      case JSON -> json(rows, out);
+  /** All cells, and as text what each check means and why cells failed. */
+  public static Document document(List<Verification.Row> rows) {
+    List<CellRow> cells =
+        rows.stream()
+            .flatMap(row -> row.cells().stream().map(cell -> new CellRow(row, cell)))
+            .toList();
+    Document document =
+        new Document()
+            .indented()
+            .rows("", CELLS, cells)
+            .csv(CELLS, cells)
+            .text(images(), rows)
+            .gap();
+    for (Check check : Check.values()) {
+      document.line("%-10s %s".formatted(name(check), check.sentence()));
     }
+    for (Verification.Row row : rows) {
+      row.failed().forEach(cell -> document.line(line("FAIL", cell, cell.fault())));
+      row.limited().forEach(cell -> document.line(line("LIMIT", cell, cell.limit())));
+    }
+    return document;
   }
 
-  private static void text(List<Verification.Row> rows, PrintStream out) {
-    List<String> header = new ArrayList<>(List.of("isa", "convention", "image"));
+  private static Table<Verification.Row> images() {
+    Table<Verification.Row> table = OF_IMAGE.text("image", row -> row.image().elf().name());
     for (Check check : Check.values()) {
-      header.add(name(check));
+      table = table.text(name(check), row -> passed(row.of(check)));
     }
-    header.add("seconds");
-    List<List<String>> lines = new ArrayList<>();
-    for (Verification.Row row : rows) {
-      List<String> line = new ArrayList<>();
-      line.add(row.image().isa().name());
-      line.add(row.card().name());
-      line.add(row.image().elf().name());
-      for (Check check : Check.values()) {
-        List<Cell> cells = row.of(check);
-        long passed = cells.stream().filter(Cell::passed).count();
-        line.add(cells.isEmpty() ? "-" : passed + "/" + cells.size() + mark(cells));
-      }
-      line.add(String.format(Locale.ROOT, "%.1f", row.nanos() / 1e9));
-      lines.add(line);
-    }
-    Tables.text(out, header, lines);
-    out.println();
-    for (Check check : Check.values()) {
-      out.printf("%-10s %s%n", name(check), check.sentence());
-    }
-    for (Verification.Row row : rows) {
-      for (Cell cell : row.failed()) {
-        out.printf(
-            "FAIL %s %s %s: %s%n", cell.image(), cell.program(), name(cell.check()), cell.fault());
-      }
-      for (Cell cell : row.limited()) {
-        out.printf(
-            "LIMIT %s %s %s: %s%n", cell.image(), cell.program(), name(cell.check()), cell.limit());
-      }
-    }
+    return table
+        .text("seconds", row -> String.format(Locale.ROOT, "%.1f", row.nanos() / 1e9))
+        .headedAsNamed();
+  }
+
+  private static String passed(List<Cell> cells) {
+    long passed = cells.stream().filter(Cell::passed).count();
+    return cells.isEmpty() ? "-" : passed + "/" + cells.size() + mark(cells);
+  }
+
+  private static String line(String word, Cell cell, String why) {
+    return "%s %s %s %s: %s".formatted(word, cell.image(), cell.program(), name(cell.check()), why);
   }
 
   private static String mark(List<Cell> cells) {
@@ -72,48 +76,6 @@ public final class ConformanceTable {
       return " FAIL";
     }
     return cells.stream().anyMatch(Cell::limited) ? " LIMIT" : "";
-  }
-
-  private static void csv(List<Verification.Row> rows, PrintStream out) {
-    List<List<String>> lines = new ArrayList<>();
-    for (Verification.Row row : rows) {
-      for (Cell cell : row.cells()) {
-        lines.add(
-            List.of(
-                row.image().isa().name(),
-                row.card().name(),
-                cell.image(),
-                cell.program(),
-                name(cell.check()),
-                String.valueOf(cell.passed()),
-                cell.fault(),
-                cell.limit()));
-      }
-    }
-    Tables.csv(out, CELL_HEADER, lines);
-  }
-
-  private static void json(List<Verification.Row> rows, PrintStream out) throws IOException {
-    ArrayNode all = Tables.JSON.createArrayNode();
-    for (Verification.Row row : rows) {
-      for (Cell cell : row.cells()) {
-        ObjectNode object =
-            all.addObject()
-                .put("isa", row.image().isa().name())
-                .put("convention", row.card().name())
-                .put("image", cell.image())
-                .put("program", cell.program())
-                .put("check", name(cell.check()))
-                .put("passed", cell.passed());
-        if (!cell.passed()) {
-          object.put("reason", cell.fault());
-        }
-        if (cell.limited()) {
-          object.put("limit", cell.limit());
-        }
-      }
-    }
-    Tables.json(out, all);
   }
 
   private static String name(Check check) {

@@ -1,12 +1,12 @@
 package dev.retstack.cli.kafka;
 
-import dev.retstack.cli.CommandException;
+import dev.retstack.cli.command.CommandException;
 import dev.retstack.fleet.control.KafkaControlChannel;
 import dev.retstack.fleet.publish.KafkaChunkSink;
 import dev.retstack.schema.wire.Topics;
-import dev.retstack.service.ingest.KafkaSettings;
-import dev.retstack.service.ingest.OtherVersionException;
-import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.OtherVersionException;
+import dev.retstack.service.kafka.TopicAdmin;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HashMap;

@@ -1,2 +1,2 @@
-/** What the command itself does with Kafka's topics. */
+/** Which Kafka cluster, how to connect to it, and its topics. */
 package dev.retstack.cli.kafka;

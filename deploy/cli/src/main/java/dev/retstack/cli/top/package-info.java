@@ -1,2 +1,2 @@
-/** What a running pipeline does now: two samples, and what changed between them. */
+/** {@code retstack top}: two samples of a running pipeline, and what changed between them. */
 package dev.retstack.cli.top;

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The answers to one command. A fleet says how many cores it handed it to, and then each of them
- * answers; nobody knows how many fleets there are.
+ * The answers to one command. A fleet says to how many cores it gave the command; then each of
+ * these cores answers. The number of fleets is unknown.
  */
 public final class AnswerSheet {
   private final String command;

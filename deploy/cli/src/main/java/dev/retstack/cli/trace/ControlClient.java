@@ -1,6 +1,6 @@
 package dev.retstack.cli.trace;
 
-import dev.retstack.cli.CommandException;
+import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
@@ -24,7 +24,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
-/** Gives commands through Kafka and hears the answers. One thread at a time. */
+/** Sends commands through Kafka and receives the answers. One thread at a time. */
 public final class ControlClient implements AutoCloseable {
   /** After the last answer: how long a further fleet may take to speak up. */
   private static final Duration QUIET = Duration.ofMillis(300);

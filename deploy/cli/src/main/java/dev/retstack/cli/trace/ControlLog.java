@@ -1,13 +1,11 @@
 package dev.retstack.cli.trace;
 
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.retstack.cli.option.Tables;
 import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Table;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -19,36 +17,43 @@ import java.util.stream.Collectors;
  * @param answers to them
  */
 public record ControlLog(List<Control> commands, List<ControlResult> answers) {
-  /** Columns of {@link #rows}. */
-  public static final List<String> HEADER =
-      List.of("issued", "issuer", "target", "command", "applied", "refused", "id");
+  private record Row(Control command, List<ControlResult> answers) {
+    long count(ControlStatus status) {
+      return answers.stream().filter(answer -> answer.getStatus() == status).count();
+    }
+  }
+
+  private static final Table<Row> ROWS =
+      new Table<Row>()
+          .text("issued", row -> Instant.ofEpochMilli(row.command().getIssuedAt()).toString())
+          .text("issuer", row -> row.command().getIssuer())
+          .text("target", row -> row.command().getTarget())
+          .words("command", row -> text(row.command()))
+          .onlyJson("name", row -> row.command().getName())
+          .onlyJson("arguments", row -> row.command().getArguments())
+          .words("applied", row -> row.count(ControlStatus.APPLIED))
+          .words("refused", row -> row.count(ControlStatus.REFUSED))
+          .text("id", row -> row.command().getId())
+          .rows("answers", AnswerTable.ANSWERS, Row::answers)
+          .headedAsNamed();
 
   public ControlLog {
     commands = List.copyOf(commands);
     answers = List.copyOf(answers);
   }
 
-  /** A row for each command. */
-  public List<List<String>> rows() {
-    Map<String, List<ControlResult>> byCommand = byCommand();
-    List<List<String>> rows = new ArrayList<>();
-    for (Control command : commands) {
-      List<ControlResult> mine = byCommand.getOrDefault(command.getId(), List.of());
-      rows.add(
-          List.of(
-              Instant.ofEpochMilli(command.getIssuedAt()).toString(),
-              command.getIssuer(),
-              command.getTarget(),
-              text(command),
-              Long.toString(count(mine, ControlStatus.APPLIED)),
-              Long.toString(count(mine, ControlStatus.REFUSED)),
-              command.getId()));
-    }
-    return rows;
-  }
-
-  private Map<String, List<ControlResult>> byCommand() {
-    return answers.stream().collect(Collectors.groupingBy(ControlResult::getCommand));
+  /** A row for each command; in JSON with each answer. */
+  public Document document() {
+    Map<String, List<ControlResult>> byCommand =
+        answers.stream().collect(Collectors.groupingBy(ControlResult::getCommand));
+    return new Document()
+        .indented()
+        .table(
+            "",
+            ROWS,
+            commands.stream()
+                .map(one -> new Row(one, byCommand.getOrDefault(one.getId(), List.of())))
+                .toList());
   }
 
   /** A command as it is typed. */
@@ -56,30 +61,5 @@ public record ControlLog(List<Control> commands, List<ControlResult> answers) {
     return command.getArguments().isEmpty()
         ? command.getName()
         : command.getName() + " " + String.join(" ", command.getArguments());
-  }
-
-  private static long count(List<ControlResult> answers, ControlStatus status) {
-    return answers.stream().filter(answer -> answer.getStatus() == status).count();
-  }
-
-  /** Everything, with each answer. */
-  public ArrayNode json() {
-    Map<String, List<ControlResult>> byCommand = byCommand();
-    ArrayNode all = Tables.JSON.createArrayNode();
-    for (Control command : commands) {
-      ObjectNode row = all.addObject();
-      row.put("id", command.getId());
-      row.put("issued", Instant.ofEpochMilli(command.getIssuedAt()).toString());
-      row.put("issuer", command.getIssuer());
-      row.put("target", command.getTarget());
-      row.put("name", command.getName());
-      ArrayNode arguments = row.putArray("arguments");
-      command.getArguments().forEach(arguments::add);
-      ArrayNode answered = row.putArray("answers");
-      byCommand
-          .getOrDefault(command.getId(), List.of())
-          .forEach(answer -> AnswerTable.put(answered.addObject(), answer));
-    }
-    return all;
   }
 }

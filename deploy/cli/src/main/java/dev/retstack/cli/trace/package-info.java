@@ -1,2 +1,4 @@
-/** The other end of the control topic: gives commands to running fleets and gathers answers. */
+/**
+ * The other end of the control topic: sends commands to running fleets and collects the answers.
+ */
 package dev.retstack.cli.trace;

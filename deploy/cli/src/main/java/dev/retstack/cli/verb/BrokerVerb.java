@@ -1,14 +1,14 @@
 package dev.retstack.cli.verb;
 
-import dev.retstack.cli.CommandException;
-import dev.retstack.cli.ExitCode;
-import dev.retstack.cli.FileTrouble;
-import dev.retstack.cli.Logs;
-import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.broker.BrokerException;
-import dev.retstack.cli.broker.BrokerFiles;
 import dev.retstack.cli.broker.BrokerProcess;
 import dev.retstack.cli.broker.EmbeddedBroker;
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.FileTrouble;
+import dev.retstack.cli.command.Logs;
+import dev.retstack.cli.command.Shutdown;
+import dev.retstack.cli.command.Verb;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
     name = "broker",
     description = {
       "Run a Kafka broker on this machine until Ctrl-C.",
-      "Its address is printed on standard output when it serves. Its data stay in the folder."
+      "It prints its address on standard output when it serves. Its data stays in the" + " folder."
     },
     footer = "  retstack broker --dir ./retstack-data/broker --port 9092")
 public final class BrokerVerb extends Verb {
@@ -28,7 +28,7 @@ public final class BrokerVerb extends Verb {
       names = "--dir",
       required = true,
       paramLabel = "DIR",
-      description = "Folder for its data and its log; made where it is missing.")
+      description = "Folder for its data and its log; created if it is missing.")
   private Path dir;
 
   @Option(
@@ -45,7 +45,7 @@ public final class BrokerVerb extends Verb {
   private boolean untilStdinCloses;
 
   @Override
-  int run() throws IOException, InterruptedException {
+  protected int run() throws IOException, InterruptedException {
     if (port < 0 || port > 65_535) {
       throw usage("no such port: " + port + "; give one from 0 to 65535");
     }
@@ -55,7 +55,7 @@ public final class BrokerVerb extends Verb {
       throw CommandException.environment(
           FileTrouble.whyNotFolder("make", dir, e) + "; choose another folder with --dir", e);
     }
-    Logs.toFile(dir.resolve(BrokerFiles.LOG));
+    Logs.toFile(dir.resolve(BrokerProcess.LOG));
     try (Shutdown shutdown = Shutdown.install()) {
       EmbeddedBroker broker = shutdown.add(start());
       out().println(broker.bootstrap());

@@ -1,6 +1,7 @@
 package dev.retstack.cli.verb;
 
-import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.Verb;
 import picocli.AutoComplete;
 import picocli.CommandLine.Command;
 
@@ -11,7 +12,7 @@ import picocli.CommandLine.Command;
     footer = "  source <(retstack completion)")
 public final class CompletionVerb extends Verb {
   @Override
-  int run() {
+  protected int run() {
     out().print(AutoComplete.bash("retstack", spec().root().commandLine()));
     return ExitCode.OK;
   }

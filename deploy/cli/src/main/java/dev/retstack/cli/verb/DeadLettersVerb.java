@@ -2,17 +2,18 @@ package dev.retstack.cli.verb;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.retstack.cli.CommandException;
-import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.FormatOption;
+import dev.retstack.cli.command.Output;
+import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.kafka.KafkaLink;
-import dev.retstack.cli.option.FormatOption;
-import dev.retstack.cli.option.KafkaOptions;
-import dev.retstack.cli.option.Tables;
+import dev.retstack.cli.kafka.KafkaOptions;
 import dev.retstack.service.replay.DeadLetters;
 import dev.retstack.service.replay.DeadLetters.Letter;
+import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Format;
+import dev.retstack.service.table.Table;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -22,29 +23,66 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.TreeSet;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.header.Header;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code retstack dead-letters}: what the pipeline refused, and how to put it back. */
+/** {@code retstack dead-letters}: shows what the pipeline refused, and sends it again. */
 @Command(
     name = "dead-letters",
     description = {
-      "Show the records that the pipeline refused, or put them back:",
-      "  list                  one line each, newest last",
-      "  show OFFSET...        all that is known of them, with their first bytes",
-      "  re-inject OFFSET...   send them again as they were: key, value, headers; or --all",
-      "OFFSET is the letter's in the dead-letters topic, as list shows it. The letters stay there.",
-      "A chunk that was applied meanwhile is ignored when it comes again; one whose successors were",
-      "applied already comes too late, and is ignored as well.",
+      "Show the records that the pipeline refused, or send them again.",
+      "  list                 one line each, newest last",
+      "  show OFFSET...       all that is known of them, with their first bytes",
+      "  re-inject OFFSET...  send them again unchanged: key, value, headers; or --all",
+      "OFFSET is the letter's place in the dead-letters topic, as list shows it. A letter"
+          + " stays there when it is sent again.",
+      "A chunk that was applied in the meantime is ignored. So is one that comes after"
+          + " its successors.",
       "Exit codes: 0 done, 3 no such letter, 4 Kafka does not answer or refuses."
     },
     footer = "  retstack dead-letters list --format csv")
 public final class DeadLettersVerb extends Verb {
   private static final int BYTES_SHOWN = 256;
-  private static final List<String> HEADER =
-      List.of("OFFSET", "TIME", "FROM", "KEY", "BYTES", "REASON");
+
+  private static final Table<Letter> LETTERS =
+      new Table<Letter>()
+          .text("offset", Letter::offset)
+          .words("time", DeadLettersVerb::time)
+          .words("from", DeadLettersVerb::from)
+          .onlyJson("topic", letter -> letter.letter().getTopic())
+          .onlyJson("partition", letter -> letter.letter().getPartition())
+          .onlyJson("at", letter -> letter.letter().getOffset())
+          .onlyJson("timestamp", letter -> letter.letter().getTimestamp())
+          .text("bytes", letter -> letter.value().length)
+          .text("reason", letter -> letter.letter().getReason());
+
+  private static final Table<Letter> LIST =
+      LETTERS
+          .text("key", letter -> readable(letter.key()))
+          .headed("OFFSET", "TIME", "FROM", "KEY", "BYTES", "REASON");
+
+  private static final Table<Letter> WHOLE =
+      LETTERS
+          .onlyJson("key", Letter::key)
+          .onlyJson("value", Letter::value)
+          .rows(
+              "headers",
+              new Table<Header>()
+                  .onlyJson("key", Header::key)
+                  .onlyJson("value", header -> new Table.Shown(header.value(), "")),
+              Letter::headers);
+
+  private record Sent(Letter letter, RecordMetadata where) {}
+
+  private static final Table<Sent> SENT =
+      new Table<Sent>()
+          .text("offset", sent -> sent.letter().offset())
+          .text("topic", sent -> sent.where().topic())
+          .text("partition", sent -> sent.where().partition())
+          .text("at", sent -> sent.where().offset());
 
   private enum What {
     LIST("list"),
@@ -64,33 +102,33 @@ public final class DeadLettersVerb extends Verb {
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "OFFSET", description = "Which letters.")
   private final List<Long> offsets = new ArrayList<>();
 
-  @Option(names = "--all", description = "All letters (re-inject; with --reason: all of these).")
+  @Option(names = "--all", description = "All letters, or with --reason all of these (re-inject).")
   private boolean all;
 
   @Option(
       names = "--reason",
       paramLabel = "TEXT",
-      description = "Only letters whose reason holds this text.")
+      description = "Only letters whose reason contains this text.")
   private String reason;
 
   @Option(
       names = "--last",
       defaultValue = "1000",
       paramLabel = "N",
-      description = "The newest N at most (list; default: ${DEFAULT-VALUE}).")
+      description = "At most the newest N (list; default: ${DEFAULT-VALUE}).")
   private int last;
 
   @Option(
       names = "--into",
       paramLabel = "TOPIC",
-      description = "Where to put them (re-inject; default: the topic they came from).")
+      description = "Topic to send them to (re-inject; default: the topic they came from).")
   private String into;
 
   @Mixin private FormatOption format;
   @Mixin private KafkaOptions kafka;
 
   @Override
-  int run() throws IOException, InterruptedException {
+  protected int run() throws IOException, InterruptedException {
     What what = what();
     check(what);
     KafkaLink link = kafka.link(terminal());
@@ -118,13 +156,13 @@ public final class DeadLettersVerb extends Verb {
       throw usage("list takes no offsets: use show %s".formatted(offsets.getFirst()));
     }
     if (what == What.SHOW && offsets.isEmpty()) {
-      throw usage("show what? give offsets, as list shows them");
+      throw usage("show needs letters: give offsets, as list shows them");
     }
     if (what == What.RE_INJECT && offsets.isEmpty() == !all) {
-      throw usage("re-inject what? give offsets, or --all, one of them");
+      throw usage("re-inject needs letters: give offsets or --all, not both");
     }
     if (what != What.RE_INJECT && (into != null || all)) {
-      throw usage("--into and --all are of re-inject");
+      throw usage("--into and --all belong to re-inject");
     }
     if (last < 1) {
       throw usage("--last %d: use 1 or more".formatted(last));
@@ -153,29 +191,15 @@ public final class DeadLettersVerb extends Verb {
     }
     if (!wanted.isEmpty()) {
       throw CommandException.badInput(
-          "no dead letter %s in topic %s: \"%s dead-letters list\" shows those there are"
+          "no dead letter %s in topic %s: \"%s dead-letters list\" lists them"
               .formatted(wanted.first(), link.topics().deadLetters(), command()));
     }
     return found;
   }
 
   private void list(Deque<Letter> found) throws IOException {
-    List<List<String>> rows = found.stream().map(DeadLettersVerb::row).toList();
-    switch (format.format()) {
-      case TEXT -> Tables.text(out(), HEADER, rows);
-      case CSV -> Tables.csv(out(), HEADER, rows);
-      case JSON -> Tables.json(out(), json(found, false));
-    }
-  }
-
-  private static List<String> row(Letter letter) {
-    return List.of(
-        String.valueOf(letter.offset()),
-        time(letter),
-        from(letter),
-        readable(letter.key()),
-        String.valueOf(letter.value().length),
-        letter.letter().getReason());
+    Output.write(
+        out(), format.format(), new Document().indented().table("", LIST, List.copyOf(found)));
   }
 
   private void show(Deque<Letter> found) throws IOException {
@@ -183,7 +207,8 @@ public final class DeadLettersVerb extends Verb {
       throw usage("show has no CSV: use text or json");
     }
     if (format.format() == Format.JSON) {
-      Tables.json(out(), json(found, true));
+      Output.write(
+          out(), Format.JSON, new Document().indented().rows("", WHOLE, List.copyOf(found)));
       return;
     }
     for (Letter letter : found) {
@@ -221,65 +246,26 @@ public final class DeadLettersVerb extends Verb {
 
   private void reinject(KafkaLink link, List<Letter> letters)
       throws IOException, InterruptedException {
-    ArrayNode sent = Tables.JSON.createArrayNode();
-    List<List<String>> rows = new ArrayList<>();
+    List<Sent> sent = new ArrayList<>();
     for (Letter letter : letters) {
       if (letter.lacksRecord()) {
-        note("letter %d has no record to put back: its reason says why".formatted(letter.offset()));
+        note(
+            "letter %d has no record to send again: its reason says why"
+                .formatted(letter.offset()));
         continue;
       }
       String topic = into == null ? letter.letter().getTopic() : into;
-      RecordMetadata where;
       try {
-        where = DeadLetters.reinject(link.settings(), List.of(letter), topic).getFirst();
+        sent.add(
+            new Sent(
+                letter, DeadLetters.reinject(link.settings(), List.of(letter), topic).getFirst()));
       } catch (IOException e) {
         throw CommandException.environment(
-            "%s; %d letters before it were put back".formatted(e.getMessage(), rows.size()), e);
-      }
-      rows.add(
-          List.of(
-              String.valueOf(letter.offset()),
-              where.topic(),
-              String.valueOf(where.partition()),
-              String.valueOf(where.offset())));
-      sent.addObject()
-          .put("offset", letter.offset())
-          .put("topic", where.topic())
-          .put("partition", where.partition())
-          .put("at", where.offset());
-    }
-    List<String> header = List.of("OFFSET", "TOPIC", "PARTITION", "AT");
-    switch (format.format()) {
-      case TEXT -> Tables.text(out(), header, rows);
-      case CSV -> Tables.csv(out(), header, rows);
-      case JSON -> Tables.json(out(), sent);
-    }
-    note("%d letters put back".formatted(rows.size()));
-  }
-
-  private static ArrayNode json(Deque<Letter> found, boolean whole) {
-    ArrayNode all = Tables.JSON.createArrayNode();
-    for (Letter letter : found) {
-      ObjectNode node =
-          all.addObject()
-              .put("offset", letter.offset())
-              .put("topic", letter.letter().getTopic())
-              .put("partition", letter.letter().getPartition())
-              .put("at", letter.letter().getOffset())
-              .put("timestamp", letter.letter().getTimestamp())
-              .put("reason", letter.letter().getReason())
-              .put("bytes", letter.value().length);
-      if (whole) {
-        ArrayNode headers =
-            node.put("key", letter.key()).put("value", letter.value()).putArray("headers");
-        letter
-            .headers()
-            .forEach(h -> headers.addObject().put("key", h.key()).put("value", h.value()));
-      } else {
-        node.put("key", readable(letter.key()));
+            "%s; %d letters before it were sent again".formatted(e.getMessage(), sent.size()), e);
       }
     }
-    return all;
+    Output.write(out(), format.format(), new Document().indented().table("", SENT, sent));
+    note("%d letters sent again".formatted(sent.size()));
   }
 
   private static String from(Letter letter) {

@@ -1,31 +1,33 @@
 package dev.retstack.cli.verb;
 
-import dev.retstack.cli.CommandException;
-import dev.retstack.cli.ExitCode;
-import dev.retstack.cli.FileTrouble;
-import dev.retstack.cli.Shutdown;
 import dev.retstack.cli.broker.BrokerProcess;
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.command.DataFolder;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.FileTrouble;
+import dev.retstack.cli.command.Shutdown;
+import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.demo.DemoText;
 import dev.retstack.cli.demo.FleetWatch;
 import dev.retstack.cli.demo.LiveDemo;
 import dev.retstack.cli.demo.LiveFleet;
 import dev.retstack.cli.fleet.CoreSpecs;
 import dev.retstack.cli.fleet.FleetRun;
+import dev.retstack.cli.fleet.GuestImages;
+import dev.retstack.cli.fleet.ProbeOption;
 import dev.retstack.cli.kafka.KafkaLink;
-import dev.retstack.cli.option.DataFolder;
-import dev.retstack.cli.option.GuestImages;
-import dev.retstack.cli.option.KafkaOptions;
-import dev.retstack.cli.option.ProbeOption;
-import dev.retstack.cli.source.SourceOptions;
+import dev.retstack.cli.kafka.KafkaOptions;
+import dev.retstack.cli.result.SourceOptions;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.FleetListener;
 import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.publish.ChunkSink;
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.GraphLimits;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
@@ -52,11 +54,13 @@ import picocli.CommandLine.Option;
 @Command(
     name = "demo",
     description = {
-      "Run the whole path on this machine: a Kafka broker, the pipeline, and a fleet of emulated",
-      "cores of every ISA that runs the program zoo; then show the call trees, the report, and",
-      "every anomaly. With --bootstrap or KAFKA_BOOTSTRAP_SERVERS no broker is started.",
-      "With --live the cores run on while commands through Kafka change what is traced: filters,",
-      "tracers, a trigger; with the trees before and after, every answer, and how long each took."
+      "Run the whole path on this machine and show the result.",
+      "It starts a Kafka broker, the pipeline, and a fleet of emulated cores of every ISA"
+          + " that runs the program zoo. Then it shows call trees, the report, and every"
+          + " anomaly. With --bootstrap or KAFKA_BOOTSTRAP_SERVERS it starts no broker.",
+      "With --live, commands through Kafka change what is traced while the cores run:"
+          + " filters, tracers, a trigger. It shows the trees before and after, every answer,"
+          + " and how long each took."
     },
     footer = {"  retstack demo", "  retstack demo --live"})
 public final class DemoVerb extends Verb {
@@ -72,19 +76,20 @@ public final class DemoVerb extends Verb {
   @Option(
       names = "--dir",
       paramLabel = "DIR",
-      description = "Folder for its data (default: a fresh one in ./retstack-data).")
+      description = "Folder for its data (default: a new one in ./retstack-data).")
   private Path dir;
 
   @Option(
       names = "--http-port",
       defaultValue = "0",
       paramLabel = "PORT",
-      description = "Port of the pipeline's HTTP side on 127.0.0.1; 0 (default) takes any.")
+      description =
+          "Port of the pipeline's HTTP server on 127.0.0.1; 0 (default) takes any free one.")
   private int httpPort;
 
   @Option(
       names = "--live",
-      description = "Change what a running fleet of several ISAs traces; half a minute.")
+      description = "Change what a running fleet of several ISAs traces; takes half a minute.")
   private boolean live;
 
   @Option(names = "--keep", description = "Leave broker and pipeline running until Ctrl-C.")
@@ -95,7 +100,7 @@ public final class DemoVerb extends Verb {
   @Mixin private KafkaOptions kafka;
 
   @Override
-  int run() throws IOException, InterruptedException {
+  protected int run() throws IOException, InterruptedException {
     List<Path> images = GuestImages.zoo();
     if (images.isEmpty()) {
       throw CommandException.environment("no images of the zoo here: start with ./retstack");
@@ -153,7 +158,7 @@ public final class DemoVerb extends Verb {
       String prefix = given.topics().prefix() + "-" + folder.getFileName();
       return new KafkaLink(given.settings(), new Topics(prefix));
     }
-    note("starting a kafka broker (a JVM of its own) ...");
+    note("starting a kafka broker (a separate JVM) ...");
     try {
       BrokerProcess broker = shutdown.add(BrokerProcess.start(folder.resolve("broker"), 0));
       note("kafka broker at " + broker.bootstrap() + ", log " + broker.log());
@@ -203,7 +208,7 @@ public final class DemoVerb extends Verb {
     try (FleetWatch watch = FleetWatch.open(link, options.session(), names)) {
       new LiveDemo(specs, watch, out()).run();
       if (keep) {
-        note("cores run on; command them from elsewhere, Ctrl-C ends them:");
+        note("the cores continue; command them from another terminal, Ctrl-C ends them:");
         note(
             "  %s trace set-filter 'dispatch_t*' --bootstrap %s --prefix %s"
                 .formatted(command(), link.settings().bootstrap(), link.topics().prefix()));
@@ -228,7 +233,9 @@ public final class DemoVerb extends Verb {
     }
     KafkaToTrace.copy(link.settings(), link.topics(), trace, TraceReplay.Progress.SILENT);
     String replayed =
-        SourceOptions.replay(trace, GraphLimits.DEFAULT, terminal()).report().resultHash();
+        ReportBuilder.of(SourceOptions.replay(trace, GraphLimits.DEFAULT, terminal()))
+            .build()
+            .resultHash();
     boolean same = replayed.equals(report.resultHash());
     out()
         .printf(

@@ -1,68 +1,58 @@
 package dev.retstack.cli.verb;
 
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.FormatOption;
+import dev.retstack.cli.command.Output;
+import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.doctor.Doctor;
 import dev.retstack.cli.doctor.Finding;
-import dev.retstack.cli.option.FormatOption;
-import dev.retstack.cli.option.KafkaOptions;
-import dev.retstack.cli.option.Tables;
+import dev.retstack.cli.kafka.KafkaOptions;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Table;
 import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code retstack doctor}: what is there, what is missing, how to mend it. */
+/** {@code retstack doctor}: what is there, what is missing, how to fix it. */
 @Command(
     name = "doctor",
     description = {
-      "Look at this machine: what is there, what is missing, how to mend it.",
-      "Exit code 4 where something is missing that retstack cannot do without."
+      "Check this machine: what is there, what is missing, and how to fix it.",
+      "The exit code is 4 if something is missing that retstack cannot do without."
     },
     footer = "  retstack doctor")
 public final class DoctorVerb extends Verb {
+  private static final Table<Finding> FINDINGS =
+      new Table<Finding>()
+          .text("subject", Finding::subject)
+          .text("state", DoctorVerb::word)
+          .text("detail", Finding::detail)
+          .text("cure", Finding::cure);
+
   @Mixin private KafkaOptions kafka;
   @Mixin private FormatOption format;
 
   @Override
-  int run() throws Exception {
+  protected int run() throws Exception {
     Doctor doctor = new Doctor(terminal());
     List<Finding> findings = doctor.checkMachine();
     if (kafka.isConfigured(terminal())) {
-      findings.add(doctor.checkKafka(kafka.bootstrap(terminal()), kafka.security(terminal())));
+      findings.add(Doctor.checkKafka(kafka.bootstrap(terminal()), kafka.security(terminal())));
     }
-    switch (format.format()) {
-      case TEXT -> findings.forEach(this::print);
-      case JSON -> printJson(findings);
-      case CSV ->
-          Tables.csv(
-              out(),
-              List.of("subject", "state", "detail", "cure"),
-              findings.stream()
-                  .map(f -> List.of(f.subject(), word(f), f.detail(), f.cure()))
-                  .toList());
-    }
+    Document document =
+        new Document().indented().rows("", FINDINGS, findings).csv(FINDINGS, findings);
+    findings.forEach(finding -> addLines(finding, document));
+    Output.write(out(), format.format(), document);
     boolean missing = findings.stream().anyMatch(f -> f.state() == Finding.State.MISSING);
     return missing ? ExitCode.ENVIRONMENT : ExitCode.OK;
   }
 
-  private void print(Finding finding) {
-    out().printf("%-7s  %-22s  %s%n", word(finding), finding.subject(), finding.detail());
+  private static void addLines(Finding finding, Document out) {
+    out.line("%-7s  %-22s  %s".formatted(word(finding), finding.subject(), finding.detail()));
     if (!finding.cure().isEmpty()) {
-      out().printf("%-7s  %-22s  -> %s%n", "", "", finding.cure());
+      out.line("%-7s  %-22s  -> %s".formatted("", "", finding.cure()));
     }
-  }
-
-  private void printJson(List<Finding> findings) throws Exception {
-    ArrayNode all = Tables.JSON.createArrayNode();
-    for (Finding finding : findings) {
-      all.addObject()
-          .put("subject", finding.subject())
-          .put("state", word(finding))
-          .put("detail", finding.detail())
-          .put("cure", finding.cure());
-    }
-    Tables.json(out(), all);
   }
 
   private static String word(Finding finding) {

@@ -1,7 +1,8 @@
 package dev.retstack.cli.verb;
 
-import dev.retstack.cli.CommandException;
-import dev.retstack.cli.Shutdown;
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.command.Shutdown;
+import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.fleet.FleetRun;
 import dev.retstack.cli.fleetfile.CoreChoice;
 import dev.retstack.cli.kafka.KafkaLink;
@@ -14,16 +15,17 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code retstack emulate}: the left half of the path, into any Kafka. */
+/** {@code retstack emulate}: the left half of the path, into any Kafka cluster. */
 @Command(
     name = "emulate",
     description = {
       "Run instrumented programs on emulated cores and send their records to Kafka.",
-      "A core stands still while Kafka does not take its records: nothing is dropped.",
-      "Ctrl-C or TERM ends the cores in order: what they recorded is sent, the totals are told, and",
-      "the exit code is 130 or 143. Else it is 4 where Kafka did not take all of it, 6 where a core",
-      "faulted, 7 where nothing was recorded, 8 where a core waits for an interrupt that never comes;",
-      "else 0, or, with --exit-code, that of the program."
+      "A core waits while Kafka does not take its records: nothing is dropped. Ctrl-C or"
+          + " TERM ends the cores in order: what they recorded is sent, and the totals are"
+          + " shown.",
+      "Exit codes: 0 done, or with --exit-code that of the program; 4 Kafka did not take"
+          + " all records, 6 a core faulted, 7 nothing was recorded, 8 a core waits for an"
+          + " interrupt that never comes; 130 or 143 after Ctrl-C or TERM."
     },
     footer = {
       "  retstack emulate --image zoo-riscv64-mcount --cores 2 --label rack=7",
@@ -34,11 +36,11 @@ public final class EmulateVerb extends Verb {
 
   @Option(
       names = "--exit-code",
-      description = "End with the exit code of the first program that has one other than 0.")
+      description = "End with the exit code of the first program that does not end with 0.")
   private boolean exitCode;
 
   @Override
-  int run() throws IOException, InterruptedException {
+  protected int run() throws IOException, InterruptedException {
     if (!choice.isMade()) {
       throw usage("no image: name one with --image, or a fleet file with --fleet");
     }

@@ -1,19 +1,23 @@
 package dev.retstack.cli.verb;
 
-import dev.retstack.cli.CommandException;
-import dev.retstack.cli.ExitCode;
-import dev.retstack.cli.fleet.ProgressLine;
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.FormatOption;
+import dev.retstack.cli.command.Output;
+import dev.retstack.cli.command.ProgressLine;
+import dev.retstack.cli.command.Verb;
+import dev.retstack.cli.fleet.ProbeOption;
 import dev.retstack.cli.isa.CapabilityTable;
 import dev.retstack.cli.isa.ConformanceTable;
-import dev.retstack.cli.isa.SystemCallTable;
-import dev.retstack.cli.option.FormatOption;
-import dev.retstack.cli.option.ProbeOption;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Manifest;
 import dev.retstack.fleet.zoo.Verification;
 import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.schema.linux.SystemCallNames;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Table;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,13 +26,15 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code retstack isa}: the capability table, and the conformance suite live. */
+/** {@code retstack isa}: the capability table, and a run of the conformance suite. */
 @Command(
     name = "isa",
     description = {
-      "Show what is traced: per ISA and calling convention of the counting function, which",
-      "compiler flags make it, where the return address is, and what an exit is checked by.",
-      "Or prove it on this machine: every program of the zoo in every image, check by check."
+      "Show what is traced, or prove it on this machine.",
+      "There is one row per ISA and calling convention of the counting function: which"
+          + " compiler flags make it, where the return address is, and what an exit is checked"
+          + " by.",
+      "With --verify it runs every program of the zoo in every image, check by check."
     },
     footer = {"  retstack isa --format json", "  retstack isa --verify riscv32"})
 public final class IsaVerb extends Verb {
@@ -39,17 +45,18 @@ public final class IsaVerb extends Verb {
       arity = "0..1",
       fallbackValue = ALL,
       paramLabel = "ISA",
-      description = "Run the conformance suite, of one ISA or of all; exit code 1 where it fails.")
+      description =
+          "Run the conformance suite, of one ISA or of all. The exit code is 1 if a check"
+              + " fails.")
   private String verify;
 
   @Option(
       names = "--images",
       paramLabel = "DIR",
-      description = {
-        "With --verify: the images of a folder instead of those of the checkout, such as",
-        "other optimisation levels: emulators/guest/build.sh --levels /tmp/levels s390x-fentry,",
-        "then retstack isa --verify --images /tmp/levels"
-      })
+      description =
+          "With --verify: take the images of this folder instead of those of the checkout,"
+              + " such as other optimisation levels. They are made by emulators/guest/build.sh"
+              + " --levels /tmp/levels s390x-fentry.")
   private Path folder;
 
   @Option(
@@ -63,7 +70,7 @@ public final class IsaVerb extends Verb {
   @Mixin private FormatOption format;
 
   @Override
-  int run() throws IOException, InterruptedException {
+  protected int run() throws IOException, InterruptedException {
     if (systemCalls != null) {
       return listSystemCalls();
     }
@@ -73,7 +80,7 @@ public final class IsaVerb extends Verb {
     if (folder != null) {
       throw usage("--images " + folder + " goes with --verify: add --verify or --verify ISA");
     }
-    CapabilityTable.write(format.format(), out());
+    Output.write(out(), format.format(), CapabilityTable.document());
     return ExitCode.OK;
   }
 
@@ -84,8 +91,22 @@ public final class IsaVerb extends Verb {
                 () ->
                     usage(
                         "no such ISA: %s; choose one of %s".formatted(systemCalls, Isas.names())));
-    SystemCallTable.write(isa, format.format(), out());
+    Output.write(out(), format.format(), systemCalls(isa));
     return ExitCode.OK;
+  }
+
+  /** The system calls that events can name, a row each. */
+  private static Document systemCalls(Isa isa) {
+    SystemCallNames names = isa.syscalls().names();
+    return new Document()
+        .indented()
+        .table(
+            "",
+            new Table<String>()
+                .text("name", name -> name)
+                .text("number", names::number)
+                .headedAsNamed(),
+            List.copyOf(names.names()));
   }
 
   private int verify() throws IOException, InterruptedException {
@@ -107,7 +128,7 @@ public final class IsaVerb extends Verb {
           done -> line.show("%,d of %,d cells done".formatted(done, cells)),
           rows::add);
     }
-    ConformanceTable.write(rows, format.format(), out());
+    Output.write(out(), format.format(), ConformanceTable.document(rows));
     int failed = rows.stream().mapToInt(row -> row.failed().size()).sum();
     int limited = rows.stream().mapToInt(row -> row.limited().size()).sum();
     note(

@@ -1,26 +1,23 @@
 package dev.retstack.cli.verb;
 
-import dev.retstack.cli.CommandException;
-import dev.retstack.cli.ExitCode;
-import dev.retstack.cli.Logs;
-import dev.retstack.cli.Shutdown;
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.Logs;
+import dev.retstack.cli.command.Shutdown;
+import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.kafka.KafkaLink;
-import dev.retstack.cli.option.CheckpointOptions;
-import dev.retstack.cli.option.ImageOptions;
-import dev.retstack.cli.option.KafkaOptions;
-import dev.retstack.cli.option.LateOptions;
-import dev.retstack.cli.option.StateOptions;
-import dev.retstack.cli.option.TotalTimeOptions;
+import dev.retstack.cli.kafka.KafkaOptions;
+import dev.retstack.cli.result.TotalTimeOptions;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
-import dev.retstack.service.ingest.GroupProtocol;
-import dev.retstack.service.ingest.KafkaSettings;
-import dev.retstack.service.ingest.OtherVersionException;
+import dev.retstack.service.http.HttpSettings;
+import dev.retstack.service.http.HttpTls;
+import dev.retstack.service.http.HttpToken;
+import dev.retstack.service.kafka.GroupProtocol;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.OtherVersionException;
 import dev.retstack.service.nodes.Role;
-import dev.retstack.service.query.HttpSettings;
-import dev.retstack.service.query.HttpTls;
-import dev.retstack.service.query.HttpToken;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.EnumSet;
@@ -35,10 +32,10 @@ import picocli.CommandLine.Option;
 @Command(
     name = "pipeline",
     description = {
-      "Read the events topic, rebuild the calls, find what is wrong, publish and answer queries,",
-      "until Ctrl-C. Members of one group share the partitions and find each other through Kafka:",
-      "any of them answers for all.",
-      "The address of its HTTP side is printed on standard output when it serves."
+      "Read the events topic, rebuild the calls, find defects, publish and answer" + " queries.",
+      "It runs until Ctrl-C. Members of one group share the partitions and find each"
+          + " other through Kafka; any of them answers for all. The address of the HTTP server"
+          + " is printed on standard output when it serves."
     },
     footer = {
       "  retstack pipeline --http-port 7070",
@@ -50,7 +47,7 @@ public final class PipelineVerb extends Verb {
       names = "--http-port",
       defaultValue = "7070",
       paramLabel = "PORT",
-      description = "Port of the HTTP side (default: ${DEFAULT-VALUE}); 0 takes any free one.")
+      description = "Port of the HTTP server (default: ${DEFAULT-VALUE}); 0 takes any free one.")
   private int httpPort;
 
   @Option(
@@ -58,16 +55,16 @@ public final class PipelineVerb extends Verb {
       defaultValue = "127.0.0.1",
       paramLabel = "HOST",
       description =
-          "Address of the HTTP side (default: ${DEFAULT-VALUE}); one that others reach, such as"
-              + " 0.0.0.0, wants TLS, and a token or certificates of clients.")
+          "Address of the HTTP server (default: ${DEFAULT-VALUE}). One that other machines"
+              + " reach, such as 0.0.0.0, needs TLS, and a token or client certificates.")
   private String httpHost;
 
   @Option(
       names = "--http-advertise",
       paramLabel = "HOST",
       description =
-          "Name or address by which other members and commands reach this one (default: the HTTP"
-              + " host, or this machine's name where that is any).")
+          "Name or address by which other members and commands reach this one (default: the"
+              + " HTTP host; if that is any address, this machine's name).")
   private String advertised;
 
   @Option(
@@ -82,7 +79,7 @@ public final class PipelineVerb extends Verb {
   @Option(
       names = "--http-token-file",
       paramLabel = "FILE",
-      description = "Whoever asks must show the token in this file: Authorization: Bearer TOKEN.")
+      description = "Clients must show the token in this file: Authorization: Bearer TOKEN.")
   private Path tokenFile;
 
   @Option(
@@ -100,10 +97,10 @@ public final class PipelineVerb extends Verb {
   @Option(
       names = "--http-client-ca",
       paramLabel = "FILE",
-      description = {
-        "Let in who shows a certificate that the authorities in this PEM file vouch for, as others",
-        "by the token. Members that share the keystore need no other certificate."
-      })
+      description =
+          "Accept clients that present a certificate signed by an authority in this PEM file;"
+              + " the token is accepted, too. Members that share the keystore need no other"
+              + " certificate.")
   private Path clientCa;
 
   @Option(
@@ -116,11 +113,10 @@ public final class PipelineVerb extends Verb {
   @Option(
       names = "--group-protocol",
       paramLabel = "NAME",
-      description = {
-        "How Kafka shares the partitions among members: classic, which every broker knows, or",
-        "consumer, where the broker decides (KIP-848, Kafka 4.0 and newer); the same as",
-        "--kafka group.protocol=NAME (default: classic)."
-      })
+      description =
+          "How Kafka shares the partitions among members: classic, which every broker knows,"
+              + " or consumer, where the broker decides (KIP-848, Kafka 4.0 and newer). It is the"
+              + " same as --kafka group.protocol=NAME (default: classic).")
   private String groupProtocol;
 
   @Option(
@@ -129,15 +125,12 @@ public final class PipelineVerb extends Verb {
       description = "Publish calls of this length and longer to the spans topic (default: none).")
   private Long spanThreshold;
 
-  @Mixin private CheckpointOptions checkpoints;
-  @Mixin private StateOptions state;
-  @Mixin private LateOptions late;
-  @Mixin private ImageOptions images;
+  @Mixin private MemberOptions member;
   @Mixin private TotalTimeOptions time;
   @Mixin private KafkaOptions kafka;
 
   @Override
-  int run() throws InterruptedException {
+  protected int run() throws InterruptedException {
     if (!verbose()) {
       Logs.withOwnWarnings();
     }
@@ -151,16 +144,9 @@ public final class PipelineVerb extends Verb {
               .groupId(group)
               .partitions(link.partitions())
               .rules(time.rules())
-              .limits(state.limits())
-              .keepEnded(state.keepEnded())
-              .checkpoints(checkpoints.interval(), checkpoints.chunks())
-              .totalsInterval(checkpoints.totalsInterval())
-              .late(late.limits())
-              .imageBytes(images.bytes())
-              .imagePlaceBytes(images.placeBytes())
               .roles(roles.isEmpty() ? EnumSet.allOf(Role.class) : roles)
               .http(http());
-      state.stateBytes().ifPresent(builder::stateBytes);
+      member.into(builder);
       if (spanThreshold != null) {
         builder.spanThreshold(spanThreshold);
       }
@@ -197,7 +183,7 @@ public final class PipelineVerb extends Verb {
     String set = link.settings().properties().get("group.protocol");
     if (set != null && GroupProtocol.of(set) != wanted) {
       throw usage(
-          "--group-protocol %s against group.protocol=%s of the Kafka settings: give one of them"
+          "--group-protocol %s contradicts group.protocol=%s of the Kafka settings: give one of them"
               .formatted(wanted.word(), set));
     }
     return link.settings().withGroupProtocol(wanted);

@@ -1,10 +1,11 @@
 package dev.retstack.cli.verb;
 
-import dev.retstack.cli.ExitCode;
-import dev.retstack.cli.FileTrouble;
-import dev.retstack.cli.Shutdown;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.FileTrouble;
+import dev.retstack.cli.command.ProgressLine;
+import dev.retstack.cli.command.Shutdown;
+import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.fleet.FleetRun;
-import dev.retstack.cli.fleet.ProgressLine;
 import dev.retstack.cli.fleetfile.CoreChoice;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.fleet.CoreResult;
@@ -22,15 +23,16 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code retstack record}: emulate into a file, without any broker. */
+/** {@code retstack record}: emulates into a file, without a broker. */
 @Command(
     name = "record",
     description = {
-      "Run instrumented programs on emulated cores and write a recorded trace; needs no broker.",
-      "Or copy the events topic of a cluster into one.",
-      "The exit code is 4 where the trace is not whole, 6 where a core faulted, 7 where nothing was",
-      "recorded, 8 where a core waits for an interrupt that never comes; else 0, or, with",
-      "--exit-code, that of the program."
+      "Run instrumented programs on emulated cores and write a recorded trace.",
+      "It needs no broker. With --from-kafka it copies the events topic of a cluster into"
+          + " a trace instead.",
+      "Exit codes: 0 done, or with --exit-code that of the program; 4 the trace is not"
+          + " whole, 6 a core faulted, 7 nothing was recorded, 8 a core waits for an interrupt"
+          + " that never comes."
     },
     footer = {
       "  retstack record --image zoo-x86_64-fentry -o trace.avro -- sort",
@@ -43,7 +45,7 @@ public final class RecordVerb extends Verb {
       names = {"-o", "--output"},
       required = true,
       paramLabel = "FILE",
-      description = "The trace: an Avro container. What the file held before is gone.")
+      description = "The trace, an Avro container. An existing file is replaced.")
   private Path output;
 
   @Option(
@@ -55,13 +57,13 @@ public final class RecordVerb extends Verb {
 
   @Option(
       names = "--exit-code",
-      description = "End with the exit code of the first program that has one other than 0.")
+      description = "End with the exit code of the first program that does not end with 0.")
   private boolean exitCode;
 
   @Override
-  int run() throws IOException, InterruptedException {
+  protected int run() throws IOException, InterruptedException {
     if (fromKafka == choice.isMade()) {
-      throw usage("give --image, --fleet or --from-kafka, one of them");
+      throw usage("give one of --image, --fleet and --from-kafka");
     }
     return fromKafka ? copy() : emulate();
   }

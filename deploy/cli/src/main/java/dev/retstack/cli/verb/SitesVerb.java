@@ -1,21 +1,21 @@
 package dev.retstack.cli.verb;
 
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.retstack.cli.CommandException;
-import dev.retstack.cli.ExitCode;
-import dev.retstack.cli.option.FormatOption;
-import dev.retstack.cli.option.GuestImages;
-import dev.retstack.cli.option.Tables;
-import dev.retstack.fleet.loader.ElfFormatException;
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.FormatOption;
+import dev.retstack.cli.command.Output;
+import dev.retstack.cli.command.Verb;
+import dev.retstack.cli.fleet.GuestImages;
 import dev.retstack.fleet.loader.FoundSite;
 import dev.retstack.fleet.loader.FoundSite.State;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.SiteFinder;
+import dev.retstack.fleet.loader.elf.ElfFormatException;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Table;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.nio.file.PathMatcher;
-import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HexFormat;
 import java.util.List;
@@ -26,30 +26,27 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code retstack sites}: where functions tell that they are entered, and what stands there. */
+/** {@code retstack sites}: the call sites of an image, and what stands there. */
 @Command(
     name = "sites",
     description = {
-      "List the call sites of an image: the function, the address, what stands there (a call of the",
-      "counting function, or nops where one may be put), its bytes, and who says that it is a site:",
+      "List the call sites of an image.",
+      "Each has its function, its address, what stands there (a call of the counting"
+          + " function, or nops where one may be put), its bytes, and what names it as a site:",
       "  mcount_loc  the table __mcount_loc (-mrecord-mcount)",
-      "  patchable   the table __patchable_function_entries (-fpatchable-function-entry)",
+      "  patchable   __patchable_function_entries (-fpatchable-function-entry)",
       "  relocation  no table: a relocation of the code against the counting function",
       "  scan        neither: the code calls the counting function there",
-      "Of a relocatable object (.o, .ko) the address is section+offset. Relocations are there in objects,",
-      "and in programs that were linked with --emit-relocs.",
-      "Exit code 3 where the file is no program, of an ISA that is not traced, or without a site."
+      "In an object that is not linked (.o, .ko), an address is section+offset. Objects"
+          + " have relocations, and so have programs that were linked with --emit-relocs.",
+      "Exit code 3: the file is not a program, is of an ISA that is not traced, or has no"
+          + " site."
     },
     footer = {
       "  retstack sites zoo-s390x-mcount-nop",
       "  retstack sites zoo-x86_64-fentry --function 'w200_1*' --format csv"
     })
 public final class SitesVerb extends Verb {
-  private static final List<String> HEADER =
-      List.of("address", "function", "convention", "state", "form", "bytes", "source");
-
-  private static final HexFormat HEX = HexFormat.ofDelimiter(" ");
-
   @Parameters(
       index = "0",
       paramLabel = "IMAGE",
@@ -60,13 +57,13 @@ public final class SitesVerb extends Verb {
       names = "--function",
       paramLabel = "GLOB",
       description =
-          "Only sites of functions with such a name: * any text, ? a letter, {a,b}, [a-z].")
+          "Only sites of functions whose name matches: * any text, ? a letter, {a,b}, [a-z].")
   private String glob;
 
   @Mixin private FormatOption format;
 
   @Override
-  int run() throws Exception {
+  protected int run() throws Exception {
     Path file = GuestImages.resolve(image);
     LoadedImage loaded = GuestImages.loadUnlinked(file);
     List<FoundSite> sites = SiteFinder.find(loaded);
@@ -78,11 +75,7 @@ public final class SitesVerb extends Verb {
       PathMatcher matcher = FileSystems.getDefault().getPathMatcher("glob:" + glob);
       wanted = sites.stream().filter(s -> matcher.matches(Path.of(s.function()))).toList();
     }
-    switch (format.format()) {
-      case TEXT -> Tables.text(out(), HEADER, rows(loaded, wanted));
-      case CSV -> Tables.csv(out(), HEADER, rows(loaded, wanted));
-      case JSON -> Tables.json(out(), json(loaded, wanted));
-    }
+    Output.write(out(), format.format(), document(loaded, wanted));
     note(summary(loaded, wanted, sites.size()));
     loaded.leftAlone().ifPresent(this::note);
     return ExitCode.OK;
@@ -97,20 +90,26 @@ public final class SitesVerb extends Verb {
     }
   }
 
-  private static List<List<String>> rows(LoadedImage image, List<FoundSite> sites) {
-    List<List<String>> rows = new ArrayList<>();
-    for (FoundSite site : sites) {
-      rows.add(
-          List.of(
-              place(image, site.address()),
-              name(site),
-              site.convention(),
-              site.state().toString(),
-              site.form(),
-              HEX.formatHex(site.bytes().toByteArray()),
-              site.knowledge().toString()));
-    }
-    return rows;
+  private static Document document(LoadedImage image, List<FoundSite> sites) {
+    Table<FoundSite> columns =
+        new Table<FoundSite>()
+            .text("address", site -> place(image, site.address()))
+            .text("function", site -> new Table.Shown(site.function(), name(site)))
+            .onlyJson("offset", FoundSite::offset)
+            .text("convention", FoundSite::convention)
+            .text("state", site -> site.state().toString())
+            .text("form", FoundSite::form)
+            .onlyJson("start", site -> place(image, site.start()))
+            .text("bytes", site -> bytes(site.bytes().toByteArray()))
+            .text("source", site -> site.knowledge().toString())
+            .onlyJson("tableEntry", site -> place(image, site.tableEntry()))
+            .headedAsNamed();
+    return new Document()
+        .indented()
+        .field("image", image.elf().name())
+        .field("buildId", image.elf().buildId())
+        .field("isa", image.isa().name())
+        .table("sites", columns, sites);
   }
 
   private static String name(FoundSite site) {
@@ -120,26 +119,9 @@ public final class SitesVerb extends Verb {
     return site.offset() == 0 ? site.function() : "%s%+d".formatted(site.function(), site.offset());
   }
 
-  private static ObjectNode json(LoadedImage image, List<FoundSite> sites) {
-    ObjectNode document = Tables.JSON.createObjectNode();
-    document.put("image", image.elf().name());
-    document.put("buildId", image.elf().buildId());
-    document.put("isa", image.isa().name());
-    ArrayNode all = document.putArray("sites");
-    for (FoundSite site : sites) {
-      ObjectNode row = all.addObject();
-      row.put("address", place(image, site.address()));
-      row.put("function", site.function());
-      row.put("offset", site.offset());
-      row.put("convention", site.convention());
-      row.put("state", site.state().toString());
-      row.put("form", site.form());
-      row.put("start", place(image, site.start()));
-      row.put("bytes", HexFormat.of().formatHex(site.bytes().toByteArray()));
-      row.put("source", site.knowledge().toString());
-      row.put("tableEntry", place(image, site.tableEntry()));
-    }
-    return document;
+  private static Table.Shown bytes(byte[] bytes) {
+    return new Table.Shown(
+        HexFormat.of().formatHex(bytes), HexFormat.ofDelimiter(" ").formatHex(bytes));
   }
 
   /** An address, or of an object {@code section+offset}. */

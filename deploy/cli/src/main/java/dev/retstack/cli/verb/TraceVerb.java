@@ -1,18 +1,19 @@
 package dev.retstack.cli.verb;
 
-import dev.retstack.cli.CommandException;
-import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.FormatOption;
+import dev.retstack.cli.command.Output;
+import dev.retstack.cli.command.Verb;
+import dev.retstack.cli.fleet.NameFiles;
 import dev.retstack.cli.kafka.KafkaLink;
-import dev.retstack.cli.option.FormatOption;
-import dev.retstack.cli.option.KafkaOptions;
-import dev.retstack.cli.option.NameFiles;
-import dev.retstack.cli.option.Tables;
+import dev.retstack.cli.kafka.KafkaOptions;
 import dev.retstack.cli.trace.AnswerSheet;
 import dev.retstack.cli.trace.AnswerTable;
 import dev.retstack.cli.trace.ControlClient;
 import dev.retstack.cli.trace.ControlLog;
-import dev.retstack.fleet.control.Order;
 import dev.retstack.fleet.control.Selector;
+import dev.retstack.fleet.settings.Order;
 import dev.retstack.schema.Control;
 import java.io.IOException;
 import java.time.Duration;
@@ -24,26 +25,30 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code retstack trace}: says what running fleets trace, while they run. */
+/** {@code retstack trace}: changes what running fleets trace. */
 @Command(
     name = "trace",
     description = {
-      "Say what the cores of running fleets trace, through Kafka, and show what each of them did:",
+      "Change what the cores of running fleets trace, and show what each of them did.",
       "  set-filter PATTERN...           only these functions; none = all",
-      "  set-notrace PATTERN...          not these",
+      "  set-notrace PATTERN...          not these functions",
       "  set-graph-function PATTERN...   only these and what they call",
       "  set-graph-notrace PATTERN...    neither these nor what they call",
       "  set-max-depth N, set-min-duration N, set-tracer nop|function|function_graph",
       "  set-trigger FUNCTION:ACTION[:LIMIT]..., set-arguments NAME@arg1,arg2/x...,",
-      "  set-returns NAME/d..., set-events syscalls[:NAME,...], set-flight-recorder RECORDS",
-      "  set-tasks TASK..., set-notasks TASK...  only, or not, calls of these tasks: numbers, or",
-      "                                  names where --task-variable or --task-switch gave them",
+      "  set-returns NAME/d..., set-events syscalls[:NAME,...],",
+      "  set-flight-recorder RECORDS",
+      "  set-tasks TASK...               only calls of these tasks: numbers, or names",
+      "                                  with --task-variable or --task-switch",
+      "  set-notasks TASK...             not calls of these tasks",
       "  on, off, reset, snapshot, status, log",
-      "A set-command replaces what was set before. PATTERN: a name, 'vfs_*', '/regex/',",
-      "0x8000-0x8fff, section:NAME, image:NAME, @FILE. log shows every command ever given.",
-      "What was commanded also counts for cores that start later, until a reset.",
-      "Exit codes: 0 all of them did it, 1 one refused or did not answer in time, 3 no such command,",
-      "4 nobody answered. Such as: retstack trace set-filter 'vfs_*' --target isa=riscv64"
+      "A set- command replaces what was set before. PATTERN is a name, 'vfs_*',"
+          + " '/regex/', 0x8000-0x8fff, section:NAME, image:NAME or @FILE. log shows every"
+          + " command so far.",
+      "A command also counts for cores that start later, until a reset.",
+      "Exit codes: 0 all of them did it, 1 one refused or did not answer in time, 3 no"
+          + " such command, 4 nobody answered. For example: retstack trace set-filter 'vfs_*'"
+          + " --target isa=riscv64"
     },
     footer = "  retstack trace log --format csv")
 public final class TraceVerb extends Verb {
@@ -56,30 +61,30 @@ public final class TraceVerb extends Verb {
       index = "1..*",
       arity = "0..*",
       paramLabel = "ARG",
-      description = "What to set; @FILE: the words of a file, # begins a comment.")
+      description = "What to set. @FILE takes the words of a file, in which # begins a comment.")
   private final List<String> arguments = new ArrayList<>();
 
   @Option(
       names = "--target",
       defaultValue = "all",
       paramLabel = "SELECTOR",
-      description = {
-        "Which cores: all (default), core=NAME, isa=NAME, image=NAME, label.KEY=VALUE;",
-        "names by wildcards, isa=arm|mips for one of several, commas where all must hold."
-      })
+      description =
+          "Which cores: all (default), core=NAME, isa=NAME, image=NAME, label.KEY=VALUE."
+              + " Names may have wildcards, isa=arm|mips selects either, and with commas all"
+              + " conditions must hold.")
   private String target;
 
   @Option(
       names = "--deadline-ms",
       defaultValue = "10000",
       paramLabel = "MS",
-      description = "A core that cannot do it by then refuses (default: ${DEFAULT-VALUE}).")
+      description = "A core that cannot do it in this time refuses (default: ${DEFAULT-VALUE}).")
   private long deadlineMs;
 
   @Option(
       names = "--issuer",
       paramLabel = "NAME",
-      description = "Who says so, for the log (default: user@host).")
+      description = "Who gives the command, for the log (default: user@host).")
   private String issuer;
 
   @Mixin private FormatOption format;
@@ -87,7 +92,7 @@ public final class TraceVerb extends Verb {
   @Mixin private KafkaOptions kafka;
 
   @Override
-  int run() throws IOException, InterruptedException {
+  protected int run() throws IOException, InterruptedException {
     return name.equals(LOG) ? log() : give();
   }
 
@@ -96,11 +101,7 @@ public final class TraceVerb extends Verb {
       throw usage("log takes no arguments: leave %s out".formatted(arguments));
     }
     ControlLog log = ControlClient.log(link());
-    switch (format.format()) {
-      case TEXT -> Tables.text(out(), ControlLog.HEADER, log.rows());
-      case CSV -> Tables.csv(out(), ControlLog.HEADER, log.rows());
-      case JSON -> Tables.json(out(), log.json());
-    }
+    Output.write(out(), format.format(), log.document());
     return ExitCode.OK;
   }
 
@@ -151,8 +152,8 @@ public final class TraceVerb extends Verb {
           "nobody answered within %d ms: is a fleet running on this cluster, under prefix %s?"
               .formatted(deadlineMs, kafka.link(terminal()).topics().prefix()));
     }
-    AnswerTable.write(
-        sheet.cores(), control.getName().equals(Order.STATUS.name()), format.format(), out());
+    boolean settings = control.getName().equals(Order.STATUS.name());
+    Output.write(out(), format.format(), AnswerTable.document(sheet.cores(), settings));
     if (sheet.cores().isEmpty()) {
       sheet.refusals().forEach(this::note);
     }

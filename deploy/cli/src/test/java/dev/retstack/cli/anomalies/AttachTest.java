@@ -3,18 +3,19 @@ package dev.retstack.cli.anomalies;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.cli.Seeds;
-import dev.retstack.fleet.control.TraceSettings;
-import dev.retstack.fleet.control.Tracer;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.fleet.settings.Tracer;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
-import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.report.FunctionRow;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -109,7 +110,7 @@ class AttachTest {
   }
 
   private static Map<String, Long> calls(GraphState state) {
-    return state.report().functions().stream()
+    return ReportBuilder.of(state).build().functions().stream()
         .collect(Collectors.toMap(FunctionRow::name, FunctionRow::calls, Long::sum, TreeMap::new));
   }
 
@@ -179,7 +180,7 @@ class AttachTest {
         }
       }
       assertThat(calls(state)).as(how).isEqualTo(seen);
-      assertThat(state.anomalies())
+      assertThat(ReportBuilder.of(state).anomalies())
           .as(how)
           .allMatch(
               row -> List.of("SEQUENCE_GAP", "UNWOUND", "TAIL_CALL").contains(row.kind().name()));

@@ -3,18 +3,19 @@ package dev.retstack.cli.anomalies;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Run;
-import dev.retstack.graph.aggregate.ApplyResult;
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.aggregate.ImageInfo;
 import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.check.Stat;
-import dev.retstack.graph.reconstruct.ChunkMeta;
-import dev.retstack.graph.reconstruct.ClockUnit;
-import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.input.ApplyResult;
+import dev.retstack.graph.input.ChunkMeta;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreEnd;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.StatRow;
-import dev.retstack.schema.codec.RecordBatch;
-import dev.retstack.service.reconstruct.ChunkApplier;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.service.partition.ChunkApplier;
 import java.util.Map;
 import java.util.function.IntPredicate;
 import java.util.stream.Collectors;
@@ -90,14 +91,14 @@ final class Guest {
 
   /** Stats of severity ERROR. */
   static Map<Stat, Long> errors(GraphState state) {
-    return state.report().stats().stream()
+    return ReportBuilder.of(state).build().stats().stream()
         .filter(row -> row.severity() == Severity.ERROR)
         .collect(Collectors.toMap(StatRow::stat, StatRow::count));
   }
 
   /** A stat of all cores. */
   static long stat(GraphState state, Stat stat) {
-    return state.report().stats().stream()
+    return ReportBuilder.of(state).build().stats().stream()
         .filter(row -> row.stat() == stat)
         .mapToLong(StatRow::count)
         .sum();

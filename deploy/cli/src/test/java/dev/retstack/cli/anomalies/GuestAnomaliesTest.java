@@ -7,10 +7,11 @@ import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
-import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.report.AnomalyRow;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -102,12 +103,13 @@ class GuestAnomaliesTest {
     CoreOptions tiny = Guest.checking().withRetStackLimit(LIMIT);
     GraphState state = Guest.of(Run.of(image, tiny, 1_000_000, core -> {}, "deep"));
     long refused = whole.counts().values().stream().mapToLong(n -> n).sum();
-    refused -= state.report().functions().stream().mapToLong(f -> f.finished()).sum();
+    refused -=
+        ReportBuilder.of(state).build().functions().stream().mapToLong(f -> f.finished()).sum();
     assertThat(refused).isPositive();
     assertThat(Guest.stat(state, Stat.OVERRUNS)).isEqualTo(refused);
     assertThat(Guest.errors(state)).isEmpty();
     Map<String, Long> calls =
-        state.report().functions().stream()
+        ReportBuilder.of(state).build().functions().stream()
             .collect(Collectors.toMap(f -> f.name(), f -> f.calls(), Long::sum, TreeMap::new));
     assertThat(calls).isEqualTo(whole.counts());
     assertThat(of(state, "OVERRUN")).isNotEmpty().allMatch(row -> row.selfPc() != 0);
@@ -265,6 +267,8 @@ class GuestAnomaliesTest {
   }
 
   private static List<AnomalyRow> of(GraphState state, String kind) {
-    return state.anomalies().stream().filter(row -> row.kind().name().equals(kind)).toList();
+    return ReportBuilder.of(state).anomalies().stream()
+        .filter(row -> row.kind().name().equals(kind))
+        .toList();
   }
 }

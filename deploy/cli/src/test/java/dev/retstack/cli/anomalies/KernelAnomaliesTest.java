@@ -3,15 +3,16 @@ package dev.retstack.cli.anomalies;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.core.InterruptTimer;
+import dev.retstack.fleet.core.interrupt.InterruptTimer;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
-import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.StatRow;
+import dev.retstack.graph.state.GraphState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,7 +54,7 @@ class KernelAnomaliesTest {
     Run run = Run.of(image, options, 1_000_000, core -> {}, "rtos");
     assertThat(run.ending().detail()).isEqualTo("exited with code 0");
     GraphState state = Guest.of(run, run.records(), run.records().size() + 1, -1);
-    List<Stat> told = state.report().stats().stream().map(StatRow::stat).toList();
+    List<Stat> told = ReportBuilder.of(state).build().stats().stream().map(StatRow::stat).toList();
     assertThat(told)
         .isSubsetOf(
             Stat.TAIL_CALLS,
@@ -61,16 +62,16 @@ class KernelAnomaliesTest {
             Stat.STACK_SWITCHES,
             Stat.ENDED_CALLS,
             Stat.ANOMALIES_NOT_KEPT);
-    assertThat(state.anomalies())
+    assertThat(ReportBuilder.of(state).anomalies())
         .filteredOn(row -> row.kind() == AnomalyKind.UNWOUND)
         .allMatch(row -> row.function().startsWith(LONGJMPS_PASS_OVER));
     assertThat(
-            state.anomalies().stream()
+            ReportBuilder.of(state).anomalies().stream()
                 .filter(row -> row.kind() == AnomalyKind.UNWOUND)
                 .mapToLong(AnomalyRow::count)
                 .sum())
         .isEqualTo(passedOver());
-    assertThat(state.anomalies())
+    assertThat(ReportBuilder.of(state).anomalies())
         .extracting(row -> row.kind())
         .isSubsetOf(AnomalyKind.UNWOUND, AnomalyKind.TAIL_CALL, AnomalyKind.STACK_SWITCH);
   }

@@ -3,7 +3,7 @@ package dev.retstack.cli.broker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.cli.ExitCode;
+import dev.retstack.cli.command.ExitCode;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;

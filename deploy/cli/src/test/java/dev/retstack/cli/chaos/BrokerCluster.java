@@ -285,6 +285,8 @@ final class BrokerCluster implements AutoCloseable {
         num.network.threads=2
         num.io.threads=4
         log.cleaner.dedupe.buffer.size=4194304
+        # the state is compacted while members read and write it
+        log.cleaner.backoff.ms=1000
         """
             .formatted(
                 node.id,

@@ -104,21 +104,8 @@ final class Clocks {
         member.awaitServing();
       }
       job.awaitSettled();
-      TestFleet fleet = job.fleet("", launcher(set("fleet", "+1h")));
-      fleet.run(1_000L * seconds);
-      check(job);
-      set("member-2", "+1h");
-      fleet.run(1_000L * seconds);
-      check(job);
-      Map<Integer, Long> before = job.positions();
-      long back = System.nanoTime();
-      set("member-2", "-1h");
-      fleet.run(1_000L * seconds);
-      long flows = job.awaitFlow(before, back, fleet, PATIENCE);
-      job.awaitSettled();
-      check(job);
-      fleet.end();
-      Comparison same = Comparison.of(job, job.members().getFirst(), TestFleet.CORES);
+      TestFleet ahead = job.fleet("", launcher(set("fleet", "+1h")));
+      String figures = Row.of(job, ahead, (fleet, _) -> jump(job, fleet));
       List<Boolean> spans =
           Published.in(
               job.kafka(),
@@ -128,13 +115,30 @@ final class Clocks {
                 return span.getExit() >= span.getEnter() && span.getSelf() >= 0;
               });
       assertThat(spans).isNotEmpty().doesNotContain(false);
-      return "clocks from -1 h to +1 h; all partitions flow %.1f s after one was set back by two hours; no number below 0, nobody taken for dead; %s"
-          .formatted(flows / 1e3, same);
+      return figures;
     } finally {
       brokers.kill(BROKER);
       brokers.start(BROKER);
       brokers.awaitAll();
     }
+  }
+
+  /** The second member's clock jumps ahead by two hours, and back again. */
+  private String jump(Job job, TestFleet fleet) throws Exception {
+    fleet.run(1_000L * seconds);
+    check(job);
+    set("member-2", "+1h");
+    fleet.run(1_000L * seconds);
+    check(job);
+    Map<Integer, Long> before = job.positions();
+    long back = System.nanoTime();
+    set("member-2", "-1h");
+    fleet.run(1_000L * seconds);
+    long flows = job.awaitFlow(before, back, fleet, PATIENCE);
+    job.awaitSettled();
+    check(job);
+    return "clocks from -1 h to +1 h; all partitions flow %.1f s after one was set back by two hours; no number below 0, nobody taken for dead"
+        .formatted(flows / 1e3);
   }
 
   /** What every member says: all three there, no core dead, no time and no age below 0. */

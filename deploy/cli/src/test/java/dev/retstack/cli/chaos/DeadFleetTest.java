@@ -12,8 +12,8 @@ import dev.retstack.service.LiveClient;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
-import dev.retstack.service.ingest.KafkaSettings;
-import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.TopicAdmin;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.progress.CoreWatch;
 import java.io.BufferedReader;
@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -161,6 +162,7 @@ class DeadFleetTest {
     Predicate<Map<String, String>> holds = all -> all.entrySet().containsAll(expected.entrySet());
     while (!holds.test(found)) {
       assertThat(System.nanoTime()).as("%s, not %s", found, expected).isLessThan(deadline);
+      LockSupport.parkNanos(20_000_000); // who is waited for has the processor meanwhile
       for (JsonNode core : ask(path.substring(1)).get("cores")) {
         found.put(core.get("session").asText(), core.get("end").asText());
       }

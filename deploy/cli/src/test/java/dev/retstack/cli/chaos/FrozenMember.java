@@ -25,8 +25,8 @@ final class FrozenMember {
   private static final Duration ANSWER = Duration.ofSeconds(20);
   private static final Duration REFUSAL = Duration.ofMinutes(1);
 
-  /** Freezes in a row that may have hit nothing to be refused. */
-  private static final int IDLE_MOST = 5;
+  /** Freezes that may be repeated, as nothing was refused after them. */
+  private static final int REPEATS_LEAST = 4;
 
   private final Job job;
   private final Duration patience;
@@ -42,57 +42,49 @@ final class FrozenMember {
   }
 
   /** Freezes each member in turn, so many times; returns the figures. */
-  String run(int times) throws Exception {
-    TestFleet fleet = job.fleet();
+  String run(int times, TestFleet fleet, StateWatch watch) throws Exception {
     List<Recovery> recoveries = new ArrayList<>();
     List<Long> answers = new ArrayList<>();
     long refusals = 0;
     int idle = 0;
-    int idleInARow = 0;
-    try (StateWatch watch =
-        new StateWatch(job.kafka(), job.topics().state(), job.group(), "read_committed")) {
-      for (int i = 0; i < times + idle; i++) {
-        job.awaitOwned();
-        Member victim = owner(i);
-        List<Member> others = job.members().stream().filter(one -> one != victim).toList();
-        Map<Integer, Long> lost = job.ownedBy(List.of(victim));
-        long before = refusals(victim);
-        Map<Member, Long> refused = new HashMap<>();
-        for (Member other : others) {
-          refused.put(other, refusals(other));
-        }
-        awaitUncommitted(victim, fleet);
-        victim.freeze();
-        long now = System.nanoTime();
-        answers.add(millisOfAnswer(others.getFirst(), false));
-        Recovery recovery = Recovery.of(others, lost, now, watch, fleet, patience);
-        recoveries.add(recovery);
-        answers.add(millisOfAnswer(others.getLast(), true));
-        victim.thaw();
-        long refusedNow = awaitEndOfOld(victim, lost, before, fleet) - before;
-        refusals += refusedNow;
-        idleInARow = refusedNow == 0 ? idleInARow + 1 : 0;
-        idle += refusedNow == 0 ? 1 : 0;
-        assertThat(idleInARow).as("freezes in a row without a refusal").isLessThan(IDLE_MOST);
-        job.awaitSettled();
-        for (Member other :
-            others) { // the one that is wrong is shut out, never the one that is right
-          assertThat(refusals(other)).as("member %d", other.number()).isEqualTo(refused.get(other));
-        }
-        System.out.println("  member %d frozen: %s".formatted(victim.number(), recovery));
+    int repeats = Math.max(times, REPEATS_LEAST);
+    for (int i = 0; i < times + Math.min(idle, repeats); i++) {
+      job.awaitOwned();
+      Member victim = owner(i);
+      List<Member> others = job.members().stream().filter(one -> one != victim).toList();
+      Map<Integer, Long> lost = job.ownedBy(List.of(victim));
+      long before = refusals(victim);
+      Map<Member, Long> refused = new HashMap<>();
+      for (Member other : others) {
+        refused.put(other, refusals(other));
       }
-      fleet.end();
-      Comparison same = Comparison.of(job, job.members().getFirst(), TestFleet.CORES);
-      assertThat(watch.wrong()).as("one owner at a time").isEmpty();
-      return "%d freezes, and %d of members that had nothing to write; %s; %d partitions refused by the broker after the thaw; answers of the others meanwhile %s; %s"
-          .formatted(
-              times,
-              idle,
-              Recovery.figures(recoveries),
-              refusals,
-              Recovery.medianAndWorst(answers),
-              same);
+      awaitUncommitted(victim, fleet);
+      victim.freeze();
+      long now = System.nanoTime();
+      answers.add(millisOfAnswer(others.getFirst(), false));
+      Recovery recovery = Recovery.of(others, lost, now, watch, fleet, patience);
+      recoveries.add(recovery);
+      answers.add(millisOfAnswer(others.getLast(), true));
+      victim.thaw();
+      long refusedNow = awaitEndOfOld(victim, lost, before, fleet) - before;
+      refusals += refusedNow;
+      idle += refusedNow == 0 ? 1 : 0;
+      job.awaitSettled();
+      for (Member other :
+          others) { // the one that is wrong is shut out, never the one that is right
+        assertThat(refusals(other)).as("member %d", other.number()).isEqualTo(refused.get(other));
+      }
+      System.out.println("  member %d frozen: %s".formatted(victim.number(), recovery));
     }
+    // a member of the newer protocol often hears of its end before it writes
+    assertThat(refusals).as("refusals after %d freezes", recoveries.size()).isPositive();
+    return "%d freezes, %d of them of members that gave up before they wrote; %s; %d partitions refused by the broker after the thaw; answers of the others meanwhile %s"
+        .formatted(
+            recoveries.size(),
+            idle,
+            Recovery.figures(recoveries),
+            refusals,
+            Recovery.medianAndWorst(answers));
   }
 
   /** The next one that has partitions. */

@@ -3,8 +3,9 @@ package dev.retstack.cli.chaos;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.schema.wire.Topics;
-import dev.retstack.service.ingest.GroupProtocol;
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.kafka.GroupProtocol;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.TopicAdmin;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,7 +16,10 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.common.GroupState;
+import org.apache.kafka.common.config.ConfigResource;
 
 /**
  * Members of one group on a cluster, under topics of their own.
@@ -47,6 +51,17 @@ record Job(
   /** More options of members, such as {@code --verbose} to find out why. */
   private static final String MORE = System.getProperty("retstack.member.options", "");
 
+  /**
+   * Of the state topic. What was superseded goes within seconds. It stays for a moment, so that
+   * {@link StateWatch} sees each checkpoint even if the machine is busy.
+   */
+  private static final Map<String, String> COMPACTED =
+      Map.of(
+          "segment.ms", "1000",
+          "min.cleanable.dirty.ratio", "0.01",
+          "delete.retention.ms", "1000",
+          "min.compaction.lag.ms", "5000");
+
   private static final int QUIET_LOOKS = 8;
   private static final Duration OWNED = Duration.ofMinutes(2);
 
@@ -65,6 +80,7 @@ record Job(
       throws Exception {
     Path own = Files.createDirectories(folder.resolve(name));
     Job job = new Job(processes, own, brokers, protocol, new Topics(name), new ArrayList<>());
+    job.createTopics();
     for (int number = 1; number <= MEMBERS; number++) {
       Member member = job.newMember(number);
       member.start();
@@ -76,6 +92,24 @@ record Job(
     job.awaitOwned();
     assertThat(brokers.unsafeTopics(name)).as("topics that do not survive a broker").isEmpty();
     return job;
+  }
+
+  /** Those of the product. The broker compacts the state all the time. */
+  private void createTopics() throws Exception {
+    try (TopicAdmin topicAdmin = new TopicAdmin(kafka(), OWNED);
+        Admin admin = Admin.create(Map.of("bootstrap.servers", brokers.bootstrap()))) {
+      topicAdmin.ensure(topics, PARTITIONS);
+      List<AlterConfigOp> changes =
+          COMPACTED.entrySet().stream()
+              .map(e -> new ConfigEntry(e.getKey(), e.getValue()))
+              .map(entry -> new AlterConfigOp(entry, AlterConfigOp.OpType.SET))
+              .toList();
+      ConfigResource state = new ConfigResource(ConfigResource.Type.TOPIC, topics.state());
+      admin
+          .incrementalAlterConfigs(Map.of(state, changes))
+          .all()
+          .get(OWNED.toSeconds(), TimeUnit.SECONDS);
+    }
   }
 
   /** One that is not among the members and does not run yet. */

@@ -2,6 +2,7 @@ package dev.retstack.cli.chaos;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.retstack.cli.ClassArchive;
 import dev.retstack.cli.RetstackScript;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -102,17 +103,8 @@ final class Processes implements AutoCloseable {
   }
 
   /** The Java that runs the tests, small and quick to start. */
-  static List<String> java(int heapMib) {
-    return new ArrayList<>(
-        List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx" + heapMib + "m",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "--enable-native-access=ALL-UNNAMED",
-            "--sun-misc-unsafe-memory-access=allow",
-            "-cp",
-            System.getProperty("java.class.path")));
+  static List<String> java(int heapMib) throws IOException {
+    return ClassArchive.java("-Xmx" + heapMib + "m");
   }
 
   @Override

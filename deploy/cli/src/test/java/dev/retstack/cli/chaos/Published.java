@@ -1,6 +1,6 @@
 package dev.retstack.cli.chaos;
 
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.kafka.KafkaSettings;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -2,7 +2,7 @@ package dev.retstack.cli.chaos;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.kafka.KafkaSettings;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
+import java.util.function.IntSupplier;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -31,13 +32,18 @@ final class StateWatch implements AutoCloseable {
   private static final int OFFSET_AT = EPOCH_AT + 8;
 
   /** First words of the keys of a state. */
-  private static final Set<String> KEYS = Set.of("at", "waits", "head", "i", "t", "c");
+  private static final Set<String> KEYS = Set.of("at", "waits", "head", "i", "t", "c", "s", "o");
 
   private final KafkaConsumer<byte[], byte[]> consumer;
   private final String group;
   private final CompletableFuture<Void> over;
+  private final KafkaSettings kafka;
+  private final List<TopicPartition> all;
   private final Map<Integer, List<Checkpoint>> checkpoints = new HashMap<>();
   private final List<String> wrong = new ArrayList<>();
+
+  /** Records of the group that were seen. */
+  private long records;
 
   /**
    * A committed checkpoint, without its state.
@@ -53,11 +59,9 @@ final class StateWatch implements AutoCloseable {
    */
   StateWatch(KafkaSettings kafka, String topic, String group, String isolation) {
     this.group = group;
-    Map<String, Object> settings = kafka.consumer();
-    settings.put("isolation.level", isolation);
-    consumer =
-        new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-    List<TopicPartition> all =
+    this.kafka = kafka;
+    consumer = consumer(isolation);
+    all =
         IntStream.range(0, consumer.partitionsFor(topic).size())
             .mapToObj(p -> new TopicPartition(topic, p))
             .toList();
@@ -66,6 +70,12 @@ final class StateWatch implements AutoCloseable {
     over =
         CompletableFuture.runAsync(
             this::run, Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory()));
+  }
+
+  private KafkaConsumer<byte[], byte[]> consumer(String isolation) {
+    Map<String, Object> settings = kafka.consumer();
+    settings.put("isolation.level", isolation);
+    return new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
   }
 
   private void run() {
@@ -90,6 +100,7 @@ final class StateWatch implements AutoCloseable {
     if (!key[0].equals(group)) {
       return;
     }
+    records++;
     if (!KEYS.contains(key[2])) {
       wrong.add("%s is no key of a state".formatted(String.join("/", key)));
     }
@@ -117,6 +128,15 @@ final class StateWatch implements AutoCloseable {
     notifyAll();
   }
 
+  /** A record that says where a state stands, as far as the watch reads it. */
+  static byte[] bytes(Checkpoint one) {
+    return ByteBuffer.allocate(OFFSET_AT + 8)
+        .putInt(0, MAGIC)
+        .putLong(EPOCH_AT, one.epoch())
+        .putLong(OFFSET_AT, one.nextOffset())
+        .array();
+  }
+
   private void check(Checkpoint last, Checkpoint next) {
     boolean later =
         next.epoch() > last.epoch()
@@ -136,6 +156,28 @@ final class StateWatch implements AutoCloseable {
   /** Checkpoints seen so far. */
   synchronized int count() {
     return checkpoints.values().stream().mapToInt(List::size).sum();
+  }
+
+  /** Records of the state that were seen and that the broker has compacted away since. */
+  long compacted() {
+    long there = 0;
+    try (var again = consumer("read_committed")) {
+      again.assign(all);
+      again.seekToBeginning(all);
+      Map<TopicPartition, Long> ends = again.endOffsets(all);
+      while (all.stream().anyMatch(p -> again.position(p) < ends.get(p))) {
+        for (ConsumerRecord<byte[], byte[]> record : again.poll(Duration.ofMillis(100))) {
+          there += isOfGroup(record) ? 1 : 0;
+        }
+      }
+    }
+    synchronized (this) {
+      return records - there;
+    }
+  }
+
+  private boolean isOfGroup(ConsumerRecord<byte[], byte[]> record) {
+    return new String(record.key(), UTF_8).startsWith(group + "/");
   }
 
   /** Times that a partition was taken over, its first owner left out. */
@@ -160,9 +202,19 @@ final class StateWatch implements AutoCloseable {
   /** Waits for the next checkpoint of one of these partitions, at most so long; false without. */
   synchronized boolean awaitNext(List<Integer> partitions, Duration patience)
       throws InterruptedException {
+    int next = count(partitions) + 1;
+    return await(() -> count(partitions), next, patience);
+  }
+
+  /** Waits until this many were seen, at most so long; false without. */
+  synchronized boolean await(int least, Duration patience) throws InterruptedException {
+    return await(this::count, least, patience);
+  }
+
+  private synchronized boolean await(IntSupplier seen, int least, Duration patience)
+      throws InterruptedException {
     long deadline = System.nanoTime() + patience.toNanos();
-    int seen = count(partitions);
-    while (count(partitions) == seen) {
+    while (seen.getAsInt() < least) {
       long left = (deadline - System.nanoTime()) / 1_000_000;
       if (left <= 0) {
         return false;

@@ -3,10 +3,10 @@ package dev.retstack.cli.fleetfile;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.retstack.cli.ExitCode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.Ran;
+import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.house.Repository;
-import dev.retstack.cli.option.Tables;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,7 +27,7 @@ class FleetFileTest {
   private JsonNode resolved(String... lines) throws IOException {
     Ran ran = Ran.retstack("fleet", file(lines).toString(), "--format", "json");
     assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
-    return Tables.JSON.readTree(ran.out());
+    return new ObjectMapper().readTree(ran.out());
   }
 
   @Test
@@ -35,7 +35,7 @@ class FleetFileTest {
     Path example = Repository.root().resolve("deploy/fleet.conf");
     Ran ran = Ran.retstack("fleet", example.toString(), "--format", "json");
     assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
-    JsonNode cores = Tables.JSON.readTree(ran.out()).path("cores");
+    JsonNode cores = new ObjectMapper().readTree(ran.out()).path("cores");
     assertThat(cores.findValuesAsText("core"))
         .containsExactly("edge-0", "edge-1", "core-0", "spare-0");
     assertThat(cores.path(0).path("labels").toString())
@@ -139,7 +139,7 @@ class FleetFileTest {
     String[][] expected = {
       {"1", "no such key: 'prefx'; did you mean prefix?"},
       {"2", "flush-ms: soon: give a number from 0 to 3,600,000"},
-      {"3", "'filter' is said of cores: put it into defaults or a group"},
+      {"3", "'filter' is an option of cores: put it into defaults or a group"},
       {"4", "bootstrap takes one value, this is a list"},
       {"5", "isolate is true or false, this is 'maybe'"},
       {"6", "codec: unknown codec 'zip': this version knows"},
@@ -147,11 +147,11 @@ class FleetFileTest {
       {"9", "no such key: 'fliter'; did you mean filter?"},
       {"11", "filter: no regular expression: '/(/'"},
       {"12", "notrace: no function of zoo-riscv64-mcount.elf is 'nofunction'"},
-      {"15", "no name of a group: 'bad name'"},
+      {"15", "not a group name: 'bad name'"},
       {"17", "image: no such image: zoo-riscv64-mcont; did you mean zoo-riscv64-mcount"},
       {"18", "cores: 0: give a number from 1 to 100,000"},
       {"19", "env takes { KEY = VALUE }, this is 'KEY'"},
-      {"20", "'bootstrap' is said of the whole fleet: put it at the top"},
+      {"20", "'bootstrap' is an option of the whole fleet: put it at the top"},
       {"21", "max-depth takes one value, this is an object"},
       {"22", "min-duration: no number: '-1'; say 0 for none, or up to"},
       {"26", "isa: zoo-riscv64-mcount.elf: e_machine is 243 (riscv64), allowed: 40 (arm)"},
@@ -160,16 +160,16 @@ class FleetFileTest {
       {"30", "entry: zoo-riscv64-mcount.elf: the entry 'mian' is no symbol"},
       {"31", "tracer: no such tracer: 'graph'; there are nop, function, function_graph"},
       {"32", "stdin: as standard input: no such file: " + folder.resolve("nothere")},
-      {"33", "trigger: no trigger: 'run_sort:traceof'; say FUNCTION:ACTION"},
+      {"33", "trigger: not a trigger: 'run_sort:traceof'; write FUNCTION:ACTION"},
       {"34", "arguments: "},
       {"35", "ret-stack: 0: give a number from 1 to 65,536"},
-      {"36", "memory: 'much' is no number of bytes"},
+      {"36", "memory: 'much' is not a number of bytes"},
       {"37", "ram 0x1:0x2 is not whole pages"},
       {"38", "flight-recorder: no number: '99999999'; say 0 for none, or up to 1048576"},
-      {"39", "start: no such state: 'paused'; say on or off"},
+      {"39", "start: no such state: 'paused'; use on or off"},
       {"40", "events: no such event: 'sycalls'"},
       {"41", "event: no system call of riscv64 is 'opneat': did you mean openat"},
-      {"43", "group none has no image: say image = FILE"},
+      {"43", "group none has no image: write image = FILE"},
     };
     assertThat(lines.getFirst()).endsWith(expected.length + " problems");
     for (int i = 0; i < expected.length; i++) {
@@ -185,11 +185,11 @@ class FleetFileTest {
     Ran ran =
         Ran.retstack("fleet", file("codec = packed", "groups { a { filter = w* } }").toString());
     assertThat(ran.code()).isEqualTo(ExitCode.USAGE);
-    assertThat(ran.err()).contains("my.conf:2: no HOCON: ").contains("stands in double quotes");
+    assertThat(ran.err()).contains("my.conf:2: not HOCON: ").contains("in double quotes");
     assertThat(Ran.retstack("fleet", file("a = ${NO_SUCH}").toString()).err())
-        .contains("my.conf:1: no HOCON: Could not resolve substitution to a value: ${NO_SUCH}");
+        .contains("my.conf:1: not HOCON: Could not resolve substitution to a value: ${NO_SUCH}");
     assertThat(Ran.retstack("fleet", file("").toString()).err())
-        .contains("no groups: say groups {");
+        .contains("no groups: write groups {");
     assertThat(Ran.retstack("fleet", folder.resolve("absent").toString()).code())
         .isEqualTo(ExitCode.BAD_INPUT);
   }
@@ -198,9 +198,9 @@ class FleetFileTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "--filter|a*|--filter beside --fleet: say filter = ... in the file",
-        "--cores|2|--cores beside --fleet: say cores = ...",
-        "--|sort|sort' beside --fleet: say arg = [...] in the file",
+        "--filter|a*|--filter cannot be used with --fleet: write filter = ... in the file",
+        "--cores|2|--cores cannot be used with --fleet: write cores = ...",
+        "--|sort|sort' cannot be used with --fleet: write arg = [...] in the file",
       })
   void optionsOfCoresDoNotStandBesideAFile(String option, String value, String sentence)
       throws Exception {
@@ -231,9 +231,10 @@ class FleetFileTest {
     assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
     assertThat(ran.err()).contains("5 cores").doesNotContain("process ");
     JsonNode cores =
-        Tables.JSON.readTree(
-            Ran.retstack("hot", trace.toString(), "--exact", "--per-core", "--format", "json")
-                .out());
+        new ObjectMapper()
+            .readTree(
+                Ran.retstack("hot", trace.toString(), "--exact", "--per-core", "--format", "json")
+                    .out());
     assertThat(cores.findValuesAsText("session")).containsOnly("of-the-file");
     for (JsonNode core : cores) {
       List<String> functions = core.path("rows").findValuesAsText("function");

@@ -4,18 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Ran;
+import dev.retstack.cli.command.ExitCode;
 import dev.retstack.fleet.isa.Isas;
-import dev.retstack.fleet.loader.ElfFile;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.zoo.Cell;
 import dev.retstack.fleet.zoo.Check;
 import dev.retstack.fleet.zoo.Verification;
 import dev.retstack.fleet.zoo.Zoo;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
+import dev.retstack.service.table.Format;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -133,11 +131,7 @@ class IsaVerbTest {
                 new Cell(elf.name(), "fib", Check.CLOCK, ""),
                 new Cell(elf.name(), "sort", Check.TREE, "line 2: ...", "it is a limit")),
             1_500_000_000L);
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    try (PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8)) {
-      ConformanceTable.write(List.of(row), dev.retstack.service.table.Format.TEXT, out);
-    }
-    assertThat(bytes.toString(StandardCharsets.UTF_8))
+    assertThat(ConformanceTable.document(List.of(row)).as(Format.TEXT))
         .contains("0/2 FAIL")
         .containsPattern("1/1 +- +- +1\\.5")
         .contains("FAIL " + elf.name() + " fib tree: line 1: expected a, received b")

@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLParser;
 import dev.retstack.cli.Main;
-import dev.retstack.cli.Terminal;
+import dev.retstack.cli.command.Terminal;
 import dev.retstack.cli.house.Repository;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -3,15 +3,15 @@ package dev.retstack.cli.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
-import dev.retstack.cli.option.Tables;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
-import dev.retstack.service.ingest.KafkaSettings;
-import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.TopicAdmin;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
@@ -37,7 +37,7 @@ import org.apache.kafka.common.resource.PatternType;
 import org.apache.kafka.common.resource.ResourcePattern;
 import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -50,12 +50,15 @@ class SecuredKafkaTest {
   private static final List<String> NAMES =
       List.of("broker", "retstack-pipeline", "retstack-fleet", "retstack-operator");
 
+  /** Keys and certificates, which are made once. */
+  @TempDir private static Path keys;
+
   @TempDir private Path dir;
 
-  @BeforeEach
-  void certificates() throws Exception {
+  @BeforeAll
+  static void certificates() throws Exception {
     for (String name : NAMES) {
-      Path pem = dir.resolve(name + ".pem");
+      Path pem = keys.resolve(name + ".pem");
       keytool(
           name,
           "-genkeypair -keyalg EC -validity 2 -storetype PKCS12 -ext SAN=ip:127.0.0.1 -dname CN="
@@ -65,13 +68,14 @@ class SecuredKafkaTest {
     }
   }
 
-  private void keytool(String store, String words) throws Exception {
+  private static void keytool(String store, String words) throws Exception {
     keytool(store, words, "key");
   }
 
-  private void keytool(String store, String words, String alias) throws Exception {
+  private static void keytool(String store, String words, String alias) throws Exception {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+    command.addAll(List.of("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"));
     command.addAll(List.of(words.split(" ", -1)));
     command.addAll(List.of("-alias", alias, "-storepass", STORES));
     command.addAll(List.of("-keystore", store(store)));
@@ -80,8 +84,8 @@ class SecuredKafkaTest {
     assertThat(process.waitFor()).as(said).isZero();
   }
 
-  private String store(String name) {
-    return dir.resolve(name + ".p12").toString();
+  private static String store(String name) {
+    return keys.resolve(name + ".p12").toString();
   }
 
   @Test
@@ -126,7 +130,7 @@ class SecuredKafkaTest {
         + " password=\"%s-secret\";".formatted(secretOf);
   }
 
-  private Map<String, String> scram(String name, String secretOf) {
+  private static Map<String, String> scram(String name, String secretOf) {
     Map<String, String> client = new HashMap<>(stores(name));
     client.put("security.protocol", "SASL_SSL");
     client.put("sasl.mechanism", "SCRAM-SHA-256");
@@ -134,7 +138,7 @@ class SecuredKafkaTest {
     return client;
   }
 
-  private Map<String, String> stores(String name) {
+  private static Map<String, String> stores(String name) {
     return Map.of(
         "ssl.keystore.location",
         store(name),
@@ -249,7 +253,7 @@ class SecuredKafkaTest {
 
   private static String hash(Ran report) throws Exception {
     succeeds(report);
-    return Tables.JSON.readTree(report.out()).path("resultHash").asText();
+    return new ObjectMapper().readTree(report.out()).path("resultHash").asText();
   }
 
   private static void succeeds(Ran ran) {

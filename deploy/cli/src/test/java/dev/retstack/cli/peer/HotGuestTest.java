@@ -2,19 +2,19 @@ package dev.retstack.cli.peer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Ran;
+import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.house.Repository;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.Symbol;
+import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.graph.hot.AddressRange;
 import dev.retstack.graph.hot.HotCount;
 import dev.retstack.graph.hot.HotSettings;
 import dev.retstack.graph.hot.SeedTable;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;

@@ -3,26 +3,27 @@ package dev.retstack.cli.peer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.retstack.cli.option.GuestImages;
-import dev.retstack.fleet.control.EventRequest;
-import dev.retstack.fleet.control.TraceSettings;
-import dev.retstack.fleet.control.Tracer;
-import dev.retstack.fleet.control.Trigger;
+import dev.retstack.cli.fleet.GuestImages;
 import dev.retstack.fleet.core.ImageLayout;
-import dev.retstack.fleet.core.LandingPage;
+import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.settings.EventRequest;
+import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.fleet.settings.Tracer;
+import dev.retstack.fleet.settings.Trigger;
 import dev.retstack.fleet.zoo.Run;
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.reconstruct.ChunkMeta;
-import dev.retstack.graph.reconstruct.ClockUnit;
-import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.input.ChunkMeta;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreEnd;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.SystemCallRow;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Image;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.service.export.GraphText;
-import dev.retstack.service.reconstruct.ChunkApplier;
+import dev.retstack.service.partition.ChunkApplier;
 import java.io.StringWriter;
 import java.util.List;
 import java.util.Map;
@@ -84,18 +85,19 @@ class TracersTest {
             .withEvents(List.of(EventRequest.parse("syscalls")))
             .withTriggers(List.of(Trigger.parse("run_hello:stacktrace")));
     GraphState state = state(image, settings, "hello");
-    assertThat(state.report().systemCalls())
+    assertThat(ReportBuilder.of(state).build().systemCalls())
         .extracting(SystemCallRow::name, SystemCallRow::calls, SystemCallRow::errors)
         .contains(tuple("write", 1L, 0L));
     StringWriter text = new StringWriter();
-    GraphText.write(state.trees(), state.anomalies(), text);
+    GraphText.write(ReportBuilder.of(state).trees(), ReportBuilder.of(state).anomalies(), text);
     assertThat(text.toString())
         .containsPattern("    sys_write\\(1, 0x[0-9a-f]+, \\d+.*\\); /\\* = \\d+ \\*/")
         .contains("/* stacktrace in run_hello */");
   }
 
   private static Report report(LoadedImage image, Tracer tracer, String program) {
-    return state(image, Run.options().trace().withTracer(tracer), program).report();
+    return ReportBuilder.of(state(image, Run.options().trace().withTracer(tracer), program))
+        .build();
   }
 
   private static GraphState state(LoadedImage image, TraceSettings settings, String program) {

@@ -2,8 +2,8 @@ package dev.retstack.cli.task;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Ran;
+import dev.retstack.cli.command.ExitCode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

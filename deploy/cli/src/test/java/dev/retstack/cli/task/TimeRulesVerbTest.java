@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Ran;
+import dev.retstack.cli.command.ExitCode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -77,7 +77,8 @@ class TimeRulesVerbTest {
     Ran refused = Ran.retstack("report", "--live", "--no-sleep-time", "--no-graph-time");
     assertThat(refused.code()).isEqualTo(ExitCode.USAGE);
     assertThat(refused.err())
-        .contains("--no-sleep-time --no-graph-time: a pipeline adds totals up as it goes");
+        .contains(
+            "--no-sleep-time --no-graph-time: a running pipeline has added up its totals already");
   }
 
   private Map<String, Long> totals(String... options) throws IOException {

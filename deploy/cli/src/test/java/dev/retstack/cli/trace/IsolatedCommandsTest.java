@@ -5,23 +5,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.RetstackScript;
 import dev.retstack.cli.broker.EmbeddedBroker;
-import dev.retstack.cli.option.GuestImages;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.fleet.GuestImages;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.Symbol;
+import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Control;
 import dev.retstack.schema.TraceEntry;
-import dev.retstack.schema.codec.Chunks;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.file.TraceFileReader;
+import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
-import dev.retstack.service.ingest.KafkaSettings;
-import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.TopicAdmin;
 import dev.retstack.service.replay.KafkaToTrace;
 import dev.retstack.service.replay.TraceReplay;
 import java.io.BufferedReader;
@@ -44,7 +44,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Commands to cores in processes of their own, the whole way: {@code retstack trace}, the control
+ * Commands to cores in separate processes, the whole way: {@code retstack trace}, the control
  * topic, the parent, the child, and back; then what stands in the events topic.
  */
 class IsolatedCommandsTest {

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.fleet.GuestImages;
 import dev.retstack.cli.kafka.KafkaLink;
-import dev.retstack.cli.option.GuestImages;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.Fleet;
 import dev.retstack.fleet.FleetListener;
@@ -18,7 +18,7 @@ import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.schema.wire.Topics;
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.kafka.KafkaSettings;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -75,7 +75,10 @@ class TraceCommandsTest {
             new CoreSpec(name, image, CoreOptions.of(linux), Map.of("isa", image.isa().name())));
       }
       FleetOptions options =
-          FleetOptions.standard().withSession(session).withFlushInterval(Duration.ofMillis(20));
+          FleetOptions.standard()
+              .withThreads(1) // who asks has the other processor
+              .withSession(session)
+              .withFlushInterval(Duration.ofMillis(20));
       thread = Thread.ofPlatform().name("fleet-" + session).start(() -> run(cores, options));
     }
 

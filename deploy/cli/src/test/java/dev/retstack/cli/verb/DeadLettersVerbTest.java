@@ -4,15 +4,15 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
-import dev.retstack.cli.option.Tables;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
-import dev.retstack.service.ingest.KafkaSettings;
-import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.TopicAdmin;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -99,7 +99,7 @@ class DeadLettersVerbTest {
         .contains("value    6 bytes")
         .contains("00 01 02 ff 61 0a")
         .contains("....a.");
-    JsonNode json = Tables.JSON.readTree(run("show", "" + first, "--format", "json").out());
+    JsonNode json = new ObjectMapper().readTree(run("show", "" + first, "--format", "json").out());
     assertThat(json.get(0).path("value").binaryValue()).isEqualTo(BINARY);
     assertThat(json.get(0).path("key").binaryValue()).asString(UTF_8).isEqualTo("core-7");
   }
@@ -110,7 +110,7 @@ class DeadLettersVerbTest {
     List<ConsumerRecord<byte[], byte[]>> before = records("retstack.events.v1", 1);
     Ran back = run("re-inject", "" + first, "--format", "json");
     assertThat(back.code()).as(back.err()).isZero();
-    JsonNode sent = Tables.JSON.readTree(back.out()).get(0);
+    JsonNode sent = new ObjectMapper().readTree(back.out()).get(0);
     assertThat(sent.path("topic").asText()).isEqualTo("retstack.events.v1");
     assertThat(sent.path("partition").asInt()).isEqualTo(1);
     List<ConsumerRecord<byte[], byte[]>> after = records("retstack.events.v1", 1);
@@ -125,7 +125,7 @@ class DeadLettersVerbTest {
     Ran elsewhere =
         run("re-inject", "--all", "--reason", "0 bytes", "--into", "retstack.control.v1");
     assertThat(elsewhere.code()).as(elsewhere.err()).isZero();
-    assertThat(elsewhere.err()).contains("1 letters put back");
+    assertThat(elsewhere.err()).contains("1 letters sent again");
     assertThat(records("retstack.control.v1", 0).getLast().value()).isEmpty();
   }
 
@@ -138,12 +138,12 @@ class DeadLettersVerbTest {
     assertThat(run("re-inject").err()).contains("--all");
     assertThat(run("re-inject", "1", "--all").code()).isEqualTo(2);
     assertThat(run("forget").err()).contains("use list, show or re-inject");
-    assertThat(run("list", "--into", "x").err()).contains("of re-inject");
+    assertThat(run("list", "--into", "x").err()).contains("belong to re-inject");
   }
 
   private List<JsonNode> letters() throws Exception {
     List<JsonNode> all = new ArrayList<>();
-    Tables.JSON.readTree(run("list", "--format", "json").out()).forEach(all::add);
+    new ObjectMapper().readTree(run("list", "--format", "json").out()).forEach(all::add);
     return all;
   }
 

@@ -2,8 +2,8 @@ package dev.retstack.cli.verb;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Ran;
+import dev.retstack.cli.command.ExitCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

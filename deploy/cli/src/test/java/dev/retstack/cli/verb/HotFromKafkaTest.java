@@ -2,9 +2,9 @@ package dev.retstack.cli.verb;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
+import dev.retstack.cli.command.ExitCode;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -56,7 +56,7 @@ class HotFromKafkaTest {
   @Test
   void oneSourceIsNamed() {
     assertThat(Ran.retstack("hot", "--from-kafka", "--live").err())
-        .contains("give a trace, --live or --from-kafka, one of them");
+        .contains("give one of a trace, --live and --from-kafka");
     assertThat(Ran.retstack("hot").code()).isEqualTo(ExitCode.USAGE);
     for (String ignored : List.of("--sketch", "--per-core", "--ignore=0x1-0x2", "--entries=7")) {
       assertThat(Ran.retstack("hot", "--live", ignored).err())

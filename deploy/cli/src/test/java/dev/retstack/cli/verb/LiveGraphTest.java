@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
-import dev.retstack.cli.option.GuestImages;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.fleet.GuestImages;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.Fleet;
 import dev.retstack.fleet.FleetListener;
@@ -16,11 +16,11 @@ import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.publish.FileChunkSink;
-import dev.retstack.schema.codec.Codecs;
+import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.kafka.KafkaSettings;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,6 +28,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -67,6 +68,7 @@ class LiveGraphTest {
     long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
     while (applied() < records) {
       assertThat(System.nanoTime()).as("all records are applied").isLessThan(deadline);
+      LockSupport.parkNanos(20_000_000); // who is waited for has the processor meanwhile
     }
   }
 
@@ -192,8 +194,8 @@ class LiveGraphTest {
     usage("--at noon: give a number from 0", "--at", "noon");
     usage("--at -1: give a number from 0", "--at", "-1");
     usage("--window -1: give a number from 0", "--at", "5", "--window", "-1");
-    usage("--window 5: give the time that it is around", "--window", "5");
-    usage("--open is of the end, --at of a time: give one", "--open", "--at", "5");
+    usage("--window 5 needs a time", "--window", "5");
+    usage("give --open for the end or --at for a time, not both", "--open", "--at", "5");
   }
 
   private void usage(String problem, String... more) {

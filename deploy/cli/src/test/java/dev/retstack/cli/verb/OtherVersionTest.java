@@ -3,13 +3,13 @@ package dev.retstack.cli.verb;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.cli.ExitCode;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
+import dev.retstack.cli.command.ExitCode;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.PipelineConfig;
-import dev.retstack.service.ingest.KafkaSettings;
-import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.TopicAdmin;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -61,7 +61,7 @@ class OtherVersionTest {
     assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.BAD_INPUT);
     assertThat(ran.err())
         .contains("checkpoint is of version 7, this release reads version 1")
-        .contains("begin anew with another --group, or run the release that wrote it")
+        .contains("begin again with another --group, or run the release that wrote it")
         .doesNotContain("joins its group again");
   }
 

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.control;
 
+import dev.retstack.fleet.settings.Order;
 import dev.retstack.schema.Control;
 import java.time.Instant;
 

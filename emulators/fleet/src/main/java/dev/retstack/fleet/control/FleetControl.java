@@ -1,5 +1,10 @@
 package dev.retstack.fleet.control;
 
+import dev.retstack.fleet.settings.Order;
+import dev.retstack.fleet.settings.Ruling;
+import dev.retstack.fleet.settings.Setting;
+import dev.retstack.fleet.settings.SiteCatalog;
+import dev.retstack.fleet.settings.TraceSettings;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -7,12 +12,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What all commands in a log add up to. A pure fold: the same commands in the same order give each
- * core the same settings, however often and whenever it asks. That is how a core that joins late
- * comes to trace what the others do.
+ * The sum of all commands in a log. A pure fold: the same commands in the same order give each core
+ * the same settings, at any time. So a core that joins late traces what the others trace.
  *
  * <p>For each part of the settings the last command counts that selects the core, was sent in time,
- * and is not refused by it for lack of such functions.
+ * and is not refused by it because it lacks such functions.
  */
 public final class FleetControl {
   /** Ids that are remembered: who sends a command twice does so at once. */
@@ -60,7 +64,7 @@ public final class FleetControl {
     more += WILDCARD_CHARACTERS * Setting.characters(texts);
     if (characters + more > CHARACTERS_MAX) {
       throw new IllegalArgumentException(
-          "no room for it beside the %,d commands since the last reset: send 'reset' to target all"
+          "no room for it among the %,d commands since the last reset: send 'reset' to target all"
               .formatted(commands.size()));
     }
     characters += more;

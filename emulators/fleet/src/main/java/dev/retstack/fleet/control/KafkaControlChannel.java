@@ -96,7 +96,7 @@ public final class KafkaControlChannel implements ControlChannel {
       throws IOException {
     if (partitions.size() != 1) {
       throw new IOException(
-          "%d partitions, where the order of commands needs one: create %s with one partition"
+          "%d partitions, but the order of commands needs one: create %s with one partition"
               .formatted(partitions.size(), topic));
     }
   }
@@ -166,7 +166,7 @@ public final class KafkaControlChannel implements ControlChannel {
       to.accept(new Entry(control, record.offset(), Instant.ofEpochMilli(record.timestamp())));
     } catch (CorruptChunkException e) {
       LOG.warn(
-          "record {} of topic {} is no command: {}",
+          "record {} of topic {} is not a command: {}",
           record.offset(),
           topics.control(),
           e.getMessage());

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Commands from within this process, to a fleet that runs in it. What is given before the fleet
- * starts is its past.
+ * Commands from this process to a fleet that runs in it. Commands before the fleet starts are its
+ * past.
  */
 public final class LocalControlChannel implements ControlChannel {
   private final Consumer<ControlResult> answers;

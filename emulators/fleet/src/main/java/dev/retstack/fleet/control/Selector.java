@@ -1,5 +1,6 @@
 package dev.retstack.fleet.control;
 
+import dev.retstack.fleet.settings.Glob;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;

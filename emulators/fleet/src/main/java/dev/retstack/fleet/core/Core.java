@@ -1,28 +1,39 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.control.TraceChange;
-import dev.retstack.fleet.control.TraceSettings;
+import dev.retstack.fleet.core.interrupt.InterruptController;
+import dev.retstack.fleet.core.interrupt.InterruptException;
 import dev.retstack.fleet.isa.BringUp;
 import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.landing.AstrayException;
+import dev.retstack.fleet.landing.LandingPage;
+import dev.retstack.fleet.landing.Machine;
+import dev.retstack.fleet.landing.Trampolines;
 import dev.retstack.fleet.linux.LinuxProcess;
-import dev.retstack.fleet.loader.ElfFile;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.fleet.memory.VirtualTlb;
+import dev.retstack.fleet.probe.HostClock;
 import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.probe.RecordBuffer;
-import dev.retstack.schema.codec.EndDetail;
-import dev.retstack.schema.codec.Mark;
+import dev.retstack.fleet.probe.TraceClock;
+import dev.retstack.fleet.settings.TraceChange;
+import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.schema.record.EndDetail;
+import dev.retstack.schema.record.Mark;
 import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.Unicorn;
 import dev.retstack.unicorn.UnicornException;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * One emulated core running one image: {@code open -> run, run, ... -> ended -> close}.
+ * One emulated core that runs one image: {@code open -> run, run, ... -> ended -> close}.
  *
- * <p>Between two runs a core may move to another thread. What the guest does wrong ends the core
- * with a sentence, never the process.
+ * <p>Between two runs a core may move to another thread. A fault of the guest ends the core with a
+ * sentence, never the process.
  */
 public final class Core implements AutoCloseable {
   /** Why {@link #run} came back. */
@@ -40,11 +51,12 @@ public final class Core implements AutoCloseable {
   private final GuestMemory memory;
   private final VirtualTlb tlb;
   private final LandingPage landing;
+  private final List<LandingPage.Range> tracers;
   private final TraceClock clock;
   private final Tracing tracing;
   private final Pacer pacer;
   private final LinuxProcess process;
-  private final Faults faults;
+  private final GuestFaults faults;
   private final Optional<InterruptController> interrupts;
   private final int recordsPerChunk;
   private final long instructionLimit;
@@ -70,10 +82,13 @@ public final class Core implements AutoCloseable {
     options.ram().forEach(ram -> ImageLayout.addRam(ram, elf, landing, memory));
     Optional<HostClock> host =
         options.clock() == CoreOptions.Clock.HOST ? Optional.of(new HostClock()) : Optional.empty();
-    tracing = new Tracing(image, options, engine, memory, landing, host, tlb);
+    Trampolines trampolines = Trampolines.of(memory, isa, elf, landing);
+    Machine machine = new Machine(image, engine, memory, tlb, landing, trampolines);
+    tracers = machine.tracers();
+    tracing = new Tracing(machine, options, host);
     pacer = tracing.pacer();
     clock = host.<TraceClock>map(c -> c).orElseGet(pacer::instructions);
-    faults = new Faults(elf, tlb);
+    faults = new GuestFaults(elf, tlb);
     process =
         new LinuxProcess(
             elf,
@@ -83,10 +98,11 @@ public final class Core implements AutoCloseable {
             new EngineRegisters(engine),
             options.linux(),
             clock::now);
-    tracing.ranges().forEach(range -> process.reserve(range.start(), range.size()));
+    tracers.forEach(range -> process.reserve(range.start(), range.size()));
     process.listen(tracing.systemCalls(() -> engine.reg_read(isa.registers().pc())));
     interrupts =
-        InterruptController.of(image, options.timers(), engine, memory, landing, tracing, faults);
+        InterruptController.of(
+            machine, options.timers(), tracing.interrupted(), pacer.instructions(), faults::symbol);
     recordsPerChunk = options.traced() ? options.recordsPerChunk() : 0;
     instructionLimit = options.instructionLimit();
     firstStackPointer = process.start();
@@ -265,7 +281,7 @@ public final class Core implements AutoCloseable {
 
   /** True for addresses of the tracer's code, which takes no virtual time. */
   public boolean isTracers(long address) {
-    return tracing.ranges().stream().anyMatch(range -> range.overlaps(address, 1));
+    return tracers.stream().anyMatch(range -> range.overlaps(address, 1));
   }
 
   /** How often the engine asked for a page that it did not know. */
@@ -287,7 +303,7 @@ public final class Core implements AutoCloseable {
     }
     long at = pc;
     probe().fetchFailed(isa.addresses().instruction(at));
-    if (Faults.isOfAccess(error)) {
+    if (GuestFaults.isOfAccess(error)) {
       repeat();
     }
     return CoreEnding.faulted(faults.describe(error, at));

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.core;
 
 import dev.retstack.schema.CoreEnd;
-import dev.retstack.schema.codec.EndDetail;
+import dev.retstack.schema.record.EndDetail;
 
 /**
  * How a core ended.

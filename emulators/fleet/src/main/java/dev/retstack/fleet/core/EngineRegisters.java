@@ -3,7 +3,7 @@ package dev.retstack.fleet.core;
 import dev.retstack.fleet.linux.Cpu;
 import dev.retstack.unicorn.Unicorn;
 
-/** The registers, for the operating system. */
+/** The registers of the engine, for the emulated Linux. */
 record EngineRegisters(Unicorn engine) implements Cpu {
   @Override
   public long read(int register) {

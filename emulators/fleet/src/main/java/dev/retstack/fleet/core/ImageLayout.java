@@ -1,15 +1,21 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.loader.ElfFile;
+import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.Segment;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.Segment;
+import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.fleet.memory.Ram;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.Symbol;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Where an image and the tracer's page stand in guest memory: the same on every core. */
+/**
+ * The addresses of an image and of the tracer's page in guest memory, which are the same on every
+ * core.
+ */
 public final class ImageLayout {
   private ImageLayout() {}
 

@@ -1,10 +1,10 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.control.TraceEvent;
 import dev.retstack.fleet.linux.SystemCallListener;
-import dev.retstack.fleet.probe.EventRules;
 import dev.retstack.fleet.probe.Probe;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.fleet.probe.site.EventRules;
+import dev.retstack.fleet.settings.TraceEvent;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 

@@ -1,25 +1,35 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.control.TraceChange;
-import dev.retstack.fleet.control.TraceSettings;
+import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.linux.SystemCallListener;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.probe.NoProbe;
+import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.fleet.memory.VirtualTlb;
+import dev.retstack.fleet.probe.HostClock;
 import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.Probe;
-import dev.retstack.fleet.probe.SitePatcher;
-import dev.retstack.fleet.probe.SiteRules;
-import dev.retstack.fleet.probe.TaskFunctions;
-import dev.retstack.fleet.probe.TaskRules;
-import dev.retstack.unicorn.Unicorn;
+import dev.retstack.fleet.probe.ProbePlan;
+import dev.retstack.fleet.probe.TraceClock;
+import dev.retstack.fleet.probe.java.BlockClock;
+import dev.retstack.fleet.probe.java.JavaProbe;
+import dev.retstack.fleet.probe.java.NoProbe;
+import dev.retstack.fleet.probe.nativec.NativeLibrary;
+import dev.retstack.fleet.probe.site.EntryPoints;
+import dev.retstack.fleet.probe.site.SitePatcher;
+import dev.retstack.fleet.probe.site.SiteRules;
+import dev.retstack.fleet.probe.task.GuestRegions;
+import dev.retstack.fleet.probe.task.TaskFunctions;
+import dev.retstack.fleet.probe.task.TaskRules;
+import dev.retstack.fleet.settings.TraceChange;
+import dev.retstack.fleet.settings.TraceSettings;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * Dynamic ftrace of one core: which of its call sites count, and what becomes of an entry. Changed
- * while the core stands still.
+ * Dynamic ftrace of one core: which of its call sites are traced, and what an entry does. It
+ * changes only while the core stands still.
  */
 final class Tracing {
   /** Before the first instruction. */
@@ -31,45 +41,57 @@ final class Tracing {
   private final Pacer pacer;
   private final boolean traced;
   private final int recordsPerChunk;
-  private final List<LandingPage.Range> ranges;
   private final TaskFunctions tasks;
   private SiteRules rules;
 
   /** A core that traces what its options say, its block hook not yet added to the engine. */
-  Tracing(
-      LoadedImage image,
-      CoreOptions options,
-      Unicorn engine,
-      GuestMemory memory,
-      LandingPage landing,
-      Optional<HostClock> host,
-      VirtualTlb tlb) {
-    this.image = image;
-    Trampolines trampolines = Trampolines.of(memory, image.isa(), image.elf(), landing);
-    ranges = new ArrayList<>(landing.ranges());
-    if (trampolines.start() != 0) {
-      ranges.add(new LandingPage.Range(trampolines.start(), Trampolines.BYTES));
-    }
-    this.tlb = tlb;
+  Tracing(Machine machine, CoreOptions options, Optional<HostClock> host) {
+    image = machine.image();
+    tlb = machine.tlb();
     traced = options.traced();
     recordsPerChunk = options.recordsPerChunk();
     tasks = TaskFunctions.require(image, options.tasks());
     rules = new SiteRules(image, options.trace(), tasks);
-    patcher =
-        new SitePatcher(image.patchSites(), memory, Pacers.library(options.probe()).isPresent());
-    TaskRules running = new TaskRules(tasks, memory);
-    pacer =
-        Pacers.of(
-            image, options, engine, memory, landing, trampolines, patcher, running, host, tlb);
+    Optional<NativeLibrary> library = library(options.probe());
+    patcher = new SitePatcher(image.patchSites(), machine.memory(), library.isPresent());
+    ProbePlan plan =
+        new ProbePlan(
+            traced ? EntryPoints.of(image, patcher) : EntryPoints.none(image),
+            patcher,
+            new GuestRegions(machine.memory(), image.elf()),
+            new TaskRules(tasks, machine.memory()),
+            host,
+            options.retStackLimit(),
+            options.checkReturns());
+    pacer = library.map(found -> found.probe(machine, plan)).orElseGet(() -> inJava(machine, plan));
     if (traced) {
-      returnAtOnce(memory);
+      returnAtOnce(machine.memory());
       follow(options.trace(), NOWHERE);
     }
   }
 
-  /** Guest addresses that the tracer keeps for itself. */
-  List<LandingPage.Range> ranges() {
-    return ranges;
+  /**
+   * The probe in C, if it is wanted and there is one.
+   *
+   * @throws IllegalStateException if it must be and is not
+   */
+  private static Optional<NativeLibrary> library(CoreOptions.ProbeKind wanted) {
+    Optional<NativeLibrary> library = NativeLibrary.find();
+    if (wanted == CoreOptions.ProbeKind.NATIVE && library.isEmpty()) {
+      throw new IllegalStateException(NativeLibrary.whyNot());
+    }
+    return wanted == CoreOptions.ProbeKind.JAVA ? Optional.empty() : library;
+  }
+
+  private BlockClock inJava(Machine machine, ProbePlan plan) {
+    return new BlockClock(
+        machine,
+        plan.points(),
+        instructions ->
+            traced
+                ? new JavaProbe(
+                    machine, plan, plan.host().<TraceClock>map(c -> c).orElse(instructions))
+                : new NoProbe());
   }
 
   /** The counting functions do nothing any more: the probe counts. */

@@ -1,9 +1,9 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.loader.ElfFile;
-import dev.retstack.fleet.loader.Segment;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.Segment;
 
-/** How much room an engine gets for translated code. */
+/** How much memory an engine gets for translated code. */
 final class TranslationBuffer {
   /**
    * Bytes of translated code per byte of guest code, hooks included. When the buffer is too small

@@ -5,16 +5,18 @@ import dev.retstack.fleet.isa.SyscallAbi;
 import dev.retstack.fleet.linux.LinuxEnd;
 import dev.retstack.fleet.linux.LinuxProcess;
 import dev.retstack.schema.CoreEnd;
-import dev.retstack.schema.codec.EndDetail;
+import dev.retstack.schema.record.EndDetail;
 import dev.retstack.unicorn.Unicorn;
 import java.util.function.Consumer;
 
-/** The processor's exceptions: system calls go to the program's Linux, all others end the core. */
+/**
+ * The exceptions of the processor. System calls go to the program's Linux; all others end the core.
+ */
 final class Traps {
   private final Unicorn engine;
   private final Isa isa;
   private final LinuxProcess process;
-  private final Faults faults;
+  private final GuestFaults faults;
   private final Consumer<CoreEnding> stop;
 
   /**
@@ -22,7 +24,12 @@ final class Traps {
    *
    * @param stop ends it, inside of a hook
    */
-  Traps(Unicorn engine, Isa isa, LinuxProcess process, Faults faults, Consumer<CoreEnding> stop) {
+  Traps(
+      Unicorn engine,
+      Isa isa,
+      LinuxProcess process,
+      GuestFaults faults,
+      Consumer<CoreEnding> stop) {
     this.engine = engine;
     this.isa = isa;
     this.process = process;

@@ -1,2 +1,5 @@
-/** One emulated core: its memory, its clock, its life from start to end. Knows no ISA by name. */
+/**
+ * One emulated core: its life from start to end, its options, and what stops it. Nothing here knows
+ * an ISA.
+ */
 package dev.retstack.fleet.core;

@@ -4,6 +4,7 @@ import static dev.retstack.unicorn.Arm64Const.*;
 
 import dev.retstack.fleet.isa.AbiCard.Moment;
 import dev.retstack.fleet.isa.AbiCard.SiteTable;
+import dev.retstack.fleet.isa.ElfAbi.ForeignAbi;
 import dev.retstack.unicorn.UcConst;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -73,7 +74,7 @@ final class Aarch64 {
   static final Isa ISA =
       new Isa(
           "aarch64",
-          183,
+          ElfAbi.plain(183, "aarch64", ForeignAbi.byClass(4, "ILP32", "compile with -mabi=lp64")),
           8,
           ByteOrder.LITTLE_ENDIAN,
           new Isa.Engine(UcConst.UC_ARCH_ARM64, UcConst.UC_MODE_ARM, OptionalInt.empty()),
@@ -94,7 +95,7 @@ final class Aarch64 {
                   new Registers.Named("v3", UC_ARM64_REG_V3, 16))),
           BringUp.NOTHING,
           SyscallAbi.onInterrupt(2) // svc
-              .number(SyscallAbi.Numbers.GENERIC, UC_ARM64_REG_X8)
+              .number("generic", UC_ARM64_REG_X8)
               .arguments(
                   UC_ARM64_REG_X0,
                   UC_ARM64_REG_X1,
@@ -103,8 +104,10 @@ final class Aarch64 {
                   UC_ARM64_REG_X4,
                   UC_ARM64_REG_X5)
               .result(UC_ARM64_REG_X0)
+              .stat(StatLayout.GENERIC)
               .platform("aarch64")
               .build(),
+          InterruptAbi.plain(0, 0, 16, UC_ARM64_REG_X0, UC_ARM64_REG_X1, UC_ARM64_REG_X2),
           LandingCode.oneBlock(32, Aarch64::wayOut, Aarch64::jump),
           new Isa.Stops(
               List.of(Encoding.littleEndian(0x1400_0000)),
@@ -118,7 +121,7 @@ final class Aarch64 {
   private Aarch64() {}
 
   /** What gcc's and clang's way to call {@code _mcount} have in common. */
-  private static AbiCardBuilder counting(String name, String flags, boolean passesParent) {
+  private static AbiCard.Builder counting(String name, String flags, boolean passesParent) {
     return AbiCard.named(name)
         .flags(flags)
         .moment(Moment.AFTER_PROLOGUE)
@@ -139,7 +142,7 @@ final class Aarch64 {
         .slot(Operand.sum(UC_ARM64_REG_X29, 8))
         .fpMustAgree(Operand.word(UC_ARM64_REG_X29, 0), Operand.register(UC_ARM64_REG_X29))
         .slotFromFp(8)
-        .remark("retp cannot be foretold at exit");
+        .remark("retp cannot be predicted at exit");
   }
 
   /** {@code mov x0, xn}, {@code ldr x0, [xn, #k]}, {@code ldur x0, [xn, #k]}. */

@@ -6,12 +6,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * One convention of instrumenting function entries, as data: all that a probe must know.
  *
- * <p>"At entry" is before the first instruction of the counting function. Where functions call none
- * (nops for a call that may be put there), it is before the first instruction of the function. "At
+ * <p>"At entry" is before the first instruction of the counting function. If functions call none,
+ * since nops keep the place of a call, it is before the first instruction of the function. "At
  * exit" is before the first instruction of a handler slot of the landing page.
  */
 public final class AbiCard {
@@ -45,6 +47,72 @@ public final class AbiCard {
     }
   }
 
+  /**
+   * Code that takes the place of a call, in the order of memory.
+   *
+   * @param hex bytes in hex, divided by blanks; {@code ..} for one that stays as it is in the call,
+   *     such as a delay slot
+   */
+  private record Filler(String hex) {
+    private static final String STAYS = "..";
+
+    static Filler of(String hex) {
+      return new Filler(hex.contains(" ") ? hex : hex.replaceAll("..(?=.)", "$0 "));
+    }
+
+    private String[] each() {
+      return hex.split(" ", -1);
+    }
+
+    int size() {
+      return each().length;
+    }
+
+    /** These bytes in place of others, again and again up to their end. */
+    byte[] over(byte[] call) {
+      String[] each = each();
+      byte[] filled = call.clone();
+      for (int i = 0; i < filled.length; i++) {
+        String wanted = each[i % each.length];
+        if (!wanted.equals(STAYS)) {
+          filled[i] = (byte) Integer.parseInt(wanted, 16);
+        }
+      }
+      return filled;
+    }
+  }
+
+  /**
+   * Instructions in front of a call of the counting function that serve it alone: with the call
+   * they are one site, to be switched off together.
+   *
+   * @param text as an assembler prints them
+   * @param code in the order of memory, at most 8 bytes
+   * @param nop what takes the place of the whole site, again and again
+   */
+  private record Lead(String text, ByteList code, Filler nop) {
+    /** A site that is all nops. */
+    byte[] nops(int callBytes) {
+      return nop.over(new byte[code.size() + callBytes]);
+    }
+
+    /** True where a site begins with it, and a call follows. */
+    boolean begins(byte[] site) {
+      return site.length > code.size() && ByteList.of(site).subList(0, code.size()).equals(code);
+    }
+
+    /** True where it stands directly before a call. */
+    boolean precedes(Code memory, long call) {
+      long there = memory.at(call - code.size());
+      for (int i = 0; i < code.size(); i++) {
+        if ((byte) (there >>> (Byte.SIZE * i)) != code.getByte(i)) {
+          return false;
+        }
+      }
+      return true;
+    }
+  }
+
   private final String name;
   private final String flags;
   private final Moment moment;
@@ -53,7 +121,7 @@ public final class AbiCard {
   private final Prologue prologue;
   private final List<String> symbols;
   private final List<CallForm> callForms;
-  private final List<CallRelocation> callRelocations;
+  private final List<CallForm.Relocation> callRelocations;
   private final List<Filler> nops;
   private final List<Lead> leads;
   private final byte[] entryStub;
@@ -70,7 +138,7 @@ public final class AbiCard {
   private final Optional<AbiCard> atSite;
   private final String remark;
 
-  AbiCard(AbiCardBuilder b) {
+  private AbiCard(Builder b) {
     name = b.name;
     flags = b.flags;
     moment = b.moment;
@@ -142,7 +210,7 @@ public final class AbiCard {
   }
 
   /** The relocations of such calls in an object; of two that fit the first one counts. */
-  public List<CallRelocation> callRelocations() {
+  public List<CallForm.Relocation> callRelocations() {
     return callRelocations;
   }
 
@@ -335,7 +403,178 @@ public final class AbiCard {
     return name;
   }
 
-  static AbiCardBuilder named(String name) {
-    return new AbiCardBuilder(name);
+  static Builder named(String name) {
+    return new Builder(name);
+  }
+
+  /** Collects a card; every setter is one line of it. */
+  static final class Builder {
+    private final String name;
+    private String flags;
+    private Moment moment;
+    private SiteTable siteTable = SiteTable.NONE;
+    private List<byte[]> siteNops = List.of();
+    private Prologue prologue = Prologue.ANY;
+    private List<String> symbols = List.of();
+    private List<CallForm> callForms = List.of();
+    private final List<CallForm.Relocation> callRelocations = new ArrayList<>();
+    private List<Filler> nops = List.of();
+    private final List<Lead> leads = new ArrayList<>();
+    private byte[] entryStub = {};
+    private byte[] secondEntryStub = {};
+    private Operand returnAddress;
+    private List<Slot> slots = List.of();
+    private Operand parent;
+    private Operand fpAtEntry;
+    private Operand fpAtExit;
+    private List<Operand> retpAtExit = List.of();
+    private List<Operand> arguments = List.of();
+    private OptionalLong slotFromFp = OptionalLong.empty();
+    private boolean framesEverywhere = true;
+    private AbiCard atSite;
+    private String remark = "";
+
+    private Builder(String name) {
+      this.name = name;
+    }
+
+    Builder flags(String value) {
+      flags = value;
+      return this;
+    }
+
+    Builder moment(Moment value) {
+      moment = value;
+      return this;
+    }
+
+    Builder symbols(String... values) {
+      symbols = List.of(values);
+      return this;
+    }
+
+    Builder callForms(CallForm... values) {
+      callForms = List.of(values);
+      return this;
+    }
+
+    /** Relocations of these types stand so many bytes behind the beginning of a call. */
+    Builder callRelocations(int at, int... types) {
+      IntStream.of(types).forEach(type -> callRelocations.add(new CallForm.Relocation(type, at)));
+      return this;
+    }
+
+    /** What takes the place of a call: by length, or one that is repeated; see {@link Filler}. */
+    Builder nop(String... hex) {
+      nops = Stream.of(hex).map(Filler::of).toList();
+      return this;
+    }
+
+    /**
+     * Instructions that may stand in front of a call for it alone (as text, as code), and what
+     * takes the place of them and the call, again and again; a longer lead before a shorter one.
+     */
+    Builder lead(String text, String hex, String nop) {
+      leads.add(new Lead(text, ByteList.of(Encoding.hex(hex)), Filler.of(nop)));
+      return this;
+    }
+
+    Builder entryStub(String hex) {
+      entryStub = Encoding.hex(hex);
+      return this;
+    }
+
+    /** The stub where the counting function is of the ISA's second instruction set. */
+    Builder secondEntryStub(String hex) {
+      secondEntryStub = Encoding.hex(hex);
+      return this;
+    }
+
+    Builder returnAddress(Operand value) {
+      returnAddress = value;
+      return this;
+    }
+
+    /** Instead of calls: sites of a table, which begin with one of these nops (hex). */
+    Builder sites(SiteTable table, String... nops) {
+      siteTable = table;
+      siteNops = Stream.of(nops).map(Encoding::hex).toList();
+      this.nops = Stream.of(nops).map(Filler::of).toList();
+      return this;
+    }
+
+    Builder prologue(Prologue value) {
+      prologue = value;
+      return this;
+    }
+
+    /** Where the return address is; of several the first that applies. */
+    Builder slots(Slot... values) {
+      slots = List.of(values);
+      return this;
+    }
+
+    /** The slot is a word in memory. */
+    Builder slot(Operand address) {
+      return slots(Slot.memory(address));
+    }
+
+    Builder parent(Operand value) {
+      parent = value;
+      return this;
+    }
+
+    /** The frame pointer to note at entry and to find again at exit. */
+    Builder fpMustAgree(Operand atEntry, Operand atExit) {
+      fpAtEntry = atEntry;
+      fpAtExit = atExit;
+      return this;
+    }
+
+    Builder retpAtExit(Operand... oneOf) {
+      retpAtExit = List.of(oneOf);
+      return this;
+    }
+
+    /** Arguments that are in registers. */
+    Builder arguments(int... registers) {
+      arguments = IntStream.of(registers).mapToObj(Operand::register).toList();
+      return this;
+    }
+
+    /** Arguments that are words on the stack, so many, from an address on. */
+    Builder arguments(Operand first, int count, int wordBytes) {
+      arguments =
+          IntStream.range(0, count)
+              .mapToObj(i -> Operand.word(first.register(), first.offset() + (long) i * wordBytes))
+              .toList();
+      return this;
+    }
+
+    Builder slotFromFp(long value) {
+      slotFromFp = OptionalLong.of(value);
+      return this;
+    }
+
+    /** {@link #slotFromFp} holds only for functions whose site says that they keep a frame. */
+    Builder slotFromFpBySite(long value) {
+      framesEverywhere = false;
+      return slotFromFp(value);
+    }
+
+    /** Another card counts where a function is entered at its nops. */
+    Builder atSite(AbiCard value) {
+      atSite = value;
+      return this;
+    }
+
+    Builder remark(String value) {
+      remark = value;
+      return this;
+    }
+
+    AbiCard build() {
+      return new AbiCard(this);
+    }
   }
 }

@@ -1,10 +1,14 @@
 package dev.retstack.fleet.isa;
 
+import static dev.retstack.fleet.isa.StatLayout.eight;
+import static dev.retstack.fleet.isa.StatLayout.four;
 import static dev.retstack.unicorn.ArmConst.*;
 
 import dev.retstack.fleet.isa.AbiCard.Moment;
 import dev.retstack.fleet.isa.AbiCard.SiteTable;
+import dev.retstack.fleet.isa.ElfAbi.ForeignAbi;
 import dev.retstack.fleet.isa.SiteFacts.Where;
+import dev.retstack.fleet.isa.StackWalk.Form;
 import dev.retstack.unicorn.UcConst;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -15,7 +19,8 @@ import java.util.OptionalInt;
  * arm, little-endian: A32 and Thumb-2, which a program may mix. Source: Procedure Call Standard for
  * the Arm Architecture (AAPCS32), 6.1 "Machine Registers", 6.4 "Subroutine Calls" (bit 0 of an
  * address to jump to is the instruction set), 7.1.1 "VFP register usage"; the frame of -mapcs-frame
- * is that of the older APCS; {@code __gnu_mcount_nc}: gcc, config/arm/linux-eabi.h.
+ * is that of the older APCS; {@code __gnu_mcount_nc}: gcc, config/arm/linux-eabi.h; encodings: Arm
+ * Architecture Reference Manual ARMv7-A, A8.8.
  *
  * <pre>
  *   mcount: -pg -mapcs-frame (A32)      mcount-nofp: -pg (A32); thumb-mcount
@@ -67,13 +72,13 @@ final class Arm {
           .moment(Moment.AFTER_PROLOGUE)
           .arguments(UC_ARM_REG_R0, UC_ARM_REG_R1, UC_ARM_REG_R2, UC_ARM_REG_R3)
           .symbols(COUNTING)
-          .callForms(ArmCode.CALLS)
+          .callForms(A32.CALLS)
           .callRelocations(0, 1, 27, 28) // R_ARM_PC24, PLT32, CALL
           .nop("04 e0 9d e4") // pop {lr}: the site has pushed it
           .lead("push {lr}", PUSH_LR, "00 00 a0 e1") // mov r0,r0: of every version, as nop is not
           .entryStub(RETURN)
           .secondEntryStub(THUMB_RETURN)
-          .prologue(ArmCode.PROLOGUE.accepting(f -> f.keepsFrame() || f.where() != Where.SAVED))
+          .prologue(A32.PROLOGUE.accepting(f -> f.keepsFrame() || f.where() != Where.SAVED))
           .returnAddress(Operand.register(UC_ARM_REG_LR))
           .slot(Operand.sum(UC_ARM_REG_FP, -4))
           .parent(Operand.word(UC_ARM_REG_SP, 0))
@@ -89,13 +94,13 @@ final class Arm {
           .moment(Moment.AFTER_PROLOGUE)
           .arguments(UC_ARM_REG_R0, UC_ARM_REG_R1, UC_ARM_REG_R2, UC_ARM_REG_R3)
           .symbols(COUNTING)
-          .callForms(ArmCode.CALLS)
+          .callForms(A32.CALLS)
           .callRelocations(0, 1, 27, 28) // R_ARM_PC24, PLT32, CALL
           .nop("04 e0 9d e4") // pop {lr}: the site has pushed it
           .lead("push {lr}", PUSH_LR, "00 00 a0 e1") // mov r0,r0: of every version, as nop is not
           .entryStub(RETURN)
           .secondEntryStub(THUMB_RETURN)
-          .prologue(ArmCode.PROLOGUE.accepting(f -> !f.keepsFrame() && f.where() == Where.SAVED))
+          .prologue(A32.PROLOGUE.accepting(f -> !f.keepsFrame() && f.where() == Where.SAVED))
           .returnAddress(Operand.register(UC_ARM_REG_LR))
           .slots(SAVED)
           .parent(Operand.word(UC_ARM_REG_SP, 0))
@@ -108,13 +113,13 @@ final class Arm {
           .moment(Moment.AFTER_PROLOGUE)
           .arguments(UC_ARM_REG_R0, UC_ARM_REG_R1, UC_ARM_REG_R2, UC_ARM_REG_R3)
           .symbols(COUNTING)
-          .callForms(ThumbCode.CALLS)
+          .callForms(Thumb.CALLS)
           .callRelocations(0, 10) // R_ARM_THM_CALL
           .nop("5d f8 04 eb") // pop.w {lr}: the site has pushed it
           .lead("push {lr}", "00 b5", "00 bf af f3 00 80") // push {lr}; nop, nop.w
           .entryStub(RETURN)
           .secondEntryStub(THUMB_RETURN)
-          .prologue(ThumbCode.PROLOGUE.accepting(f -> f.where() == Where.SAVED))
+          .prologue(Thumb.PROLOGUE.accepting(f -> f.where() == Where.SAVED))
           .returnAddress(Operand.register(UC_ARM_REG_LR))
           .slots(SAVED)
           .parent(Operand.word(UC_ARM_REG_SP, 0))
@@ -144,10 +149,29 @@ final class Arm {
           .retpAtExit(Operand.register(UC_ARM_REG_SP))
           .build();
 
+  private static final String EABI5 = "compile with an arm-none-eabi or arm-linux-gnueabi gcc";
+
+  /** The version of the EABI in {@code e_flags}: "ELF for the Arm Architecture", 5.2. */
+  private static final int EABI = 0xFF00_0000;
+
+  private static final ElfAbi ELF =
+      ElfAbi.plain(
+          40,
+          "arm",
+          ForeignAbi.byFlags(4, EABI, 0, "the old arm ABI (OABI)", EABI5),
+          ForeignAbi.byFlags(4, EABI, 0x0100_0000, "arm EABI version 1", EABI5),
+          ForeignAbi.byFlags(4, EABI, 0x0200_0000, "arm EABI version 2", EABI5),
+          ForeignAbi.byFlags(4, EABI, 0x0300_0000, "arm EABI version 3", EABI5),
+          ForeignAbi.byFlags(4, EABI, 0x0400_0000, "arm EABI version 4", EABI5));
+
+  /** {@code struct stat64}. */
+  private static final StatLayout STAT =
+      new StatLayout(104, eight(96), four(16), four(20), eight(48), four(56), eight(64));
+
   static final Isa ISA =
       new Isa(
           "arm",
-          40,
+          ELF,
           4,
           ByteOrder.LITTLE_ENDIAN,
           new Isa.Engine(
@@ -182,7 +206,7 @@ final class Arm {
             engine.reg_write(UC_ARM_REG_FPEXC, 0x4000_0000);
           },
           SyscallAbi.onInterrupt(2) // svc
-              .number(SyscallAbi.Numbers.ARM, UC_ARM_REG_R7)
+              .number("arm", UC_ARM_REG_R7)
               .arguments(
                   UC_ARM_REG_R0,
                   UC_ARM_REG_R1,
@@ -192,9 +216,11 @@ final class Arm {
                   UC_ARM_REG_R5)
               .pairsAligned()
               .result(UC_ARM_REG_R0)
+              .stat(STAT)
               .platform("armv7l")
-              .readImpliesExecute()
+              .olderThanStackHeader()
               .build(),
+          InterruptAbi.plain(0, 0, 8, UC_ARM_REG_R0, UC_ARM_REG_R1, UC_ARM_REG_R2),
           new LandingCode(
               4,
               (at, tail, mailbox) -> Encoding.littleEndian(loadPc(at, mailbox)),
@@ -215,5 +241,141 @@ final class Arm {
   /** {@code ldr pc, [pc, #n]}: pc reads as the instruction's address + 8; n is below 4096. */
   private static int loadPc(long at, long mailbox) {
     return 0xe59f_f000 | (int) (mailbox - (at + 8));
+  }
+
+  /** A32: calls, and the instructions of a prologue. All have the condition "always". */
+  static final class A32 {
+    private static final int LR = 14;
+
+    /** {@code bl to}; {@code blx to}, where the counting function is Thumb. */
+    static final CallForm[] CALLS = {
+      CallForm.bits("bl", 4, 0xeb00_0000L, 0xff00_0000L, (at, code) -> at + 8 + distance(code)),
+      CallForm.bits(
+          "blx",
+          4,
+          0xfa00_0000L,
+          0xfe00_0000L,
+          (at, code) -> at + 8 + distance(code) + ((code >>> 23) & 2)),
+    };
+
+    /**
+     * How far sp goes down, where lr is pushed first, and whether fp is that of an APCS frame: 4
+     * above lr. {@code ip} is the sp of the call there, which {@code mov ip, sp} at the start saw
+     * to.
+     */
+    static final StackWalk PROLOGUE =
+        StackWalk.of(
+            code -> 4,
+            form("push {list}", 0xe92d_0000L, 0xffff_0000L, (c, f) -> push(c, f)),
+            form(
+                "push {r}", 0xe52d_0004L, 0xffff_0fffL, (c, f) -> push(1L << ((c >>> 12) & 15), f)),
+            form("vpush", 0xed2d_0a00L, 0xffbf_0e00L, (c, f) -> f.grow((c & 0xff) * 4)),
+            form("sub sp,sp,#n", 0xe24d_d000L, 0xffff_f000L, (c, f) -> f.grow(immediate(c))),
+            form("add sp,sp,#n", 0xe28d_d000L, 0xffff_f000L, (c, f) -> f.grow(-immediate(c))),
+            form(
+                "sub fp,ip,#n",
+                0xe24c_b000L,
+                0xffff_f000L,
+                (c, f) -> f.pointAtDepth(immediate(c), 4)),
+            form("add fp,sp,#n", 0xe28d_b000L, 0xffff_f000L, (c, f) -> f.point(immediate(c), 4)));
+
+    private A32() {}
+
+    private static Form form(String text, long pattern, long mask, StackWalk.Effect effect) {
+      return new Form(text, 4, pattern, mask, effect);
+    }
+
+    /** Registers are pushed with the lowest number at the lowest address. */
+    static void push(long code, StackWalk.Frame frame) {
+      int list = (int) code & 0xffff;
+      frame.grow(4L * Integer.bitCount(list));
+      if ((list >>> LR & 1) != 0) {
+        frame.save(4L * Integer.bitCount(list & ((1 << LR) - 1)));
+      }
+    }
+
+    /** Signed 24-bit number of words. */
+    private static long distance(long code) {
+      int words = (int) code << 8 >> 8;
+      return 4L * words;
+    }
+
+    /** Eight bits, rotated right by twice the number above them. */
+    private static long immediate(long code) {
+      return Integer.rotateRight((int) code & 0xff, ((int) code >>> 8 & 15) * 2) & 0xffff_ffffL;
+    }
+  }
+
+  /**
+   * Thumb-2: calls, and the instructions of a prologue, T1 to T4. An instruction of 32 bits is two
+   * halfwords, the first one low in the numbers here.
+   */
+  static final class Thumb {
+    /** {@code bl to}; {@code blx to}, where the counting function is A32. */
+    static final CallForm[] CALLS = {
+      CallForm.bits("bl", 4, 0xd000_f000L, 0xd000_f800L, (at, code) -> at + 4 + distance(code)),
+      CallForm.bits(
+          "blx", 4, 0xc000_f000L, 0xd001_f800L, (at, code) -> (at + 4 & -4) + distance(code)),
+    };
+
+    /** How far sp goes down, and where lr is pushed first. */
+    static final StackWalk PROLOGUE =
+        StackWalk.of(
+            code -> (code & 0xf800) >= 0xe800 ? 4 : 2,
+            form("push {list}", 2, 0xb400, 0xfe00, (c, f) -> A32.push(narrowList(c), f)),
+            form("push.w {list}", 4, 0x0000_e92dL, 0x0000_ffffL, (c, f) -> A32.push(c >>> 16, f)),
+            form(
+                "push.w {r}",
+                4,
+                0x0d04_f84dL,
+                0x0fff_ffffL,
+                (c, f) -> A32.push(1L << ((c >>> 28) & 15), f)),
+            form("vpush", 4, 0x0a00_ed2dL, 0x0e00_ffbfL, (c, f) -> f.grow((c >>> 16 & 0xff) * 4)),
+            form("sub sp,#n", 2, 0xb080, 0xff80, (c, f) -> f.grow((c & 0x7f) * 4)),
+            form("add sp,#n", 2, 0xb000, 0xff80, (c, f) -> f.grow((c & 0x7f) * -4)),
+            form("sub.w sp,sp,#n", 4, 0x0d00_f1adL, 0x8f00_fbffL, (c, f) -> f.grow(constant(c))),
+            form("add.w sp,sp,#n", 4, 0x0d00_f10dL, 0x8f00_fbffL, (c, f) -> f.grow(-constant(c))),
+            form("subw sp,sp,#n", 4, 0x0d00_f2adL, 0x8f00_fbffL, (c, f) -> f.grow(plain(c))),
+            form("addw sp,sp,#n", 4, 0x0d00_f20dL, 0x8f00_fbffL, (c, f) -> f.grow(-plain(c))));
+
+    private Thumb() {}
+
+    private static Form form(
+        String text, int size, long pattern, long mask, StackWalk.Effect effect) {
+      return new Form(text, size, pattern, mask, effect);
+    }
+
+    /** r0 to r7 in bits 0 to 7, lr in bit 8. */
+    private static long narrowList(long code) {
+      return (code & 0xff) | (code & 0x100) << 6;
+    }
+
+    /** S:I1:I2:imm10:imm11:0, where I1 and I2 are J1 and J2, inverted where S is clear. */
+    private static long distance(long code) {
+      long sign = code >>> 10 & 1;
+      long i1 = ~(code >>> 29 ^ sign) & 1;
+      long i2 = ~(code >>> 27 ^ sign) & 1;
+      long bits =
+          sign << 24 | i1 << 23 | i2 << 22 | (code & 0x3ff) << 12 | (code >>> 16 & 0x7ff) << 1;
+      return bits << 39 >> 39;
+    }
+
+    /** The 12 bits i:imm3:imm8. */
+    private static long plain(long code) {
+      return (code >>> 10 & 1) << 11 | (code >>> 28 & 7) << 8 | (code >>> 16 & 0xff);
+    }
+
+    /** What these bits stand for as a "modified immediate constant" (A6.3.2). */
+    private static long constant(long code) {
+      int bits = (int) plain(code);
+      int low = bits & 0xff;
+      return switch (bits >>> 8) {
+        case 0 -> low;
+        case 1 -> low | low << 16;
+        case 2 -> (low << 8 | low << 24) & 0xffff_ffffL;
+        case 3 -> (low | low << 8 | low << 16 | low << 24) & 0xffff_ffffL;
+        default -> Integer.rotateRight((low & 0x7f) | 0x80, bits >>> 7) & 0xffff_ffffL;
+      };
+    }
   }
 }

@@ -5,11 +5,11 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * One way in which a compiler or linker writes the call of the counting function. The call is
- * recognised by its bytes in front of the return address, and its length takes the return address
- * to {@code selfpc}.
+ * One way in which a compiler or linker writes the call of the counting function. The bytes in
+ * front of the return address tell which form a call has. The return address minus the length of
+ * the form is {@code selfpc}.
  *
- * <p>Code stands in a {@code long} here with its first byte lowest, whatever the ISA's byte order.
+ * <p>Code is a {@code long} here. Its first byte is the lowest, in either byte order of the ISA.
  *
  * @param text the instruction as an assembler prints it
  * @param size length of the call in bytes, 1 to 8
@@ -42,6 +42,14 @@ public record CallForm(
    *     the call; empty where none is known
    */
   public record Skip(long code, long mask, OptionalLong nop) {}
+
+  /**
+   * A relocation by which an assembler leaves the target of a call to the linker.
+   *
+   * @param type its number, as the ABI of the ISA lists them
+   * @param at bytes from the first one of the call to the place that it names
+   */
+  public record Relocation(int type, int at) {}
 
   /** Computes where a call goes. */
   @FunctionalInterface
@@ -190,5 +198,95 @@ public record CallForm(
   /** True where {@code code}, the first byte lowest, begins with such a call. */
   public boolean matches(long code) {
     return ((code ^ pattern) & mask) == 0;
+  }
+
+  /**
+   * The bits of a call that say where it goes. Found by trying: a bit is one of them where flipping
+   * it moves the target. Nearly all move it by a power of two of their own, whatever the others
+   * are; a few change the meaning of others (Thumb: the sign inverts two), and both their values
+   * are tried.
+   */
+  private static final class Immediate {
+    private final CallForm form;
+    private final long address;
+    private final long word;
+
+    /** The instruction with all bits of the immediate clear. */
+    private final long cleared;
+
+    /** Bits that move the target by a power of two. */
+    private final long plain;
+
+    /** Bits that do not. */
+    private final long odd;
+
+    private Immediate(CallForm form, long address, long code, int wordBytes) {
+      this.form = form;
+      this.address = address;
+      this.word = wordBytes == Long.BYTES ? -1 : 0xffff_ffffL;
+      long size = form.size() == Long.BYTES ? -1 : (1L << (Byte.SIZE * form.size())) - 1;
+      long all = 0;
+      for (long rest = ~form.mask() & size; rest != 0; rest &= rest - 1) {
+        long bit = Long.lowestOneBit(rest);
+        all |= target(code | bit) == target(code & ~bit) ? 0 : bit;
+      }
+      cleared = code & ~all;
+      long powers = 0;
+      for (long rest = all; rest != 0; rest &= rest - 1) {
+        long bit = Long.lowestOneBit(rest);
+        powers |= Long.bitCount(Math.abs(moves(cleared, bit))) == 1 ? bit : 0;
+      }
+      plain = powers;
+      odd = all & ~powers;
+    }
+
+    /** The instruction that goes there; empty where none does. */
+    OptionalLong solve(long to) {
+      long chosen = 0;
+      do { // every subset of the odd bits
+        OptionalLong solved = solve(cleared | chosen, to);
+        if (solved.isPresent()) {
+          return solved;
+        }
+        chosen = (chosen - odd) & odd;
+      } while (chosen != 0);
+      return OptionalLong.empty();
+    }
+
+    private OptionalLong solve(long start, long to) {
+      long missing = (to - target(start)) & word;
+      long code = start;
+      while (missing != 0) {
+        long power = Long.lowestOneBit(missing);
+        long bit = moving(start, power);
+        if (bit == 0 || (code & bit) != 0) {
+          return OptionalLong.empty();
+        }
+        code |= bit;
+        missing = (missing - moves(start, bit)) & word;
+      }
+      return target(code) == (to & word) ? OptionalLong.of(code) : OptionalLong.empty();
+    }
+
+    /** The bit that moves the target so far, up or down; 0 where there is none. */
+    private long moving(long start, long power) {
+      for (long rest = plain; rest != 0; rest &= rest - 1) {
+        long bit = Long.lowestOneBit(rest);
+        if (Math.abs(moves(start, bit)) == power) {
+          return bit;
+        }
+      }
+      return 0;
+    }
+
+    /** How far setting a bit moves the target, as a signed distance. */
+    private long moves(long start, long bit) {
+      long distance = target(start | bit) - target(start);
+      return word == -1 ? distance : (int) distance;
+    }
+
+    private long target(long code) {
+      return form.target().of(address, code) & word;
+    }
   }
 }

@@ -3,7 +3,7 @@ package dev.retstack.fleet.isa;
 import java.util.function.IntToLongFunction;
 
 /**
- * How addresses of code are written where they are jumped to.
+ * How an ISA writes the address of code that is jumped to.
  *
  * @param modeRegister the register that tells which instruction set is on; {@link Registers#NONE}
  *     where there is one only. Where there are two, bit 0 of an address to jump to chooses, and is

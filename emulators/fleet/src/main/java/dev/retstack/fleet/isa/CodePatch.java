@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * A change of a call site, from what must stand there to what shall. Before anything is written the
- * old bytes are compared with what is expected.
+ * A change of a call site: the bytes that must be there, and the bytes that replace them. {@link
+ * #apply} compares the old bytes before it writes.
  *
  * @param address of the first byte
  * @param expected what stands there

@@ -2,6 +2,7 @@ package dev.retstack.fleet.isa;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.HexFormat;
 
 /** Bytes of instructions. */
 final class Encoding {
@@ -9,12 +10,7 @@ final class Encoding {
 
   /** 32-bit words in little-endian byte order. */
   static byte[] littleEndian(int... words) {
-    ByteBuffer bytes =
-        ByteBuffer.allocate(words.length * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    for (int word : words) {
-      bytes.putInt(word);
-    }
-    return bytes.array();
+    return words(ByteOrder.LITTLE_ENDIAN, words);
   }
 
   /** 32-bit words in the byte order of an ISA. */
@@ -26,7 +22,8 @@ final class Encoding {
     return bytes.array();
   }
 
-  static byte[] concat(byte[] head, byte[] rest) {
-    return ByteBuffer.allocate(head.length + rest.length).put(head).put(rest).array();
+  /** Bytes in hex, in the order of memory; blanks do not count. */
+  static byte[] hex(String bytes) {
+    return HexFormat.of().parseHex(bytes.replace(" ", ""));
   }
 }

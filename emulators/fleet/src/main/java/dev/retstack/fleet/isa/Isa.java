@@ -8,10 +8,11 @@ import java.util.OptionalInt;
 import java.util.function.IntToLongFunction;
 
 /**
- * An instruction set with its calling convention, as data.
+ * An instruction set with its calling convention, as data. Everything that differs between ISAs is
+ * a field here, or of a card. Nothing outside this package asks which ISA it has.
  *
  * @param name as users write it: {@code x86_64}
- * @param machine {@code e_machine} of its ELF files
+ * @param elf what its ELF files have of their own
  * @param wordBytes bytes of an address: 4 or 8
  * @param order byte order
  * @param engine how Unicorn opens it
@@ -19,13 +20,14 @@ import java.util.function.IntToLongFunction;
  * @param registers the registers that the tracer names
  * @param bringUp what a fresh core needs
  * @param syscalls how programs call Linux
+ * @param interrupts how an interrupt calls its handler
  * @param landing machine code of the landing page
  * @param stops instructions and exceptions that end a program
  * @param conventions ways of calling the counting function; the one preferred first
  */
 public record Isa(
     String name,
-    int machine,
+    ElfAbi elf,
     int wordBytes,
     ByteOrder order,
     Engine engine,
@@ -33,6 +35,7 @@ public record Isa(
     Registers registers,
     BringUp bringUp,
     SyscallAbi syscalls,
+    InterruptAbi interrupts,
     LandingCode landing,
     Stops stops,
     List<AbiCard> conventions) {
@@ -116,6 +119,11 @@ public record Isa(
     conventions = List.copyOf(conventions);
   }
 
+  /** {@code e_machine} of its ELF files. */
+  public int machine() {
+    return elf.machine();
+  }
+
   /** The convention of a name. */
   public Optional<AbiCard> convention(String wanted) {
     return conventions.stream().filter(card -> card.name().equals(wanted)).findFirst();
@@ -129,10 +137,5 @@ public record Isa(
   @Override
   public String toString() {
     return name;
-  }
-
-  /** True where the instruction behind a jump runs before the target does. */
-  public boolean hasDelaySlots() {
-    return name.startsWith("mips") || engine.stopsAtJumps();
   }
 }

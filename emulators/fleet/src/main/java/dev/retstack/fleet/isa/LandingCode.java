@@ -1,9 +1,9 @@
 package dev.retstack.fleet.isa;
 
 /**
- * The machine code of the landing page, where hijacked returns arrive. It holds handler slots of
- * equal length, and behind them a tail that some ISAs need. All of it must keep every register that
- * may hold a result, and go on at the address in the mailbox, a word in memory.
+ * The machine code of the landing page, where hijacked returns arrive. It has handler slots of
+ * equal length, and behind them a tail that some ISAs need. The code keeps every register that may
+ * hold a result. It continues at the address in the mailbox, a word in memory.
  *
  * @param stride bytes from one handler slot to the next
  * @param slot code of a handler slot, at most {@code stride} bytes

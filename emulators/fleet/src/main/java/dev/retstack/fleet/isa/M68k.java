@@ -1,5 +1,7 @@
 package dev.retstack.fleet.isa;
 
+import static dev.retstack.fleet.isa.StatLayout.eight;
+import static dev.retstack.fleet.isa.StatLayout.four;
 import static dev.retstack.unicorn.M68kConst.*;
 
 import dev.retstack.fleet.isa.AbiCard.Moment;
@@ -86,13 +88,17 @@ final class M68k {
           .slotFromFpBySite(4)
           .remark(
               "the nops stay: the site is seen, not patched; without frame pointers a frame that a"
-                  + " longjmp left may pass for a caller")
+                  + " longjmp without a symbol left may pass for a caller")
           .build();
+
+  /** {@code struct stat64}. */
+  private static final StatLayout STAT =
+      new StatLayout(92, eight(84), four(14), four(18), eight(40), four(48), eight(52));
 
   static final Isa ISA =
       new Isa(
           "m68k",
-          4,
+          ElfAbi.plain(4, "m68k"),
           4,
           ByteOrder.BIG_ENDIAN,
           // not the 68040 of the engine's default: it lacks the product of 64 bits
@@ -116,7 +122,7 @@ final class M68k {
           (engine, symbols) -> engine.reg_write(UC_M68K_REG_SR, 0x2700),
           SyscallAbi.onInterrupt(32) // trap #0
               .resumeAfter(2)
-              .number(SyscallAbi.Numbers.M68K, UC_M68K_REG_D0)
+              .number("m68k", UC_M68K_REG_D0)
               .arguments(
                   UC_M68K_REG_D1,
                   UC_M68K_REG_D2,
@@ -125,9 +131,11 @@ final class M68k {
                   UC_M68K_REG_D5,
                   UC_M68K_REG_A0)
               .result(UC_M68K_REG_D0)
+              .stat(STAT)
               .platform("m68k")
-              .readImpliesExecute()
+              .olderThanStackHeader()
               .build(),
+          InterruptAbi.plain(0, 12, 16), // three words of arguments
           new LandingCode(
               8,
               (at, tail, mailbox) -> jumpThrough(mailbox),

@@ -1,32 +1,370 @@
 package dev.retstack.fleet.isa;
 
+import static dev.retstack.fleet.isa.StatLayout.eight;
+import static dev.retstack.fleet.isa.StatLayout.four;
+import static dev.retstack.unicorn.MipsConst.*;
+
+import dev.retstack.fleet.isa.AbiCard.Moment;
+import dev.retstack.fleet.isa.ElfAbi.ForeignAbi;
+import dev.retstack.fleet.isa.SiteFacts.Where;
+import dev.retstack.fleet.isa.StackWalk.Form;
 import dev.retstack.unicorn.UcConst;
 import java.nio.ByteOrder;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
+import java.util.Set;
+import java.util.stream.Stream;
 
 /**
- * mips: 32 bits, o32, big-endian. Everything is {@link MipsCode}'s, which says what it is by the
- * psABI.
+ * MIPS: mips and mipsel, of 32 bits (o32), and mips64, of 64 bits (n64). Source: System V
+ * Application Binary Interface, MIPS RISC Processor Supplement, 3 "Function Calling Sequence"
+ * (o32); MIPSpro 64-Bit Porting and Transition Guide, 2 "Calling Convention" (n64); for the
+ * counting function gcc/config/mips/mips.h, the text of {@code FUNCTION_PROFILER}.
+ *
+ * <pre>
+ * -pg: called behind the prologue                 -pg -mmcount-ra-address: as well
+ *
+ *   f: addiu $sp,$sp,-n                             f: addiu $sp,$sp,-n
+ *      sw    $31,n-4($sp)     not in a leaf            sw    $31,n-4($sp)     not in a leaf
+ *      ...                                             ...
+ *      move  $1,$31                                    move  $1,$31
+ *      jal   _mcount          selfpc                   addiu $12,$sp,n-4      in a leaf: move $12,$0
+ *       addiu $sp,$sp,-8      o32 only                 jal   _mcount          selfpc
+ *      ...                                              addiu $sp,$sp,-8      o32 only
+ *      lw    $31,n-4($sp)                              ...
+ *      jr    $31
+ *       addiu $sp,$sp,n
+ *
+ * in _mcount
+ *   $31      return address: selfpc + 8, behind the delay slot
+ *   $1       frompc; goes back to $31 on the way out
+ *   slot     where f saved $31: $12, or found by reading the prologue from f to here; in a leaf $1
+ *   retp     the stack pointer at the call of f, also found by reading the prologue
+ *   $sp      o32: 8 lower than in f; _mcount gives it back
+ *
+ * in return_to_handler: retp = $sp. The frame pointer lies at no fixed place: it is not compared
+ * </pre>
+ *
+ * n64 saves with {@code sd} and moves with {@code daddiu}. At -O0 the move of $sp stands in front
+ * of the {@code jal}: the prologue is read up to the end of the delay slot, so both count once. Big
+ * frames are made by a constant in $3. Results: $2 $3, $f0 $f2, memory at the first argument. The
+ * way out uses $1 and $31 only, which a return leaves to anyone; the static chain $15 is kept.
  */
 final class Mips {
-  static final Isa ISA =
-      new Isa(
+  private static final int JAL = 0x0c00_0000;
+  private static final int OPCODE = 0xfc00_0000;
+  private static final int HIGH_HALF = 0xffff_0000;
+  private static final int JR_31 = 0x03e0_0008;
+  private static final int MOVE_31_1 = 0x0020_f825;
+  private static final int ALL = 0xffff_ffff;
+
+  /** o32: the delay slot makes the room that _mcount gives back. */
+  private static final String NOPS = "00 00 00 00 00 00 00 00";
+
+  /** n64: the delay slot works for the function. */
+  private static final String NOP_AND_SLOT = "00 00 00 00 .. .. .. ..";
+
+  /** Status.FR: 32 registers of 64 bits for floating point, as n64 asks. */
+  private static final long STATUS_FR = 0x0400_0000;
+
+  // e_flags: "MIPS ABI supplement" and binutils' include/elf/mips.h
+  private static final int ABI2 = 0x20;
+  private static final int ABI = 0xF000;
+  private static final int ARCH = 0xF000_0000;
+  private static final int MICRO = 0x0200_0000;
+  private static final int MIPS_16 = 0x0400_0000;
+
+  private static final String O32 = "compile with -mabi=32";
+  private static final String R2 = "compile with -march=mips32r2 or -march=mips64r2";
+  private static final String NO_MICRO = "compile with -mno-micromips";
+
+  /** A relocation of n64 has three types, the first of them in the lowest byte. */
+  private static final ElfAbi ELF =
+      new ElfAbi(
+          8,
           "mips",
-          MipsCode.MACHINE,
-          4,
+          Byte.SIZE,
+          flags -> false,
+          List.of(
+              ForeignAbi.byFlags(4, ABI2, ABI2, "n32", O32),
+              ForeignAbi.byFlags(4, ABI, 0x2000, "o64", O32),
+              ForeignAbi.byFlags(4, ABI, 0x3000, "mips eabi32", O32),
+              ForeignAbi.byFlags(4, ABI, 0x4000, "mips eabi64", O32),
+              ForeignAbi.byFlags(4, ARCH, 0x9000_0000, "mips32 release 6", R2),
+              ForeignAbi.byFlags(4, ARCH, 0xA000_0000, "mips64 release 6", R2),
+              ForeignAbi.byFlags(8, ARCH, 0xA000_0000, "mips64 release 6", R2),
+              ForeignAbi.byFlags(4, MICRO, MICRO, "microMIPS", NO_MICRO),
+              ForeignAbi.byFlags(8, MICRO, MICRO, "microMIPS", NO_MICRO),
+              ForeignAbi.byFlags(4, MIPS_16, MIPS_16, "MIPS16", "compile with -mno-mips16")));
+
+  /** As IRIX had it: in {@code struct sigaction} the flags stand before the handler. */
+  private static final Dialect DIALECT =
+      new Dialect(
+          0x800,
+          5,
+          Map.of(Errno.ENAMETOOLONG, 78, Errno.ENOSYS, 89, Errno.ETIMEDOUT, 145),
+          new Dialect.Signals(128, 16, 1, 1, 2, 3, 23, 16, Set.of(18, 25, 21, 20)));
+
+  /** {@code struct stat64} of o32, {@code struct stat} of n64. */
+  private static final StatLayout STAT =
+      new StatLayout(104, eight(16), four(24), four(28), eight(56), four(88), eight(96));
+
+  /** o32: room for four argument registers; n64 asks for 16 bytes of alignment. */
+  private static final InterruptAbi INTERRUPTS =
+      InterruptAbi.plain(0, 16, 16, UC_MIPS_REG_4, UC_MIPS_REG_5, UC_MIPS_REG_6)
+          .withEntryRegister(UC_MIPS_REG_25)
+          .withDelaySlots();
+
+  static final Isa MIPS = o32("mips", UcConst.UC_MODE_BIG_ENDIAN, ByteOrder.BIG_ENDIAN);
+  static final Isa MIPSEL = o32("mipsel", UcConst.UC_MODE_LITTLE_ENDIAN, ByteOrder.LITTLE_ENDIAN);
+
+  /** Unicorn's default model knows no 64-bit addresses. */
+  static final Isa MIPS64 =
+      isa(
+          "mips64",
           ByteOrder.BIG_ENDIAN,
-          new Isa.Engine(
-              UcConst.UC_ARCH_MIPS,
-              UcConst.UC_MODE_MIPS32 | UcConst.UC_MODE_BIG_ENDIAN,
-              OptionalInt.empty(),
-              Isa.Leaves.ALWAYS),
-          CodeAddresses.PLAIN,
-          MipsCode.O32_REGISTERS,
-          BringUp.NOTHING,
-          MipsCode.o32SystemCalls("mips"),
-          MipsCode.landing(ByteOrder.BIG_ENDIAN, 4),
-          MipsCode.stops(ByteOrder.BIG_ENDIAN),
-          MipsCode.o32(ByteOrder.BIG_ENDIAN));
+          8,
+          engine(
+              UcConst.UC_MODE_MIPS64 | UcConst.UC_MODE_BIG_ENDIAN,
+              OptionalInt.of(UC_CPU_MIPS64_MIPS64R2_GENERIC)),
+          (engine, symbols) ->
+              engine.reg_write(
+                  UC_MIPS_REG_CP0_STATUS, engine.reg_read(UC_MIPS_REG_CP0_STATUS) | STATUS_FR),
+          systemCalls("mips_n64", "mips64")
+              .arguments(
+                  UC_MIPS_REG_4,
+                  UC_MIPS_REG_5,
+                  UC_MIPS_REG_6,
+                  UC_MIPS_REG_7,
+                  UC_MIPS_REG_8,
+                  UC_MIPS_REG_9)
+              .build(),
+          n64(ByteOrder.BIG_ENDIAN));
 
   private Mips() {}
+
+  private static Isa o32(String name, int mode, ByteOrder order) {
+    return isa(
+        name,
+        order,
+        4,
+        engine(UcConst.UC_MODE_MIPS32 | mode, OptionalInt.empty()),
+        BringUp.NOTHING,
+        systemCalls("mips_o32", "mips")
+            .arguments(UC_MIPS_REG_4, UC_MIPS_REG_5, UC_MIPS_REG_6, UC_MIPS_REG_7)
+            .furtherArgumentsAt(16)
+            .pairsAligned()
+            .build(),
+        o32(order));
+  }
+
+  private static Isa isa(
+      String name,
+      ByteOrder order,
+      int wordBytes,
+      Isa.Engine engine,
+      BringUp bringUp,
+      SyscallAbi systemCalls,
+      List<AbiCard> cards) {
+    return new Isa(
+        name,
+        ELF,
+        wordBytes,
+        order,
+        engine,
+        CodeAddresses.PLAIN,
+        registers(wordBytes),
+        bringUp,
+        systemCalls,
+        INTERRUPTS,
+        landing(order, wordBytes),
+        stops(order),
+        cards);
+  }
+
+  private static Isa.Engine engine(int mode, OptionalInt cpuModel) {
+    return new Isa.Engine(UcConst.UC_ARCH_MIPS, mode, cpuModel, Isa.Leaves.ALWAYS);
+  }
+
+  private static SyscallAbi.Builder systemCalls(String table, String platform) {
+    return SyscallAbi.onInterrupt(17) // syscall
+        .number(table, UC_MIPS_REG_2)
+        .result(UC_MIPS_REG_2)
+        .errorRegister(UC_MIPS_REG_7)
+        .dialect(DIALECT)
+        .stat(STAT)
+        .platform(platform)
+        .olderThanStackHeader();
+  }
+
+  private static Registers registers(int wordBytes) {
+    return new Registers(
+        UC_MIPS_REG_PC,
+        UC_MIPS_REG_SP,
+        UC_MIPS_REG_RA,
+        UC_MIPS_REG_FP,
+        UC_MIPS_REG_CP0_USERLOCAL,
+        UC_MIPS_REG_2,
+        List.of(
+            new Registers.Named("v0", UC_MIPS_REG_2, wordBytes),
+            new Registers.Named("v1", UC_MIPS_REG_3, wordBytes),
+            new Registers.Named("f0", UC_MIPS_REG_F0, 8),
+            new Registers.Named("f2", UC_MIPS_REG_F2, 8)));
+  }
+
+  /** The conventions of o32. */
+  private static List<AbiCard> o32(ByteOrder order) {
+    int[] stub = {0x27bd_0008, JR_31, MOVE_31_1}; // addiu $sp,$sp,8; jr $31; move $31,$1
+    return List.of(mcountRa(order, NOPS, stub), mcount(order, NOPS, stub));
+  }
+
+  /** The conventions of n64. */
+  private static List<AbiCard> n64(ByteOrder order) {
+    int[] stub = {JR_31, MOVE_31_1};
+    return List.of(mcountRa(order, NOP_AND_SLOT, stub), mcount(order, NOP_AND_SLOT, stub));
+  }
+
+  private static AbiCard mcount(ByteOrder order, String nops, int... stub) {
+    return common("mcount", order, nops, stub)
+        .flags("-pg -mno-abicalls")
+        .prologue(toTheEndOfTheCall(savedByPrologue(order)))
+        .slots(
+            Slot.saved(Operand.register(UC_MIPS_REG_SP))
+                .retpByFrame(Operand.register(UC_MIPS_REG_SP)),
+            inALeaf())
+        .remark("the slot is found by reading the prologue")
+        .build();
+  }
+
+  private static AbiCard mcountRa(ByteOrder order, String nops, int... stub) {
+    return common("mcount-ra", order, nops, stub)
+        .flags("-pg -mmcount-ra-address -mno-abicalls")
+        .prologue(toTheEndOfTheCall(toldInRegister(order)))
+        .slots(
+            Slot.memory(Operand.register(UC_MIPS_REG_12))
+                .retpByFrame(Operand.register(UC_MIPS_REG_SP)),
+            inALeaf())
+        .remark("the compiler gives the address of the slot")
+        .build();
+  }
+
+  private static AbiCard.Builder common(String name, ByteOrder order, String nops, int... stub) {
+    return AbiCard.named(name)
+        .moment(Moment.AFTER_PROLOGUE)
+        .arguments(UC_MIPS_REG_4, UC_MIPS_REG_5, UC_MIPS_REG_6, UC_MIPS_REG_7)
+        // a static link puts a stub in front of glibc's, which is position-independent
+        .symbols("_mcount", ".pic._mcount")
+        .callForms(jal(order))
+        .callRelocations(0, 4) // R_MIPS_26
+        .nop(nops)
+        .entryStub(HexFormat.of().formatHex(Encoding.words(order, stub)))
+        .returnAddress(Operand.register(UC_MIPS_REG_RA))
+        .parent(Operand.register(UC_MIPS_REG_1))
+        .retpAtExit(Operand.register(UC_MIPS_REG_SP));
+  }
+
+  /** A function that saves its return address nowhere gets it back from _mcount. */
+  private static Slot inALeaf() {
+    return Slot.register(UC_MIPS_REG_1, Operand.register(UC_MIPS_REG_SP))
+        .whereNotSaved()
+        .retpByFrame(Operand.register(UC_MIPS_REG_SP));
+  }
+
+  /** {@code jal target} and its delay slot. */
+  private static CallForm jal(ByteOrder order) {
+    long within = 0x0fff_ffffL;
+    return order == ByteOrder.BIG_ENDIAN
+        ? CallForm.big(
+            "jal",
+            8,
+            (long) JAL << 32,
+            (long) OPCODE << 32,
+            (at, code) -> ((at + 4) & ~within) | (((code >>> 32) << 2) & within))
+        : CallForm.bits(
+            "jal",
+            8,
+            JAL,
+            OPCODE & 0xffff_ffffL,
+            (at, code) -> ((at + 4) & ~within) | ((code << 2) & within));
+  }
+
+  private static Prologue toTheEndOfTheCall(Prologue walk) {
+    return (code, function, site, after) -> walk.scan(code, function, after, after);
+  }
+
+  /** Where f itself says where it saved $31, this is the other convention. */
+  private static StackWalk savedByPrologue(ByteOrder order) {
+    return walk(
+        order,
+        Form.word(order, "sw $31,n($sp)", 0xafbf_0000, HIGH_HALF, (w, f) -> f.save((short) w)),
+        Form.word(order, "sd $31,n($sp)", 0xffbf_0000, HIGH_HALF, (w, f) -> f.save((short) w)),
+        Form.word(order, "addiu $12,$sp,n", 0x27ac_0000, HIGH_HALF, (w, f) -> f.lose()),
+        Form.word(order, "daddiu $12,$sp,n", 0x67ac_0000, HIGH_HALF, (w, f) -> f.lose()),
+        Form.word(order, "move $12,$0", 0x0000_6025, ALL, (w, f) -> f.lose()));
+  }
+
+  private static StackWalk toldInRegister(ByteOrder order) {
+    return walk(
+            order,
+            Form.word(
+                order, "addiu $12,$sp,n", 0x27ac_0000, HIGH_HALF, (w, f) -> f.tellSaved((short) w)),
+            Form.word(
+                order,
+                "daddiu $12,$sp,n",
+                0x67ac_0000,
+                HIGH_HALF,
+                (w, f) -> f.tellSaved((short) w)),
+            Form.word(order, "move $12,$0", 0x0000_6025, ALL, (w, f) -> f.tellInRegister()))
+        .untilTold();
+  }
+
+  /** Follows $sp. */
+  private static StackWalk walk(ByteOrder order, Form... more) {
+    Stream<Form> frame =
+        Stream.of(
+            Form.word(
+                order, "addiu $sp,$sp,n", 0x27bd_0000, HIGH_HALF, (w, f) -> f.grow(-(short) w)),
+            Form.word(
+                order, "daddiu $sp,$sp,n", 0x67bd_0000, HIGH_HALF, (w, f) -> f.grow(-(short) w)),
+            Form.word(order, "lui $3,n", 0x3c03_0000, HIGH_HALF, (w, f) -> f.load(w << 16)),
+            Form.word(order, "li $3,n", 0x3403_0000, HIGH_HALF, (w, f) -> f.load(w & 0xffff)),
+            Form.word(
+                order, "ori $3,$3,n", 0x3463_0000, HIGH_HALF, (w, f) -> f.addToLoaded(w & 0xffff)),
+            Form.word(order, "subu $sp,$sp,$3", 0x03a3_e823, ALL, (w, f) -> f.grow(f.loaded())),
+            Form.word(order, "dsubu $sp,$sp,$3", 0x03a3_e82f, ALL, (w, f) -> f.grow(f.loaded())));
+    return StackWalk.of(code -> 4, Stream.concat(frame, Stream.of(more)).toArray(Form[]::new))
+        .accepting(facts -> facts.where() != Where.UNKNOWN);
+  }
+
+  /** {@code b tail; lui $1,%hi(mailbox)}, and {@code lw $31,%lo(mailbox)($1); jr $31; nop}. */
+  private static LandingCode landing(ByteOrder order, int wordBytes) {
+    int load = wordBytes == 8 ? 0xdc3f_0000 : 0x8c3f_0000;
+    return new LandingCode(
+        8,
+        (at, tail, mailbox) ->
+            Encoding.words(
+                order,
+                0x1000_0000 | ((int) ((tail - (at + 4)) >> 2) & 0xffff),
+                0x3c01_0000 | ((int) ((mailbox + 0x8000) >> 16) & 0xffff)),
+        (at, mailbox) -> Encoding.words(order, load | ((int) mailbox & 0xffff), JR_31, 0),
+        LandingCode.Trampoline.NONE);
+  }
+
+  /** Exceptions by QEMU's numbers (target/mips/cpu.h), which Unicorn reports. */
+  private static Isa.Stops stops(ByteOrder order) {
+    return new Isa.Stops(
+        List.of(Encoding.words(order, 0x1000_ffff, 0)), // b .; nop
+        Map.of(
+            12, "address error on load or fetch",
+            13, "address error on store",
+            16, "debug breakpoint",
+            18, "breakpoint",
+            19, "coprocessor unusable",
+            20, "reserved instruction",
+            21, "integer overflow",
+            22, "trap",
+            23, "floating point"));
+  }
 }

@@ -2,8 +2,8 @@ package dev.retstack.fleet.isa;
 
 /**
  * Where a value is at a moment that an {@link AbiCard} describes: {@code register + offset}, or the
- * word in memory there plus {@code addend}. Four numbers, so that a probe in another language can
- * be driven by the same card.
+ * word in memory at that address plus {@code addend}. It is four numbers, so a probe in another
+ * language can use the same card.
  *
  * @param register Unicorn's register id
  * @param offset bytes added to the register

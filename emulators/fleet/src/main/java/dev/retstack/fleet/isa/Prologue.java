@@ -5,8 +5,8 @@ import java.util.function.LongPredicate;
 import java.util.function.LongToIntFunction;
 
 /**
- * Reads the code around a call site. Needed where conventions share a counting function and differ
- * in the code before the call, and where only that code tells where the return address is.
+ * Reads the code around a call site. Conventions that share a counting function differ in the code
+ * before the call. In some of them only that code tells where the return address is.
  */
 @FunctionalInterface
 public interface Prologue {

@@ -3,7 +3,7 @@ package dev.retstack.fleet.isa;
 import java.util.List;
 
 /**
- * The registers of an ISA that the tracer names, by Unicorn's register ids.
+ * The registers of an ISA that the tracer uses, by Unicorn's register ids.
  *
  * @param pc program counter
  * @param sp stack pointer

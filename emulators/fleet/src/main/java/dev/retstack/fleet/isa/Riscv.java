@@ -2,14 +2,57 @@ package dev.retstack.fleet.isa;
 
 import static dev.retstack.unicorn.RiscvConst.*;
 
+import dev.retstack.fleet.isa.AbiCard.Moment;
+import dev.retstack.fleet.isa.AbiCard.SiteTable;
+import dev.retstack.fleet.isa.ElfAbi.ForeignAbi;
+import dev.retstack.fleet.isa.SiteFacts.Where;
 import dev.retstack.fleet.isa.StackWalk.Form;
+import dev.retstack.unicorn.UcConst;
+import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 
 /**
- * What riscv64 and riscv32 share: forms of calls, of a prologue, and the landing page. Encodings:
- * The RISC-V Instruction Set Manual, Volume I, "RV32/64G Instruction Set Listings" and "C" Standard
- * Extension.
+ * RISC-V: riscv64 and riscv32, little-endian. Source: RISC-V ELF psABI, "Integer Calling
+ * Convention", "Frame Pointer Convention" (the return address a word below s0, the caller's frame
+ * pointer two words below). Drawn for words of 8 bytes; riscv32 has sw, lw, -4(s0) and -8(s0).
+ *
+ * <pre>
+ *   -pg -fno-omit-frame-pointer          -pg                              -fpatchable-function-entry=4
+ *
+ *   f: addi sp, sp, -n                   f: addi sp, sp, -n               f: nop x 4   selfpc
+ *      sd   ra, n-8(sp)                     sd   ra, k(sp)                   addi sp, sp, -n
+ *      sd   s0, n-16(sp)                    mv   a0, ra                      ...
+ *      addi s0, sp, n                       call _mcount   selfpc            ret
+ *      mv   a0, ra                          ...
+ *      call _mcount   selfpc                ld   ra, k(sp)
+ *      ...                                  addi sp, sp, n
+ *      ld   ra, n-8(sp); ld s0, n-16(sp)    ret
+ *      addi sp, sp, n
+ *      ret
+ *
+ *   in _mcount                           in _mcount                       at the nops
+ *   ra       selfpc + the call           ra       selfpc + the call       ra  frompc
+ *   -8(s0)   frompc; retp = s0 - 8       k(sp)    frompc                  sp  retp
+ *   -16(s0)  caller's frame pointer      a0       frompc once more        s0  caller's frame pointer
+ *   a0       frompc once more; clang does not load it
+ *
+ * in return_to_handler: s0 is the caller's again, or what it keeps there; sp is what it was at the
+ * call
+ * </pre>
+ *
+ * A call is {@code auipc+jalr} (8 bytes) as compiled, which a linker relaxes to {@code jal} (4), on
+ * riscv32 also to {@code c.jal} (2).
+ *
+ * <p>The prologue tells k, whether s0 becomes a frame pointer (gcc makes one for an alloca in any
+ * case), and the sp of the call, which is retp where there is none and again at exit. A frame
+ * pointer makes the slot retp; a variadic function keeps it below its register arguments, so sp at
+ * exit does not foretell it.
+ *
+ * <p>Results: a0 a1, fa0 fa1. The way out uses t0 and ra only, which a return leaves to anyone.
+ * Encodings: The RISC-V Instruction Set Manual, Volume I, "RV32/64G Instruction Set Listings" and
+ * "C" Standard Extension.
  */
 final class Riscv {
   /** {@code auipc rs, hi; jalr ra, lo(rs)}: as compiled, and where a linker may not relax. */
@@ -28,18 +71,133 @@ final class Riscv {
       CallForm.bits("c.jal", 2, 0x2001, 0xe003, Riscv::compressedTarget).skippedBy("09 a0");
 
   /** R_RISCV_CALL, CALL_PLT; where a linker has relaxed them JAL, RVC_JUMP. */
-  static final int[] CALL_RELOCATIONS = {18, 19, 17, 45};
+  private static final int[] CALL_RELOCATIONS = {18, 19, 17, 45};
+
+  /** e_flags: "RISC-V ELF psABI", File Header. */
+  private static final int RVE = 0x8;
+
+  private static final ElfAbi ELF =
+      ElfAbi.plain(
+          243,
+          "riscv%d",
+          ForeignAbi.byFlags(4, RVE, RVE, "rv32e", "compile with -mabi=ilp32"),
+          ForeignAbi.byFlags(8, RVE, RVE, "rv64e", "compile with -mabi=lp64"));
+
+  /** Calls of riscv32. */
+  static final CallForm[] CALLS_32 = {FAR, NEAR, COMPRESSED};
+
+  static final Isa RISCV64 =
+      isa("riscv64", 8, UcConst.UC_MODE_RISCV64, new CallForm[] {FAR, NEAR}, "generic");
+
+  static final Isa RISCV32 = isa("riscv32", 4, UcConst.UC_MODE_RISCV32, CALLS_32, "generic_32");
 
   private Riscv() {}
 
-  /** Calls of riscv64. */
-  static CallForm[] calls64() {
-    return new CallForm[] {FAR, NEAR};
+  /**
+   * @param name of the ISA, and what the kernel calls the platform
+   * @param word bytes of a register: 8 or 4
+   * @param mode of the engine
+   * @param calls forms that call {@code _mcount}
+   * @param table of numbers of system calls
+   */
+  private static Isa isa(String name, int word, int mode, CallForm[] calls, String table) {
+    return new Isa(
+        name,
+        ELF,
+        word,
+        ByteOrder.LITTLE_ENDIAN,
+        new Isa.Engine(UcConst.UC_ARCH_RISCV, mode, OptionalInt.empty()),
+        CodeAddresses.PLAIN,
+        registers(),
+        bringUp(),
+        SyscallAbi.onInterrupt(8) // ecall
+            .number(table, UC_RISCV_REG_A7)
+            .arguments(
+                UC_RISCV_REG_A0,
+                UC_RISCV_REG_A1,
+                UC_RISCV_REG_A2,
+                UC_RISCV_REG_A3,
+                UC_RISCV_REG_A4,
+                UC_RISCV_REG_A5)
+            .result(UC_RISCV_REG_A0)
+            .stat(StatLayout.GENERIC)
+            .platform(name)
+            .build(),
+        InterruptAbi.plain(0, 0, 16, UC_RISCV_REG_A0, UC_RISCV_REG_A1, UC_RISCV_REG_A2),
+        landing(word),
+        stops(),
+        List.of(
+            mcount(word, calls),
+            mcountWithoutFrame(word, calls),
+            clangMcount(word, calls),
+            patchable()));
   }
 
-  /** Calls of riscv32. */
-  static CallForm[] calls32() {
-    return new CallForm[] {FAR, NEAR, COMPRESSED};
+  private static AbiCard mcount(int word, CallForm[] calls) {
+    return framed("mcount", "-pg -fno-omit-frame-pointer", word, calls)
+        .prologue(
+            calledByGcc(prologue(word).accepting(f -> f.keepsFrame() || f.where() != Where.SAVED)))
+        .parent(Operand.register(UC_RISCV_REG_A0))
+        .build();
+  }
+
+  private static AbiCard clangMcount(int word, CallForm[] calls) {
+    return framed("clang-mcount", "-pg, by clang", word, calls)
+        .prologue(calledByClang(prologue(word).accepting(SiteFacts::keepsFrame)))
+        .build();
+  }
+
+  private static AbiCard.Builder framed(String name, String flags, int word, CallForm[] calls) {
+    return counting(name, flags, calls)
+        .slot(Operand.sum(UC_RISCV_REG_S0, -word))
+        .fpMustAgree(Operand.word(UC_RISCV_REG_S0, -2L * word), Operand.register(UC_RISCV_REG_S0))
+        .slotFromFp(-word);
+  }
+
+  private static AbiCard mcountWithoutFrame(int word, CallForm[] calls) {
+    return counting("mcount-nofp", "-pg", calls)
+        .prologue(
+            calledByGcc(prologue(word).accepting(f -> !f.keepsFrame() && f.where() == Where.SAVED)))
+        .parent(Operand.register(UC_RISCV_REG_A0))
+        .slots(
+            Slot.saved(Operand.register(UC_RISCV_REG_SP))
+                .retpByFrame(Operand.register(UC_RISCV_REG_SP)))
+        .retpAtExit(Operand.register(UC_RISCV_REG_SP))
+        .remark("not with -msave-restore, which saves ra out of line")
+        .build();
+  }
+
+  /** What all ways to call {@code _mcount} have in common. */
+  private static AbiCard.Builder counting(String name, String flags, CallForm[] calls) {
+    return AbiCard.named(name)
+        .flags(flags)
+        .moment(Moment.AFTER_PROLOGUE)
+        .symbols("_mcount", "mcount")
+        .callForms(calls)
+        .callRelocations(0, CALL_RELOCATIONS)
+        .nop("13 00 00 00", "01 00")
+        .entryStub("67 80 00 00")
+        .returnAddress(Operand.register(UC_RISCV_REG_RA));
+  }
+
+  private static AbiCard patchable() {
+    return AbiCard.named("patchable")
+        .flags("-fpatchable-function-entry=4")
+        .moment(Moment.BEFORE_PROLOGUE)
+        .arguments(
+            UC_RISCV_REG_A0,
+            UC_RISCV_REG_A1,
+            UC_RISCV_REG_A2,
+            UC_RISCV_REG_A3,
+            UC_RISCV_REG_A4,
+            UC_RISCV_REG_A5,
+            UC_RISCV_REG_A6,
+            UC_RISCV_REG_A7)
+        .sites(SiteTable.PATCHABLE, "01 00", "13 00 00 00")
+        .slots(Slot.register(UC_RISCV_REG_RA, Operand.register(UC_RISCV_REG_SP)))
+        .fpMustAgree(Operand.register(UC_RISCV_REG_S0), Operand.register(UC_RISCV_REG_S0))
+        .retpAtExit(Operand.register(UC_RISCV_REG_SP))
+        .build();
   }
 
   /**
@@ -84,12 +242,12 @@ final class Riscv {
   }
 
   /** Sites that pass the return address in a0. */
-  static Prologue calledByGcc(Prologue prologue) {
+  private static Prologue calledByGcc(Prologue prologue) {
     return prologue.passingParent(Riscv::length, Riscv::loadsA0, true);
   }
 
   /** Sites that pass nothing. */
-  static Prologue calledByClang(Prologue prologue) {
+  private static Prologue calledByClang(Prologue prologue) {
     return prologue.passingParent(Riscv::length, Riscv::loadsA0, false);
   }
 
@@ -123,7 +281,7 @@ final class Riscv {
   }
 
   /** {@code auipc t0, hi; ld ra, lo(t0); ret}, lw on riscv32: t0 and ra are free. */
-  static LandingCode landing(int word) {
+  private static LandingCode landing(int word) {
     int width = word == 8 ? 3 : 2;
     return LandingCode.oneBlock(
         32,
@@ -137,7 +295,7 @@ final class Riscv {
         Riscv::jump);
   }
 
-  static Registers registers() {
+  private static Registers registers() {
     return new Registers(
         UC_RISCV_REG_PC,
         UC_RISCV_REG_SP,
@@ -153,7 +311,7 @@ final class Riscv {
   }
 
   /** Floating point on (MSTATUS.FS = dirty), and gp, which the linker counts on. */
-  static BringUp bringUp() {
+  private static BringUp bringUp() {
     return (engine, symbols) -> {
       engine.reg_write(UC_RISCV_REG_MSTATUS, engine.reg_read(UC_RISCV_REG_MSTATUS) | 0x6000);
       symbols
@@ -162,7 +320,7 @@ final class Riscv {
     };
   }
 
-  static Isa.Stops stops() {
+  private static Isa.Stops stops() {
     return new Isa.Stops(
         List.of(Encoding.littleEndian(0x0000_006f), new byte[] {0x01, (byte) 0xa0}),
         Map.of(

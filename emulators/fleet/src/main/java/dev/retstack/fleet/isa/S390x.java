@@ -1,13 +1,15 @@
 package dev.retstack.fleet.isa;
 
+import static dev.retstack.fleet.isa.StatLayout.eight;
+import static dev.retstack.fleet.isa.StatLayout.four;
 import static dev.retstack.unicorn.S390xConst.*;
 
 import dev.retstack.fleet.isa.AbiCard.Moment;
 import dev.retstack.fleet.isa.AbiCard.SiteTable;
+import dev.retstack.fleet.isa.ElfAbi.ForeignAbi;
 import dev.retstack.unicorn.UcConst;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -85,7 +87,7 @@ final class S390x {
           .slot(Operand.sum(UC_S390X_REG_R15, 8))
           .fpMustAgree(Operand.register(UC_S390X_REG_R11), Operand.register(UC_S390X_REG_R11))
           .retpAtExit(Operand.sum(UC_S390X_REG_R15, 8))
-          .remark("the site reads the return address back from where it is hijacked")
+          .remark("the site reads the return address back from the hijacked slot")
           .build();
 
   private static final AbiCard FENTRY =
@@ -146,10 +148,14 @@ final class S390x {
           .remark("the nops stay: the site is seen, not patched")
           .build();
 
+  /** {@code struct stat}. */
+  private static final StatLayout STAT =
+      new StatLayout(144, eight(8), four(24), eight(16), eight(48), eight(104), eight(112));
+
   static final Isa ISA =
       new Isa(
           "s390x",
-          22,
+          ElfAbi.plain(22, "s390x", ForeignAbi.byClass(4, "s390, 31-bit", "compile with -m64")),
           8,
           ByteOrder.BIG_ENDIAN,
           new Isa.Engine(UcConst.UC_ARCH_S390X, UcConst.UC_MODE_BIG_ENDIAN, OptionalInt.empty()),
@@ -173,7 +179,7 @@ final class S390x {
           },
           SyscallAbi.onInterrupt(2) // svc
               .resumeAfter(2)
-              .number(SyscallAbi.Numbers.S390X, UC_S390X_REG_R1)
+              .number("s390x", UC_S390X_REG_R1)
               .immediateNumberAt(1)
               .arguments(
                   UC_S390X_REG_R2,
@@ -183,19 +189,22 @@ final class S390x {
                   UC_S390X_REG_R6,
                   UC_S390X_REG_R7)
               .result(UC_S390X_REG_R2)
+              .stat(STAT)
               .linkIsExitHandler()
               .platform("s390x")
               .build(),
+          // register save area
+          InterruptAbi.plain(0, 160, 8, UC_S390X_REG_R2, UC_S390X_REG_R3, UC_S390X_REG_R4),
           LandingCode.oneBlock(32, S390x::wayOut, S390x::jump),
           new Isa.Stops(
-              List.of(bytes("a7 f4 00 00"), bytes("c0 f4 00 00 00 00")), // j, jg
+              List.of(Encoding.hex("a7 f4 00 00"), Encoding.hex("c0 f4 00 00 00 00")), // j, jg
               Map.of(3, "program interruption")),
           List.of(MCOUNT, FENTRY, CLANG_MCOUNT, MCOUNT_NOP, FENTRY_NOP, PATCHABLE));
 
   private S390x() {}
 
   /** What all functions share that begin with nops. */
-  private static AbiCardBuilder nops(String name, String flags) {
+  private static AbiCard.Builder nops(String name, String flags) {
     return AbiCard.named(name)
         .flags(flags)
         .moment(Moment.BEFORE_PROLOGUE)
@@ -277,9 +286,5 @@ final class S390x {
         .putInt((int) (mailbox - at) / 2)
         .putShort((short) 0x07fe)
         .array();
-  }
-
-  private static byte[] bytes(String hex) {
-    return HexFormat.of().parseHex(hex.replace(" ", ""));
   }
 }

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.isa;
 
 /**
- * What the code around one call site says of it.
+ * What the code around one call site tells about it.
  *
  * @param where the function's return address is when the site runs
  * @param savedAt where it was saved: bytes from the stack pointer at the site up to it

@@ -4,8 +4,8 @@ import dev.retstack.fleet.isa.SiteFacts.Where;
 import java.util.Optional;
 
 /**
- * A place that holds the return address of the function at entry, where the tracer takes hold of
- * it. A card lists several where functions differ; the first that applies is the slot.
+ * A place that holds the return address of the function at entry: the tracer hijacks it there. A
+ * card lists several if functions differ. The first that applies is the slot.
  *
  * @param place what kind of place
  * @param only the slot applies only to sites with this finding; {@link Where#UNKNOWN}: to all

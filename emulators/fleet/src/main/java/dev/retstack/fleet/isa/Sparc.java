@@ -1,5 +1,7 @@
 package dev.retstack.fleet.isa;
 
+import static dev.retstack.fleet.isa.StatLayout.eight;
+import static dev.retstack.fleet.isa.StatLayout.four;
 import static dev.retstack.unicorn.SparcConst.*;
 
 import dev.retstack.fleet.isa.AbiCard.Moment;
@@ -8,6 +10,7 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.Set;
 
 /**
  * sparc: v8, 32 bits, big-endian, without register windows (gcc -mflat): Unicorn's core loops at
@@ -68,10 +71,22 @@ final class Sparc {
           .remark("integers only: Unicorn cannot switch the FPU on")
           .build();
 
+  /** As SunOS had it. */
+  private static final Dialect DIALECT =
+      new Dialect(
+          0x20,
+          6,
+          Map.of(Errno.ENAMETOOLONG, 63, Errno.ENOSYS, 90, Errno.ETIMEDOUT, 60),
+          new Dialect.Signals(64, 8, 0, 1, 2, 4, 17, 30, Set.of(20, 19, 16, 28)));
+
+  /** {@code struct stat64}. */
+  private static final StatLayout STAT =
+      new StatLayout(104, eight(8), four(16), four(20), eight(48), four(56), four(68));
+
   static final Isa ISA =
       new Isa(
           "sparc",
-          2,
+          ElfAbi.plain(2, "sparc"),
           4,
           ByteOrder.BIG_ENDIAN,
           new Isa.Engine(
@@ -96,7 +111,7 @@ final class Sparc {
           SyscallAbi.onInterrupt(0x90) // ta 0x10
               // npc is left at pc: the next instruction would run twice, its delay slot not at all
               .resumeAfter(0)
-              .number(SyscallAbi.Numbers.SPARC, UC_SPARC_REG_G1)
+              .number("sparc", UC_SPARC_REG_G1)
               .arguments(
                   UC_SPARC_REG_O0,
                   UC_SPARC_REG_O1,
@@ -105,10 +120,15 @@ final class Sparc {
                   UC_SPARC_REG_O4,
                   UC_SPARC_REG_O5)
               .result(UC_SPARC_REG_O0)
+              .dialect(DIALECT)
+              .stat(STAT)
               .platform("sparc")
-              .readImpliesExecute()
+              .olderThanStackHeader()
               .stackGap(64)
               .build(),
+          // window save area, hidden parameter, six words of arguments
+          InterruptAbi.plain(0, 96, 8, UC_SPARC_REG_O0, UC_SPARC_REG_O1, UC_SPARC_REG_O2)
+              .withDelaySlots(),
           new LandingCode(8, Sparc::slot, Sparc::tail, LandingCode.Trampoline.NONE),
           new Isa.Stops(
               List.of(

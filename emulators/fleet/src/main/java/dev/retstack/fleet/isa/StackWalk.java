@@ -8,8 +8,8 @@ import java.util.function.LongToIntFunction;
 import java.util.function.Predicate;
 
 /**
- * A prologue read instruction by instruction, by a list of the forms that matter: those that move
- * the stack pointer and those that save the return address.
+ * Reads a prologue instruction by instruction. It knows only the forms that move the stack pointer
+ * or save the return address.
  *
  * @param forms the first that matches counts; a longer one stands before a shorter one
  * @param length bytes of an instruction that is none of them, by its code, the first byte lowest
@@ -200,11 +200,6 @@ public record StackWalk(
     /** The stack pointer moved by what the code does not tell. */
     public void lose() {
       where = Where.UNKNOWN;
-    }
-
-    /** The frame pointer register was set. */
-    public void keepFrame() {
-      keepsFrame = true;
     }
 
     /** A word that may be the return address was pushed: a copy of it, after {@link #lose}. */

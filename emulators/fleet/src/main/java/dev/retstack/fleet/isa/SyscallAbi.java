@@ -1,33 +1,85 @@
 package dev.retstack.fleet.isa;
 
-import java.util.ArrayList;
+import dev.retstack.schema.linux.SystemCallNames;
 import java.util.List;
-import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.stream.IntStream;
 
 /**
- * How a program of an ISA meets Linux, as data: the trap, the registers of a system call, how an
- * error is told, and what its first stack looks like. Registers are Unicorn's register ids. Source:
- * the man page syscall(2), "Architecture calling conventions", and the psABI's Linux chapter.
+ * How a program of an ISA calls Linux, as data: the trap, the registers of a system call, how an
+ * error is shown, the numbers and structures of the kernel, and the first stack. Registers are
+ * Unicorn's register ids. Source: the man page syscall(2), "Architecture calling conventions", and
+ * the psABI's Linux chapter.
  *
- * <p>Written from the top to the bottom of a system call:
+ * <p>The order is that of a system call:
  *
  * <pre>
  * SyscallAbi.onInterrupt(17)                      mips o32: syscall
- *     .number(Numbers.MIPS_O32, UC_MIPS_REG_2)
+ *     .number("mips_o32", UC_MIPS_REG_2)
  *     .arguments(UC_MIPS_REG_4, ..5, ..6, ..7)
  *     .furtherArgumentsAt(16)                     the fifth at 16(sp)
  *     .pairsAligned()
  *     .result(UC_MIPS_REG_2)
  *     .errorRegister(UC_MIPS_REG_7)
+ *     .dialect(DIALECT)
+ *     .stat(STAT)
  *     .platform("mips")
  *     .build()
  * </pre>
+ *
+ * @param trap how the engine tells that a system call was made
+ * @param trapNumber the instruction id or interrupt number of {@code trap}
+ * @param resumeAfter bytes from the program counter at the trap to the instruction to go on at,
+ *     where the engine must be told. 0 is told too: it sets what the engine has beside the program
+ *     counter
+ * @param numbers the table that the number is of, as {@link SystemCallNames} has it: Linux numbers
+ *     its system calls per architecture, newer ones share a table
+ * @param numberRegister holds the number of the system call
+ * @param immediateNumberAt offset from the program counter of a byte that holds the number, where
+ *     it is not 0 (s390: {@code svc n})
+ * @param argumentRegisters the registers of the arguments, the first one first
+ * @param furtherArgumentsAt offset from the stack pointer of the arguments that no register has
+ * @param pairsAligned true where a 64-bit argument of a 32-bit program takes an even-numbered place
+ *     and the next one, an odd place before it being left out; false where it takes the next two.
+ *     The high half comes first on big-endian ISAs
+ * @param resultRegister takes the result; without an {@code errorFlag} errors are negative numbers
+ * @param errorFlag tells errors, where the sign of the result does not
+ * @param dialect the kernel's constants
+ * @param stat the structure that {@code stat} writes
+ * @param platform what {@code AT_PLATFORM} and {@code uname -m} say
+ * @param stackGap bytes between the stack pointer and {@code argc} at the program's start
+ * @param archControl true where {@code arch_prctl} sets the register of a thread's storage, and
+ *     {@code set_thread_area} does not
+ * @param descriptorTable address of a page for segment descriptors, where threads' storage is
+ *     reached by a segment that the program asks for with {@code set_thread_area}; the engine's
+ *     bring-up must point there
+ * @param linkIsExitHandler true where a program takes the link register at its start for a function
+ *     to call at its end: then it must be 0, and the program cannot be left by a return
+ * @param olderThanStackHeader true where there are programs of the time before PT_GNU_STACK
  */
-public final class SyscallAbi {
+public record SyscallAbi(
+    Trap trap,
+    int trapNumber,
+    OptionalInt resumeAfter,
+    String numbers,
+    int numberRegister,
+    OptionalInt immediateNumberAt,
+    List<Integer> argumentRegisters,
+    OptionalLong furtherArgumentsAt,
+    boolean pairsAligned,
+    int resultRegister,
+    Optional<ErrorFlag> errorFlag,
+    Dialect dialect,
+    StatLayout stat,
+    String platform,
+    int stackGap,
+    boolean archControl,
+    OptionalLong descriptorTable,
+    boolean linkIsExitHandler,
+    boolean olderThanStackHeader) {
 
   /** How the engine tells of a system call. */
   public enum Trap {
@@ -35,37 +87,6 @@ public final class SyscallAbi {
     INSTRUCTION,
     /** A hook on interrupts ({@code UC_HOOK_INTR}). */
     INTERRUPT
-  }
-
-  /** Linux numbers its system calls per architecture; newer ones share a table. */
-  public enum Numbers {
-    /** {@code arch/x86/entry/syscalls/syscall_64.tbl}. */
-    X86_64,
-    /** {@code asm-generic/unistd.h} where words have 64 bits: aarch64, riscv64. */
-    GENERIC,
-    /** {@code asm-generic/unistd.h} where words have 32 bits: riscv32. */
-    GENERIC_32,
-    /** i386, by {@code int $0x80}. */
-    I386,
-    /** ARM EABI. */
-    ARM,
-    /** powerpc, 32-bit and 64-bit. */
-    POWERPC,
-    /** s390, 64-bit. */
-    S390X,
-    /** mips o32: from 4000 on. */
-    MIPS_O32,
-    /** mips n64: from 5000 on. */
-    MIPS_N64,
-    /** m68k. */
-    M68K,
-    /** sparc, 32-bit. */
-    SPARC;
-
-    /** Name of the table, as {@code dev.retstack.schema.linux.SystemCallNames} has it. */
-    public String table() {
-      return name().toLowerCase(Locale.ROOT);
-    }
   }
 
   /**
@@ -86,136 +107,24 @@ public final class SyscallAbi {
   /** Most arguments that a system call has. */
   public static final int ARGUMENTS = 6;
 
-  private final Trap trap;
-  private final int trapNumber;
-  private final OptionalInt resumeAfter;
-  private final Numbers numbers;
-  private final int numberRegister;
-  private final OptionalInt immediateNumberAt;
-  private final List<Integer> argumentRegisters;
-  private final OptionalLong furtherArgumentsAt;
-  private final boolean pairsAligned;
-  private final int resultRegister;
-  private final Optional<ErrorFlag> errorFlag;
-  private final String platform;
-  private final int stackGap;
-  private final OptionalLong descriptorTable;
-  private final boolean linkIsExitHandler;
-  private final boolean readImpliesExecute;
-
-  private SyscallAbi(Builder b) {
-    trap = b.trap;
-    trapNumber = b.trapNumber;
-    resumeAfter = b.resumeAfter;
-    numbers = b.numbers;
-    numberRegister = b.numberRegister;
-    immediateNumberAt = b.immediateNumberAt;
-    argumentRegisters = List.copyOf(b.argumentRegisters);
-    furtherArgumentsAt = b.furtherArgumentsAt;
-    pairsAligned = b.pairsAligned;
-    resultRegister = b.resultRegister;
-    errorFlag = Optional.ofNullable(b.errorFlag);
-    platform = b.platform;
-    stackGap = b.stackGap;
-    descriptorTable = b.descriptorTable;
-    linkIsExitHandler = b.linkIsExitHandler;
-    readImpliesExecute = b.readImpliesExecute;
+  public SyscallAbi {
+    argumentRegisters = List.copyOf(argumentRegisters);
+    Objects.requireNonNull(stat, "a layout of struct stat");
+    if (!SystemCallNames.tables().contains(numbers)) {
+      throw new IllegalArgumentException(
+          "no table '%s' of system calls for %s: schemas' system-calls.txt has %s"
+              .formatted(numbers, platform, SystemCallNames.tables()));
+    }
     if (argumentRegisters.size() < ARGUMENTS && furtherArgumentsAt.isEmpty()) {
       throw new IllegalArgumentException(
-          "%d argument registers of a system call of %s: six, or say where the further ones are"
+          "%d argument registers of a system call of %s: give six, or the place of the others"
               .formatted(argumentRegisters.size(), platform));
     }
   }
 
-  /** How the engine tells that a system call was made. */
-  public Trap trap() {
-    return trap;
-  }
-
-  /** The instruction id or interrupt number of {@link #trap}. */
-  public int trapNumber() {
-    return trapNumber;
-  }
-
-  /**
-   * Bytes from the program counter at the trap to the instruction to go on at, where the engine
-   * must be told. 0 is told too: it sets what the engine has beside the program counter.
-   */
-  public OptionalInt resumeAfter() {
-    return resumeAfter;
-  }
-
-  /** Which table the number is of. */
-  public Numbers numbers() {
-    return numbers;
-  }
-
-  /** Holds the number of the system call. */
-  public int numberRegister() {
-    return numberRegister;
-  }
-
-  /**
-   * Offset from the program counter at the trap of a byte that is the number, unless it is zero:
-   * then {@link #numberRegister} holds it.
-   */
-  public OptionalInt immediateNumberAt() {
-    return immediateNumberAt;
-  }
-
-  /** Hold the first arguments, in order: six, where {@link #furtherArgumentsAt} is empty. */
-  public List<Integer> argumentRegisters() {
-    return argumentRegisters;
-  }
-
-  /** Offset from the stack pointer of the first argument that is not in a register. */
-  public OptionalLong furtherArgumentsAt() {
-    return furtherArgumentsAt;
-  }
-
-  /**
-   * True where a 64-bit argument of a 32-bit program takes an even-numbered place and the next one,
-   * an odd place before it being left out; false where it takes the next two. The high half comes
-   * first on big-endian ISAs.
-   */
-  public boolean pairsAligned() {
-    return pairsAligned;
-  }
-
-  /** Takes the result; without an {@link #errorFlag} errors are negative numbers. */
-  public int resultRegister() {
-    return resultRegister;
-  }
-
-  /** Tells errors, where the sign of the result does not. */
-  public Optional<ErrorFlag> errorFlag() {
-    return errorFlag;
-  }
-
-  /** What {@code AT_PLATFORM} and {@code uname -m} say. */
-  public String platform() {
-    return platform;
-  }
-
-  /** Bytes between the stack pointer and {@code argc} at the program's start. */
-  public int stackGap() {
-    return stackGap;
-  }
-
-  /**
-   * Address of a page for segment descriptors, where threads' storage is reached by a segment that
-   * the program asks for with {@code set_thread_area}; the engine's bring-up must point there.
-   */
-  public OptionalLong descriptorTable() {
-    return descriptorTable;
-  }
-
-  /**
-   * True where a program takes the link register at its start for a function to call at its end:
-   * then it must be 0, and the program cannot be left by a return.
-   */
-  public boolean linkIsExitHandler() {
-    return linkIsExitHandler;
+  /** The names of the system calls by number. */
+  public SystemCallNames names() {
+    return SystemCallNames.of(numbers);
   }
 
   /**
@@ -225,7 +134,7 @@ public final class SyscallAbi {
    * @param executableStack what PT_GNU_STACK asks for; empty without it
    */
   public boolean readImpliesExecute(Optional<Boolean> executableStack) {
-    return readImpliesExecute && executableStack.isEmpty();
+    return olderThanStackHeader && executableStack.isEmpty();
   }
 
   /** System calls are a hook on an instruction. */
@@ -243,19 +152,22 @@ public final class SyscallAbi {
     private final Trap trap;
     private final int trapNumber;
     private OptionalInt resumeAfter = OptionalInt.empty();
-    private Numbers numbers;
+    private String numbers;
     private int numberRegister;
     private OptionalInt immediateNumberAt = OptionalInt.empty();
-    private List<Integer> argumentRegisters = new ArrayList<>();
+    private List<Integer> argumentRegisters = List.of();
     private OptionalLong furtherArgumentsAt = OptionalLong.empty();
     private boolean pairsAligned;
     private int resultRegister;
-    private ErrorFlag errorFlag;
+    private Optional<ErrorFlag> errorFlag = Optional.empty();
+    private Dialect dialect = Dialect.GENERIC;
+    private StatLayout stat;
     private String platform;
     private int stackGap;
+    private boolean archControl;
     private OptionalLong descriptorTable = OptionalLong.empty();
     private boolean linkIsExitHandler;
-    private boolean readImpliesExecute;
+    private boolean olderThanStackHeader;
 
     private Builder(Trap trap, int trapNumber) {
       this.trap = trap;
@@ -268,7 +180,7 @@ public final class SyscallAbi {
       return this;
     }
 
-    Builder number(Numbers table, int register) {
+    Builder number(String table, int register) {
       numbers = table;
       numberRegister = register;
       return this;
@@ -301,13 +213,23 @@ public final class SyscallAbi {
 
     /** A register that is 1 after a failure and 0 after a success. */
     Builder errorRegister(int register) {
-      errorFlag = new ErrorFlag(register, -1, 1);
+      errorFlag = Optional.of(new ErrorFlag(register, -1, 1));
       return this;
     }
 
     /** A bit that is set after a failure and cleared after a success. */
     Builder errorBit(int register, long bit) {
-      errorFlag = new ErrorFlag(register, bit, bit);
+      errorFlag = Optional.of(new ErrorFlag(register, bit, bit));
+      return this;
+    }
+
+    Builder dialect(Dialect value) {
+      dialect = value;
+      return this;
+    }
+
+    Builder stat(StatLayout value) {
+      stat = value;
       return this;
     }
 
@@ -318,6 +240,11 @@ public final class SyscallAbi {
 
     Builder stackGap(int bytes) {
       stackGap = bytes;
+      return this;
+    }
+
+    Builder archControl() {
+      archControl = true;
       return this;
     }
 
@@ -332,13 +259,32 @@ public final class SyscallAbi {
     }
 
     /** Linux runs programs without PT_GNU_STACK with everything executable. */
-    Builder readImpliesExecute() {
-      readImpliesExecute = true;
+    Builder olderThanStackHeader() {
+      olderThanStackHeader = true;
       return this;
     }
 
     SyscallAbi build() {
-      return new SyscallAbi(this);
+      return new SyscallAbi(
+          trap,
+          trapNumber,
+          resumeAfter,
+          numbers,
+          numberRegister,
+          immediateNumberAt,
+          argumentRegisters,
+          furtherArgumentsAt,
+          pairsAligned,
+          resultRegister,
+          errorFlag,
+          dialect,
+          stat,
+          platform,
+          stackGap,
+          archControl,
+          descriptorTable,
+          linkIsExitHandler,
+          olderThanStackHeader);
     }
   }
 }

@@ -1,17 +1,65 @@
 package dev.retstack.fleet.isa;
 
+import static dev.retstack.fleet.isa.StatLayout.eight;
+import static dev.retstack.fleet.isa.StatLayout.four;
+import static dev.retstack.unicorn.X86Const.*;
+
+import dev.retstack.fleet.isa.AbiCard.Moment;
+import dev.retstack.fleet.isa.AbiCard.SiteTable;
+import dev.retstack.fleet.isa.ElfAbi.ForeignAbi;
 import dev.retstack.fleet.isa.SiteFacts.Where;
 import dev.retstack.fleet.isa.StackWalk.Effect;
 import dev.retstack.fleet.isa.StackWalk.Form;
+import dev.retstack.unicorn.UcConst;
+import dev.retstack.unicorn.Unicorn;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
- * What i386 and x86_64 share: how a counting function is called, and what stands in front of the
- * call.
+ * x86: x86_64 and i386. Source: System V Application Binary Interface, AMD64 Architecture Processor
+ * Supplement, 3.2 "Function Calling Sequence" and A.2 "AMD64 Linux Kernel Conventions"; Intel386
+ * Architecture Processor Supplement, 3 "Function Calling Sequence" and "Process Initialization".
+ *
+ * <p>Drawn for x86_64; i386 has %ebp and %esp, and 4 in place of 8:
+ *
+ * <pre>
+ * -pg -mfentry: called first                   -pg: called behind the prologue
+ *
+ *   f: call __fentry__       selfpc              f: push %rbp
+ *      push %rbp                                    mov  %rsp,%rbp
+ *      mov  %rsp,%rbp                               push ...
+ *      ...                                          call mcount              selfpc
+ *      ret                                          ...
+ *                                                   leave; ret
+ * in __fentry__                                in mcount
+ *   0(%rsp)  return address: selfpc + call       0(%rsp)  return address: selfpc + call
+ *   8(%rsp)  frompc; retp = rsp + 8              0(%rbp)  caller's frame pointer
+ *   %rbp     caller's frame pointer              8(%rbp)  frompc; retp = rbp + 8
+ *
+ * -fpatchable-function-entry=5: f begins with nops, behind endbr64 where there is one; there
+ *   0(%rsp)  frompc; retp = rsp
+ *   %rbp     caller's frame pointer
+ *
+ * -mrecord-mcount -mnop-mcount: a nop of five bytes in place of the call, entered likewise
+ *
+ * in return_to_handler, all: the ret has popped the slot, retp = rsp - 8; %rbp is the caller's again
+ * </pre>
+ *
+ * On i386 an {@code ret $4}, which pops the address of a struct result as well, leaves retp = esp -
+ * 8. Arguments lie on the stack there, so the slot of a call with many lies below that of a dead
+ * frame that had none: the caller's frame pointer tells which frame called.
+ *
+ * <p>A call is {@code e8 rel32} without PIC. With PIC it is {@code ff 15} through the GOT, on i386
+ * {@code ff 93} by the address of the GOT in %ebx; a static linker relaxes both to {@code 67 e8}.
+ * Results: rax rdx, xmm0 xmm1, st(0) st(1); eax edx, st(0), xmm0, memory. Stores and a jump through
+ * memory keep them, the flags and everything else.
+ *
+ * <p>What stands in front of a call:
  *
  * <pre>
  * a nested function of gcc, -mfentry         a function that realigns its stack, -pg
@@ -52,7 +100,7 @@ final class X86 {
    * volume 2, NOP); the one of six bytes is as long as a call of position-independent code. Behind
    * them those that clang writes with a displacement.
    */
-  static final String[] NOPS = {
+  private static final String[] NOPS = {
     "90",
     "66 90",
     "0f 1f 00",
@@ -72,21 +120,8 @@ final class X86 {
     "2e 66 0f 1f 84 00 00 02 00 00"
   };
 
-  /** {@code jmp rel32}. */
-  static byte[] jump(long at, long target) {
-    int bytes = 5;
-    long distance = target - at - bytes;
-    return distance == (int) distance
-        ? ByteBuffer.allocate(bytes)
-            .order(ByteOrder.LITTLE_ENDIAN)
-            .put((byte) 0xe9)
-            .putInt((int) distance)
-            .array()
-        : new byte[0];
-  }
-
   /** Names of the exceptions of both, by their vectors (Intel SDM volume 3, 6.3.1). */
-  static final Isa.Stops STOPS =
+  private static final Isa.Stops STOPS =
       new Isa.Stops(
           List.of(new byte[] {(byte) 0xeb, (byte) 0xfe}),
           Map.of(
@@ -102,23 +137,326 @@ final class X86 {
               17, "alignment check"));
 
   /** {@code addr32 jmp} behind itself: the prefix makes it as long as the calls of six bytes. */
-  static final String LONG_SKIP = "67 e9 00 00 00 00";
+  private static final String LONG_SKIP = "67 e9 00 00 00 00";
 
-  static final String LONG_NOP = "66 0f 1f 44 00 00";
+  private static final String LONG_NOP = "66 0f 1f 44 00 00";
 
   /** {@code addr32 call}: what a static link makes of a call through the GOT. */
-  static final CallForm RELAXED_CALL =
+  private static final CallForm RELAXED_CALL =
       CallForm.direct("addr32 call", "67 e8 .. .. .. ..", (at, code) -> at + 6 + (int) (code >> 16))
-          .skippedBy(X86.LONG_SKIP, X86.LONG_NOP);
+          .skippedBy(LONG_SKIP, LONG_NOP);
 
   /** {@code call rel32}. */
-  static final CallForm CALL =
+  private static final CallForm CALL =
       CallForm.direct("call", "e8 .. .. .. ..", (at, code) -> at + 5 + (int) (code >> 8))
           .skippedBy("e9 00 00 00 00", "0f 1f 44 00 00");
 
   private static final Effect NO_EFFECT = (code, frame) -> {};
 
-  private X86() {}
+  /** What takes the place of a call of five or six bytes. */
+  private static final String[] CALL_NOPS = {"0f 1f 44 00 00", LONG_NOP};
+
+  private static final String LONGJMP =
+      "without frame pointers a frame that a longjmp without a symbol left may pass for a caller";
+
+  private static final StatLayout STAT_64 =
+      new StatLayout(144, eight(8), four(24), eight(16), eight(48), eight(56), eight(64));
+
+  /** {@code struct stat64}. */
+  private static final StatLayout STAT_32 =
+      new StatLayout(96, eight(88), four(16), four(20), eight(44), four(52), eight(56));
+
+  /** Where Linux writes the descriptors of segments: near the top, out of everybody's way. */
+  private static final long DESCRIPTORS = 0xffff_0000L;
+
+  private static final int DESCRIPTORS_BYTES = 4096;
+
+  /** Linux's selector of flat data for the privilege that the engine runs at. */
+  private static final int KERNEL_DATA = 13 * 8;
+
+  static final Isa X86_64 = new X86(true).wide();
+  static final Isa I386 = new X86(false).narrow();
+
+  private final boolean wide;
+  private final int word;
+  private final int sp;
+  private final int bp;
+
+  /** Where the slot was, once the return has popped it. */
+  private final Operand[] returned;
+
+  private X86(boolean wide) {
+    this.wide = wide;
+    word = wide ? 8 : 4;
+    sp = wide ? UC_X86_REG_RSP : UC_X86_REG_ESP;
+    bp = wide ? UC_X86_REG_RBP : UC_X86_REG_EBP;
+    Operand popped = Operand.sum(sp, -word);
+    returned = wide ? new Operand[] {popped} : new Operand[] {popped, Operand.sum(sp, -2L * word)};
+  }
+
+  private Isa wide() {
+    return new Isa(
+        "x86_64",
+        ElfAbi.plain(62, "x86_64", ForeignAbi.byClass(4, "x32", "compile with -m64 or -m32")),
+        word,
+        ByteOrder.LITTLE_ENDIAN,
+        new Isa.Engine(UcConst.UC_ARCH_X86, UcConst.UC_MODE_64, OptionalInt.empty()),
+        CodeAddresses.PLAIN,
+        new Registers(
+            UC_X86_REG_RIP,
+            sp,
+            Registers.NONE,
+            bp,
+            UC_X86_REG_FS_BASE,
+            UC_X86_REG_RAX,
+            List.of(
+                new Registers.Named("rax", UC_X86_REG_RAX, 8),
+                new Registers.Named("rdx", UC_X86_REG_RDX, 8),
+                new Registers.Named("xmm0", UC_X86_REG_XMM0, 16),
+                new Registers.Named("xmm1", UC_X86_REG_XMM1, 16),
+                new Registers.Named("st0", UC_X86_REG_ST0, 10),
+                new Registers.Named("st1", UC_X86_REG_ST1, 10))),
+        (engine, symbols) -> setUpFloatingPoint(engine),
+        SyscallAbi.onInstruction(UC_X86_INS_SYSCALL)
+            .number("x86_64", UC_X86_REG_RAX)
+            .arguments(
+                UC_X86_REG_RDI,
+                UC_X86_REG_RSI,
+                UC_X86_REG_RDX,
+                UC_X86_REG_R10,
+                UC_X86_REG_R8,
+                UC_X86_REG_R9)
+            .result(UC_X86_REG_RAX)
+            .stat(STAT_64)
+            .platform("x86_64")
+            .archControl()
+            .build(),
+        // AMD64 psABI, 3.2.2: red zone
+        InterruptAbi.plain(128, 0, 16, UC_X86_REG_RDI, UC_X86_REG_RSI, UC_X86_REG_RDX),
+        LandingCode.oneBlock(32, this::wayOut, X86::jump),
+        STOPS,
+        List.of(
+            fentry("right also if the stack is realigned"),
+            mcount(
+                "gcc copies the slot if it realigns the stack of an alloca: use -mfentry"
+                    + " there"),
+            fentryNop(),
+            mcountNop(),
+            patchable("the nops stay: the site is seen, not patched")));
+  }
+
+  private Isa narrow() {
+    return new Isa(
+        "i386",
+        ElfAbi.plain(3, "i386"),
+        word,
+        ByteOrder.LITTLE_ENDIAN,
+        new Isa.Engine(UcConst.UC_ARCH_X86, UcConst.UC_MODE_32, OptionalInt.empty()),
+        CodeAddresses.PLAIN,
+        new Registers(
+            UC_X86_REG_EIP,
+            sp,
+            Registers.NONE,
+            bp,
+            Registers.NONE,
+            UC_X86_REG_EAX,
+            List.of(
+                new Registers.Named("eax", UC_X86_REG_EAX, 4),
+                new Registers.Named("edx", UC_X86_REG_EDX, 4),
+                new Registers.Named("st0", UC_X86_REG_ST0, 10),
+                new Registers.Named("xmm0", UC_X86_REG_XMM0, 16))),
+        (engine, symbols) -> {
+          setUpFloatingPoint(engine);
+          loadSegments(engine);
+        },
+        SyscallAbi.onInterrupt(0x80) // int $0x80
+            .number("i386", UC_X86_REG_EAX)
+            .arguments(
+                UC_X86_REG_EBX,
+                UC_X86_REG_ECX,
+                UC_X86_REG_EDX,
+                UC_X86_REG_ESI,
+                UC_X86_REG_EDI,
+                UC_X86_REG_EBP)
+            .result(UC_X86_REG_EAX)
+            .stat(STAT_32)
+            .platform("i686")
+            .olderThanStackHeader()
+            .descriptorTable(DESCRIPTORS)
+            .build(),
+        InterruptAbi.plain(0, 12, 16), // three words of arguments
+        LandingCode.oneBlock(32, this::wayOut, X86::jump),
+        STOPS,
+        List.of(
+            fentry("right also if the stack is realigned; " + LONGJMP),
+            mcount(
+                "gcc copies the slot if it realigns the stack: use -mfentry, or"
+                    + " -maccumulate-outgoing-args if there is no alloca"),
+            fentryNop(),
+            mcountNop(),
+            patchable("the nops stay: the site is seen, not patched; " + LONGJMP)));
+  }
+
+  private AbiCard fentry(String remark) {
+    return arguments(counting("fentry", "-pg -mfentry", "__fentry__"), sp, 2)
+        .moment(Moment.BEFORE_PROLOGUE)
+        .prologue(beforeFrame(word))
+        .slots(Slot.saved(Operand.sum(sp, word)))
+        .fpMustAgree(Operand.register(bp), Operand.register(bp))
+        .slotFromFpBySite(word)
+        .remark(remark)
+        .build();
+  }
+
+  private AbiCard mcount(String remark) {
+    return behindPrologue(counting("mcount", "-pg", "mcount", "_mcount"))
+        .prologue(behindFrame(word))
+        .remark(remark)
+        .build();
+  }
+
+  /** What functions share that call a counting function. */
+  private AbiCard.Builder counting(String name, String flags, String... symbols) {
+    CallForm throughGot =
+        wide
+            ? CallForm.indirect(
+                    "call *GOT(%rip)",
+                    "ff 15 .. .. .. ..", (at, code) -> at + 6 + (int) (code >> 16))
+                .skippedBy(LONG_SKIP, LONG_NOP)
+            : CallForm.indirectFrom(
+                    "_GLOBAL_OFFSET_TABLE_",
+                    "call *GOT(%ebx)",
+                    "ff 93 .. .. .. ..",
+                    (at, code) -> (int) (code >> 16))
+                .skippedBy(LONG_SKIP);
+    // R_X86_64_PC32, PLT32, GOTPCREL, GOTPCRELX; R_386_PC32, PLT32, GOT32, GOT32X; the shorter call
+    // behind the longer ones
+    int[] relocations = wide ? new int[] {2, 4, 9, 41} : new int[] {2, 4, 3, 43};
+    return AbiCard.named(name)
+        .flags(flags)
+        .symbols(symbols)
+        .callForms(RELAXED_CALL, throughGot, CALL)
+        .callRelocations(2, relocations)
+        .callRelocations(1, 2, 4)
+        .nop(CALL_NOPS)
+        .entryStub("c3")
+        .returnAddress(Operand.word(sp, 0))
+        .retpAtExit(returned);
+  }
+
+  private AbiCard patchable(String remark) {
+    return entered("patchable", "-fpatchable-function-entry=5", SiteTable.PATCHABLE)
+        .prologue(beforeFrame(word))
+        .slotFromFpBySite(word)
+        .remark(remark)
+        .build();
+  }
+
+  private AbiCard fentryNop() {
+    return entered("fentry-nop", "-pg -mfentry -mrecord-mcount -mnop-mcount", SiteTable.MCOUNT_LOC)
+        .prologue(wide ? firstNop(word, 0x5241, 2) : firstNop(word, 0x51, 1))
+        .slotFromFpBySite(word)
+        .remark("one nop of five bytes: the site is seen, not patched")
+        .build();
+  }
+
+  private AbiCard mcountNop() {
+    String name = "mcount-nop";
+    String flags = "-pg -mrecord-mcount -mnop-mcount";
+    return entered(name, flags, SiteTable.MCOUNT_LOC)
+        .prologue(nopBehindFrame(word))
+        .slotFromFp(word)
+        .atSite(
+            behindPrologue(AbiCard.named(name).flags(flags).retpAtExit(returned))
+                .sites(SiteTable.MCOUNT_LOC, NOPS)
+                .build())
+        .remark("one nop behind the prologue: the function is entered at its beginning")
+        .build();
+  }
+
+  /** What functions share that are entered at their first instruction. */
+  private AbiCard.Builder entered(String name, String flags, SiteTable table) {
+    return arguments(AbiCard.named(name), sp, 1)
+        .flags(flags)
+        .moment(Moment.BEFORE_PROLOGUE)
+        .sites(table, NOPS)
+        .slot(Operand.sum(sp, 0))
+        .fpMustAgree(Operand.register(bp), Operand.register(bp))
+        .retpAtExit(returned);
+  }
+
+  /** What functions share that have made their frame. */
+  private AbiCard.Builder behindPrologue(AbiCard.Builder card) {
+    return arguments(card, bp, 2)
+        .moment(Moment.AFTER_PROLOGUE)
+        .slots(Slot.memory(Operand.sum(bp, word)).whereSaved())
+        .fpMustAgree(Operand.word(bp, 0), Operand.register(bp))
+        .slotFromFp(word);
+  }
+
+  /** Six arguments: in registers, or of 32 bits so many words above a register. */
+  private AbiCard.Builder arguments(AbiCard.Builder card, int base, int words) {
+    return wide
+        ? card.arguments(
+            UC_X86_REG_RDI,
+            UC_X86_REG_RSI,
+            UC_X86_REG_RDX,
+            UC_X86_REG_RCX,
+            UC_X86_REG_R8,
+            UC_X86_REG_R9)
+        : card.arguments(Operand.sum(base, (long) words * word), 6, word);
+  }
+
+  /**
+   * psABI, x86_64 3.4.1 and i386 "Process Initialization": extended precision, round to nearest,
+   * all exceptions masked; the engine starts with zeroes, which is single precision.
+   */
+  private static void setUpFloatingPoint(Unicorn engine) {
+    engine.reg_write(UC_X86_REG_FPCW, 0x37f);
+    engine.reg_write(UC_X86_REG_MXCSR, 0x1f80);
+  }
+
+  /**
+   * Points the processor at the table of descriptors and loads the stack's: the engine starts with
+   * a flat 32-bit stack that no descriptor stands for, and forgets that it has 32 bits as soon as
+   * the program loads %gs. The look-up of a descriptor by the host goes by physical addresses.
+   */
+  private static void loadSegments(Unicorn engine) {
+    // struct uc_x86_mmr: selector in 2 bytes, base at 8, limit at 16
+    byte[] table =
+        ByteBuffer.allocate(24)
+            .order(ByteOrder.nativeOrder())
+            .putLong(8, DESCRIPTORS)
+            .putInt(16, DESCRIPTORS_BYTES - 1)
+            .array();
+    engine.reg_write(UC_X86_REG_GDTR, MemorySegment.ofArray(table));
+    engine.ctl_tlb_mode(UcConst.UC_TLB_CPU);
+    engine.reg_write(UC_X86_REG_SS, KERNEL_DATA);
+    engine.ctl_tlb_mode(UcConst.UC_TLB_VIRTUAL);
+  }
+
+  /** {@code jmp *mailbox(%rip)}; i386 names the mailbox by its address. */
+  private byte[] wayOut(long at, long mailbox) {
+    int bytes = 6;
+    return ByteBuffer.allocate(bytes)
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .put(new byte[] {(byte) 0xff, 0x25})
+        .putInt((int) (wide ? mailbox - at - bytes : mailbox))
+        .array();
+  }
+
+  /** {@code jmp rel32}. */
+  private static byte[] jump(long at, long target) {
+    int bytes = 5;
+    long distance = target - at - bytes;
+    return distance == (int) distance
+        ? ByteBuffer.allocate(bytes)
+            .order(ByteOrder.LITTLE_ENDIAN)
+            .put((byte) 0xe9)
+            .putInt((int) distance)
+            .array()
+        : new byte[0];
+  }
 
   /**
    * Reads what stands in front of a call, and whether the function sets the frame pointer behind

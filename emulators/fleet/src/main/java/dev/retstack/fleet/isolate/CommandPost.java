@@ -1,7 +1,8 @@
 package dev.retstack.fleet.isolate;
 
 import dev.retstack.fleet.control.Command;
-import dev.retstack.fleet.control.ControlChannel;
+import dev.retstack.fleet.control.ControlDesk;
+import dev.retstack.fleet.control.CoreIdentity;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
 import dev.retstack.schema.codec.CorruptChunkException;
@@ -14,17 +15,17 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.stream.IntStream;
 
 /**
- * Commands of one child: on their way to it, and its cores' answers on their way back. Every core
- * that a command was handed to answers it once: where the child does not, because the core has
- * ended or the child is gone, the post answers for it. What the child says of itself is not
- * believed, only what it says it did.
+ * Commands of one child, and its cores' answers. Every core that got a command answers it once. If
+ * the child does not, because the core has ended or the child is gone, the post answers for it.
+ * Only what the child did is taken from its answer.
  */
-final class CommandPost {
+final class CommandPost implements ControlDesk.Post {
   /** A child with so many commands open does not listen: more are refused. */
   static final int OPEN_MAX = 1_000;
 
@@ -34,18 +35,16 @@ final class CommandPost {
   private record Open(Command command, Set<Integer> cores) {}
 
   private final List<CoreStream> cores;
-  private final String session;
-  private final ControlChannel channel;
+  private final ControlDesk desk;
   private final BlockingQueue<Frame> queue = new LinkedBlockingQueue<>();
   private final Map<Long, Open> open = new HashMap<>();
   private volatile List<Command> past = List.of();
   private String closed = "";
   private Thread sender;
 
-  CommandPost(List<CoreStream> cores, String session, ControlChannel channel) {
+  CommandPost(List<CoreStream> cores, ControlDesk desk) {
     this.cores = List.copyOf(cores);
-    this.session = session;
-    this.channel = channel;
+    this.desk = desk;
   }
 
   /** Before anything else: commands of the past, which the cores begin with. */
@@ -56,7 +55,7 @@ final class CommandPost {
   /** Sends the past, then has everything sent that came in the meantime or comes later. */
   void open(HostProcess child, Frame job) throws IOException {
     for (Command command : past) { // not locked: a child that does not read holds up itself only
-      child.send(CommandFrame.past(command));
+      child.send(Frame.past(command));
     }
     child.send(job);
     synchronized (this) {
@@ -76,20 +75,19 @@ final class CommandPost {
     }
   }
 
-  /** The cores that have not ended, by number. */
-  List<Integer> running() {
-    return IntStream.range(0, cores.size())
-        .filter(i -> cores.get(i).result() == null)
-        .boxed()
-        .toList();
+  @Override
+  public SortedMap<Integer, CoreIdentity> running() {
+    SortedMap<Integer, CoreIdentity> running = new TreeMap<>();
+    for (int i = 0; i < cores.size(); i++) {
+      if (cores.get(i).result() == null) {
+        running.put(i, cores.get(i).spec().identity());
+      }
+    }
+    return running;
   }
 
-  CoreStream core(int number) {
-    return cores.get(number);
-  }
-
-  /** Hands a command on. */
-  synchronized void command(Command command, Instant sent, List<Integer> to) {
+  @Override
+  public synchronized void command(Command command, Instant sent, List<Integer> to) {
     if (!closed.isEmpty()) {
       to.forEach(core -> refuse(command, core, closed));
     } else if (open.size() >= OPEN_MAX) {
@@ -99,7 +97,7 @@ final class CommandPost {
                   command, core, "its process has not answered %d commands".formatted(OPEN_MAX)));
     } else {
       open.put(command.number(), new Open(command, new HashSet<>(to)));
-      queue.add(CommandFrame.of(command, sent));
+      queue.add(Frame.command(command, sent));
     }
   }
 
@@ -180,17 +178,14 @@ final class CommandPost {
 
   private void answer(Command command, int number, ControlResult.Builder answer) {
     CoreStream core = cores.get(number);
-    channel.answer(
+    desk.answer(
+        command.id(),
+        command.number(),
         answer
-            .setCommand(command.id())
-            .setNumber(command.number())
-            .setSession(session)
             .setCore(core.spec().name())
             .setIsa(core.spec().image().isa().name())
             .setImage(core.spec().image().elf().buildId())
             .setImageName(core.spec().image().elf().name())
-            .setClockUnit(core.unit())
-            .setAnsweredAt(System.currentTimeMillis())
-            .build());
+            .setClockUnit(core.unit()));
   }
 }

@@ -7,7 +7,7 @@ import java.util.Arrays;
 
 /**
  * Standard input of one program, in the parent: read when the program asks. What was read for a
- * process that died meanwhile is kept for the next one.
+ * process that died is kept for the next one.
  */
 final class GuestInput {
   private static final int BYTES_MAX = 64 << 10;

@@ -3,13 +3,15 @@ package dev.retstack.fleet.isolate;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.core.InterruptTimer;
-import dev.retstack.fleet.core.Ram;
-import dev.retstack.fleet.core.TaskOptions;
+import dev.retstack.fleet.core.interrupt.InterruptTimer;
 import dev.retstack.fleet.linux.LinuxOptions;
-import dev.retstack.fleet.loader.ElfFormatException;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.schema.codec.Codecs;
+import dev.retstack.fleet.loader.elf.ElfFormatException;
+import dev.retstack.fleet.memory.Ram;
+import dev.retstack.fleet.probe.task.TaskOptions;
+import dev.retstack.fleet.settings.Setting;
+import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.codec.CorruptChunkException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -166,5 +168,21 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
           "leave the file alone while its cores run");
     }
     return loaded;
+  }
+
+  /**
+   * {@link TraceSettings} of one core on their way to its process.
+   *
+   * @param on as there
+   * @param commands what differs from the standard: names of commands and their texts
+   */
+  record TracePart(boolean on, Map<String, List<String>> commands) {
+    static TracePart of(TraceSettings settings) {
+      return new TracePart(settings.on(), Setting.allTexts(settings));
+    }
+
+    TraceSettings settings() {
+      return Setting.settings(commands).withOn(on);
+    }
   }
 }

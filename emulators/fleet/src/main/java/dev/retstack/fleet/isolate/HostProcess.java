@@ -2,13 +2,15 @@ package dev.retstack.fleet.isolate;
 
 import java.io.BufferedInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A running {@link CoreHost}: this JVM's program once more, with the same flags and classes. */
+/** A running {@link CoreHost}: this JVM's program again, with the same flags and classes. */
 final class HostProcess {
   private static final int END_SECONDS_MAX = 10;
 
@@ -26,14 +28,14 @@ final class HostProcess {
           "-XX:+ErrorFileToStderr", "-XX:-CreateCoredumpOnCrash", "-XX:+ExitOnOutOfMemoryError");
 
   private final Process process;
-  private final FrameReader frames;
-  private final FrameWriter toChild;
+  private final InputStream frames;
+  private final OutputStream toChild;
   private final LastWords words;
 
   private HostProcess(Process process) {
     this.process = process;
-    this.frames = new FrameReader(new BufferedInputStream(process.getInputStream(), 1 << 16));
-    this.toChild = new FrameWriter(process.getOutputStream());
+    this.frames = new BufferedInputStream(process.getInputStream(), 1 << 16);
+    this.toChild = process.getOutputStream();
     this.words = new LastWords(process.getErrorStream());
   }
 
@@ -68,7 +70,7 @@ final class HostProcess {
 
   /** The next frame; null when the child is gone. For one thread. */
   Frame read() throws IOException {
-    return frames.read();
+    return Frame.read(frames);
   }
 
   /**
@@ -77,7 +79,7 @@ final class HostProcess {
    * @throws IOException where the child is gone
    */
   void send(Frame frame) throws IOException {
-    toChild.write(frame);
+    frame.write(toChild);
   }
 
   long pid() {

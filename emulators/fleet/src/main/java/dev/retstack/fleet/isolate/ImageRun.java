@@ -3,6 +3,7 @@ package dev.retstack.fleet.isolate;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.FleetProgress;
+import dev.retstack.fleet.control.ControlDesk;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.publish.SinkWaits;
@@ -28,7 +29,7 @@ final class ImageRun {
   private final int restartsMax;
   private final ChunkSink sink;
   private final IsolateListener listener;
-  private final CommandDesk desk;
+  private final ControlDesk desk;
   private final List<CoreStream> first;
 
   /** Every start of every core, for the sums. */
@@ -53,7 +54,7 @@ final class ImageRun {
       int restartsMax,
       ChunkSink sink,
       IsolateListener listener,
-      CommandDesk desk) {
+      ControlDesk desk) {
     this.file = file;
     this.fleet = fleet;
     this.restartsMax = restartsMax;
@@ -61,7 +62,16 @@ final class ImageRun {
     this.listener = listener;
     this.desk = desk;
     this.first = cores.stream().map(core -> CoreStream.first(core, fleet.session())).toList();
-    this.post = desk.join(first);
+    this.post = join(first);
+  }
+
+  /** A post for cores that start now: they miss no command, and get none twice. */
+  private CommandPost join(List<CoreStream> cores) {
+    CommandPost joined = new CommandPost(cores, desk);
+    synchronized (desk) {
+      joined.join(desk.join(joined).commands());
+    }
+    return joined;
   }
 
   /** Runs the cores; every one of them is told to the listener when it has ended. */
@@ -142,9 +152,14 @@ final class ImageRun {
       bury(core, stopped, reason);
     }
     String why = stopped ? STOPPED : "the core's process is gone: " + reason;
-    post = desk.replace(post, why, next);
+    synchronized (desk) {
+      post.close(why);
+      desk.leave(post);
+      post = next.isEmpty() ? post : join(next);
+    }
     if (!stopped && !orphans.isEmpty()) {
-      listener.processDied(new ProcessDeath(pid, image, reason, names(orphans), names(next)));
+      listener.processDied(
+          new IsolateListener.ProcessDeath(pid, image, reason, names(orphans), names(next)));
     }
     return next;
   }

@@ -5,6 +5,7 @@ import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.FleetProgress;
 import dev.retstack.fleet.control.ControlChannel;
+import dev.retstack.fleet.control.ControlDesk;
 import dev.retstack.fleet.control.CoreIdentity;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.publish.ChunkSink;
@@ -39,7 +40,7 @@ public final class IsolatedFleet {
 
   private final FleetOptions options;
   private final ChunkSink sink;
-  private final CommandDesk desk;
+  private final ControlDesk desk;
   private final IsolateListener listener;
   private final List<CoreResult> results = new ArrayList<>();
   private final List<ImageRun> runs = new ArrayList<>();
@@ -53,7 +54,7 @@ public final class IsolatedFleet {
       ControlChannel channel,
       int images) {
     this.options = options;
-    this.desk = new CommandDesk(options.session(), channel);
+    this.desk = new ControlDesk(options.session(), channel);
     this.sink = sink;
     this.listener = listener;
     this.left = new CountDownLatch(images);
@@ -211,7 +212,7 @@ public final class IsolatedFleet {
     }
 
     @Override
-    public void processDied(ProcessDeath death) {
+    public void processDied(IsolateListener.ProcessDeath death) {
       synchronized (results) {
         listener.processDied(death);
       }

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a child says on standard error: logged, and remembered as far as it tells why it died. A JVM
- * that crashes writes a report there, which names the signal and the frame.
+ * What a child prints on standard error: logged, and kept if it shows why it died. A JVM that
+ * crashes writes a report there, which names the signal and the frame.
  */
 final class LastWords {
   private static final Logger LOG = LoggerFactory.getLogger(LastWords.class);

@@ -1,15 +1,16 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.core.GuestMemory;
+import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.memory.GuestMemory;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * The heap, the stack and the mappings of a process, in the guest memory beside its image.
  *
- * <p>Fixed places make runs alike: with 64-bit addresses mappings from 0x20_0000_0000 on upwards
- * and the stack below 0x3f_f000_0000; with 32-bit addresses from 0x4000_0000 and below 0x7f00_0000,
- * since mips has no user addresses above 0x7fff_ffff.
+ * <p>Fixed places make runs alike. With 64-bit addresses mappings start at 0x20_0000_0000, and the
+ * stack ends at 0x3f_f000_0000. With 32-bit addresses they start at 0x4000_0000, and the stack ends
+ * at 0x7f00_0000: mips has no user addresses above 0x7fff_ffff.
  */
 final class AddressSpace {
   /** Linux allows 65,530 mappings; each costs the engine a region. */

@@ -1,27 +1,27 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.core.GuestMemory;
+import dev.retstack.fleet.isa.Errno;
 import dev.retstack.fleet.isa.Registers;
 import dev.retstack.fleet.isa.SyscallAbi;
+import dev.retstack.fleet.memory.GuestMemory;
+import java.nio.ByteOrder;
 import java.util.List;
 
 /**
- * A system call as the registers have it: what is asked for, and the answer. Registers of 32-bit
- * programs are zero-extended.
+ * The registers of a system call: what the program asks for, and the answer. Words of 32-bit
+ * programs are zero-extended. Their 64-bit arguments take two places.
  */
 final class CallRegisters {
   private final SyscallAbi abi;
   private final Registers registers;
   private final GuestMemory memory;
   private final Cpu cpu;
-  private final Dialect dialect;
 
-  CallRegisters(SyscallAbi abi, Registers registers, GuestMemory memory, Cpu cpu, Dialect dialect) {
+  CallRegisters(SyscallAbi abi, Registers registers, GuestMemory memory, Cpu cpu) {
     this.abi = abi;
     this.registers = registers;
     this.memory = memory;
     this.cpu = cpu;
-    this.dialect = dialect;
   }
 
   /** Which system call. */
@@ -54,6 +54,32 @@ final class CallRegisters {
     return arguments;
   }
 
+  /** A word as a signed number. */
+  long signed(long word) {
+    return memory.wordBytes() == Long.BYTES ? word : (int) word;
+  }
+
+  /**
+   * A 64-bit argument.
+   *
+   * @param arguments of the call
+   * @param index how many arguments come before it, each a word
+   */
+  long wide(long[] arguments, int index) {
+    if (memory.wordBytes() == Long.BYTES) {
+      return arguments[index];
+    }
+    int first = abi.pairsAligned() && index % 2 != 0 ? index + 1 : index;
+    return memory.order() == ByteOrder.BIG_ENDIAN
+        ? join(arguments[first], arguments[first + 1])
+        : join(arguments[first + 1], arguments[first]);
+  }
+
+  /** A 64-bit number of its halves. */
+  static long join(long high, long low) {
+    return (high << 32) | (low & 0xFFFF_FFFFL);
+  }
+
   /** The result register, as the program finds it. */
   long result() {
     return read(abi.resultRegister());
@@ -66,7 +92,7 @@ final class CallRegisters {
 
   /** Answers with an error. */
   void fail(Errno errno) {
-    int number = errno.number(dialect);
+    int number = abi.dialect().number(errno);
     answer(abi.errorFlag().isPresent() ? number : -number, true);
   }
 

@@ -1,7 +1,9 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.core.GuestAccessException;
-import dev.retstack.fleet.core.GuestMemory;
+import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.isa.StatLayout;
+import dev.retstack.fleet.memory.GuestAccessException;
+import dev.retstack.fleet.memory.GuestMemory;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -22,6 +24,11 @@ final class FileCalls {
   /** {@code STATX_BASIC_STATS}: all that {@code stat} tells. */
   private static final int STATX_BASIC = 0x7FF;
 
+  private static final int BLOCK_BYTES = 4096;
+
+  /** {@code st_blocks} counts in these, whatever the size of a block. */
+  private static final int COUNTED_BYTES = 512;
+
   private static final int F_DUPFD = 0;
   private static final int F_GETFD = 1;
   private static final int F_SETFD = 2;
@@ -32,19 +39,19 @@ final class FileCalls {
 
   private final GuestMemory memory;
   private final FileTable files;
-  private final ArgumentRules rules;
+  private final CallRegisters registers;
   private final StatLayout stat;
   private final String executable;
 
   FileCalls(
       GuestMemory memory,
       FileTable files,
-      ArgumentRules rules,
+      CallRegisters registers,
       StatLayout stat,
       String executable) {
     this.memory = memory;
     this.files = files;
-    this.rules = rules;
+    this.registers = registers;
     this.stat = stat;
     this.executable = executable;
   }
@@ -55,7 +62,7 @@ final class FileCalls {
     calls.put("readv", a -> vector(a, (file, at, size) -> read(file, at, size)));
     calls.put("writev", a -> vector(a, (file, at, size) -> write(file, at, size)));
     calls.put("pread64", this::readAt);
-    calls.put("lseek", a -> files.get(a[0]).seek(rules.signed(a[1]), (int) a[2]));
+    calls.put("lseek", a -> files.get(a[0]).seek(registers.signed(a[1]), (int) a[2]));
     calls.put("_llseek", this::longSeek);
     calls.put("close", this::close);
     calls.put("open", a -> files.open(path(a[0]), (int) a[1]));
@@ -92,7 +99,7 @@ final class FileCalls {
   private long readAt(long[] a) throws IOException {
     OpenFile file = files.get(a[0]);
     int most = (int) Math.min(count(a[2]), COPY_BYTES);
-    long place = rules.wide(a, 3);
+    long place = registers.wide(a, 3);
     if (place < 0) {
       throw new SystemCallException(Errno.EINVAL);
     }
@@ -111,7 +118,7 @@ final class FileCalls {
     if (!memory.isMapped(a[3], Long.BYTES)) {
       throw new SystemCallException(Errno.EFAULT);
     }
-    memory.writeLong(a[3], file.seek(ArgumentRules.join(a[1], a[2]), (int) a[4]));
+    memory.writeLong(a[3], file.seek(CallRegisters.join(a[1], a[2]), (int) a[4]));
     return 0;
   }
 
@@ -223,8 +230,25 @@ final class FileCalls {
 
   private long status(OpenFile file, long inode, StatLayout layout, long address)
       throws IOException {
-    layout.write(memory, address, file.mode(), inode + 1, file.size());
+    // Zeroed as a whole first: the guest sees no padding of earlier contents; times and owners are
+    // 0.
+    memory.write(address, new byte[layout.bytes()]);
+    write(address, layout.inode(), inode + 1);
+    write(address, layout.mode(), file.mode());
+    write(address, layout.links(), 1);
+    write(address, layout.size(), file.size());
+    write(address, layout.blockSize(), BLOCK_BYTES);
+    write(address, layout.blocks(), (file.size() + COUNTED_BYTES - 1) / COUNTED_BYTES);
     return 0;
+  }
+
+  private void write(long structure, StatLayout.Field field, long value) {
+    long address = structure + field.at();
+    switch (field.bytes()) {
+      case Long.BYTES -> memory.writeLong(address, value);
+      case Integer.BYTES -> memory.writeInt(address, (int) value);
+      default -> memory.writeShort(address, (short) value);
+    }
   }
 
   private long access(String name) throws IOException {
@@ -265,7 +289,7 @@ final class FileCalls {
   }
 
   private long count(long wanted) {
-    if (rules.signed(wanted) < 0) {
+    if (registers.signed(wanted) < 0) {
       throw new SystemCallException(Errno.EINVAL);
     }
     return Math.min(wanted, COUNT_MAX);

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.linux;
 
+import dev.retstack.fleet.isa.Errno;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -7,7 +8,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
 
-/** The file descriptors of a process, and which names it may open. */
+/** The file descriptors of a process, and the names that it may open. */
 final class FileTable {
   /** Most descriptors at a time; what RLIMIT_NOFILE says. */
   static final int DESCRIPTORS_MAX = 64;

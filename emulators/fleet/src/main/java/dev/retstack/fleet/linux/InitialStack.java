@@ -1,7 +1,7 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.core.GuestMemory;
-import dev.retstack.fleet.loader.ElfFile;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.memory.GuestMemory;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.schema.codec.EndDetail;
+import dev.retstack.schema.record.EndDetail;
 
 /** How a program ended. */
 public sealed interface LinuxEnd {

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What surrounds a program.
+ * The surroundings of a program.
  *
  * @param arguments {@code argv}, the program's name first; not empty
  * @param environment {@code envp}, in the map's order

@@ -1,10 +1,11 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.core.GuestAccessException;
-import dev.retstack.fleet.core.GuestMemory;
+import dev.retstack.fleet.isa.Errno;
 import dev.retstack.fleet.isa.Registers;
 import dev.retstack.fleet.isa.SyscallAbi;
-import dev.retstack.fleet.loader.ElfFile;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.memory.GuestAccessException;
+import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.schema.linux.SystemCallNames;
 import java.io.IOException;
 import java.util.Collections;
@@ -19,9 +20,9 @@ import java.util.TreeSet;
 import java.util.function.LongSupplier;
 
 /**
- * A static Linux program on one core. The core maps the image, calls {@link #start} for the stack
- * pointer, and {@link #systemCall} at each trap, until it says that the program ended. One thread
- * at a time.
+ * A static Linux program on one core. The core maps the image and calls {@link #start} for the
+ * stack pointer. At each trap it calls {@link #systemCall}, until that says that the program ended.
+ * One thread at a time.
  */
 public final class LinuxProcess implements AutoCloseable {
   private static final int AT_RANDOM_BYTES = 16;
@@ -74,19 +75,15 @@ public final class LinuxProcess implements AutoCloseable {
             abi.readImpliesExecute(image.executableStack()));
     this.files = new FileTable(options);
     this.random = new SplittableRandom(options.seed());
-    this.names = SystemCallNames.of(abi.numbers().table());
-    Dialect dialect = Dialect.of(abi.numbers());
-    this.registers = new CallRegisters(abi, registers, memory, cpu, dialect);
-    ArgumentRules rules = new ArgumentRules(memory.wordBytes(), memory.order(), abi.pairsAligned());
-    StatLayout stat = StatLayout.of(abi.numbers(), memory.wordBytes());
-    new FileCalls(memory, files, rules, stat, "/" + image.name()).register(calls);
-    new MemoryCalls(space, memory, dialect.mapAnonymous(), this::countUnsupported).register(calls);
+    this.names = abi.names();
+    this.registers = new CallRegisters(abi, registers, memory, cpu);
+    new FileCalls(memory, files, this.registers, abi.stat(), "/" + image.name()).register(calls);
+    new MemoryCalls(space, memory, abi.dialect().mapAnonymous(), this::countUnsupported)
+        .register(calls);
     new TimeCalls(memory, clockNs).register(calls);
-    new SignalCalls(memory, dialect.signals(), this::endWith).register(calls);
-    new ProcessCalls(memory, options, abi.platform(), dialect.filesLimit(), random, this::endWith)
-        .register(calls);
-    new ThreadStorageCalls(memory, cpu, registers.threadPointer(), abi.descriptorTable(), names)
-        .register(calls);
+    new SignalCalls(memory, abi.dialect().signals(), this::endWith).register(calls);
+    new ProcessCalls(memory, options, abi, random, this::endWith).register(calls);
+    new ThreadCalls(memory, cpu, abi, registers.threadPointer(), this::endWith).register(calls);
     abi.descriptorTable().ifPresent(page -> space.reserve(page, GuestMemory.PAGE));
   }
 

@@ -1,6 +1,7 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.core.GuestMemory;
+import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.memory.GuestMemory;
 import java.util.Map;
 import java.util.function.Consumer;
 

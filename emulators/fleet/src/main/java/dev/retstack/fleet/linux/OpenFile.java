@@ -1,5 +1,6 @@
 package dev.retstack.fleet.linux;
 
+import dev.retstack.fleet.isa.Errno;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
@@ -9,7 +10,10 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** What a file descriptor stands for. What a kind of file cannot do fails as Linux has it. */
+/**
+ * What a file descriptor stands for. An operation that a kind of file does not have fails as on
+ * Linux.
+ */
 interface OpenFile extends Closeable {
   /** Type and permissions of a pipe: what a program's standard streams are. */
   int PIPE = 0010600;

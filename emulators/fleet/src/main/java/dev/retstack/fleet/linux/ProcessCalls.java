@@ -1,14 +1,16 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.core.GuestMemory;
+import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.isa.SyscallAbi;
+import dev.retstack.fleet.memory.GuestMemory;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 
-/** System calls about the process itself: identity, end, limits, random bytes, its one thread. */
+/** System calls about the process itself: identity, end, limits, random bytes. */
 final class ProcessCalls {
-  /** Process and thread id. */
+  /** Id of the process, and of its one thread. */
   static final long PROCESS = 1000;
 
   /** User and group: root has more rights, programs may behave differently for it. */
@@ -31,10 +33,6 @@ final class ProcessCalls {
   /** What "no limit" was in 32-bit programs when limits were signed. */
   private static final long INFINITY_BEFORE_UNSIGNED = 0x7FFF_FFFF;
 
-  private static final int FUTEX_COMMAND = 0x7F;
-  private static final int FUTEX_WAIT = 0;
-  private static final int FUTEX_WAIT_BITSET = 9;
-
   private final GuestMemory memory;
   private final LinuxOptions options;
   private final String platform;
@@ -45,14 +43,13 @@ final class ProcessCalls {
   ProcessCalls(
       GuestMemory memory,
       LinuxOptions options,
-      String platform,
-      int filesLimit,
+      SyscallAbi abi,
       SplittableRandom random,
       Consumer<LinuxEnd> end) {
     this.memory = memory;
     this.options = options;
-    this.platform = platform;
-    this.filesLimit = filesLimit;
+    this.platform = abi.platform();
+    this.filesLimit = abi.dialect().filesLimit();
     this.random = random;
     this.end = end;
   }
@@ -60,9 +57,8 @@ final class ProcessCalls {
   void register(Map<String, SystemCall> calls) {
     calls.put("exit", this::exit);
     calls.put("exit_group", this::exit);
-    for (String name : new String[] {"getpid", "gettid", "set_tid_address", "getpgrp"}) {
-      calls.put(name, a -> PROCESS);
-    }
+    calls.put("getpid", a -> PROCESS);
+    calls.put("getpgrp", a -> PROCESS);
     calls.put("getppid", a -> 1);
     for (String name : new String[] {"getuid", "geteuid", "getgid", "getegid"}) {
       calls.put(name, a -> USER);
@@ -70,21 +66,10 @@ final class ProcessCalls {
     }
     calls.put("uname", this::uname);
     calls.put("sysinfo", this::systemInformation);
-    calls.put("set_robust_list", a -> 0);
-    // Known and not offered: C libraries ask at every start and go on without.
-    calls.put(
-        "rseq",
-        a -> {
-          throw new SystemCallException(Errno.ENOSYS);
-        });
-    calls.put("sched_yield", a -> 0);
-    calls.put("sched_getaffinity", this::affinity);
     calls.put("prlimit64", this::limits);
     calls.put("getrlimit", a -> limitWords(a[0], a[1], INFINITY_BEFORE_UNSIGNED));
     calls.put("ugetrlimit", a -> limitWords(a[0], a[1], RLIM_INFINITY));
     calls.put("getrandom", this::randomBytes);
-    calls.put("futex", this::futex);
-    calls.put("futex_time64", this::futex);
   }
 
   private long exit(long[] a) {
@@ -112,15 +97,6 @@ final class ProcessCalls {
     memory.writeShort(a[0] + PROCESSES_WORD * word, (short) 1);
     memory.writeInt(a[0] + MEMORY_UNIT_WORD * word, 1);
     return 0;
-  }
-
-  private long affinity(long[] a) {
-    int word = memory.wordBytes();
-    if (Long.compareUnsigned(a[1], word) < 0) {
-      throw new SystemCallException(Errno.EINVAL);
-    }
-    memory.writeWord(a[2], 1);
-    return word;
   }
 
   /** Limits as 64-bit numbers, whatever the word. */
@@ -164,24 +140,5 @@ final class ProcessCalls {
     random.nextBytes(bytes);
     memory.write(a[0], bytes);
     return size;
-  }
-
-  /** There is one thread: nobody to wake, and nobody to be woken by. */
-  private long futex(long[] a) {
-    int command = (int) a[1] & FUTEX_COMMAND;
-    if (command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET) {
-      return 0;
-    }
-    if (memory.readInt(a[0]) != (int) a[2]) {
-      throw new SystemCallException(Errno.EAGAIN);
-    }
-    if (a[3] != 0) {
-      throw new SystemCallException(Errno.ETIMEDOUT);
-    }
-    end.accept(
-        new LinuxEnd.Killed(
-            SignalNumbers.KILL,
-            "the program waits for another thread for ever; there is only one"));
-    return 0;
   }
 }

@@ -1,11 +1,12 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.core.GuestMemory;
+import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.memory.GuestMemory;
 
 /**
- * The segments that a program of i386 may ask for ({@code set_thread_area}), in a table that the
- * processor reads when a selector is loaded. Source: Intel SDM volume 3, 3.4.5 "Segment
- * Descriptors"; {@code struct user_desc} of {@code asm/ldt.h}.
+ * The segments that a program of i386 may ask for ({@code set_thread_area}). They are in a table
+ * that the processor reads when the program loads a selector. Source: Intel SDM volume 3, 3.4.5
+ * "Segment Descriptors"; {@code struct user_desc} of {@code asm/ldt.h}.
  */
 final class SegmentDescriptors {
   /** Linux keeps entries 6 to 8 of its table for programs. */
@@ -89,6 +90,6 @@ final class SegmentDescriptors {
             | (limit & 0xF_0000)
             | (type << 8)
             | ((base >>> 16) & 0xFF);
-    return ArgumentRules.join(high, low);
+    return CallRegisters.join(high, low);
   }
 }

@@ -1,19 +1,21 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.core.GuestMemory;
+import dev.retstack.fleet.isa.Dialect.Signals;
+import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.memory.GuestMemory;
 import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Signals: handlers are noted but never run, since nothing comes from outside; a signal that a
- * program sends to itself ends it unless it is ignored.
+ * Signals. Handlers are noted but never run, since no signal comes from outside. A signal that a
+ * program sends to itself ends it, unless it ignores the signal.
  */
 final class SignalCalls {
   private static final int ACTION_WORDS = 3;
   private static final long SIG_IGN = 1;
 
   private final GuestMemory memory;
-  private final SignalNumbers numbers;
+  private final Signals numbers;
   private final Consumer<LinuxEnd> end;
 
   /** What the program asked for, by signal: handler, flags and a third word, as it wrote them. */
@@ -22,7 +24,7 @@ final class SignalCalls {
   /** The signal mask in pieces of eight bytes. Which bit is which does not matter here. */
   private final long[] mask;
 
-  SignalCalls(GuestMemory memory, SignalNumbers numbers, Consumer<LinuxEnd> end) {
+  SignalCalls(GuestMemory memory, Signals numbers, Consumer<LinuxEnd> end) {
     this.memory = memory;
     this.numbers = numbers;
     this.actions = new long[numbers.count() + 1][ACTION_WORDS];
@@ -44,7 +46,7 @@ final class SignalCalls {
     if (signal < 1 || signal > numbers.count() || a[3] != numbers.maskBytes()) {
       throw new SystemCallException(Errno.EINVAL);
     }
-    if (a[1] != 0 && (signal == SignalNumbers.KILL || signal == numbers.stop())) {
+    if (a[1] != 0 && (signal == Signals.KILL || signal == numbers.stop())) {
       throw new SystemCallException(Errno.EINVAL);
     }
     long[] known = actions[signal];
@@ -107,7 +109,7 @@ final class SignalCalls {
     if (handler == SIG_IGN || (handler == 0 && numbers.ignored().contains(signal))) {
       return 0;
     }
-    String name = numbers.names().getOrDefault(signal, "signal " + signal);
+    String name = numbers.name(signal);
     String why = handler == 0 ? "" : "; its handler at 0x%x is not run".formatted(handler);
     end.accept(new LinuxEnd.Killed(signal, "the program sent itself " + name + why));
     return 0;

@@ -1,6 +1,8 @@
 package dev.retstack.fleet.linux;
 
-/** A system call that fails with an error number; it says no more to the guest. */
+import dev.retstack.fleet.isa.Errno;
+
+/** A system call that fails with an error number. The guest sees only the number. */
 final class SystemCallException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

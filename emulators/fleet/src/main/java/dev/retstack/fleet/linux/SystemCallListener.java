@@ -1,6 +1,6 @@
 package dev.retstack.fleet.linux;
 
-/** Is told of each system call. */
+/** Receives each system call. */
 public interface SystemCallListener {
   /**
    * One begins.

@@ -1,12 +1,13 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.core.GuestMemory;
+import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.memory.GuestMemory;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * Time as a program sees it: the core's clock, plus what it slept. A sleep ends at once; the core's
- * clock does not move, the program's does.
+ * Time as a program sees it: the core's clock plus the time it slept. A sleep ends at once and
+ * moves the program's clock, not the core's.
  */
 final class TimeCalls {
   /** The wall clock starts here, so that runs are alike: 2000-01-01T00:00:00Z. */

@@ -3,8 +3,13 @@
  * with one thread on one core. Everything is deterministic: the clock is the core's, random bytes
  * come from a seed, the host's files are out of reach unless allowed.
  *
- * <p>Works on {@link dev.retstack.fleet.core.GuestMemory} and the registers that {@link
- * dev.retstack.fleet.isa.SyscallAbi} names; knows no ISA and no engine. LINUX.md lists what a
+ * <p>A system call is a line in the {@code register} method of its group: {@link
+ * dev.retstack.fleet.linux.FileCalls}, {@link dev.retstack.fleet.linux.MemoryCalls}, {@link
+ * dev.retstack.fleet.linux.ProcessCalls}, {@link dev.retstack.fleet.linux.ThreadCalls}, {@link
+ * dev.retstack.fleet.linux.SignalCalls}, {@link dev.retstack.fleet.linux.TimeCalls}. A new group is
+ * a file beside them. Its number on each architecture stands in schemas' {@code system-calls.txt};
+ * registers, constants and structures of the kernel are data of {@link
+ * dev.retstack.fleet.isa.SyscallAbi}. Nothing here knows an ISA or an engine. LINUX.md lists what a
  * program may do.
  */
 package dev.retstack.fleet.linux;

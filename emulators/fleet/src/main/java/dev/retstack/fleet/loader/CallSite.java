@@ -3,7 +3,7 @@ package dev.retstack.fleet.loader;
 import dev.retstack.fleet.isa.SiteFacts;
 
 /**
- * A place where a function tells that it was entered.
+ * A place where a function shows that it was entered.
  *
  * @param address of the call of the counting function, or of the first nop: the function's selfpc
  * @param function address of the function's first instruction; {@code address} where no symbol

@@ -3,6 +3,8 @@ package dev.retstack.fleet.loader;
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.CallForm;
 import dev.retstack.fleet.isa.Code;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.Symbol;
 import it.unimi.dsi.fastutil.longs.LongSet;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

@@ -4,7 +4,7 @@ import it.unimi.dsi.fastutil.bytes.ByteList;
 import java.util.Locale;
 
 /**
- * A call site as it stands in a file, for who wants to see it or to change it.
+ * A call site as the file has it: to be shown, or to be changed.
  *
  * @param address of the call, which is the function's selfpc, or of the first nop
  * @param function that has it: the one that holds the address, or whose nops stand in front of it;

@@ -2,9 +2,12 @@ package dev.retstack.fleet.loader;
 
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.BringUp;
-import dev.retstack.fleet.isa.ForeignAbis;
+import dev.retstack.fleet.isa.ElfAbi.ForeignAbi;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.ElfFormatException;
+import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.schema.Image;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
@@ -18,14 +21,39 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** A program together with what the tracer knows of it: its ISA, and how it counts its calls. */
+/**
+ * A program with what the tracer knows about it: its ISA, and its conventions with their call
+ * sites.
+ */
 public final class LoadedImage {
+  /**
+   * Functions that read the return addresses of the frames below them: those by which exceptions
+   * are thrown and backtraces taken (Itanium C++ ABI, "Exception Handling", level I), and glibc's
+   * {@code backtrace}.
+   */
+  private static final List<String> UNWINDERS =
+      List.of(
+          "_Unwind_RaiseException",
+          "_Unwind_Resume",
+          "_Unwind_Resume_or_Rethrow",
+          "_Unwind_ForcedUnwind",
+          "_Unwind_Backtrace",
+          "backtrace");
+
+  /**
+   * How the names end of functions that go back to where setjmp was called: {@code siglongjmp},
+   * {@code __longjmp} and {@code ____longjmp_chk} are glibc's.
+   */
+  private static final List<String> LONGJMPS = List.of("longjmp", "longjmp_chk");
+
   private final ElfFile elf;
   private final Isa isa;
   private final List<ActiveConvention> conventions;
   private final List<Long> callSites;
   private final List<Symbol> unwinders;
+  private final List<Symbol> longjmps;
   private final PatchSites patchSites;
   private final LongSet relocatedSites = new LongOpenHashSet();
 
@@ -38,7 +66,10 @@ public final class LoadedImage {
     sites.addAll(elf.mcountLoc());
     this.patchSites = PatchSites.of(this);
     this.callSites = sites.longStream().sorted().distinct().boxed().toList();
-    this.unwinders = Unwinders.of(elf, callSites);
+    this.unwinders = uninstrumented(UNWINDERS.stream().flatMap(name -> elf.symbol(name).stream()));
+    this.longjmps =
+        uninstrumented(
+            elf.functions().stream().filter(f -> LONGJMPS.stream().anyMatch(f.name()::endsWith)));
   }
 
   /**
@@ -58,8 +89,8 @@ public final class LoadedImage {
 
   /** Finds ISA, conventions and call sites; there may be none, see {@link #requireCallSites}. */
   public static LoadedImage of(ElfFile elf) throws ElfFormatException {
-    ForeignAbis.ForeignAbi foreign =
-        ForeignAbis.find(elf.machine(), elf.wordBytes(), elf.order(), elf.flags()).orElse(null);
+    ForeignAbi foreign =
+        Isas.foreign(elf.machine(), elf.wordBytes(), elf.order(), elf.flags()).orElse(null);
     if (foreign != null) {
       throw new ElfFormatException(
           elf.name(),
@@ -71,14 +102,12 @@ public final class LoadedImage {
           "an ABI that is traced",
           foreign.cure());
     }
-    Isa isa =
-        Isas.find(elf.machine(), elf.wordBytes(), elf.bigEndian())
-            .orElseThrow(() -> notTraced(elf));
+    Isa isa = elf.isa().orElseThrow(() -> notTraced(elf));
     return new LoadedImage(elf, isa);
   }
 
   private static ElfFormatException notTraced(ElfFile elf) {
-    boolean otherShape = Isas.all().stream().anyMatch(isa -> isa.machine() == elf.machine());
+    boolean otherShape = Isas.hasMachine(elf.machine());
     String shape = otherShape ? ", %d-bit".formatted(elf.wordBytes() * Byte.SIZE) : "";
     return new ElfFormatException(
         elf.name(),
@@ -119,7 +148,7 @@ public final class LoadedImage {
       throw new ElfFormatException(
           elf.name(),
           "the entry '%s'".formatted(named),
-          unknown ? "no symbol and no number" : "0x%x, where no code is".formatted(address),
+          unknown ? "no symbol and no number" : "0x%x, which is not code".formatted(address),
           "a function's name, or an address in an executable segment",
           "choose one from \"nm %s\"".formatted(elf.name()));
     }
@@ -189,7 +218,7 @@ public final class LoadedImage {
       long alone = convention.sites().stream().filter(convention::isLeftAlone).count();
       if (alone > 0) {
         notes.add(
-            "%s (%s, %s): %d of %d call sites are in functions without a frame, where nothing tells"
+            "%s (%s, %s): %d of %d call sites are in functions without a frame, where nothing shows"
                     .formatted(
                         elf.name(),
                         isa.name(),
@@ -226,6 +255,11 @@ public final class LoadedImage {
   /** Functions that read return addresses, and must see the true ones. */
   public List<Symbol> unwinders() {
     return unwinders;
+  }
+
+  /** Functions that go back to where setjmp was called. */
+  public List<Symbol> longjmps() {
+    return longjmps;
   }
 
   /** Addresses of the calls that relocations name; mostly empty. */
@@ -276,7 +310,7 @@ public final class LoadedImage {
                 .toList())
         .setMcountLoc(callSites)
         .setCopiedReturns(copiedReturns())
-        .setSystemCalls(isa.syscalls().numbers().table())
+        .setSystemCalls(isa.syscalls().numbers())
         .build();
   }
 
@@ -361,5 +395,17 @@ public final class LoadedImage {
         .map(AbiCard::flags)
         .distinct()
         .collect(Collectors.joining(" or "));
+  }
+
+  /** Functions that are instrumented are the program's own. */
+  private List<Symbol> uninstrumented(Stream<Symbol> symbols) {
+    return symbols
+        .filter(symbol -> symbol.kind() == Symbol.Kind.FUNCTION)
+        .filter(symbol -> callSites.stream().noneMatch(site -> contains(symbol, site)))
+        .toList();
+  }
+
+  private static boolean contains(Symbol function, long address) {
+    return Long.compareUnsigned(address - function.address(), Math.max(1, function.size())) < 0;
   }
 }

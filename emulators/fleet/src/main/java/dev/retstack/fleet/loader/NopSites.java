@@ -2,6 +2,8 @@ package dev.retstack.fleet.loader;
 
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.Code;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.Symbol;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

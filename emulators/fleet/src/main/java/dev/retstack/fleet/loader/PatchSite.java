@@ -4,8 +4,8 @@ import it.unimi.dsi.fastutil.bytes.ByteList;
 import java.util.Optional;
 
 /**
- * A call site with all that may stand there. All forms are as long as the site and of as many
- * instructions, so that time does not depend on which of them a core has.
+ * A call site with everything that may be there. All forms have the length of the site and its
+ * number of instructions, so time does not depend on the form that a core has.
  *
  * @param convention index in {@link LoadedImage#conventions}
  * @param site the call

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The calls of counting functions in an image, as sites that can be patched, by index. Immutable,
- * one for all cores that run the image.
+ * The calls of counting functions in an image that can be patched, by index. Immutable: all cores
+ * that run the image share it.
  */
 public final class PatchSites {
   /** No such site. */

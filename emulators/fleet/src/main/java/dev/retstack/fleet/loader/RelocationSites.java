@@ -2,8 +2,9 @@ package dev.retstack.fleet.loader;
 
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.CallForm;
-import dev.retstack.fleet.isa.CallRelocation;
 import dev.retstack.fleet.isa.Code;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.Symbol;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -20,7 +21,7 @@ final class RelocationSites {
   /** Every call that a card knows, in code that is of its convention; sorted by address. */
   List<CallSite> find(AbiCard card) {
     List<CallSite> sites = new ArrayList<>();
-    for (Relocation relocation : image.relocations()) {
+    for (ElfFile.Relocation relocation : image.relocations()) {
       if (card.symbols().contains(relocation.symbol())) {
         add(card, relocation, sites);
       }
@@ -29,8 +30,8 @@ final class RelocationSites {
     return sites;
   }
 
-  private void add(AbiCard card, Relocation relocation, List<CallSite> sites) {
-    for (CallRelocation form : card.callRelocations()) {
+  private void add(AbiCard card, ElfFile.Relocation relocation, List<CallSite> sites) {
+    for (CallForm.Relocation form : card.callRelocations()) {
       long address = relocation.address() - form.at();
       int size = form.type() == relocation.type() ? sizeOfCall(card, address, form.at()) : 0;
       if (size > 0) {

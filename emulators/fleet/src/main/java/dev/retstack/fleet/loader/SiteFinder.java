@@ -4,6 +4,8 @@ import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.CallForm;
 import dev.retstack.fleet.loader.FoundSite.Knowledge;
 import dev.retstack.fleet.loader.FoundSite.State;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.Symbol;
 import it.unimi.dsi.fastutil.bytes.ByteList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongSet;
@@ -20,10 +22,10 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * Finds every call site of a program, and what stands there: those that {@code __mcount_loc} lists,
- * then those of {@code __patchable_function_entries}, then calls of the counting function that no
- * table knows, found by relocations and by scanning the code as recordmcount does. A nop that no
- * table lists is none: compilers fill gaps with them.
+ * Finds every call site of a program, and what is there. {@code __mcount_loc} comes first, then
+ * {@code __patchable_function_entries}. Then come calls of the counting function that no table
+ * lists, found by relocations and by scanning the code as recordmcount does. A nop that no table
+ * lists is not a site: compilers fill gaps with nops.
  */
 public final class SiteFinder {
   /** Most bytes of a site in front of its call (s390x {@code stg}: 6) or of its nops (endbr64). */

@@ -1,9 +1,6 @@
 /**
- * From a file to what a core can run: ELF files parsed with every bound checked, then matched with
- * the ISA and the calling convention of the counting function.
- *
- * <p>Input is hostile until proved otherwise: a file that lies gives an {@link
- * dev.retstack.fleet.loader.ElfFormatException}, never another exception, a hang or an allocation
- * that the file's own size does not justify.
+ * From a program's file to what a core can run: its ISA, the conventions by which its functions
+ * call the counting function, and its call sites. {@link dev.retstack.fleet.loader.elf} reads the
+ * file.
  */
 package dev.retstack.fleet.loader;

@@ -1,23 +1,26 @@
 package dev.retstack.fleet.probe;
 
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.fleet.isa.CodeAddresses;
+import dev.retstack.fleet.probe.frame.FrameStack;
+import dev.retstack.fleet.probe.site.ValueRange;
+import dev.retstack.schema.record.RecordBatch;
 
 /**
- * Records of events beside calls, which cannot wait for room as a call does, for which the core
- * stops: what a full batch does not take is kept for the next one, in order.
+ * Records of events other than calls. A core stops for a call if the batch is full, but not for
+ * these. A record that finds no room is kept for the next batch, in order.
  */
-final class EventRecords {
+public final class EventRecords {
   private static final int FIRST = 64;
 
   private RecordBatch kept = new RecordBatch(0);
 
   /** True where the next batch must be taken before anything else is recorded. */
-  boolean isWaiting() {
+  public boolean isWaiting() {
     return kept.size() > 0;
   }
 
   /** Adds a record, and what it goes with. */
-  void add(
+  public void add(
       RecordBatch batch,
       byte kind,
       long time,
@@ -32,7 +35,7 @@ final class EventRecords {
   }
 
   /** Adds a record, all of it. */
-  void record(
+  public void record(
       RecordBatch batch,
       byte kind,
       long time,
@@ -49,7 +52,7 @@ final class EventRecords {
    *
    * @param range which they are
    */
-  static void values(RecordBatch batch, long time, ValueRange range, long... values) {
+  public static void values(RecordBatch batch, long time, ValueRange range, long... values) {
     for (int i = 0; i < values.length; i += ValueRange.EACH) {
       some(batch, time, range, i, values);
     }
@@ -72,14 +75,32 @@ final class EventRecords {
   }
 
   /** Adds a mark: tracing itself changed. */
-  void mark(RecordBatch batch, long time, long function, int code, long command) {
+  public void mark(RecordBatch batch, long time, long function, int code, long command) {
     room(batch).add(RecordBatch.MARK, time, 0, function, code, command, 0);
   }
 
-  /** Adds a return to an address that had overwritten the right one. */
-  void smashed(
-      RecordBatch batch, long time, int depth, long selfPc, long to, long retP, long expected) {
-    room(batch).add(RecordBatch.SMASHED, time, depth, selfPc, to, retP, expected);
+  /**
+   * Adds the return of a frame to an address that had overwritten the right one.
+   *
+   * @param addresses of instructions
+   */
+  public void smashed(
+      RecordBatch batch,
+      long time,
+      FrameStack frames,
+      int frame,
+      long to,
+      CodeAddresses addresses) {
+    long expected = addresses.instruction(frames.fromPc(frames.first(frame)));
+    room(batch)
+        .add(
+            RecordBatch.SMASHED,
+            time,
+            frame,
+            frames.selfPc(frame),
+            to,
+            frames.retP(frame),
+            expected);
   }
 
   /** The batch, or where it is full what is kept for the next one. */
@@ -96,7 +117,7 @@ final class EventRecords {
   }
 
   /** Moves what was kept into a batch, as far as there is room. */
-  void moveTo(RecordBatch batch) {
+  public void moveTo(RecordBatch batch) {
     int count = Math.min(kept.size(), batch.capacity() - batch.size());
     if (count > 0) {
       batch.addAll(kept, 0, count);

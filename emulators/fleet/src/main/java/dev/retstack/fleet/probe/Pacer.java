@@ -1,11 +1,9 @@
 package dev.retstack.fleet.probe;
 
-import dev.retstack.fleet.core.TraceClock;
-
 /**
- * The one block hook of a core: clock, deadline, the only place where the core stops, and where
- * entries and exits are seen. A stop happens before the block, none of which has run; starting
- * there again is exact.
+ * The one block hook of a core. It is the clock and the deadline, the only place where the core
+ * stops, and the place where entries and exits are seen. A stop happens before the block, none of
+ * which has run, so a start at that block is exact.
  */
 public interface Pacer extends AutoCloseable {
   /** Why the core stopped in the block hook. */

@@ -1,11 +1,12 @@
 package dev.retstack.fleet.probe;
 
-import dev.retstack.schema.codec.Mark;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.fleet.probe.site.SiteRules;
+import dev.retstack.schema.record.Mark;
+import dev.retstack.schema.record.RecordBatch;
 
 /**
- * Turns calls of the counting function, and returns to the landing page, into hijack records. All
- * probes give the same records for the same image.
+ * Makes hijack records from calls of the counting function and from returns to the landing page.
+ * All probes make the same records for the same image.
  */
 public interface Probe {
   /** Records go there from now on. What was recorded before must have been taken. */

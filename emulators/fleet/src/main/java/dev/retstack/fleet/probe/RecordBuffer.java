@@ -1,11 +1,11 @@
 package dev.retstack.fleet.probe;
 
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Where a core records to while it runs: a batch, and the ring in front of it that the probe in C
+ * Where a core records while it runs: a batch, and in front of it the ring that the probe in C
  * fills. Cores that take turns on a thread may share one. Not safe for use by several threads at
  * once.
  */
@@ -30,7 +30,7 @@ public final class RecordBuffer {
   }
 
   /** The ring, made when it is first asked for; as long-lived as this buffer. */
-  MemorySegment ring(long bytes) {
+  public MemorySegment ring(long bytes) {
     if (ring.byteSize() == 0 && batch.capacity() > 0) {
       ring = Arena.ofAuto().allocate(bytes, CACHE_LINE);
     }

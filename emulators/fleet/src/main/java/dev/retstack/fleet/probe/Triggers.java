@@ -1,17 +1,18 @@
 package dev.retstack.fleet.probe;
 
-import dev.retstack.fleet.control.PatternSubject;
-import dev.retstack.fleet.control.Trigger;
-import dev.retstack.schema.codec.Mark;
+import dev.retstack.fleet.probe.site.SiteRules;
+import dev.retstack.fleet.settings.PatternSubject;
+import dev.retstack.fleet.settings.Trigger;
+import dev.retstack.schema.record.Mark;
 import java.util.List;
 
-/** What is done when functions are entered, and how many times it still is. */
-final class Triggers {
+/** What is done when functions are entered, and how many more times. */
+public final class Triggers {
   private final SiteRules rules;
   private final List<Trigger> triggers;
   private final int[] left;
 
-  Triggers(SiteRules rules) {
+  public Triggers(SiteRules rules) {
     this.rules = rules;
     triggers = rules.settings().triggers();
     left = triggers.stream().mapToInt(Trigger::limit).toArray();
@@ -22,7 +23,7 @@ final class Triggers {
    *
    * @param time of the entry
    */
-  void fire(long selfPc, long time, Probe probe) {
+  public void fire(long selfPc, long time, Probe probe) {
     PatternSubject function = rules.subject(selfPc);
     for (int i = 0; i < left.length; i++) {
       Trigger trigger = triggers.get(i);

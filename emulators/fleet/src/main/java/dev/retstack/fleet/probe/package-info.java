@@ -1,5 +1,6 @@
 /**
- * Makes hijack records: what happens at the entry of a function, and at its return to the landing
- * page. Contains no knowledge of any ISA: the {@link dev.retstack.fleet.isa.AbiCard} has it.
+ * The contract of a probe: it makes records of what happens at the entry of a function, and at its
+ * return to the landing page. Contains no knowledge of any ISA: the {@link
+ * dev.retstack.fleet.isa.AbiCard} has it.
  */
 package dev.retstack.fleet.probe;

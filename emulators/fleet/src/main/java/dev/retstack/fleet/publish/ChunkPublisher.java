@@ -3,9 +3,9 @@ package dev.retstack.fleet.publish;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.ChunkCodec;
-import dev.retstack.schema.codec.Chunks;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
 
 /**

@@ -20,10 +20,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Says in the fleets topic that this process lives, for each session that it sends chunks of, again
- * and again on a thread of its own: a core that is idle, or waits for Kafka, is told by it from one
- * whose process died. Nothing of a core hangs on it: where it is refused, cores go on, and the
- * pipeline shows them as before there were heartbeats.
+ * Announces in the fleets topic that this process lives, for each session of its chunks,
+ * periodically on its own thread. It distinguishes a core that is idle, or waits for Kafka, from
+ * one whose process died. No core depends on it: if it is refused, cores continue, and the pipeline
+ * shows them as RUNNING.
  */
 final class Heartbeat {
   private static final Logger LOG = LoggerFactory.getLogger(Heartbeat.class);
@@ -118,7 +118,7 @@ final class Heartbeat {
   private void warn(Exception failure) {
     if (closed.getCount() > 0 && warned.compareAndSet(false, true)) {
       LOG.warn(
-          "cannot say in {} that this fleet lives: {}: should it be killed, its cores show as"
+          "cannot announce in {} that this fleet lives: {}: if it is killed, its cores show as"
               + " RUNNING for ever; allow Write on the topic",
           topic,
           failure.getMessage());

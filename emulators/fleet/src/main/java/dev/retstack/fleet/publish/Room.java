@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Bytes that may be on their way at a time: the second buffer of all cores. While there is room, no
- * core waits; those that must are served in the order in which they came, or a core with large
- * chunks would stand behind many with small ones for ever.
+ * core waits. Waiting cores are served in the order of arrival; else a core with large chunks would
+ * wait for ever behind many with small ones.
  */
 final class Room {
   private final int bytesMax;

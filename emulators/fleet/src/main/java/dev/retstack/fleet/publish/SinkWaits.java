@@ -2,7 +2,7 @@ package dev.retstack.fleet.publish;
 
 /**
  * The stat of backpressure: how often and how long cores stood still because a sink took nothing.
- * It is no loss; the cores went on where they were.
+ * It is not a loss: the cores continued from there.
  *
  * @param now cores that stand still at this moment
  * @param times chunks that had to wait

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.publish;
 
-import dev.retstack.schema.codec.RecordBatch;
-import dev.retstack.schema.codec.TaskEvent;
+import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.TaskEvent;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 
 /**

@@ -8,12 +8,12 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Counts calls by a plain hook on the first instruction of each function, on an engine of its own
- * without a probe: shares no code with the tracer.
+ * Counts calls by a plain hook on the first instruction of each function, on a separate engine
+ * without a probe: it shares no code with the tracer.
  *
- * <p>Where the engine runs on into a function in the middle of a block, or leaves an instruction
- * for a page and begins it again, it calls the hook twice for one call, with at most the function's
- * own block begun in between. Only single instructions are hooked: SPARC programs go astray where
+ * <p>If the engine runs into a function in the middle of a block, or leaves an instruction for a
+ * page and begins it again, it calls the hook twice for one call. Between them lies at most the
+ * function's own block. Only single instructions are hooked, because SPARC programs go astray if
  * all are.
  */
 final class Counter {

@@ -2,8 +2,8 @@ package dev.retstack.fleet.zoo;
 
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.Symbol;
-import dev.retstack.fleet.probe.EntryPoints;
+import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.fleet.probe.site.EntryPoints;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 
 /**

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 
 /**
- * What {@code emulators/guest/build.sh} says of the images in a folder, in their {@code
+ * What {@code emulators/guest/build.sh} writes about the images of a folder, in their {@code
  * manifest.json}.
  *
  * @param folder with the images
@@ -80,7 +80,7 @@ public record Manifest(Path folder, List<Entry> entries) {
               .toList();
     } catch (JsonProcessingException | IllegalArgumentException e) {
       throw new IOException(
-          "%s is no manifest: %s; %s".formatted(file, firstLine(e.getMessage()), CURE), e);
+          "%s is not a manifest: %s; %s".formatted(file, firstLine(e.getMessage()), CURE), e);
     }
     if (entries.isEmpty()) {
       throw new IOException("no images in %s; %s".formatted(file, CURE));

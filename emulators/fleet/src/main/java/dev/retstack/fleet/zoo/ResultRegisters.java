@@ -4,7 +4,7 @@ import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.isa.Registers;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -4,10 +4,10 @@ import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreEnding;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.ImageLayout;
-import dev.retstack.fleet.core.LandingPage;
+import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -17,7 +17,7 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 
-/** A program run to its end on one core, with all its records. */
+/** A program run to its end on one core, with all its records where they were kept. */
 public record Run(
     LoadedImage image,
     CoreEnding ending,
@@ -67,6 +67,20 @@ public record Run(
    */
   public static Run of(
       LoadedImage image, CoreOptions options, ToLongFunction<Core> slices, String... arguments) {
+    return of(image, options, slices, true, arguments);
+  }
+
+  /** Runs a program in long slices and forgets its records, so that it may leave any number. */
+  public static Run withoutRecords(LoadedImage image, CoreOptions options, String... arguments) {
+    return of(image, options, core -> 1_000_000, false, arguments);
+  }
+
+  private static Run of(
+      LoadedImage image,
+      CoreOptions options,
+      ToLongFunction<Core> slices,
+      boolean keep,
+      String... arguments) {
     ByteArrayOutputStream output = new ByteArrayOutputStream();
     String[] argv = new String[arguments.length + 1];
     argv[0] = "zoo";
@@ -85,7 +99,9 @@ public record Run(
           all.unhijackable += core.probe().unhijackable();
           all.abandoned += core.probe().abandoned();
           all.batches++;
-          all.append(core.probe().batch());
+          if (keep) {
+            all.append(core.probe().batch());
+          }
           core.probe().clear();
         }
       } while (how != Core.Slice.ENDED);
@@ -103,10 +119,10 @@ public record Run(
   }
 
   /** The call tree of the records. */
-  public CallTree tree() {
+  public TreeText tree() {
     long start = ImageLayout.landingPage(image.elf());
     long end = LandingPage.endOf(start, image.isa());
-    return CallTree.of(records, image.elf(), address -> address >= start && address < end);
+    return TreeText.of(records, image.elf(), address -> address >= start && address < end);
   }
 
   /** Entries per function name. */

@@ -86,7 +86,8 @@ public final class Zoo {
       return LoadedImage.load(file);
     } catch (NoSuchFileException e) {
       throw new IOException(
-          "no such file: %s, though the manifest beside it has it; build it again".formatted(file),
+          "no such file: %s, although the manifest next to it names it; build it again"
+              .formatted(file),
           e);
     }
   }
@@ -155,7 +156,7 @@ public final class Zoo {
       return Manifest.of(folder)
           .entry(image.elf().name())
           .orElseThrow(
-              () -> new IllegalStateException(folder + " does not tell of " + image.elf().name()));
+              () -> new IllegalStateException(folder + " does not name " + image.elf().name()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -178,17 +179,17 @@ public final class Zoo {
    * The expected tree of a program in an image: the tree of the program at the image's level of
    * optimisation where it has one ({@code tail.O0.tree}), without what its conventions cannot see.
    */
-  public static CallTree tree(Case zoo) {
+  public static TreeText tree(Case zoo) {
     String ofLevel = "%s.%s.tree".formatted(zoo.program(), entry(zoo.image()).level());
-    CallTree all =
-        CallTree.parse(
+    TreeText all =
+        TreeText.parse(
             lines(
                 Files.exists(GUEST.resolve("programs").resolve(ofLevel))
                     ? ofLevel
                     : zoo.program() + ".tree"));
     return checksFramePointers(zoo.image())
         ? all
-        : new CallTree(all.lines().stream().map(line -> line.replace(" !fp", "")).toList());
+        : new TreeText(all.lines().stream().map(line -> line.replace(" !fp", "")).toList());
   }
 
   /**

@@ -5,6 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.fleet.Seeds;
+import dev.retstack.fleet.settings.Order;
+import dev.retstack.fleet.settings.PatternSubject;
+import dev.retstack.fleet.settings.Ruling;
+import dev.retstack.fleet.settings.Setting;
+import dev.retstack.fleet.settings.SiteCatalog;
+import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.schema.Control;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -224,7 +230,7 @@ class ForgedCommandsTest {
     }
     assertThatThrownBy(() -> control.add(command(4, "set-filter", long1000), NOW))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("beside the 4 commands", "send 'reset' to target all");
+        .hasMessageContaining("among the 4 commands", "send 'reset' to target all");
     assertThat(control.add(command(5, "reset", List.of()), NOW)).isTrue();
     assertThat(control.add(command(6, "set-filter", long1000), NOW)).isTrue();
     for (int i = 0; i <= FleetControl.IDS_MAX; i++) {

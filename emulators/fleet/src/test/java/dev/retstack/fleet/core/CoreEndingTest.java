@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.memory.Ram;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.schema.CoreEnd;

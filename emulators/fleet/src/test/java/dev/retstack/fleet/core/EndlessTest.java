@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.core.interrupt.InterruptTimer;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.memory.Ram;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.schema.CoreEnd;

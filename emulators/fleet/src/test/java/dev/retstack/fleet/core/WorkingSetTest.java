@@ -3,6 +3,7 @@ package dev.retstack.fleet.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.memory.Ram;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
 import java.nio.ByteBuffer;

@@ -9,8 +9,8 @@ import org.junit.jupiter.api.Test;
 
 /** Prologues and calls that gcc 12.2 makes and the zoo does not have, or would not notice. */
 class ArmTest {
-  private static final Prologues A32 = new Prologues(ArmCode.PROLOGUE);
-  private static final Prologues THUMB = new Prologues(ThumbCode.PROLOGUE);
+  private static final Prologues A32 = new Prologues(Arm.A32.PROLOGUE);
+  private static final Prologues THUMB = new Prologues(Arm.Thumb.PROLOGUE);
 
   @Test
   void anApcsFrame() {
@@ -83,8 +83,8 @@ class ArmTest {
 
   @Test
   void callsOfA32() {
-    CallForm bl = ArmCode.CALLS[0];
-    CallForm blx = ArmCode.CALLS[1];
+    CallForm bl = Arm.A32.CALLS[0];
+    CallForm blx = Arm.A32.CALLS[1];
     // at 0x100570: bl 0x1000c0
     assertThat(bl.matches(0xebfffed2L)).isTrue();
     assertThat(bl.target().of(0x100570, 0xebfffed2L)).isEqualTo(0x1000c0);
@@ -98,8 +98,8 @@ class ArmTest {
 
   @Test
   void callsOfThumb() {
-    CallForm bl = ThumbCode.CALLS[0];
-    CallForm blx = ThumbCode.CALLS[1];
+    CallForm bl = Arm.Thumb.CALLS[0];
+    CallForm blx = Arm.Thumb.CALLS[1];
     // at 0x100396: bl 0x1000a0; at 0x10171a likewise
     assertThat(bl.target().of(0x100396, code("f7ff fe83"))).isEqualTo(0x1000a0);
     assertThat(bl.target().of(0x10171a, code("f7fe fcc1"))).isEqualTo(0x1000a0);

@@ -1,33 +1,47 @@
 package dev.retstack.fleet.isa;
 
+import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The ways out without a tail, against what the GNU assembler makes of their listings. */
 class LandingCodeTest {
   private static final long SLOT = 0x7ffe_0040L;
   private static final long MAILBOX = 0x7ffe_1000L;
 
-  @ParameterizedTest
-  @CsvSource({
-    "x86_64, ff 25 ba 0f 00 00",
-    "i386, ff 25 00 10 fe 7f",
-    "aarch64, 1e 7e 00 58 c0 03 5f d6",
-    "riscv64, 97 12 00 00 83 b0 02 fc 67 80 00 00",
-    "riscv32, 97 12 00 00 83 a0 02 fc 67 80 00 00",
-    "s390x, c4 e8 00 00 07 e0 07 fe",
-    "ppc64, 3d 80 7f fe e9 8c 10 00 7d 88 03 a6 4e 80 00 20",
-    "ppc64le, fe 7f 80 3d 00 10 8c e9 a6 03 88 7d 20 00 80 4e",
-    "ppc32, 3d 80 7f fe 81 8c 10 00 7d 88 03 a6 4e 80 00 20"
-  })
-  void isWhatAnAssemblerWrites(String isa, String code) {
-    LandingCode landing = Isas.find(isa).orElseThrow().landing();
+  private static final Map<String, String> WITHOUT_TAIL =
+      Map.ofEntries(
+          entry("x86_64", "ff 25 ba 0f 00 00"),
+          entry("i386", "ff 25 00 10 fe 7f"),
+          entry("aarch64", "1e 7e 00 58 c0 03 5f d6"),
+          entry("riscv64", "97 12 00 00 83 b0 02 fc 67 80 00 00"),
+          entry("riscv32", "97 12 00 00 83 a0 02 fc 67 80 00 00"),
+          entry("arm", "b8 ff 9f e5"),
+          entry("s390x", "c4 e8 00 00 07 e0 07 fe"),
+          entry("ppc64", "3d 80 7f fe e9 8c 10 00 7d 88 03 a6 4e 80 00 20"),
+          entry("ppc64le", "fe 7f 80 3d 00 10 8c e9 a6 03 88 7d 20 00 80 4e"),
+          entry("ppc32", "3d 80 7f fe 81 8c 10 00 7d 88 03 a6 4e 80 00 20"),
+          entry("m68k", "4e f0 01 f1 7f fe 10 00"));
 
-    assertThat(Listing.hex(landing.slot().code(SLOT, 0, MAILBOX))).isEqualTo(code);
-    assertThat(landing.tail().code(0, MAILBOX)).isEmpty();
-    assertThat(code.split(" ", -1)).hasSizeLessThanOrEqualTo(landing.stride());
+  static Stream<Isa> withoutTail() {
+    return Isas.all().stream()
+        .filter(isa -> isa.landing().tail().code(SLOT + 0x100, MAILBOX).length == 0);
+  }
+
+  @ParameterizedTest
+  @MethodSource("withoutTail")
+  void isWhatAnAssemblerWrites(Isa isa) {
+    String code = WITHOUT_TAIL.get(isa.name());
+
+    byte[] slot = isa.landing().slot().code(SLOT, 0, MAILBOX);
+
+    assertThat(Listing.hex(slot)).isEqualTo(code);
+    assertThat(slot).hasSizeLessThanOrEqualTo(isa.landing().stride());
   }
 
   @ParameterizedTest

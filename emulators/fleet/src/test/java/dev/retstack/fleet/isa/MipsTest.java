@@ -57,42 +57,43 @@ class MipsTest {
   void whatRegister12TellsIsTheOtherConvention() {
     // ...; sw ra,28(sp); move at,ra; addiu t4,sp,28; jal; addiu sp,sp,-8
     String told = "27bdffe0 afbf001c 03e00825 27ac001c 0c040050 27bdfff8";
-    assertThat(scan(Mips.ISA, "mcount", told)).isEmpty();
-    assertThat(scan(Mips.ISA, "mcount-ra", told).orElseThrow().savedAt()).isEqualTo(28 + 8);
+    assertThat(scan(Mips.MIPS, "mcount", told)).isEmpty();
+    assertThat(scan(Mips.MIPS, "mcount-ra", told).orElseThrow().savedAt()).isEqualTo(28 + 8);
     // a leaf: move t4,zero
     String leaf = "27bdfff8 03e00825 00006025 0c040050 27bdfff8";
-    assertThat(scan(Mips.ISA, "mcount", leaf)).isEmpty();
-    assertThat(scan(Mips.ISA, "mcount-ra", leaf).orElseThrow().where())
+    assertThat(scan(Mips.MIPS, "mcount", leaf)).isEmpty();
+    assertThat(scan(Mips.MIPS, "mcount-ra", leaf).orElseThrow().where())
         .isEqualTo(Where.IN_REGISTER);
     // n64 tells in the delay slot: daddiu t0,sp,56
     String inDelaySlot = "67bdffc0 ffbf0038 03e00825 0c040058 67ac0038";
-    assertThat(scan(Mips64.ISA, "mcount", inDelaySlot)).isEmpty();
-    assertThat(scan(Mips64.ISA, "mcount-ra", inDelaySlot).orElseThrow().savedAt()).isEqualTo(56);
+    assertThat(scan(Mips.MIPS64, "mcount", inDelaySlot)).isEmpty();
+    assertThat(scan(Mips.MIPS64, "mcount-ra", inDelaySlot).orElseThrow().savedAt()).isEqualTo(56);
     // without it
     String plain = "27bdffe0 afbf001c 03e00825 0c040050 27bdfff8";
-    assertThat(scan(Mips.ISA, "mcount-ra", plain)).isEmpty();
+    assertThat(scan(Mips.MIPS, "mcount-ra", plain)).isEmpty();
   }
 
   @Test
   void bothByteOrdersReadTheSame() {
     String prologue = "27bdffe0 afbf001c 03e00825 0c040050 27bdfff8";
-    assertThat(scan(Mipsel.ISA, "mcount", prologue)).isEqualTo(scan(Mips.ISA, "mcount", prologue));
+    assertThat(scan(Mips.MIPSEL, "mcount", prologue))
+        .isEqualTo(scan(Mips.MIPS, "mcount", prologue));
   }
 
   @Test
   void jalReachesItsQuarterOfAGigabyte() {
-    CallForm jal = Mips.ISA.convention("mcount").orElseThrow().callForms().getFirst();
-    assertThat(jal.target().of(0x9fff_fffcL, code(Mips.ISA, "0c040050 00000000").at(FUNCTION)))
+    CallForm jal = Mips.MIPS.convention("mcount").orElseThrow().callForms().getFirst();
+    assertThat(jal.target().of(0x9fff_fffcL, code(Mips.MIPS, "0c040050 00000000").at(FUNCTION)))
         .isEqualTo(0xa010_0140L);
-    assertThat(jal.matches(code(Mips.ISA, "08040050 00000000").at(FUNCTION))).isFalse();
+    assertThat(jal.matches(code(Mips.MIPS, "08040050 00000000").at(FUNCTION))).isFalse();
   }
 
   private static SiteFacts o32(String listing) {
-    return scan(Mips.ISA, "mcount", listing).orElseThrow();
+    return scan(Mips.MIPS, "mcount", listing).orElseThrow();
   }
 
   private static SiteFacts n64(String listing) {
-    return scan(Mips64.ISA, "mcount", listing).orElseThrow();
+    return scan(Mips.MIPS64, "mcount", listing).orElseThrow();
   }
 
   private static Optional<SiteFacts> scan(Isa isa, String convention, String listing) {

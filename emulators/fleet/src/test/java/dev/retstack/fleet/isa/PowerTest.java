@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** PowerPC as an assembler writes it, and what tells its three ways of calling _mcount apart. */
 final class PowerTest {
   private static final long AT = 0x10000;
-  private static final List<AbiCard> COUNTING = Ppc64.ISA.conventions().subList(0, 3);
+  private static final List<AbiCard> COUNTING = Power.PPC64.conventions().subList(0, 3);
 
   @ParameterizedTest
   @CsvSource({
@@ -48,7 +48,7 @@ final class PowerTest {
   void littleEndianSitesAreReadInTheirOwnOrder() {
     Listing code = Listing.at(AT, "a6 02 08 7c fd ce ff 4b");
 
-    assertThat(code.takenBy(Ppc64le.ISA.conventions().subList(0, 3), AT + 4, AT + 8))
+    assertThat(code.takenBy(Power.PPC64LE.conventions().subList(0, 3), AT + 4, AT + 8))
         .containsExactly("profile-kernel");
     assertThat(code.takenBy(COUNTING, AT + 4, AT + 8)).containsExactly("mcount");
   }
@@ -82,12 +82,12 @@ final class PowerTest {
 
   @Test
   void theSlotLiesAboveTheStackPointerOfTheExit() {
-    for (AbiCard card : Ppc64.ISA.conventions()) {
+    for (AbiCard card : Power.PPC64.conventions()) {
       assertThat(card.slotAboveStack(PpcConst.UC_PPC_REG_1)).as(card.name()).isEqualTo(16);
     }
-    assertThat(Ppc32.ISA.conventions().getFirst().slotAboveStack(PpcConst.UC_PPC_REG_1))
+    assertThat(Power.PPC32.conventions().getFirst().slotAboveStack(PpcConst.UC_PPC_REG_1))
         .isEqualTo(4);
-    assertThat(X86_64.ISA.conventions().getFirst().slotAboveStack(X86_64.ISA.registers().sp()))
+    assertThat(X86.X86_64.conventions().getFirst().slotAboveStack(X86.X86_64.registers().sp()))
         .isZero();
   }
 

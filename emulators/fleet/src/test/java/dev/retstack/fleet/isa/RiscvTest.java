@@ -80,9 +80,9 @@ class RiscvTest {
 
   @Test
   void sitesAreOfTheCardThatFits() {
-    AbiCard framed = Riscv64.ISA.convention("mcount").orElseThrow();
-    AbiCard frameless = Riscv64.ISA.convention("mcount-nofp").orElseThrow();
-    AbiCard clang = Riscv64.ISA.convention("clang-mcount").orElseThrow();
+    AbiCard framed = Riscv.RISCV64.convention("mcount").orElseThrow();
+    AbiCard frameless = Riscv.RISCV64.convention("mcount-nofp").orElseThrow();
+    AbiCard clang = Riscv.RISCV64.convention("clang-mcount").orElseThrow();
     assertThat(new Prologues(framed.prologue()).scan("1101 e822 ec06 1000 8506")).isPresent();
     assertThat(new Prologues(frameless.prologue()).scan("1101 e822 ec06 1000 8506")).isEmpty();
     assertThat(new Prologues(framed.prologue()).scan("1101 e822 ec06 8506")).isEmpty();
@@ -96,7 +96,7 @@ class RiscvTest {
 
   @Test
   void compressedCallsReachBothWays() {
-    CallForm call = Riscv.calls32()[2];
+    CallForm call = Riscv.CALLS_32[2];
     // c.jal encodings of gas: .+2046, .-2048, .+0x7b4, .-0x1e
     assertThat(target(call, 0x2ffd)).isEqualTo(0x10_0000 + 2046);
     assertThat(target(call, 0x3001)).isEqualTo(0x10_0000 - 2048);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 

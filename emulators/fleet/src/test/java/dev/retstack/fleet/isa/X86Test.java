@@ -140,7 +140,7 @@ class X86Test {
   @Test
   void aCallThroughTheGotIsRelativeToIt() {
     CallForm call =
-        I386.ISA.convention("mcount").orElseThrow().callForms().stream()
+        X86.I386.convention("mcount").orElseThrow().callForms().stream()
             .filter(CallForm::indirect)
             .findFirst()
             .orElseThrow();

@@ -6,9 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.control.Command;
 import dev.retstack.fleet.control.ControlChannel;
+import dev.retstack.fleet.control.ControlDesk;
 import dev.retstack.fleet.control.LocalControlChannel;
-import dev.retstack.fleet.control.Order;
 import dev.retstack.fleet.control.Selector;
+import dev.retstack.fleet.settings.Order;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
 import dev.retstack.schema.wire.ConfluentFrame;
@@ -26,7 +27,8 @@ class CommandPostTest {
   private final List<ControlResult> answers = new ArrayList<>();
   private final CoreStream core = CoreStream.first(SPEC, "mine");
   private final CommandPost post =
-      new CommandPost(List.of(core), "mine", new LocalControlChannel(answers::add));
+      new CommandPost(
+          List.of(core), new ControlDesk("mine", new LocalControlChannel(answers::add)));
 
   private static Command command(long number) {
     return new Command(
@@ -53,10 +55,10 @@ class CommandPostTest {
   @Test
   void aCommandArrivesAsItWasGiven() throws Exception {
     Instant sent = Instant.ofEpochMilli(1_700_000_000_123L);
-    ControlChannel.Entry entry = CommandFrame.read(CommandFrame.of(command(5), sent));
+    ControlChannel.Entry entry = Frame.command(command(5), sent).command();
     assertThat(entry.sent()).isEqualTo(sent);
     assertThat(Command.of(entry.control(), entry.number())).isEqualTo(command(5));
-    assertThatThrownBy(() -> CommandFrame.read(new Frame(Frame.Kind.COMMAND, new byte[] {1, 2, 3})))
+    assertThatThrownBy(() -> new Frame(Frame.Kind.COMMAND, new byte[] {1, 2, 3}).command())
         .isInstanceOf(StreamCorruptedException.class);
   }
 

@@ -7,6 +7,7 @@ import dev.retstack.fleet.Seeds;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.StreamCorruptedException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -16,33 +17,32 @@ import org.junit.jupiter.api.Test;
 class FrameTest {
   private static byte[] bytes(Frame... frames) throws IOException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    FrameWriter writer = new FrameWriter(out);
     for (Frame frame : frames) {
-      writer.write(frame);
+      frame.write(out);
     }
     return out.toByteArray();
   }
 
-  private static FrameReader reader(byte[] bytes) {
-    return new FrameReader(new ByteArrayInputStream(bytes));
+  private static InputStream reader(byte[] bytes) {
+    return new ByteArrayInputStream(bytes);
   }
 
   @Test
   void framesComeAsTheyWereSent() throws Exception {
-    FrameReader in =
+    InputStream in =
         reader(
             bytes(
                 Frame.ofCore(Frame.Kind.REFUSED, 7, "disk full, \u00e9"),
                 new Frame(Frame.Kind.STOP, new byte[0]),
                 Frame.ofCore(Frame.Kind.INPUT, 0, new byte[0])));
-    Frame refused = in.read();
+    Frame refused = Frame.read(in);
     assertThat(refused.kind()).isEqualTo(Frame.Kind.REFUSED);
     assertThat(refused.core(8)).isEqualTo(7);
     assertThat(refused.text()).isEqualTo("disk full, \u00e9");
     assertThatThrownBy(() -> refused.core(7)).isInstanceOf(StreamCorruptedException.class);
-    assertThat(in.read().body()).isEmpty();
-    assertThat(in.read().content()).isEmpty();
-    assertThat(in.read()).isNull();
+    assertThat(Frame.read(in).body()).isEmpty();
+    assertThat(Frame.read(in).content()).isEmpty();
+    assertThat(Frame.read(in)).isNull();
   }
 
   @Test
@@ -51,13 +51,13 @@ class FrameTest {
         bytes(
             Frame.ofCore(Frame.Kind.OUTPUT, 1, "hello".getBytes(StandardCharsets.UTF_8)),
             new Frame(Frame.Kind.STOP, new byte[0]));
-    int first = whole.length - FrameWriter.HEADER_BYTES;
+    int first = whole.length - Frame.HEADER_BYTES;
     for (int cut = 0; cut < whole.length; cut++) {
-      FrameReader in = reader(Arrays.copyOf(whole, cut));
+      InputStream in = reader(Arrays.copyOf(whole, cut));
       if (cut >= first) {
-        assertThat(in.read().kind()).isEqualTo(Frame.Kind.OUTPUT);
+        assertThat(Frame.read(in).kind()).isEqualTo(Frame.Kind.OUTPUT);
       }
-      assertThat(in.read()).as("cut at %d", cut).isNull();
+      assertThat(Frame.read(in)).as("cut at %d", cut).isNull();
     }
   }
 
@@ -69,7 +69,7 @@ class FrameTest {
       changed[bit / 8] ^= (byte) (1 << bit % 8);
       try {
         // a longer length looks like a cut
-        assertThat(reader(changed).read()).as("bit %d", bit).isNull();
+        assertThat(Frame.read(reader(changed))).as("bit %d", bit).isNull();
       } catch (StreamCorruptedException e) {
         assertThat(e).hasMessageContaining("frame of ");
       }
@@ -85,7 +85,7 @@ class FrameTest {
       byte[] noise = new byte[random.nextInt(200)];
       random.nextBytes(noise);
       try {
-        assertThat(reader(noise).read()).as("seed %d", seed).isNull();
+        assertThat(Frame.read(reader(noise))).as("seed %d", seed).isNull();
       } catch (StreamCorruptedException e) {
         assertThat(e).hasMessageContaining("frame ");
       }

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.isolate;
 
+import static dev.retstack.fleet.MemorySink.stream;
 import static dev.retstack.fleet.isolate.Isolation.program;
-import static dev.retstack.fleet.isolate.Isolation.stream;
 import static dev.retstack.fleet.isolate.Isolation.zoo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -9,8 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.FleetOptions;
+import dev.retstack.fleet.MemorySink;
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.isolate.Isolation.MemorySink;
 import dev.retstack.fleet.isolate.Isolation.Told;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Run;

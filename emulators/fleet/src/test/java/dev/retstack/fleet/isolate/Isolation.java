@@ -6,13 +6,7 @@ import dev.retstack.fleet.FleetProgress;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.zoo.Zoo;
-import dev.retstack.schema.Chunk;
-import dev.retstack.schema.CoreEnd;
-import dev.retstack.schema.Image;
-import dev.retstack.schema.codec.Chunks;
-import dev.retstack.schema.codec.RecordBatch;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,32 +14,13 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** What tests of isolated fleets need: a sink, a listener, signals, programs of the zoo. */
+/** What tests of isolated fleets need: a listener, signals, programs of the zoo. */
 final class Isolation {
   private Isolation() {}
 
-  /** Keeps what it is given, and may do something at a core's first chunk. */
-  static class MemorySink implements ChunkSink {
-    final Map<String, Image> images = new ConcurrentHashMap<>();
-    final Map<String, List<Chunk>> chunks = new ConcurrentHashMap<>();
-
-    @Override
-    public void image(Image image) {
-      assertThat(images.put(image.getBuildId(), image)).isNull();
-    }
-
-    @Override
-    public void chunk(Chunk chunk) throws IOException, InterruptedException {
-      chunks.computeIfAbsent(chunk.getCore(), _ -> new CopyOnWriteArrayList<>()).add(chunk);
-    }
-
-    @Override
-    public void close() {}
-  }
-
   static final class Told implements IsolateListener {
     final Map<String, Long> pids = new ConcurrentHashMap<>();
-    final List<ProcessDeath> deaths = new CopyOnWriteArrayList<>();
+    final List<IsolateListener.ProcessDeath> deaths = new CopyOnWriteArrayList<>();
     volatile FleetProgress progress;
 
     @Override
@@ -54,7 +29,7 @@ final class Isolation {
     }
 
     @Override
-    public void processDied(ProcessDeath death) {
+    public void processDied(IsolateListener.ProcessDeath death) {
       deaths.add(death);
     }
 
@@ -72,29 +47,6 @@ final class Isolation {
 
   static LoadedImage zoo(int number) {
     return Zoo.images().get(number);
-  }
-
-  /** Checks that chunks are a whole stream; returns its records. */
-  static RecordBatch stream(List<Chunk> chunks) throws Exception {
-    RecordBatch all = new RecordBatch(chunks.stream().mapToInt(Chunk::getRecordCount).sum());
-    for (int i = 0; i < chunks.size(); i++) {
-      Chunk chunk = chunks.get(i);
-      assertThat(chunk.getSequence()).isEqualTo(i);
-      assertThat(chunk.getRecordsBefore()).isEqualTo(all.size());
-      assertThat(chunk.getEnd() != CoreEnd.RUNNING).isEqualTo(i == chunks.size() - 1);
-      RecordBatch batch = Chunks.decode(chunk);
-      for (int r = 0; r < batch.size(); r++) {
-        all.add(
-            batch.kind[r],
-            batch.time[r],
-            batch.depth[r],
-            batch.selfPc[r],
-            batch.fromPc[r],
-            batch.retP[r],
-            batch.fp[r]);
-      }
-    }
-    return all;
   }
 
   static void signal(String name, long pid) {

@@ -1,16 +1,16 @@
 package dev.retstack.fleet.isolate;
 
+import static dev.retstack.fleet.MemorySink.stream;
 import static dev.retstack.fleet.isolate.Isolation.program;
 import static dev.retstack.fleet.isolate.Isolation.signal;
-import static dev.retstack.fleet.isolate.Isolation.stream;
 import static dev.retstack.fleet.isolate.Isolation.zoo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.FleetOptions;
+import dev.retstack.fleet.MemorySink;
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.isolate.Isolation.MemorySink;
 import dev.retstack.fleet.isolate.Isolation.Told;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
@@ -18,7 +18,7 @@ import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.CoreEnd;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -65,7 +65,7 @@ class ProcessDeathTest {
     FleetOptions options = FleetOptions.standard().withSliceInstructions(20_000);
     List<CoreResult> results = IsolatedFleet.run(cores, options, 3, sink, told);
 
-    ProcessDeath death = told.deaths.getFirst();
+    IsolateListener.ProcessDeath death = told.deaths.getFirst();
     assertThat(told.deaths).hasSize(1);
     assertThat(death.image()).isEqualTo(crashing.elf().name());
     assertThat(death.reason()).startsWith("signal 11 (SIGSEGV)");

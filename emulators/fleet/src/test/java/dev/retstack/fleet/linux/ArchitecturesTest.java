@@ -4,8 +4,9 @@ import static dev.retstack.fleet.linux.Guest.SCRATCH;
 import static dev.retstack.fleet.linux.Guest.STACK;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.core.GuestMemory;
+import dev.retstack.fleet.isa.Errno;
 import dev.retstack.fleet.isa.SyscallAbi.ErrorFlag;
+import dev.retstack.fleet.memory.GuestMemory;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;
 import java.util.List;

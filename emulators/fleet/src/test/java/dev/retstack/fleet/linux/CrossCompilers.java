@@ -1,6 +1,7 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.isa.SyscallAbi.Numbers;
+import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.loader.GuestCompiler;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -9,28 +10,29 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Assumptions;
 
-/** A C compiler for each table of system calls, by which the kernel's headers can be asked. */
+/**
+ * A C compiler for each table of system calls and each layout of {@code stat}, by which the
+ * kernel's headers can be asked.
+ */
 enum CrossCompilers {
-  X86_64(Numbers.X86_64, 8, "x86_64-linux-gnu-gcc"),
-  I386(Numbers.I386, 4, "x86_64-linux-gnu-gcc", "-m32", "-I/usr/include/x86_64-linux-gnu"),
-  AARCH64(Numbers.GENERIC, 8, "aarch64-linux-gnu-gcc"),
-  RISCV32(Numbers.GENERIC_32, 4, "riscv64-linux-gnu-gcc", "-march=rv32gc", "-mabi=ilp32d"),
-  ARM(Numbers.ARM, 4, "arm-linux-gnueabihf-gcc"),
-  PPC32(Numbers.POWERPC, 4, "powerpc-linux-gnu-gcc"),
-  PPC64(Numbers.POWERPC, 8, "powerpc64-linux-gnu-gcc"),
-  S390X(Numbers.S390X, 8, "s390x-linux-gnu-gcc"),
-  MIPS(Numbers.MIPS_O32, 4, "mips-linux-gnu-gcc"),
-  MIPS64(Numbers.MIPS_N64, 8, "mips64-linux-gnuabi64-gcc"),
-  M68K(Numbers.M68K, 4, "m68k-linux-gnu-gcc"),
-  SPARC(Numbers.SPARC, 4, "sparc64-linux-gnu-gcc", "-m32");
+  X86_64("x86_64", "x86_64-linux-gnu-gcc"),
+  I386("i386", "x86_64-linux-gnu-gcc", "-m32", "-I/usr/include/x86_64-linux-gnu"),
+  AARCH64("aarch64", "aarch64-linux-gnu-gcc"),
+  RISCV32("riscv32", "riscv64-linux-gnu-gcc", "-march=rv32gc", "-mabi=ilp32d"),
+  ARM("arm", "arm-linux-gnueabihf-gcc"),
+  PPC32("ppc32", "powerpc-linux-gnu-gcc"),
+  PPC64("ppc64", "powerpc64-linux-gnu-gcc"),
+  S390X("s390x", "s390x-linux-gnu-gcc"),
+  MIPS("mips", "mips-linux-gnu-gcc"),
+  MIPS64("mips64", "mips64-linux-gnuabi64-gcc"),
+  M68K("m68k", "m68k-linux-gnu-gcc"),
+  SPARC("sparc", "sparc64-linux-gnu-gcc", "-m32");
 
-  final Numbers numbers;
-  final int wordBytes;
+  final Isa isa;
   private final List<String> command;
 
-  CrossCompilers(Numbers numbers, int wordBytes, String... command) {
-    this.numbers = numbers;
-    this.wordBytes = wordBytes;
+  CrossCompilers(String isa, String... command) {
+    this.isa = Isas.find(isa).orElseThrow();
     this.command = List.of(command);
   }
 

@@ -6,6 +6,7 @@ import static dev.retstack.fleet.linux.Guest.SCRATCH_BYTES;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.isa.Errno;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

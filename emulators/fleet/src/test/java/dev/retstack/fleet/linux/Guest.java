@@ -1,14 +1,13 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.core.GuestMemory;
-import dev.retstack.fleet.core.MemoryListener;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.isa.Registers;
 import dev.retstack.fleet.isa.SyscallAbi;
-import dev.retstack.fleet.loader.ElfBuilder;
-import dev.retstack.fleet.loader.ElfFile;
-import dev.retstack.schema.linux.SystemCallNames;
+import dev.retstack.fleet.loader.elf.ElfBuilder;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.fleet.memory.MemoryListener;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -72,7 +71,8 @@ final class Guest implements AutoCloseable {
   /** Makes a system call; the result, which is a negated error number on failure. */
   long call(String name, long... arguments) {
     int number =
-        SystemCallNames.of(isa.syscalls().numbers().table())
+        isa.syscalls()
+            .names()
             .number(name)
             .orElseThrow(() -> new AssertionError(isa.name() + " has no " + name));
     return callNumber(number, arguments);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
-import dev.retstack.fleet.loader.ElfBuilder;
+import dev.retstack.fleet.loader.elf.ElfBuilder;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -95,7 +95,7 @@ final class InitialStackTest {
   @Test
   void headersInASegmentAreFound() throws Exception {
     byte[] file = ElfBuilder.elf64().load(0, 0x40000, 0x400, 0x400, 4).build();
-    assertThat(dev.retstack.fleet.loader.ElfFile.parse(file, "a").programHeadersAddress())
+    assertThat(dev.retstack.fleet.loader.elf.ElfFile.parse(file, "a").programHeadersAddress())
         .contains(0x40040L);
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dev.retstack.fleet.Seeds;
+import dev.retstack.fleet.isa.Errno;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.schema.linux.SystemCallNames;
 import java.time.Duration;
@@ -83,7 +84,7 @@ final class LinuxFuzzTest {
     try (Guest guest = new Guest(isa, "some input", o -> o.withMemory(64 << 10, 2 << 20))) {
       guest.process.start();
       guest.process.reserve(Guest.SCRATCH, 4096);
-      SystemCallNames names = SystemCallNames.of(guest.isa.syscalls().numbers().table());
+      SystemCallNames names = guest.isa.syscalls().names();
       List<Integer> served =
           guest.process.supported().stream().flatMap(name -> names.number(name).stream()).toList();
       for (int i = 0; i < CALLS && guest.process.end().isEmpty(); i++) {

@@ -3,7 +3,8 @@ package dev.retstack.fleet.linux;
 import static dev.retstack.fleet.linux.Guest.SCRATCH;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.core.GuestMemory;
+import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.memory.GuestMemory;
 import org.junit.jupiter.api.Test;
 
 final class MemoryCallsTest {

@@ -2,12 +2,16 @@ package dev.retstack.fleet.linux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.Isas;
+import dev.retstack.fleet.isa.StatLayout;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -25,7 +29,7 @@ final class StatLayoutTest {
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "RISCV32") // it has statx only
   void statIsThatOfTheHeaders(CrossCompilers compiler) throws Exception {
-    String structure = compiler.wordBytes == 8 ? "stat" : "stat64";
+    String structure = compiler.isa.wordBytes() == 8 ? "stat" : "stat64";
     StringBuilder source =
         new StringBuilder("#include <stddef.h>\n#include <asm/stat.h>\nvoid f(void) {\n");
     number(source, "size", "sizeof(struct %s)".formatted(structure));
@@ -41,7 +45,7 @@ final class StatLayoutTest {
       }
     }
 
-    StatLayout layout = StatLayout.of(compiler.numbers, compiler.wordBytes);
+    StatLayout layout = compiler.isa.syscalls().stat();
 
     assertThat(header).containsEntry("size", layout.bytes());
     agree(header, "st_ino", layout.inode());
@@ -50,6 +54,16 @@ final class StatLayoutTest {
     agree(header, "st_size", layout.size());
     agree(header, "st_blksize", layout.blockSize());
     agree(header, "st_blocks", layout.blocks());
+  }
+
+  /** No ISA goes unseen: each has a layout that some compiler is asked for. */
+  @Test
+  void everyLayoutIsCompared() {
+    for (Isa isa : Isas.all()) {
+      assertThat(CrossCompilers.values())
+          .as(isa.name())
+          .anyMatch(compiler -> compiler.isa.syscalls().stat().equals(isa.syscalls().stat()));
+    }
   }
 
   private static void number(StringBuilder source, String name, String value) {

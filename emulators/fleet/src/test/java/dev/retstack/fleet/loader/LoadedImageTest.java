@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.fleet.isa.Isas;
+import dev.retstack.fleet.loader.elf.ElfBuilder;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.ElfFormatException;
+import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.schema.Image;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -39,6 +43,7 @@ final class LoadedImageTest {
     assertThat(sites).containsKeys("w200_000", "w200_199", "do_load");
     assertThat(sites).doesNotContainKeys("main", "_start", "zoo_write", "zoo_longjmp");
     assertThat(image.conventions().getFirst().callSites()).isEqualTo(image.callSites());
+    assertThat(image.longjmps()).extracting(Symbol::name).containsExactly("zoo_longjmp");
   }
 
   @Test

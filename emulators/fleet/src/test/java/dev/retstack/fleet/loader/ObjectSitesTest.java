@@ -7,6 +7,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.fleet.loader.FoundSite.Knowledge;
 import dev.retstack.fleet.loader.FoundSite.State;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.zoo.Zoo;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -32,6 +34,16 @@ import org.junit.jupiter.params.provider.MethodSource;
  * it is linked into, for every variant of the zoo whose compiler is installed.
  */
 final class ObjectSitesTest {
+  // System V gABI, chapter 4
+  private static final int EI_CLASS = 4;
+  private static final int ELFCLASS64 = 2;
+  private static final int EI_DATA = 5;
+  private static final int ELFDATA2MSB = 2;
+  private static final int SHT_SYMTAB = 2;
+  private static final int SHT_RELA = 4;
+  private static final int SHT_REL = 9;
+  private static final long SHF_EXECINSTR = 4;
+
   private static final String FUNCTIONS =
       """
       int leaf(int x) { return x + 1; }
@@ -163,17 +175,14 @@ final class ObjectSitesTest {
 
   private static byte[] withoutRelocations(Path program) throws IOException {
     byte[] bytes = Files.readAllBytes(program);
-    boolean is64 = bytes[Elf.EI_CLASS] == Elf.ELFCLASS64;
+    boolean is64 = bytes[EI_CLASS] == ELFCLASS64;
     ByteBuffer file =
         ByteBuffer.wrap(bytes)
-            .order(
-                bytes[Elf.EI_DATA] == Elf.ELFDATA2MSB
-                    ? ByteOrder.BIG_ENDIAN
-                    : ByteOrder.LITTLE_ENDIAN);
+            .order(bytes[EI_DATA] == ELFDATA2MSB ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN);
     int at = is64 ? (int) file.getLong(40) : file.getInt(32);
     for (int i = file.getShort(is64 ? 60 : 48); i > 0; i--) {
       int type = file.getInt(at + 4);
-      if (type == Elf.SHT_REL || type == Elf.SHT_RELA) {
+      if (type == SHT_REL || type == SHT_RELA) {
         file.putInt(at + 4, 0);
       }
       at += is64 ? 64 : 40;
@@ -257,16 +266,16 @@ final class ObjectSitesTest {
     refused(Arrays.copyOf(object, object.length / 2), "e_shoff", "cut off or damaged");
     for (int i = 0; i < count; i++) {
       int header = sections + i * 64;
-      if (little(object).getInt(header + 4) == Elf.SHT_RELA) {
+      if (little(object).getInt(header + 4) == SHT_RELA) {
         refused(with(object, header + 44, 9_999), "sh_info of .rela", "below");
         refused(with(object, header + 56, 23), "sh_entsize of .rela", "allowed: 24");
         refused(with(object, header + 32, 1 << 30), "sh_offset of section " + i, "inside the file");
       }
-      if (little(object).getInt(header + 4) == Elf.SHT_SYMTAB) {
+      if (little(object).getInt(header + 4) == SHT_SYMTAB) {
         int symbols = (int) little(object).getLong(header + 24);
         refused(with(object, symbols + 24 + 4, 0x7777_0000), "st_shndx of symbol 1", "below");
       }
-      if ((little(object).getLong(header + 8) & Elf.SHF_EXECINSTR) != 0) {
+      if ((little(object).getLong(header + 8) & SHF_EXECINSTR) != 0) {
         refused(with(object, header + 48, 3), "sh_addralign of .text", "a power of two");
       }
     }

@@ -6,6 +6,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.fleet.loader.FoundSite.Knowledge;
 import dev.retstack.fleet.loader.FoundSite.State;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.fleet.zoo.Zoo;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -45,7 +47,7 @@ class SiteFinderTest {
         return entry;
       }
     }
-    throw new AssertionError("the manifest does not tell of " + image.elf().name());
+    throw new AssertionError("the manifest does not name " + image.elf().name());
   }
 
   /**

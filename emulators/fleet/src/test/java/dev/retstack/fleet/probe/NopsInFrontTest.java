@@ -2,17 +2,17 @@ package dev.retstack.fleet.probe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.control.FunctionPattern;
-import dev.retstack.fleet.control.SiteCatalog;
-import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.FoundSite;
 import dev.retstack.fleet.loader.GuestCompiler;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.SiteFinder;
-import dev.retstack.fleet.loader.Symbol;
+import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.fleet.settings.FunctionPattern;
+import dev.retstack.fleet.settings.SiteCatalog;
+import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.fleet.zoo.Run;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;

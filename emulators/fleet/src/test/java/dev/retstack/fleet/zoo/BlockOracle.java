@@ -3,7 +3,7 @@ package dev.retstack.fleet.zoo;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.Symbol;
+import dev.retstack.fleet.loader.elf.Symbol;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -71,7 +71,7 @@ final class BlockOracle {
    * @param tree its calls
    * @param run untraced
    */
-  record Told(CallTree tree, Run run) {}
+  record Told(TreeText tree, Run run) {}
 
   /**
    * Runs a program.
@@ -84,7 +84,7 @@ final class BlockOracle {
     while (!oracle.stack.isEmpty()) {
       oracle.died();
     }
-    return new Told(new CallTree(oracle.lines), run);
+    return new Told(new TreeText(oracle.lines), run);
   }
 
   private void watch(Core opened) {

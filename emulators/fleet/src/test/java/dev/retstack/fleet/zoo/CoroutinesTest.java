@@ -3,14 +3,14 @@ package dev.retstack.fleet.zoo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.Seeds;
-import dev.retstack.fleet.control.TaskPattern;
-import dev.retstack.fleet.control.TraceSettings;
-import dev.retstack.fleet.control.Tracer;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.GuestCompiler;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.fleet.settings.TaskPattern;
+import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.fleet.settings.Tracer;
+import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -163,9 +163,9 @@ class CoroutinesTest {
     String many = System.getProperty("retstack.abandoned", "8000");
     String seed = String.valueOf(Seeds.fresh() & 0x7fff_ffff);
     CoreOptions bare = Run.options();
-    Run untraced = Run.of(image, bare.withTraced(false), 1_000_000, core -> {}, many, seed);
+    Run untraced = Run.withoutRecords(image, bare.withTraced(false), many, seed);
     for (ProbeKind probe : List.of(ProbeKind.JAVA, ProbeKind.NATIVE)) {
-      Run run = Run.of(image, bare.withProbe(probe), 1_000_000, core -> {}, many, seed);
+      Run run = Run.withoutRecords(image, bare.withProbe(probe), many, seed);
       assertThat(run.ending()).as("%s, seed %s", probe, seed).isEqualTo(untraced.ending());
       assertThat(run.output()).as("%s, seed %s", probe, seed).isEqualTo(untraced.output());
       assertThat(run.abandoned()).as("%s, seed %s", probe, seed).isPositive();

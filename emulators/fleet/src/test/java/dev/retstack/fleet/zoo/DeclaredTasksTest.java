@@ -7,12 +7,12 @@ import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.core.TaskOptions;
 import dev.retstack.fleet.loader.GuestCompiler;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.Symbol;
-import dev.retstack.schema.codec.RecordBatch;
-import dev.retstack.schema.codec.TaskEvent;
+import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.fleet.probe.task.TaskOptions;
+import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.TaskEvent;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -131,7 +131,7 @@ class DeclaredTasksTest {
       }
     }
     Map<String, List<String>> trees = new TreeMap<>();
-    text.forEach((task, tree) -> trees.put(task, CallTree.parse(tree).lines()));
+    text.forEach((task, tree) -> trees.put(task, TreeText.parse(tree).lines()));
     return trees;
   }
 

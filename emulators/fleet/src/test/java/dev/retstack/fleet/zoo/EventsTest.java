@@ -2,15 +2,15 @@ package dev.retstack.fleet.zoo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.control.EventRequest;
-import dev.retstack.fleet.control.FunctionPattern;
-import dev.retstack.fleet.control.TraceSettings;
-import dev.retstack.fleet.control.Trigger;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.schema.codec.Mark;
-import dev.retstack.schema.codec.RecordBatch;
-import dev.retstack.schema.codec.ValuesDepth;
+import dev.retstack.fleet.settings.EventRequest;
+import dev.retstack.fleet.settings.FunctionPattern;
+import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.fleet.settings.Trigger;
+import dev.retstack.schema.record.Mark;
+import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.ValuesDepth;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;

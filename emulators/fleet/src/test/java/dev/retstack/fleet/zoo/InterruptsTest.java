@@ -6,7 +6,7 @@ import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;

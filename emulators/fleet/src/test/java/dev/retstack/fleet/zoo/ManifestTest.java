@@ -66,9 +66,9 @@ class ManifestTest {
   @Test
   void aManifestThatIsNone() throws Exception {
     manifest("images?");
-    assertRefused(folder + "/manifest.json is no manifest: ", "images");
+    assertRefused(folder + "/manifest.json is not a manifest: ", "images");
     manifest("{\"images\": [{\"file\": \"zoo-riscv64-mcount.elf\"}]}");
-    assertRefused("is no manifest: an image without \"isa\"");
+    assertRefused("is not a manifest: an image without \"isa\"");
   }
 
   @Test

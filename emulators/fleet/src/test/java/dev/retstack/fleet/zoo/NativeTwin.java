@@ -20,7 +20,7 @@ import java.util.TreeMap;
  * @param output what it printed
  */
 record NativeTwin(
-    CallTree tree, CallTree treeWithoutTails, Map<String, Long> counts, String output) {
+    TreeText tree, TreeText treeWithoutTails, Map<String, Long> counts, String output) {
 
   /**
    * Compiles and runs.
@@ -45,9 +45,9 @@ record NativeTwin(
       String[] parts = line.split(" ", -1);
       counts.put(parts[0], Long.valueOf(parts[1]));
     }
-    CallTree tree = CallTree.parse(run(twin, "tree"));
+    TreeText tree = TreeText.parse(run(twin, "tree"));
     return new NativeTwin(
-        tree, CallTree.parse(run(twin, "tree-O0")), counts, Files.readString(said(twin)));
+        tree, TreeText.parse(run(twin, "tree-O0")), counts, Files.readString(said(twin)));
   }
 
   private static Path said(Path twin) {

@@ -1,9 +1,9 @@
 package dev.retstack.fleet.zoo;
 
 import dev.retstack.fleet.core.ImageLayout;
-import dev.retstack.fleet.core.LandingPage;
+import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -44,12 +44,23 @@ final class Oracle {
     }
 
     boolean inside(Predicate<Call> what) {
-      return chain().stream().anyMatch(what);
+      Call at = this;
+      while (!what.test(at)) {
+        if (at.caller.isEmpty()) {
+          return false;
+        }
+        at = at.caller.get();
+      }
+      return true;
     }
 
     /** So many kept calls it was made in. */
     int depth() {
-      return (int) chain().stream().filter(c -> c.kept && c != this).count();
+      int depth = 0;
+      for (Optional<Call> c = caller; c.isPresent(); c = c.get().caller) {
+        depth += c.get().kept ? 1 : 0;
+      }
+      return depth;
     }
   }
 

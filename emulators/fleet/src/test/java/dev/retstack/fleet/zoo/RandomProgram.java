@@ -243,10 +243,8 @@ final class RandomProgram {
     if (random.nextBoolean()) {
       statements(1);
     }
-    add("#if LONGJMP");
     add("  int to = (int)(x >> %d) & 7;".formatted(random.nextInt(20)));
     add("  if (to < random_places) zoo_longjmp(&random_place[to], 1 + (int)(x & 15));");
-    add("#endif");
     statements(random.nextInt(2));
     add("  return x ^ %s;".formatted(room ? "room[1]" : constant()));
   }

@@ -64,7 +64,13 @@ class RandomProgramsTest {
 
   /** What was found once, on the ISA where it was. */
   @ParameterizedTest
-  @CsvSource({"tail_gave_way, aarch64-mcount-O1"})
+  @CsvSource({
+    "tail_gave_way, aarch64-mcount-O1",
+    "pushed_arguments, x86_64-fentry-O3-nofp",
+    "pushed_arguments, x86_64-patchable-Os-nofp",
+    "pushed_arguments, i386-fentry-O2-nofp",
+    "pushed_arguments, m68k-patchable-O2-nofp",
+  })
   void foundOnce(String program, String form) throws Exception {
     assumeTrue(GuestCompiler.installed("gcc"), "skipped: no gcc");
     String text;
@@ -139,7 +145,7 @@ class RandomProgramsTest {
     }
 
     private void check(LoadedImage image, NativeTwin twin, String level) {
-      CallTree expected = level.equals("O0") ? twin.treeWithoutTails() : twin.tree();
+      TreeText expected = level.equals("O0") ? twin.treeWithoutTails() : twin.tree();
       images++;
       calls += expected.lines().size();
       BlockOracle.Told told = BlockOracle.watch(image, twin.counts().keySet(), RandomProgram.NAME);
@@ -165,7 +171,7 @@ class RandomProgramsTest {
     }
   }
 
-  private static void same(String name, CallTree one, String otherName, CallTree other) {
+  private static void same(String name, TreeText one, String otherName, TreeText other) {
     int size = Math.min(one.lines().size(), other.lines().size());
     int at = 0;
     while (at < size && one.lines().get(at).equals(other.lines().get(at))) {
@@ -178,7 +184,7 @@ class RandomProgramsTest {
     }
   }
 
-  private static String around(CallTree tree, int at) {
+  private static String around(TreeText tree, int at) {
     return String.join(
         "\n", tree.lines().subList(Math.max(0, at - 12), Math.min(at + 6, tree.lines().size())));
   }
@@ -186,14 +192,10 @@ class RandomProgramsTest {
   /** What a form goes without, for reasons that are known. */
   private static List<String> defines(String form) {
     boolean noJumpByPointer = form.startsWith("ppc64") || form.startsWith("sparc");
-    // programs/limits: a dead frame that looks like the caller
-    boolean looksAlive =
-        form.endsWith("-nofp") && (form.startsWith("i386") || form.startsWith("m68k"));
     return List.of(
         "-w",
         "-DFLOATS=" + (form.startsWith("sparc") ? 0 : 1),
-        "-DTAIL_POINTER=" + (noJumpByPointer ? 0 : 1),
-        "-DLONGJMP=" + (looksAlive ? 0 : 1));
+        "-DTAIL_POINTER=" + (noJumpByPointer ? 0 : 1));
   }
 
   private static List<String> variants() throws IOException, InterruptedException {

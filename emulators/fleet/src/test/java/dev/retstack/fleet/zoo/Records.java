@@ -1,6 +1,6 @@
 package dev.retstack.fleet.zoo;
 
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 

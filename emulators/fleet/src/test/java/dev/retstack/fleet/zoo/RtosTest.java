@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.core.InterruptTimer;
+import dev.retstack.fleet.core.interrupt.InterruptTimer;
 import dev.retstack.fleet.loader.GuestCompiler;
 import dev.retstack.fleet.loader.LoadedImage;
 import java.io.IOException;
@@ -86,9 +86,9 @@ class RtosTest {
       delimiter = '|',
       textBlock =
           """
-          wrong_no_frame   | the handler of interrupt 0 gave 0x[0-9a-f]+, which is no frame that \
-          waits; those are 0x[0-9a-f]+
-          wrong_again      | the handler of interrupt 0 gave 0x[0-9a-f]+, which is no frame .*
+          wrong_no_frame   | the handler of interrupt 0 gave 0x[0-9a-f]+, which is not a waiting \
+          frame; those are 0x[0-9a-f]+
+          wrong_again      | the handler of interrupt 0 gave 0x[0-9a-f]+, which is not a waiting frame.*
           wrong_overwritten | the handler of interrupt 0 gave the frame at 0x[0-9a-f]+, which was \
           overwritten: word 3 \\(sp\\) is 0x0, it was 0x[0-9a-f]+: has another stack run over\\?
           wrong_trap       | interrupt_trap\\(0\\) in the handler of interrupt 0: .*
@@ -116,7 +116,7 @@ class RtosTest {
     CoreOptions options = options().withTimers(List.of(new InterruptTimer(5, "rtos_isr")));
     assertThatThrownBy(() -> Run.of(image, options, 1, _ -> {}, "rtos"))
         .hasMessageContaining("the handler of timer 5:rtos_isr")
-        .hasMessageContaining("'rtos_isr', which is no function of it");
+        .hasMessageContaining("'rtos_isr', which is not a function of it");
   }
 
   @Test

@@ -2,13 +2,13 @@ package dev.retstack.fleet.zoo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.control.FunctionPattern;
-import dev.retstack.fleet.control.TraceSettings;
-import dev.retstack.fleet.control.Tracer;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.core.InterruptTimer;
+import dev.retstack.fleet.core.interrupt.InterruptTimer;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.settings.FunctionPattern;
+import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.fleet.settings.Tracer;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,7 +94,7 @@ class RtosTreesTest {
 
   private static Map<String, List<String>> byRoot(TaskTrees trees) {
     Map<String, List<String>> by = new TreeMap<>();
-    for (CallTree tree : trees.tasks().values()) {
+    for (TreeText tree : trees.tasks().values()) {
       String root = "";
       for (String line : tree.lines()) {
         root = line.startsWith(" ") ? root : line;

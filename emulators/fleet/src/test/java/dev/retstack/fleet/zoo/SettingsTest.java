@@ -2,15 +2,15 @@ package dev.retstack.fleet.zoo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.control.FunctionPattern;
-import dev.retstack.fleet.control.PatternSubject;
-import dev.retstack.fleet.control.TraceSettings;
-import dev.retstack.fleet.control.Tracer;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.fleet.settings.FunctionPattern;
+import dev.retstack.fleet.settings.PatternSubject;
+import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.fleet.settings.Tracer;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -8,7 +8,7 @@ import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.GuestCompiler;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.schema.CoreEnd;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;

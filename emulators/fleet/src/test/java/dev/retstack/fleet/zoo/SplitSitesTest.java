@@ -4,12 +4,12 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Timeout.ThreadMode.SEPARATE_THREAD;
 
-import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.GuestCompiler;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.schema.record.RecordBatch;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -2,14 +2,14 @@ package dev.retstack.fleet.zoo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.control.FunctionPattern;
-import dev.retstack.fleet.control.TraceSettings;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.PatchSite;
+import dev.retstack.fleet.settings.FunctionPattern;
+import dev.retstack.fleet.settings.TraceSettings;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.IntStream;

@@ -1,8 +1,8 @@
 package dev.retstack.fleet.zoo;
 
 import dev.retstack.fleet.core.ImageLayout;
-import dev.retstack.fleet.core.LandingPage;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.fleet.landing.LandingPage;
+import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,7 +18,7 @@ import java.util.Map;
  * @param tasks by id, or by name where they were read from a file
  * @param interrupts each a tree of its own, in the order of their ends
  */
-record TaskTrees(Map<String, CallTree> tasks, List<CallTree> interrupts) {
+record TaskTrees(Map<String, TreeText> tasks, List<TreeText> interrupts) {
   private static final String TASK = "task ";
 
   /** Reads {@code rtos.trees}. */
@@ -32,8 +32,8 @@ record TaskTrees(Map<String, CallTree> tasks, List<CallTree> interrupts) {
         now.add(line.substring(2));
       }
     }
-    Map<String, CallTree> trees = new LinkedHashMap<>();
-    lines.forEach((name, tree) -> trees.put(name, CallTree.parse(tree)));
+    Map<String, TreeText> trees = new LinkedHashMap<>();
+    lines.forEach((name, tree) -> trees.put(name, TreeText.parse(tree)));
     return new TaskTrees(trees, List.of());
   }
 
@@ -56,18 +56,18 @@ record TaskTrees(Map<String, CallTree> tasks, List<CallTree> interrupts) {
         default -> task.contexts.getLast().add(i);
       }
     }
-    Map<String, CallTree> trees = new LinkedHashMap<>();
+    Map<String, TreeText> trees = new LinkedHashMap<>();
     tasks.forEach(
         (id, t) -> trees.put(Long.toUnsignedString(id, 16), tree(run, t.contexts.getFirst())));
     return new TaskTrees(trees, ended.stream().map(calls -> tree(run, calls)).toList());
   }
 
-  private static CallTree tree(Run run, List<Integer> calls) {
+  private static TreeText tree(Run run, List<Integer> calls) {
     RecordBatch part = new RecordBatch(Math.max(1, calls.size()));
     calls.forEach(i -> part.addAll(run.records(), i, i + 1));
     long start = ImageLayout.landingPage(run.image().elf());
     long end = LandingPage.endOf(start, run.image().isa());
-    return CallTree.of(part, run.image().elf(), at -> at >= start && at < end);
+    return TreeText.of(part, run.image().elf(), at -> at >= start && at < end);
   }
 
   private static final class Task {

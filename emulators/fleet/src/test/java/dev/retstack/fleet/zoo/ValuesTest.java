@@ -2,14 +2,14 @@ package dev.retstack.fleet.zoo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.control.TraceSettings;
-import dev.retstack.fleet.control.ValueRequest;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.schema.codec.RecordBatch;
-import dev.retstack.schema.codec.ValuesDepth;
+import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.fleet.settings.ValueRequest;
+import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.ValuesDepth;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;

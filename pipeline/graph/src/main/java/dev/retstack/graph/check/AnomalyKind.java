@@ -8,87 +8,86 @@ public enum AnomalyKind {
       "the core ended because guest or emulator failed; the stack is what was open then",
       "a wild pointer, a smashed stack, abort, or memory of the board that was not declared",
       "look at the place and its callers; memory of a board: --ram BASE:SIZE; a smashed stack has "
-          + "an anomaly of its own"),
+          + "a separate anomaly"),
   FRAME_POINTER_MISMATCH(
       Stat.FRAME_POINTER_MISMATCHES,
       Severity.ERROR,
-      "where the convention makes fp meaningful: fp at exit differs from fp at entry",
+      "fp at exit differs from fp at entry, if the convention gives fp a meaning",
       "the function did not restore its caller's frame pointer: assembler code that forgets it, a "
           + "wrong clobber list, or an overflow that hit the saved one",
       "look at the function's epilogue, and at its inline assembler"),
   RETURN_ADDRESS_MISMATCH(
       Stat.RETURN_ADDRESS_MISMATCHES,
       Severity.ERROR,
-      "another return address was restored than saved; or, where the stack pointer foretells the "
-          + "slot exactly, another slot",
-      "the function left the stack pointer elsewhere than it found it, or returns more than once",
-      "compare what the function pushes and pops, and what it takes off at its return"),
+      "the restored return address differs from the saved one; or the slot differs, if the stack "
+          + "pointer predicts it exactly",
+      "the function left the stack pointer at another place, or returns more than once",
+      "compare what the function pushes and pops, and what it removes at its return"),
   TAIL_CALL(
       Stat.TAIL_CALLS,
       Severity.INFO,
       "an entry whose return address is a return_to_handler slot",
-      "the compiler made a jump of the last call",
-      "nothing; where the caller must stay visible: -fno-optimize-sibling-calls"),
+      "the compiler made the last call a jump",
+      "nothing; to keep the caller visible: -fno-optimize-sibling-calls"),
   UNWOUND(
       Stat.UNWOUND_CALLS,
       Severity.WARNING,
-      "a record shows that n open calls are gone without their exits; one row per such record",
+      "a record shows that n open calls ended without their exits; one row per such record",
       "longjmp, an exception, or code that switches stacks",
-      "nothing where the program does so; declare its tasks where it switches stacks"),
+      "nothing if the program does this on purpose; if it switches stacks, declare its tasks"),
   MISSED_EXIT(
       Stat.MISSED_EXITS,
       Severity.ERROR,
-      "the same, where all that are gone are functions that Image.copiedReturns lists: gcc copied "
-          + "their return address to realign the stack, the tracer hijacked the copy; one row per "
-          + "call",
+      "as UNWOUND, if all these calls are of functions in Image.copiedReturns: gcc copied their "
+          + "return address to realign the stack, and the tracer hijacked the copy; one row per call",
       "gcc realigns the stack with a copy of the return address, and -pg counts in its frame",
-      "compile it with -mfentry, or -maccumulate-outgoing-args where that helps"),
+      "compile it with -mfentry, or with -maccumulate-outgoing-args if that helps"),
   STACK_SMASHED(
       Stat.STACK_SMASHES,
       Severity.ERROR,
-      "a record says that the function returned, but not to the handler: its slot held another "
-          + "address than the one hijacked or noted at entry, and there the core went",
-      "a buffer overflow in the function, or in one that it gave the address of a local to",
-      "compile the function and those it calls with -fstack-protector-strong or "
-          + "-fsanitize=address, and look at what they write to its locals"),
+      "the function returned, but not to the handler: its slot held an address that is neither the "
+          + "hijacked one nor the one noted at entry, and the core went there",
+      "a buffer overflow in the function, or in one that received the address of a local",
+      "compile the function and its callees with -fstack-protector-strong or -fsanitize=address, "
+          + "and check what they write to its locals"),
   STACK_SWITCH(
       Stat.STACK_SWITCHES,
       Severity.INFO,
-      "the core goes on with another task",
+      "the core continues with another task",
       "a scheduler, or a coroutine",
       "nothing"),
   MISPLACED_EXIT(
       Stat.MISPLACED_EXITS,
       Severity.ERROR,
-      "exit at a depth where no call is open and none was lost, or of another function than is "
-          + "open there",
-      "the program returned twice by one frame, or several stacks are taken for one",
-      "declare the program's tasks; else look at what was recorded before it"),
+      "an exit at a depth where no call is open and none was lost, or of another function than "
+          + "the open one",
+      "the program returned twice from one frame, or several stacks are taken for one",
+      "declare the program's tasks; else look at the records before it"),
   OVERRUN(
       Stat.OVERRUNS,
       Severity.WARNING,
-      "a record says that ret_stack was full when a function was called, which names it; or the "
-          + "chunk says so of calls without a record",
+      "ret_stack was full when a function was called: a record names it, or the chunk counts calls "
+          + "without a record",
       "recursion deeper than ret_stack",
-      "give more --ret-stack, or trace less: --max-depth, --graph-function"),
+      "raise --ret-stack, or trace less: --max-depth, --graph-filter"),
   LOST(
       Stat.LOST_RECORDS,
       Severity.ERROR,
-      "the core says that it dropped records here",
-      "a flight recorder, which keeps the last records only",
-      "record without --last, or keep more"),
+      "the core reports that it dropped records here",
+      "a flight recorder, which keeps only the last records",
+      "record without --flight-recorder, or keep more records"),
   SEQUENCE_GAP(
       Stat.GAP_RECORDS,
       Severity.ERROR,
       "chunks, or records of them, are missing",
       "the topic's retention, a trace that was cut, or chunks that were refused",
-      "look at dead-letters; keep the events topic for longer"),
+      "look at dead-letters; keep the events topic longer"),
   TRUNCATED(
       Stat.TRUNCATED_CALLS,
       Severity.WARNING,
       "calls that were open at a loss",
       "records were lost: see LOST and SEQUENCE_GAP",
-      "as there; duration bounds are in the tree");
+      "see there; bounds of the duration are in the tree");
 
   private final Stat stat;
   private final Severity severity;

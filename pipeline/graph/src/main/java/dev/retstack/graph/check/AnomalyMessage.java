@@ -23,7 +23,7 @@ public final class AnomalyMessage {
       case FAULTED ->
           "core faulted: %s; %s"
               .formatted(
-                  endDetail.isEmpty() ? "nobody said why" : endDetail,
+                  endDetail.isEmpty() ? "no reason was given" : endDetail,
                   a.selfPc() == 0
                       ? "no call is open"
                       : "in func " + symbols.symbolPlusOffset(a.selfPc()));
@@ -60,7 +60,7 @@ public final class AnomalyMessage {
                       hex(a.target()),
                       insteadOf(a, symbols))
               + "it realigns its stack, -pg saw a copy of its return address, and it returned by "
-              + "the original: compile it with -mfentry, or -maccumulate-outgoing-args where that "
+              + "the original: compile it with -mfentry, or with -maccumulate-outgoing-args if that "
               + "helps (no alloca, no variable-length array)";
       case STACK_SMASHED ->
           "return address overwritten: expected %s, received %s; from func %s through the slot at %s"

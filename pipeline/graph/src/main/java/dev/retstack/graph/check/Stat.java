@@ -7,7 +7,7 @@ import static dev.retstack.graph.check.Source.ANALYSIS;
 import static dev.retstack.graph.check.Source.CAPTURE;
 import static dev.retstack.graph.check.Source.WIRE;
 
-/** The named counts of losses and defects. Counts are exact, also where rows are not kept. */
+/** The named counts of losses and defects. Counts are exact, even if rows are not kept. */
 public enum Stat {
   LOST_RECORDS(ERROR, CAPTURE, true, "records dropped at the core before they were drained"),
   OVERRUNS(WARNING, CAPTURE, true, "calls that ran untraced because ret_stack was full"),
@@ -17,19 +17,22 @@ public enum Stat {
       INFO,
       CAPTURE,
       false,
-      "unwound calls, of coroutines left for good, of which a return would not be seen"),
+      "unwound calls of abandoned coroutines, whose return would not be seen"),
   TIME_BACKWARDS(WARNING, CAPTURE, true, "records older than the one before; counted as equal"),
   FAULTED_CORES(ERROR, CAPTURE, true, "cores that ended because guest or emulator failed"),
   WAITING_CORES(WARNING, CAPTURE, true, "cores that wait for an interrupt that never comes"),
-  STACK_SMASHES(ERROR, CAPTURE, true, "returns to an address that had overwritten the right one"),
+  STACK_SMASHES(ERROR, CAPTURE, true, "returns to an address that had overwritten the true one"),
 
   GAP_RECORDS(ERROR, WIRE, true, "records in chunks that never came"),
   GAP_CHUNKS(ERROR, WIRE, false, "chunks that never came"),
   STALE_CHUNKS(INFO, WIRE, false, "chunks that came again, and were ignored"),
   LATE_CHUNKS(
-      WARNING, WIRE, false, "chunks that came after they were given up as lost, and were ignored"),
+      WARNING, WIRE, false, "chunks that came after they had counted as lost, and were ignored"),
   CONTRADICTORY_CHUNKS(
-      ERROR, WIRE, false, "chunks refused: other image or unit than their core, or after its end"),
+      ERROR,
+      WIRE,
+      false,
+      "chunks refused: another image or unit than their core, or after its end"),
   CORRUPT_CHUNKS(ERROR, WIRE, false, "chunks refused as corrupt"),
   CUT_TRACES(WARNING, WIRE, false, "recorded traces that end in the middle"),
   COUNT_DISAGREES(ERROR, WIRE, true, "chunks that claim fewer records before them than came"),
@@ -39,19 +42,22 @@ public enum Stat {
       ERROR,
       WIRE,
       false,
-      "chunks refused from the one on that made reconstruction of its core fail"),
+      "chunks refused because one of them made reconstruction of their core fail"),
   BAD_RECORDS(ERROR, WIRE, true, "records of an unknown kind or an impossible depth, ignored"),
 
-  FRAME_POINTER_MISMATCHES(ERROR, ANALYSIS, true, "exits with another frame pointer than entered"),
+  FRAME_POINTER_MISMATCHES(ERROR, ANALYSIS, true, "exits with another frame pointer than at entry"),
   RETURN_ADDRESS_MISMATCHES(
-      ERROR, ANALYSIS, true, "exits with another return address or slot than entered"),
+      ERROR, ANALYSIS, true, "exits with another return address or slot than at entry"),
   MISPLACED_EXITS(ERROR, ANALYSIS, true, "exits without a matching entry"),
   STACK_JUMPS(WARNING, ANALYSIS, true, "entries deeper than the known stack without a loss"),
   TAIL_CALLS(INFO, ANALYSIS, true, "calls that ended by jumping to another function"),
   UNWOUND_CALLS(WARNING, ANALYSIS, true, "calls that ended without returning (longjmp, exception)"),
   MISSED_EXITS(
-      ERROR, ANALYSIS, true, "calls that returned unseen, by another slot than the hijacked copy"),
-  STACK_SWITCHES(INFO, ANALYSIS, true, "times that the core went over to another task"),
+      ERROR,
+      ANALYSIS,
+      true,
+      "calls that returned unseen, through another slot than the hijacked copy"),
+  STACK_SWITCHES(INFO, ANALYSIS, true, "times that the core switched to another task"),
   TASKS_NOT_KEPT(
       WARNING, ANALYSIS, true, "records of tasks and interrupts beyond the limit, left out"),
   FRAMES_NOT_KEPT(
@@ -59,14 +65,14 @@ public enum Stat {
   ENDED_CALLS(INFO, ANALYSIS, true, "calls still open when their core ended"),
   TRUNCATED_CALLS(WARNING, ANALYSIS, true, "calls cut off by a loss, their end unknown"),
   RECOVERED_CALLS(
-      INFO, ANALYSIS, true, "calls open at a loss that provably went on, their end known"),
+      INFO, ANALYSIS, true, "calls open at a loss that provably continued, with a known end"),
   OPEN_CALLS(INFO, ANALYSIS, true, "calls still open at the end of the data"),
   UNKNOWN_EXITS(INFO, ANALYSIS, true, "exits of calls whose entry was lost"),
   STATE_FULL(
       WARNING,
       ANALYSIS,
       false,
-      "times that something new of a core was left out since --state-mib had no room for it"),
+      "times that something new of a core was left out because --state-mib had no room for it"),
   FUNCTIONS_NOT_KEPT(WARNING, ANALYSIS, true, "calls of functions beyond the limit of the table"),
   EDGES_NOT_KEPT(WARNING, ANALYSIS, true, "calls over edges beyond the limit of the table"),
   ANOMALIES_NOT_KEPT(INFO, ANALYSIS, false, "anomalies counted but not kept as rows"),

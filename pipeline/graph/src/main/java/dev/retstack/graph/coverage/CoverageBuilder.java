@@ -1,11 +1,11 @@
 package dev.retstack.graph.coverage;
 
-import dev.retstack.graph.aggregate.CallProfile;
-import dev.retstack.graph.aggregate.CallTotals;
-import dev.retstack.graph.aggregate.CoreGraph;
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.aggregate.ImageInfo;
+import dev.retstack.graph.calls.CoreSummary;
+import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.symbol.SymbolTable;
+import dev.retstack.graph.totals.CallProfile;
+import dev.retstack.graph.totals.CallTotals;
 import it.unimi.dsi.fastutil.longs.Long2LongRBTreeMap;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Functions entered of those with a call site, per image, over all cores of some states. A function
- * that was entered counts also where its image does not tell of its site.
+ * Functions entered of those with a call site, per image, over all cores of some states. An entered
+ * function counts even if its image does not name its site.
  */
 public final class CoverageBuilder {
   private static final Comparator<ImageCoverage> ORDER =
@@ -36,7 +36,7 @@ public final class CoverageBuilder {
     state.images().values().forEach(this::add);
     state.profiles(
         (key, profile) -> add(images.get(key.imageId()).symbols(), key.imageId(), profile));
-    for (CoreGraph core : state.cores()) {
+    for (CoreSummary core : state.summaries()) {
       cores.merge(core.image().id(), 1, Integer::sum);
     }
     return this;

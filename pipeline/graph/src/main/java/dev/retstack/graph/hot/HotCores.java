@@ -1,10 +1,10 @@
 package dev.retstack.graph.hot;
 
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.ImageInfo;
-import dev.retstack.graph.reconstruct.ChunkMeta;
+import dev.retstack.graph.input.ChunkMeta;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.symbol.SymbolTable;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -14,8 +14,9 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * Hot addresses of many cores, straight from their records: a pass of its own, so that nobody pays
- * for it who does not ask. Chunks of a core come in order; one that comes again is ignored.
+ * Hot addresses of many cores, straight from their records. It is a separate pass, so it costs
+ * nothing unless it is asked for. Chunks of a core come in order; a chunk that comes again is
+ * ignored.
  */
 public final class HotCores {
   private static final int MAX_CORES = 100_000;

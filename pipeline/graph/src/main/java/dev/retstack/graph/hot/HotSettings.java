@@ -3,7 +3,7 @@ package dev.retstack.graph.hot;
 import java.util.List;
 
 /**
- * What a table of hot addresses is like; the names in brackets are those of the seed.
+ * Settings of a table of hot addresses; the names in brackets are those of the seed.
  *
  * @param entries addresses that the table holds (PROF_CNT)
  * @param width addresses counted as one: a power of two (PROF_ERR)

@@ -6,10 +6,10 @@ import org.apache.datasketches.frequencies.ErrorType;
 import org.apache.datasketches.frequencies.FrequentLongsSketch;
 
 /**
- * The most-called addresses in fixed memory, however many there are: the frequent-items sketch of
- * Apache DataSketches (Misra and Gries, as Anderson and others 2017 have it). Every true number of
- * calls lies between {@link HotCount#atLeast} and {@link HotCount#atMost}, which are at most {@link
- * #error} apart; an address that is not told was called at most that often.
+ * The most-called addresses in fixed memory: the frequent-items sketch of Apache DataSketches
+ * (Misra and Gries, in the form of Anderson and others 2017). Every true number of calls lies
+ * between {@link HotCount#atLeast} and {@link HotCount#atMost}, which are at most {@link #error}
+ * apart. An address that is not reported was called at most that often.
  */
 public final class SketchedCounts implements HotCounter {
   /** Size of a sketch unless told otherwise: errors below 0.4 % of all calls in 18 KiB. */

@@ -1,12 +1,12 @@
 package dev.retstack.graph.report;
 
-import dev.retstack.graph.aggregate.CoreGraph;
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.ImageInfo;
+import dev.retstack.graph.calls.CoreGraph;
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.AnomalyMessage;
 import dev.retstack.graph.check.Severity;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.symbol.SymbolTable;
 import java.util.List;
 

@@ -1,12 +1,12 @@
 package dev.retstack.graph.report;
 
-import dev.retstack.graph.aggregate.AnomalyLog;
-import dev.retstack.graph.aggregate.CoreGraph;
-import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.calls.CoreGraph;
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.AnomalyKind;
+import dev.retstack.graph.check.AnomalyLog;
 import dev.retstack.graph.check.Severity;
-import dev.retstack.graph.reconstruct.Saturating;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.symbol.SymbolTable;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -88,13 +88,11 @@ public record AnomalySum(
   }
 
   /** What was found in these cores: gravest first, then what there is most of. */
-  static List<AnomalySum> of(List<CoreGraph> cores, Query query) {
+  static List<AnomalySum> of(Iterable<CoreGraph> cores, Query query) {
     Adder sums = new Adder(query);
     List<AnomalySum> each = new ArrayList<>();
     for (CoreGraph core : cores) {
-      if (query.core().isEmpty() || query.core().equals(core.key().core())) {
-        sums.add(core, each);
-      }
+      sums.add(core, each);
     }
     List<AnomalySum> all = new ArrayList<>();
     sums.sums.values().forEach(sum -> all.add(sum.done()));
@@ -243,7 +241,7 @@ public record AnomalySum(
               ? "not shown one by one unless severity info is asked for"
               : where.isOthers()
                   ? "in functions or places beyond the first: only counted"
-                  : "without a row of their own: only counted";
+                  : "without a separate row: only counted";
       return new AnomalyRow(
           where.kind(),
           where.kind().severity(),

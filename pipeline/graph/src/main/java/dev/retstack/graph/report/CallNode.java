@@ -1,17 +1,17 @@
 package dev.retstack.graph.report;
 
-import dev.retstack.graph.aggregate.RecordedValues;
-import dev.retstack.graph.aggregate.TreeKind;
-import dev.retstack.graph.reconstruct.Ending;
-import dev.retstack.graph.reconstruct.Loss;
+import dev.retstack.graph.losses.Loss;
+import dev.retstack.graph.tree.Ending;
+import dev.retstack.graph.tree.RecordedValues;
+import dev.retstack.graph.tree.TreeKind;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * A call with the calls below it, or something else that happened between them ({@link #kind}).
- * Nesting can be as deep as ret_stack: walk it with a stack.
+ * A call with the calls below it, or another row between them ({@link #kind}). Nesting can be as
+ * deep as ret_stack: walk it with a stack.
  */
 public final class CallNode {
   private final TreeKind kind;
@@ -131,7 +131,7 @@ public final class CallNode {
     return deadBy;
   }
 
-  /** How long it took, as totals count it: see {@link dev.retstack.graph.aggregate.TimeRules}. */
+  /** How long it took, as totals count it: see {@link dev.retstack.graph.totals.TimeRules}. */
   public long took() {
     return exit - enter - leftOut;
   }

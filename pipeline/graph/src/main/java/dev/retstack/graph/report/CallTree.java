@@ -1,15 +1,24 @@
 package dev.retstack.graph.report;
 
-import dev.retstack.graph.aggregate.CallTreeLog;
-import dev.retstack.graph.aggregate.CoreGraph;
+import dev.retstack.graph.calls.CoreGraph;
 import dev.retstack.graph.check.Stat;
-import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.report.CallNode.Recorded;
+import dev.retstack.graph.tree.CallTreeLog;
+import dev.retstack.graph.tree.Ending;
+import dev.retstack.graph.tree.RecordedValues;
+import dev.retstack.graph.tree.TreeKind;
+import dev.retstack.schema.record.Mark;
+import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -67,7 +76,7 @@ public record CallTree(
     CallTreeLog log = core.tree();
     Map<Task, List<CallNode>> roots = new LinkedHashMap<>();
     CallNode[] nodes = new CallNode[log.size()];
-    CallNodes names = new CallNodes(core);
+    Nodes names = new Nodes(core);
     for (int i = 0; i < nodes.length; i++) {
       nodes[i] = names.node(i);
       if (log.parent(i) < 0) {
@@ -100,5 +109,108 @@ public record CallTree(
                   last ? core.stats().get(Stat.TREE_CALLS_NOT_KEPT) : 0));
         });
     return trees;
+  }
+
+  /** Makes the nodes of a call tree of its rows: finds names, and says what the values mean. */
+  private static final class Nodes {
+    private final CallTreeLog log;
+    private final ImageInfo image;
+    private final long now;
+    private final Int2ObjectMap<CoreGraph.OpenRow> open;
+
+    Nodes(CoreGraph core) {
+      this.log = core.tree();
+      this.image = core.image();
+      this.now = core.progress().time();
+      this.open = core.openRows();
+    }
+
+    CallNode node(int row) {
+      Ending ending = log.ending(row);
+      long exit = log.exit(row);
+      long notRun = log.notRun(row);
+      long leftOut = log.leftOut(row);
+      if (ending == Ending.OPEN) {
+        CoreGraph.OpenRow call = open.getOrDefault(row, CoreGraph.OpenRow.UNKNOWN);
+        boolean doubtful = call.lostSince() >= 0;
+        ending = doubtful ? Ending.TRUNCATED : ending;
+        exit = doubtful ? call.lostSince() : now;
+        notRun = doubtful ? 0 : call.notRun();
+        leftOut = doubtful ? 0 : call.leftOut();
+      }
+      return new CallNode(
+          log.kind(row),
+          name(row),
+          log.selfPc(row),
+          log.enter(row),
+          exit,
+          ending,
+          log.deadBy(row),
+          notRun,
+          leftOut,
+          recorded(row));
+    }
+
+    private String name(int row) {
+      return switch (log.kind(row)) {
+        case CALL, FUNCTION -> image.symbols().name(log.selfPc(row));
+        case SYSTEM_CALL -> SystemCallRows.name(image.systemCalls(), log.selfPc(row));
+        case MARK -> Mark.text(at(log.arguments(row).values(), 0));
+        case LOSS -> log.loss(row).kind().name();
+        case INTERRUPT -> "interrupt " + log.selfPc(row);
+        case SWITCH -> image.taskName(log.selfPc(row), (int) at(log.arguments(row).values(), 1));
+      };
+    }
+
+    private Recorded recorded(int row) {
+      RecordedValues arguments = log.arguments(row);
+      RecordedValues results = log.results(row);
+      TreeKind kind = log.kind(row);
+      if (kind == TreeKind.MARK) {
+        LongList all = arguments.values();
+        return new Recorded(
+            RecordedValues.NONE,
+            RecordedValues.NONE,
+            image.wordBytes(),
+            log.selfPc(row) == 0 ? "" : image.symbols().name(log.selfPc(row)),
+            at(all, 1),
+            names(all.subList(Math.min(2, all.size()), all.size())),
+            Optional.empty());
+      }
+      if (kind == TreeKind.LOSS) {
+        return new Recorded(
+            RecordedValues.NONE,
+            RecordedValues.NONE,
+            image.wordBytes(),
+            "",
+            0,
+            List.of(),
+            Optional.of(log.loss(row)));
+      }
+      if (kind == TreeKind.FUNCTION) {
+        String caller = image.symbols().name(at(results.values(), 0));
+        return new Recorded(
+            arguments,
+            RecordedValues.NONE,
+            image.wordBytes(),
+            caller,
+            0,
+            List.of(),
+            Optional.empty());
+      }
+      if (arguments.isEmpty() && results.isEmpty()) {
+        return Recorded.NOTHING;
+      }
+      return new Recorded(
+          arguments, results, image.wordBytes(), "", 0, List.of(), Optional.empty());
+    }
+
+    private static long at(LongList values, int index) {
+      return index < values.size() ? values.getLong(index) : 0;
+    }
+
+    private List<String> names(LongList stack) {
+      return stack.longStream().mapToObj(image.symbols()::name).toList();
+    }
   }
 }

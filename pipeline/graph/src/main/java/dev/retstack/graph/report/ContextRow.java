@@ -1,7 +1,7 @@
 package dev.retstack.graph.report;
 
-import dev.retstack.graph.aggregate.ContextKey;
-import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.totals.ContextKey;
 import java.util.List;
 
 /**

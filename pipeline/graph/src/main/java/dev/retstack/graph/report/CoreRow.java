@@ -1,14 +1,14 @@
 package dev.retstack.graph.report;
 
-import dev.retstack.graph.aggregate.CoreGraph;
-import dev.retstack.graph.reconstruct.CoreEnd;
-import dev.retstack.graph.reconstruct.CoreReconstructor;
-import dev.retstack.graph.reconstruct.Ending;
-import dev.retstack.graph.reconstruct.Loss;
+import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.calls.CoreReconstructor;
+import dev.retstack.graph.input.CoreEnd;
+import dev.retstack.graph.losses.Loss;
+import dev.retstack.graph.tree.Ending;
 import java.util.List;
 
 /**
- * Where a core stands.
+ * The position of a core.
  *
  * @param records records received, of any kind
  * @param lost records known to be missing

@@ -1,7 +1,7 @@
 package dev.retstack.graph.report;
 
-import dev.retstack.graph.aggregate.CoreGraph;
-import dev.retstack.graph.aggregate.InterruptTotals;
+import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.totals.InterruptTotals;
 import java.util.Arrays;
 import java.util.List;
 

@@ -1,6 +1,6 @@
 package dev.retstack.graph.report;
 
-import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.input.ClockUnit;
 import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 public final class MixedUnitsException extends IllegalStateException {
   private static final long serialVersionUID = 1;
 
-  MixedUnitsException(Set<ClockUnit> units) {
+  public MixedUnitsException(Set<ClockUnit> units) {
     super(
         "cores count in different units (%s): choose the unit of the report"
             .formatted(

@@ -1,7 +1,7 @@
 package dev.retstack.graph.report;
 
-import dev.retstack.graph.reconstruct.ClockUnit;
-import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.tree.Ending;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

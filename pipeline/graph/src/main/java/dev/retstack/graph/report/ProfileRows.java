@@ -1,16 +1,16 @@
 package dev.retstack.graph.report;
 
-import dev.retstack.graph.aggregate.CallProfile;
-import dev.retstack.graph.aggregate.CallTotals;
-import dev.retstack.graph.aggregate.ImageInfo;
+import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.totals.CallProfile;
+import dev.retstack.graph.totals.CallTotals;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 
 /** Rows of the functions and edges of profiles, in the order of reports. */
-final class ProfileRows {
-  static final Comparator<FunctionRow> FUNCTION_ORDER =
+public final class ProfileRows {
+  public static final Comparator<FunctionRow> FUNCTION_ORDER =
       Comparator.comparingLong(FunctionRow::total)
           .reversed()
           .thenComparing(FunctionRow::name)

@@ -1,14 +1,15 @@
 package dev.retstack.graph.report;
 
-import dev.retstack.graph.aggregate.CallProfile;
-import dev.retstack.graph.aggregate.CoreGraph;
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.aggregate.ImageInfo;
-import dev.retstack.graph.aggregate.StatCounts;
-import dev.retstack.graph.aggregate.TimeRules;
+import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.calls.CoreSummary;
 import dev.retstack.graph.check.Stat;
-import dev.retstack.graph.reconstruct.ClockUnit;
-import dev.retstack.graph.reconstruct.Saturating;
+import dev.retstack.graph.check.StatCounts;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.limits.Saturating;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.graph.totals.CallProfile;
+import dev.retstack.graph.totals.TimeRules;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -18,16 +19,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Stream;
+import java.util.function.Predicate;
 
 /**
  * Makes one report of one or several states, such as those of all partitions. A core lives in one
- * state only. The states are read, not changed, and must not change before {@link #build}; they
+ * state only. The states are read, not changed, and must not change before {@link #build}. They
  * have one set of rules of time.
  */
 public final class ReportBuilder {
   private final List<GraphState> states = new ArrayList<>();
   private TaskChoice choice = TaskChoice.ALL;
+
+  /** Of one state. */
+  public static ReportBuilder of(GraphState state) {
+    return new ReportBuilder().add(state);
+  }
 
   /** Takes this state into the report. */
   public ReportBuilder add(GraphState state) {
@@ -44,8 +50,8 @@ public final class ReportBuilder {
   /** Units in which the cores count. */
   public Set<ClockUnit> units() {
     Set<ClockUnit> units = EnumSet.noneOf(ClockUnit.class);
-    for (CoreGraph core : cores()) {
-      units.add(core.unit());
+    for (GraphState state : states) {
+      state.summaries().forEach(core -> units.add(core.unit()));
     }
     return units;
   }
@@ -75,17 +81,15 @@ public final class ReportBuilder {
     for (GraphState state : states) {
       stats.add(state.stats());
     }
-    for (CoreGraph core : cores()) {
-      if (core.unit() == unit) {
-        coreRows.add(CoreRow.of(core));
-        systemCalls.add(core);
-        text.core(core);
-        text.contexts(coreRows.get(coreRows.size() - 1));
-        records += core.progress().records();
-        lost = Saturating.sum(lost, core.progress().lost());
-        untraced = Saturating.sum(untraced, core.stats().untraced());
-        StateTotals.addStats(core, stats);
-      }
+    for (CoreGraph core : cores(known -> known.unit() == unit)) {
+      coreRows.add(CoreRow.of(core));
+      systemCalls.add(core);
+      text.core(core);
+      text.contexts(coreRows.get(coreRows.size() - 1));
+      records += core.progress().records();
+      lost = Saturating.sum(lost, core.progress().lost());
+      untraced = Saturating.sum(untraced, core.stats().untraced());
+      addStats(core.summary(), stats);
     }
     ProfileRows rows = new ProfileRows();
     Map<String, ImageInfo> images = images();
@@ -111,32 +115,44 @@ public final class ReportBuilder {
 
   /** Call trees of all tasks of all cores, by core. */
   public List<CallTree> trees() {
-    return cores().stream().flatMap(core -> CallTree.of(core).stream()).toList();
+    List<CallTree> trees = new ArrayList<>();
+    cores(_ -> true).forEach(core -> trees.addAll(CallTree.of(core)));
+    return Collections.unmodifiableList(trees);
   }
 
   /** Anomalies of all cores, by core, in the order in which they were found. */
   public List<AnomalyRow> anomalies() {
-    return cores().stream().flatMap(ReportBuilder::anomalies).toList();
-  }
-
-  private static Stream<AnomalyRow> anomalies(CoreGraph core) {
-    return core.anomalies().rows().stream().map(row -> AnomalyRow.of(core, row));
+    List<AnomalyRow> rows = new ArrayList<>();
+    for (CoreGraph core : cores(_ -> true)) {
+      core.anomalies().rows().forEach(row -> rows.add(AnomalyRow.of(core, row)));
+    }
+    return Collections.unmodifiableList(rows);
   }
 
   /** What was found wrong in all cores, all of it, as it was asked for. */
   public List<AnomalySum> anomalies(AnomalySum.Query query) {
-    return AnomalySum.of(cores(), query);
+    return AnomalySum.of(
+        cores(core -> query.core().isEmpty() || query.core().equals(core.key().core())), query);
   }
 
   private TimeRules rules() {
     return states.isEmpty() ? TimeRules.DEFAULT : states.getFirst().rules();
   }
 
-  private List<CoreGraph> cores() {
-    return states.stream()
-        .flatMap(state -> state.cores().stream())
-        .sorted(Comparator.comparing(CoreGraph::key))
-        .toList();
+  private record Place(CoreSummary core, GraphState state) {
+    CoreGraph read() {
+      return state.core(core.key()).orElseThrow();
+    }
+  }
+
+  /** These cores by their keys, each of which is read when it is its turn. */
+  private Iterable<CoreGraph> cores(Predicate<CoreSummary> wanted) {
+    List<Place> places = new ArrayList<>();
+    for (GraphState state : states) {
+      state.summaries().stream().filter(wanted).forEach(core -> places.add(new Place(core, state)));
+    }
+    places.sort(Comparator.comparing(place -> place.core().key()));
+    return () -> places.stream().map(Place::read).iterator();
   }
 
   private Map<String, ImageInfo> images() {
@@ -154,7 +170,7 @@ public final class ReportBuilder {
               into(merged, key.imageId()).merge(profile);
             }
           });
-      for (CoreGraph core : state.cores()) {
+      for (CoreGraph core : state.isByTask() ? state.cores() : List.<CoreGraph>of()) {
         core.profiles()
             .forEach(
                 (context, profile) -> {
@@ -173,12 +189,15 @@ public final class ReportBuilder {
 
   private List<ContextRow> byTask(ClockUnit unit) {
     List<ContextRow> rows = new ArrayList<>();
-    for (CoreGraph core : cores()) {
+    if (states.stream().noneMatch(GraphState::isByTask)) {
+      return List.of();
+    }
+    for (CoreGraph core : cores(known -> known.unit() == unit)) {
       core.profiles()
           .forEach(
               (context, profile) -> {
                 String name = context.name(core.image());
-                if (core.unit() == unit && choice.has(context, name)) {
+                if (choice.has(context, name)) {
                   ProfileRows of = new ProfileRows().add(core.image(), profile);
                   rows.add(new ContextRow(context, name, unit, of.functions(), of.edges()));
                 }
@@ -187,8 +206,15 @@ public final class ReportBuilder {
     return List.copyOf(rows);
   }
 
+  /** Adds the stats of a core. */
+  public static void addStats(CoreSummary core, StatCounts stats) {
+    stats.add(core.stats());
+    stats.add(Stat.OPEN_CALLS, core.open());
+    stats.add(Stat.TRUNCATED_CALLS, core.truncated() - core.stats().get(Stat.TRUNCATED_CALLS));
+  }
+
   /** Those that are not zero. */
-  static List<StatRow> rows(StatCounts counts) {
+  public static List<StatRow> rows(StatCounts counts) {
     List<StatRow> rows = new ArrayList<>();
     for (Stat stat : Stat.values()) {
       if (counts.get(stat) > 0) {

@@ -1,15 +1,15 @@
 package dev.retstack.graph.report;
 
-import dev.retstack.graph.aggregate.CallProfile;
-import dev.retstack.graph.aggregate.CallTotals;
-import dev.retstack.graph.aggregate.CoreEvents;
-import dev.retstack.graph.aggregate.CoreGraph;
-import dev.retstack.graph.aggregate.ImageInfo;
-import dev.retstack.graph.aggregate.StatCounts;
+import dev.retstack.graph.calls.CoreEvents;
+import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.calls.CoreReconstructor;
 import dev.retstack.graph.check.Stat;
-import dev.retstack.graph.reconstruct.ClockUnit;
-import dev.retstack.graph.reconstruct.CoreReconstructor;
-import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.check.StatCounts;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.totals.CallProfile;
+import dev.retstack.graph.totals.CallTotals;
+import dev.retstack.graph.tree.Ending;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

@@ -1,8 +1,8 @@
 package dev.retstack.graph.report;
 
-import dev.retstack.graph.aggregate.CoreGraph;
-import dev.retstack.graph.aggregate.SystemCallTotals;
-import dev.retstack.graph.aggregate.SystemCallTotals.Totals;
+import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.totals.SystemCallTotals;
+import dev.retstack.graph.totals.SystemCallTotals.Totals;
 import dev.retstack.schema.linux.SystemCallNames;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Adds up the system calls of cores by ISA, since each has numbers of its own. */
+/** Adds up the system calls of cores by ISA, because each ISA has its own numbers. */
 final class SystemCallRows {
   private static final Comparator<SystemCallRow> ORDER =
       Comparator.comparingLong(SystemCallRow::calls)

@@ -1,11 +1,11 @@
 package dev.retstack.graph.report;
 
-import dev.retstack.graph.aggregate.ContextKey;
 import dev.retstack.graph.symbol.SymbolTable;
+import dev.retstack.graph.totals.ContextKey;
 import java.util.OptionalLong;
 
 /**
- * Which tasks of the cores are meant.
+ * Which tasks of the cores are selected.
  *
  * @param text an id, unsigned, in decimal or in hex behind 0x; or a name, as reports show it; empty
  *     for all

@@ -1,16 +1,16 @@
 package dev.retstack.graph.report;
 
-import dev.retstack.graph.aggregate.CoreGraph;
-import dev.retstack.graph.reconstruct.CoreTask;
-import dev.retstack.graph.reconstruct.Ending;
-import dev.retstack.graph.reconstruct.Loss;
-import dev.retstack.graph.reconstruct.Saturating;
+import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.calls.TracedTask;
+import dev.retstack.graph.limits.Saturating;
+import dev.retstack.graph.losses.Loss;
+import dev.retstack.graph.tree.Ending;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A task of a core. Calls in interrupts are not its own. Where records of the core are missing, the
- * task may have run in that time: what is told is what is certain.
+ * A task of a core. Calls in interrupts are not included. If records of the core are missing, the
+ * task may have run in that time: only what is certain is shown.
  *
  * @param id as TASK records say it, unsigned
  * @param instance which of the tasks of that id, from 1
@@ -64,7 +64,7 @@ public record TaskRow(
   /** The tasks of a core in the order in which they appeared; none where it has one alone. */
   static List<TaskRow> of(CoreGraph core) {
     List<TaskRow> rows = new ArrayList<>();
-    for (CoreTask t : core.progress().tasks()) {
+    for (TracedTask t : core.progress().tasks()) {
       rows.add(
           new TaskRow(
               t.id(),

@@ -9,8 +9,8 @@ import java.util.zip.Checksum;
 
 /**
  * Reads from an array what {@link ByteOutput} wrote: what {@link java.io.DataInputStream} reads,
- * big-endian, without the streams between. Behind the end is an {@link EOFException}. Not safe for
- * use by several threads at once.
+ * big-endian, without the streams between. A read behind the end is an {@link EOFException}. Not
+ * safe for use by several threads at once.
  */
 public final class ByteInput implements DataInput {
   private static final VarHandle SHORTS = view(short[].class);

@@ -14,10 +14,10 @@ import java.util.zip.Checksum;
 
 /**
  * Bytes written one after the other: what {@link java.io.DataOutputStream} writes, big-endian,
- * without the streams between. They go into one array that grows, or into pieces: a large array
- * costs more than its copies, since G1 puts one of half a region or more into regions of its own
- * and begins to mark a heap that is half full with each of them. Not safe for use by several
- * threads at once.
+ * without the streams between. They go into one array that grows, or into pieces. A large array
+ * costs more than its copies: G1 allocates arrays of half a region or more as humongous objects,
+ * and starts marking a half-full heap with each of them. Not safe for use by several threads at
+ * once.
  */
 public final class ByteOutput implements DataOutput {
   private static final VarHandle SHORTS = view(short[].class);

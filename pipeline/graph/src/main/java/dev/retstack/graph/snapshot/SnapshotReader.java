@@ -10,7 +10,7 @@ import java.util.OptionalInt;
 import java.util.zip.CRC32C;
 import java.util.zip.CheckedInputStream;
 
-/** Reads what {@link SnapshotWriter} framed; whatever is not that is an {@link IOException}. */
+/** Reads what {@link SnapshotWriter} framed; anything else is an {@link IOException}. */
 public final class SnapshotReader {
   private final CRC32C crc = new CRC32C();
   private final DataInput raw;

@@ -12,15 +12,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.retstack.graph.Stream;
-import dev.retstack.graph.reconstruct.ChunkMeta;
-import dev.retstack.graph.reconstruct.ClockUnit;
-import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.input.ChunkMeta;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.StatRow;
 import dev.retstack.graph.report.TaskChoice;
-import dev.retstack.schema.codec.EndDetail;
+import dev.retstack.schema.record.EndDetail;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -52,7 +53,7 @@ class AnomalyTest {
     assertThat(row.stack()).containsExactly("a+0x4", "main");
     assertThat(row.time()).isEqualTo(20);
     assertThat(stats(s)).containsExactly("FRAME_POINTER_MISMATCHES 1");
-    assertThat(s.state().report().functions()).allMatch(f -> f.finished() == 1);
+    assertThat(ReportBuilder.of(s.state()).build().functions()).allMatch(f -> f.finished() == 1);
   }
 
   @Test
@@ -195,7 +196,7 @@ class AnomalyTest {
   @Test
   void misplacedExitOfAnotherFunction() {
     Stream s = inA().exit(15, 1, C, returnTo(MAIN)).exit(30, 0, MAIN, 0x900).end(30);
-    assertThat(s.state().anomalies().stream().map(AnomalyRow::message))
+    assertThat(ReportBuilder.of(s.state()).anomalies().stream().map(AnomalyRow::message))
         .containsExactly(
             "exit without a matching entry: expected func a+0x4, received func c;"
                 + " from func c return to main+0x1c (0x101c)",
@@ -207,14 +208,16 @@ class AnomalyTest {
   @Test
   void lostAndTruncated() {
     Stream s = inA().lost(20, 7).exit(30, 1, A, returnTo(MAIN)).exit(40, 0, MAIN, 0x900).end(40);
-    assertThat(s.state().anomalies().stream().map(AnomalyRow::message))
+    assertThat(ReportBuilder.of(s.state()).anomalies().stream().map(AnomalyRow::message))
         .containsExactly(
             "7 records dropped at the core before they were drained",
             "2 open calls cut off by a loss: when they ended is unknown");
-    assertThat(s.state().anomalies().get(1).stack()).containsExactly("a+0x4", "main");
+    assertThat(ReportBuilder.of(s.state()).anomalies().get(1).stack())
+        .containsExactly("a+0x4", "main");
     assertThat(stats(s)).containsExactly("LOST_RECORDS 7", "TRUNCATED_CALLS 2", "UNKNOWN_EXITS 2");
-    assertThat(s.state().report().completeness()).isEqualTo(100.0 * 4 / 11);
-    assertThat(s.state().report().functions()).allMatch(f -> f.calls() == 1 && f.total() == 0);
+    assertThat(ReportBuilder.of(s.state()).build().completeness()).isEqualTo(100.0 * 4 / 11);
+    assertThat(ReportBuilder.of(s.state()).build().functions())
+        .allMatch(f -> f.calls() == 1 && f.total() == 0);
   }
 
   @Test
@@ -223,13 +226,13 @@ class AnomalyTest {
     s.enter(20, 2, B, returnTo(A)).skip();
     s.exit(30, 2, B, returnTo(A)).exit(40, 1, A, returnTo(MAIN)).skip();
     s.exit(50, 0, MAIN, 0x900).end(50);
-    assertThat(s.state().anomalies().stream().map(AnomalyRow::message))
+    assertThat(ReportBuilder.of(s.state()).anomalies().stream().map(AnomalyRow::message))
         .containsExactly(
             "sequence gap: expected chunk 1, received chunk 3: 3 records missing",
             "2 open calls cut off by a loss: when they ended is unknown");
     assertThat(stats(s))
         .containsExactly("GAP_RECORDS 3", "GAP_CHUNKS 2", "TRUNCATED_CALLS 2", "UNKNOWN_EXITS 1");
-    assertThat(s.state().report().lost()).isEqualTo(3);
+    assertThat(ReportBuilder.of(s.state()).build().lost()).isEqualTo(3);
   }
 
   @Test
@@ -241,7 +244,7 @@ class AnomalyTest {
             0, 0, 0, 12, 3, 0, m.lastTime(), ClockUnit.INSTRUCTIONS, CoreEnd.RUNNING, ""));
     assertThat(only(s).message()).isEqualTo("ret_stack was full: 12 calls ran untraced");
     assertThat(stats(s)).containsExactly("OVERRUNS 12", "UNHIJACKABLE 3", "OPEN_CALLS 2");
-    Report report = s.state().report();
+    Report report = ReportBuilder.of(s.state()).build();
     assertThat(report.lost()).isZero();
     assertThat(report.untraced()).isEqualTo(15);
     assertThat(report.completeness()).isEqualTo(100.0 * 2 / (2 + 2 * 15));
@@ -253,7 +256,7 @@ class AnomalyTest {
     Stream s = inA();
     ChunkMeta m = s.meta();
     s.send(new ChunkMeta(0, 0, 0, 0, 0, 7, 0, m.lastTime(), m.unit(), CoreEnd.RUNNING, "", 0, 0));
-    assertThat(s.state().anomalies()).isEmpty();
+    assertThat(ReportBuilder.of(s.state()).anomalies()).isEmpty();
     assertThat(stats(s)).containsExactly("ABANDONED_CALLS 7", "OPEN_CALLS 2");
   }
 
@@ -278,14 +281,14 @@ class AnomalyTest {
             m.unit(),
             CoreEnd.RUNNING,
             ""));
-    List<AnomalyRow> rows = s.state().anomalies();
+    List<AnomalyRow> rows = ReportBuilder.of(s.state()).anomalies();
     assertThat(rows).hasSize(22).allMatch(row -> row.kind() == AnomalyKind.OVERRUN);
     assertThat(rows.getFirst().message()).isEqualTo("ret_stack was full: func b ran untraced");
     assertThat(rows.getFirst().stack()).containsExactly("a+0x4", "main");
     assertThat(rows.get(20).function()).isEqualTo("c");
     assertThat(rows.get(21).message()).isEqualTo("ret_stack was full: 2 calls ran untraced");
     assertThat(stats(s)).contains("OVERRUNS 33");
-    assertThat(s.state().report().functions())
+    assertThat(ReportBuilder.of(s.state()).build().functions())
         .filteredOn(f -> f.name().equals("b"))
         .allMatch(f -> f.calls() == 30);
   }
@@ -311,7 +314,8 @@ class AnomalyTest {
     assertThat(row.stack()).containsExactly("b", "a+0x4", "main");
     assertThat(row.time()).isEqualTo(15);
     assertThat(stats(s)).containsExactly("STACK_SMASHES 1");
-    assertThat(s.state().report().functions()).allMatch(f -> f.finished() == f.calls());
+    assertThat(ReportBuilder.of(s.state()).build().functions())
+        .allMatch(f -> f.finished() == f.calls());
   }
 
   @Test
@@ -319,10 +323,11 @@ class AnomalyTest {
     Stream s =
         inA().lost(12, 1).smashed(15, 2, B, 0x40, returnTo(A)).exit(20, 1, A, returnTo(MAIN));
     s.exit(30, 0, MAIN, 0x900).end(30);
-    assertThat(s.state().anomalies())
+    assertThat(ReportBuilder.of(s.state()).anomalies())
         .extracting(AnomalyRow::kind)
         .containsExactly(AnomalyKind.LOST, AnomalyKind.TRUNCATED, AnomalyKind.STACK_SMASHED);
-    assertThat(s.state().anomalies().getLast().message()).contains("received 0x40; from func b");
+    assertThat(ReportBuilder.of(s.state()).anomalies().getLast().message())
+        .contains("received 0x40; from func b");
   }
 
   @Test
@@ -332,8 +337,8 @@ class AnomalyTest {
       s.exit(i, 9, C + i, 0x900);
     }
     s.exit(400, 0, MAIN, 0x900, slot(0), 1).end(400);
-    assertThat(s.state().anomalies()).hasSize(101);
-    assertThat(s.state().anomalies().getLast().kind())
+    assertThat(ReportBuilder.of(s.state()).anomalies()).hasSize(101);
+    assertThat(ReportBuilder.of(s.state()).anomalies().getLast().kind())
         .isEqualTo(AnomalyKind.FRAME_POINTER_MISMATCH);
     assertThat(stats(s))
         .containsExactly(
@@ -347,7 +352,7 @@ class AnomalyTest {
       s.exit(i, 9, C, 0x900);
     }
     s.exit(300, 9, B, 0x900).exit(400, 0, MAIN, 0x900).end(400);
-    List<AnomalyRow> rows = s.state().anomalies();
+    List<AnomalyRow> rows = ReportBuilder.of(s.state()).anomalies();
     assertThat(rows).hasSize(21);
     assertThat(rows.get(20).function()).isEqualTo("b");
     assertThat(stats(s)).containsExactly("MISPLACED_EXITS 301", "ANOMALIES_NOT_KEPT 280");
@@ -372,7 +377,7 @@ class AnomalyTest {
   void aFaultOutsideOfAllCallsAndWithoutWordsIsOneToo() {
     Stream s = new Stream();
     s.send(s.meta().ending(CoreEnd.FAULTED, "", 5));
-    assertThat(only(s).message()).isEqualTo("core faulted: nobody said why; no call is open");
+    assertThat(only(s).message()).isEqualTo("core faulted: no reason was given; no call is open");
     assertThat(only(s).stack()).isEmpty();
   }
 
@@ -404,7 +409,7 @@ class AnomalyTest {
     for (AnomalySum.Query query : List.of(AnomalySum.Query.ALL, AnomalySum.Query.DEFAULT, EACH)) {
       assertThat(count(s, kind, query)).as("%s", query).isEqualTo(planted * of);
     }
-    List<AnomalySum> all = s.state().anomalies(AnomalySum.Query.ALL);
+    List<AnomalySum> all = ReportBuilder.of(s.state()).anomalies(AnomalySum.Query.ALL);
     assertThat(all)
         .filteredOn(sum -> sum.kind() == kind && !sum.sample().function().isEmpty())
         .allMatch(sum -> sum.times() > sum.kept() && sum.kept() > 0 && sum.cores() == 1);
@@ -453,11 +458,11 @@ class AnomalyTest {
       plant(s, AnomalyKind.TAIL_CALL, 10L * (i + 1), i < 30 ? B : C);
     }
     s.exit(500, 0, MAIN, 0x900).end(500);
-    List<AnomalySum> folded = s.state().anomalies(AnomalySum.Query.DEFAULT);
+    List<AnomalySum> folded = ReportBuilder.of(s.state()).anomalies(AnomalySum.Query.DEFAULT);
     assertThat(folded).hasSize(1);
     assertThat(folded.getFirst().count()).isEqualTo(40);
     assertThat(folded.getFirst().groups()).isEqualTo(2);
-    assertThat(s.state().anomalies(AnomalySum.Query.ALL))
+    assertThat(ReportBuilder.of(s.state()).anomalies(AnomalySum.Query.ALL))
         .extracting(sum -> sum.sample().function(), AnomalySum::place, AnomalySum::count)
         .containsExactly(tuple("b", "a+0x4", 30L), tuple("c", "a+0x4", 10L));
   }
@@ -469,7 +474,7 @@ class AnomalyTest {
       s.exit(i, 9, C, 0x900 + i);
     }
     s.exit(2000, 0, MAIN, 0x900).end(2000);
-    List<AnomalySum> sums = s.state().anomalies(AnomalySum.Query.ALL);
+    List<AnomalySum> sums = ReportBuilder.of(s.state()).anomalies(AnomalySum.Query.ALL);
     assertThat(sums).hasSize(257);
     assertThat(sums.getFirst().times()).isEqualTo(1000 - 256);
     assertThat(sums.getFirst().sample().message()).contains("beyond the first");
@@ -480,7 +485,7 @@ class AnomalyTest {
       new AnomalySum.Query("", "", TaskChoice.ALL, Severity.INFO, true, false);
 
   private static long count(Stream s, AnomalyKind kind, AnomalySum.Query query) {
-    return s.state().anomalies(query).stream()
+    return ReportBuilder.of(s.state()).anomalies(query).stream()
         .filter(sum -> sum.kind() == kind)
         .mapToLong(AnomalySum::count)
         .sum();
@@ -488,7 +493,7 @@ class AnomalyTest {
 
   private static void sumsAreStats(Stream s) {
     Map<String, Long> stats =
-        s.state().report().stats().stream()
+        ReportBuilder.of(s.state()).build().stats().stream()
             .collect(Collectors.toMap(StatRow::name, StatRow::count));
     for (AnomalyKind kind : AnomalyKind.values()) {
       assertThat(count(s, kind, AnomalySum.Query.ALL))
@@ -499,12 +504,12 @@ class AnomalyTest {
 
   private static AnomalyRow only(Stream s) {
     sumsAreStats(s);
-    assertThat(s.state().anomalies()).hasSize(1);
-    return s.state().anomalies().get(0);
+    assertThat(ReportBuilder.of(s.state()).anomalies()).hasSize(1);
+    return ReportBuilder.of(s.state()).anomalies().get(0);
   }
 
   private static List<String> stats(Stream s) {
-    return s.state().report().stats().stream().map(AnomalyTest::line).toList();
+    return ReportBuilder.of(s.state()).build().stats().stream().map(AnomalyTest::line).toList();
   }
 
   private static String line(StatRow row) {

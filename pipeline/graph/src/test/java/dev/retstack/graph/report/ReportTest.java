@@ -4,13 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.graph.Stream;
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.FinishedCall;
-import dev.retstack.graph.aggregate.GraphEvents;
+import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.calls.FinishedCall;
+import dev.retstack.graph.calls.GraphEvents;
+import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.Stat;
-import dev.retstack.graph.reconstruct.ChunkMeta;
-import dev.retstack.graph.reconstruct.ClockUnit;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.graph.input.ChunkMeta;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -40,15 +42,15 @@ class ReportTest {
             new CoreKey("s", "other"),
             Stream.IMAGE_ID,
             batch);
-    assertThatThrownBy(() -> s.state().report())
+    assertThatThrownBy(() -> ReportBuilder.of(s.state()).build())
         .isInstanceOf(MixedUnitsException.class)
         .hasMessage(
             "cores count in different units (instructions, nanoseconds): choose the unit of the"
                 + " report");
-    assertThat(s.state().report(ClockUnit.NANOSECONDS).functions())
+    assertThat(ReportBuilder.of(s.state()).build(ClockUnit.NANOSECONDS).functions())
         .extracting(FunctionRow::name)
         .containsExactly("a");
-    assertThat(s.state().report(ClockUnit.INSTRUCTIONS).cores()).hasSize(1);
+    assertThat(ReportBuilder.of(s.state()).build(ClockUnit.INSTRUCTIONS).cores()).hasSize(1);
   }
 
   @Test
@@ -66,9 +68,10 @@ class ReportTest {
             .enter(4, 1, Stream.A, Stream.returnTo(Stream.MAIN))
             .exit(9, 1, Stream.A, Stream.returnTo(Stream.MAIN))
             .send();
-    CallNode main = s.state().trees().get(0).roots().get(0);
+    CallNode main = ReportBuilder.of(s.state()).trees().get(0).roots().get(0);
     assertThat(main).hasToString("main 3..9 OPEN (1 below)");
-    assertThat(s.state().report().stats()).containsExactly(new StatRow(Stat.OPEN_CALLS, 1));
+    assertThat(ReportBuilder.of(s.state()).build().stats())
+        .containsExactly(new StatRow(Stat.OPEN_CALLS, 1));
   }
 
   @Test
@@ -119,7 +122,8 @@ class ReportTest {
     }
 
     @Override
-    public void anomaly(AnomalyRow row) {
+    public void anomaly(CoreGraph core, Anomaly found) {
+      AnomalyRow row = AnomalyRow.of(core, found);
       heard.add(row.core() + " " + row.kind());
     }
   }

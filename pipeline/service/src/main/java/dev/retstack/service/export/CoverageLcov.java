@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Coverage as a tracefile of lcov (geninfo(1)): a section per image, records FN, FNDA, FNF, FNH.
- * The image stands where a source file would, and a function's line is its rank by address, since a
- * trace knows of neither. Of functions of one name the later ones bear their address.
+ * Coverage as a tracefile of lcov (geninfo(1)): a section per image, records FN, FNDA, FNF, FNH. A
+ * trace knows no source files. So the image is in the place of the source file, and a function's
+ * line is its rank by address. If functions share a name, the later ones carry their address.
  */
 public final class CoverageLcov {
   private CoverageLcov() {}

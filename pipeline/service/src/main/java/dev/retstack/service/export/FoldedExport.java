@@ -1,11 +1,11 @@
 package dev.retstack.service.export;
 
-import dev.retstack.graph.aggregate.ContextKey;
-import dev.retstack.graph.aggregate.TreeKind;
-import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.totals.ContextKey;
+import dev.retstack.graph.tree.Ending;
+import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.schema.wire.Visible;
 import dev.retstack.service.table.Line;
 import java.io.IOException;
@@ -23,9 +23,9 @@ import java.util.stream.Collectors;
 /**
  * Stacks with their self time, one per line, the input of flame graph tools: {@code image;main;fib
  * 42}. Equal stacks of all cores are one line. The sum of all lines is the time of the outermost
- * calls; a call cut off by a loss has no time of its own, what it called keeps its. Time after a
- * loss in which it is unknown what ran is that of a frame {@code [unknown]}. A stack of more than
- * 128 frames keeps its outermost and innermost 64, so that the output grows with the calls alone.
+ * calls. A call cut off by a loss has no self time; its callees keep theirs. Time after a loss in
+ * which it is unknown what ran belongs to a frame {@code [unknown]}. A stack of more than 128
+ * frames keeps its outermost and innermost 64, so that the output grows only with the calls.
  */
 public final class FoldedExport {
   /** Stands for the frames between the outermost and the innermost of a stack. */

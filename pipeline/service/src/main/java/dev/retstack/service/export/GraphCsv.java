@@ -1,10 +1,10 @@
 package dev.retstack.service.export;
 
-import dev.retstack.graph.aggregate.TreeKind;
-import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.tree.Ending;
+import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.service.table.Csv;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -12,10 +12,10 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * Calls as RFC 4180 text, one line each in the order of their entries; depth tells the nesting. A
+ * Calls as RFC 4180 text, one line each in the order of their entries; depth shows the nesting. A
  * loss is a line of kind LOSS whose arguments say how many records are missing and which. Calls
- * that a loss cut off have bounds of their duration. The last columns name the task, and the
- * interrupt in which the line is, by its number.
+ * that a loss cut off have bounds of their duration. The last columns name the task and the
+ * interrupt of the line.
  */
 public final class GraphCsv {
   private GraphCsv() {}

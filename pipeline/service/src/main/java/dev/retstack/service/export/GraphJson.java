@@ -1,13 +1,13 @@
 package dev.retstack.service.export;
 
 import com.fasterxml.jackson.core.JsonGenerator;
-import dev.retstack.graph.aggregate.RecordedValues;
-import dev.retstack.graph.aggregate.TreeKind;
-import dev.retstack.graph.reconstruct.Ending;
-import dev.retstack.graph.reconstruct.Loss;
+import dev.retstack.graph.losses.Loss;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.tree.Ending;
+import dev.retstack.graph.tree.RecordedValues;
+import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.service.table.Json;
 import dev.retstack.service.table.Units;
 import java.io.IOException;
@@ -16,13 +16,15 @@ import java.util.List;
 
 /**
  * Call trees as JSON, a contract kept stable: one object {@code {core, session, task, instance,
- * taskName, image, isa, unit, calls}} per core and task, whose calls are nested {@code {function,
- * enter, exit, children}}. The exit of a call whose end is unknown is null. Where there are any:
- * {@code arguments} and {@code returns}, raw, in hex. What is no call with a frame has a {@code
- * kind}: FUNCTION (with {@code caller}), SYSTEM_CALL, MARK (with {@code command} and {@code
- * stack}), or LOSS (with the fields of {@link ReportView#LOSSES}): its function is DROPPED or
- * MISSING, its children are calls of which the caller is unknown. A call that a loss cut off has
- * {@code atLeast} and, where it is known, {@code atMost}, of its duration.
+ * taskName, image, isa, unit, calls}} per core and task, with nested calls {@code {function, enter,
+ * exit, children}}. The exit is null if the end of the call is unknown. {@code arguments} and
+ * {@code returns}, if any, are raw, in hex.
+ *
+ * <p>A row that is not a call with a frame has a {@code kind}: FUNCTION (with {@code caller}),
+ * SYSTEM_CALL, MARK (with {@code command} and {@code stack}), or LOSS (with the fields of {@code
+ * ReportView.LOSSES}). The function of a LOSS is DROPPED or MISSING; its children are calls with an
+ * unknown caller. A call that a loss cut off has {@code atLeast} and, if known, {@code atMost} of
+ * its duration.
  */
 public final class GraphJson {
   private GraphJson() {}

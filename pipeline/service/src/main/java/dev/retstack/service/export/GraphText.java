@@ -1,11 +1,11 @@
 package dev.retstack.service.export;
 
-import dev.retstack.graph.aggregate.TreeKind;
-import dev.retstack.graph.reconstruct.Ending;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
-import dev.retstack.schema.codec.Mark;
+import dev.retstack.graph.tree.Ending;
+import dev.retstack.graph.tree.TreeKind;
+import dev.retstack.schema.record.Mark;
 import dev.retstack.service.table.Line;
 import dev.retstack.service.table.Units;
 import java.io.IOException;

@@ -5,7 +5,9 @@ import dev.retstack.graph.report.CallTree;
 import dev.retstack.service.table.Rendering;
 import java.util.List;
 
-/** Call trees. They are written as they are walked, since they may be larger than the memory. */
+/**
+ * Call trees. They are written while they are walked, because they may be larger than the memory.
+ */
 public final class GraphView {
   private GraphView() {}
 

@@ -3,16 +3,16 @@ package dev.retstack.service.export;
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.AnomalyMessage;
-import dev.retstack.graph.reconstruct.Loss;
+import dev.retstack.graph.losses.Loss;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.symbol.SymbolTable;
 
 /** What a loss hid, in words. */
-final class LossText {
+public final class LossText {
   private LossText() {}
 
   /** The kind of the anomaly that tells of a loss. */
-  static AnomalyKind kind(Loss loss) {
+  public static AnomalyKind kind(Loss loss) {
     return loss.kind() == Loss.Kind.DROPPED ? AnomalyKind.LOST : AnomalyKind.SEQUENCE_GAP;
   }
 
@@ -26,7 +26,7 @@ final class LossText {
   }
 
   /** {@code LOST: 6 records ...}. */
-  static String of(CallNode node) {
+  public static String of(CallNode node) {
     return kind(node.loss()) + ": " + message(node.loss());
   }
 
@@ -42,7 +42,7 @@ final class LossText {
   }
 
   /** Where records are missing: {@code chunks 3 to 4} or {@code in chunk 7, before record 812}. */
-  static String place(Loss loss) {
+  public static String place(Loss loss) {
     if (loss.kind() == Loss.Kind.DROPPED) {
       return "before record %d, chunk %d".formatted(loss.record(), loss.fromChunk());
     }

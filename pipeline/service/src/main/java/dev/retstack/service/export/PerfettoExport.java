@@ -1,12 +1,12 @@
 package dev.retstack.service.export;
 
 import com.google.protobuf.CodedOutputStream;
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.TreeKind;
-import dev.retstack.graph.reconstruct.Ending;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.tree.Ending;
+import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.schema.wire.Visible;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -17,10 +17,10 @@ import java.util.Map;
 
 /**
  * A Perfetto protobuf trace: one process per core, one track per task and one for the interrupts on
- * top of it, with the calls in them; a slice per call and system call, an instant per anomaly,
- * mark, and function whose return was not seen. Times are the trace's own: where they are
- * instructions, one shows as a nanosecond. A call whose end is unknown has no end here either,
- * unless a loss cut it off: then its slice ends at the loss, and says so.
+ * top of it. A call or system call is a slice. An anomaly, a mark, and a function whose return was
+ * not seen are instants. Times are the trace's own: one instruction shows as a nanosecond. A call
+ * with an unknown end has no end here, unless a loss cut it off: then its slice ends at the loss,
+ * and says so.
  */
 public final class PerfettoExport {
   private static final PerfettoSequence.Fields NOTHING = _ -> {};

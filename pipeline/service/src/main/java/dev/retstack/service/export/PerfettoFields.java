@@ -1,8 +1,8 @@
 package dev.retstack.service.export;
 
 /**
- * Numbers of the fields that are written, as the public Perfetto protos have them
- * (protos/perfetto/trace: trace_packet.proto, track_event/*.proto, interned_data.proto).
+ * Numbers of the written fields, as in the public Perfetto protos (protos/perfetto/trace:
+ * trace_packet.proto, track_event/*.proto, interned_data.proto).
  */
 final class PerfettoFields {
   private PerfettoFields() {}

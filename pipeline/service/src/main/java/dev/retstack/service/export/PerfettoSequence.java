@@ -10,9 +10,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Writes the packets of one Perfetto packet sequence. Names are interned; what was interned is
- * dropped and begun anew about every MiB, so that a reader who joins or loses packets is whole
- * again soon.
+ * Writes the packets of one Perfetto packet sequence. Names are interned. About every MiB all names
+ * are dropped and interned again, so that a reader who joins late or loses packets soon has them
+ * all.
  */
 final class PerfettoSequence {
   /** Bytes after which the interned names are begun anew. */

@@ -1,10 +1,10 @@
 package dev.retstack.service.export;
 
-import dev.retstack.graph.aggregate.TreeKind;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.tree.TreeKind;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Comparator;
@@ -16,8 +16,8 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Goes through a call tree in the order of time, with the anomalies of the same core where they
- * stand. Needs no stack of its own thread, however deep the calls are nested.
+ * Walks a call tree in the order of time, with the anomalies of the same core at their place. It
+ * uses no thread stack, so depth is no limit.
  */
 final class TreeWalk {
   /** Hears what happens, in order. */

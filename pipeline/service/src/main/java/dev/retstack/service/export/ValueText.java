@@ -1,8 +1,8 @@
 package dev.retstack.service.export;
 
-import dev.retstack.graph.aggregate.RecordedValues;
-import dev.retstack.graph.aggregate.SystemCallTotals;
-import dev.retstack.schema.codec.ValuesDepth;
+import dev.retstack.graph.totals.SystemCallTotals;
+import dev.retstack.graph.tree.RecordedValues;
+import dev.retstack.schema.record.ValuesDepth;
 import dev.retstack.service.table.Units;
 import java.util.stream.Collectors;
 

@@ -1,28 +1,46 @@
 package dev.retstack.service.metrics;
 
+import io.prometheus.metrics.core.datapoints.CounterDataPoint;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.LongAdder;
 
 /** All that one member counts while it runs. Safe for use by several threads. */
 public final class Meters {
-  private record Request(String path, int status) {}
-
+  private final Samples samples = new Samples();
   private final Map<Integer, PartitionMeter> partitions = new ConcurrentHashMap<>();
-  private final Map<Request, LongAdder> requests = new ConcurrentHashMap<>();
   private final AtomicInteger queries = new AtomicInteger();
-  private final ImageMeter images = new ImageMeter();
+
+  /** Nothing is counted yet. */
+  public Meters() {
+    var _ = samples.counter(Metric.IMAGES_READ_AGAIN);
+    var _ = samples.counter(Metric.IMAGES_SEARCHES);
+    var _ = samples.counter(Metric.IMAGES_REFUSED);
+    imagesHeld(0, 0, 0);
+  }
 
   /** The counts of a partition, kept while it is elsewhere. */
   public PartitionMeter partition(int partition) {
-    return partitions.computeIfAbsent(partition, _ -> new PartitionMeter());
+    return partitions.computeIfAbsent(partition, p -> new PartitionMeter(samples, p));
   }
 
-  /** What is known of images. */
-  public ImageMeter images() {
-    return images;
+  /** One more of a counter without labels. */
+  public void count(Metric metric) {
+    samples.counter(metric).inc();
+  }
+
+  /**
+   * What the registry of images holds; told by one thread at a time.
+   *
+   * @param images whose place is known
+   * @param bytes of them in memory
+   * @param forgotten how often a place was forgotten so far
+   */
+  public void imagesHeld(long images, long bytes, long forgotten) {
+    samples.set(Metric.IMAGES, images);
+    samples.set(Metric.IMAGES_BYTES, bytes);
+    CounterDataPoint before = samples.counter(Metric.IMAGES_FORGOTTEN);
+    before.inc(forgotten - (long) before.get());
   }
 
   /**
@@ -31,28 +49,17 @@ public final class Meters {
    * @param path one of a few: never a text that a client may choose
    */
   public void answered(String path, int status) {
-    requests.computeIfAbsent(new Request(path, status), _ -> new LongAdder()).increment();
+    samples.counter(Metric.HTTP_REQUESTS, "path", path, "status", String.valueOf(status)).inc();
   }
 
-  /** Queries being answered now; whoever answers them counts. */
+  /** Queries that are being answered now. */
   public AtomicInteger queries() {
     return queries;
   }
 
-  /** Adds everything counted here. */
-  public void addTo(Samples samples) {
-    new TreeMap<>(partitions)
-        .forEach((partition, meter) -> meter.addTo(samples, String.valueOf(partition)));
-    requests.forEach(
-        (request, count) ->
-            samples.add(
-                Metric.HTTP_REQUESTS,
-                count.sum(),
-                "path",
-                request.path(),
-                "status",
-                String.valueOf(request.status())));
-    samples.add(Metric.HTTP_QUERIES, queries.get());
-    images.addTo(samples);
+  /** Everything that was counted so far. */
+  public Samples samples() {
+    samples.set(Metric.HTTP_QUERIES, queries.get());
+    return samples;
   }
 }

@@ -1,131 +1,123 @@
 package dev.retstack.service.metrics;
 
+import io.prometheus.metrics.core.datapoints.CounterDataPoint;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What happened to one partition since this process began, however often the partition came and
- * went. Counted once per chunk or more rarely, never per record. Written by the partition's actor,
- * read by scrapes.
+ * What happened to one partition since this process began, even if it left and came back. Counted
+ * at most a few times for each chunk, never for each record.
  */
 public final class PartitionMeter {
   private static final double NANOS = 1e9;
+  private final Samples samples;
+  private final String partition;
+  private final CounterDataPoint received;
+  private final CounterDataPoint receivedBytes;
+  private final CounterDataPoint applied;
+  private final CounterDataPoint appliedRecords;
+  private final CounterDataPoint stale;
+  private final CounterDataPoint refused;
+  private final CounterDataPoint failures;
+  private final CounterDataPoint checkpoints;
+  private final CounterDataPoint checkpointSeconds;
+  private final CounterDataPoint stallSeconds;
+  private final CounterDataPoint cpuSeconds;
+  private final CounterDataPoint sentBytes;
+  private final Map<String, CounterDataPoint> published = new ConcurrentHashMap<>();
 
-  private final LongAdder received = new LongAdder();
-  private final LongAdder receivedBytes = new LongAdder();
-  private final LongAdder applied = new LongAdder();
-  private final LongAdder appliedRecords = new LongAdder();
-  private final LongAdder stale = new LongAdder();
-  private final LongAdder refused = new LongAdder();
-  private final LongAdder failures = new LongAdder();
-  private final LongAdder checkpoints = new LongAdder();
-  private final LongAdder checkpointNanos = new LongAdder();
-  private final LongAdder checkpointStallNanos = new LongAdder();
-  private final LongAdder checkpointCpuNanos = new LongAdder();
-  private final LongAdder checkpointSentBytes = new LongAdder();
-  private final Map<String, LongAdder> published = new ConcurrentHashMap<>();
-  private final Map<String, LongAdder> anomalies = new ConcurrentHashMap<>();
-  private volatile long lastCheckpointNanos;
-  private volatile long lastCheckpointBytes;
+  PartitionMeter(Samples samples, int partition) {
+    this.samples = samples;
+    this.partition = String.valueOf(partition);
+    this.received = counter(Metric.RECEIVED_CHUNKS);
+    this.receivedBytes = counter(Metric.RECEIVED_BYTES);
+    this.applied = finished("applied");
+    this.appliedRecords = counter(Metric.APPLIED_RECORDS);
+    this.stale = finished("stale");
+    this.refused = finished("refused");
+    this.failures = counter(Metric.PARTITION_FAILURES);
+    this.checkpoints = counter(Metric.CHECKPOINTS);
+    this.checkpointSeconds = counter(Metric.CHECKPOINT_SECONDS);
+    this.stallSeconds = counter(Metric.CHECKPOINT_STALL_SECONDS);
+    this.cpuSeconds = counter(Metric.CHECKPOINT_CPU_SECONDS);
+    this.sentBytes = counter(Metric.CHECKPOINT_SENT_BYTES);
+    checkpointMade(0);
+    samples.set(Metric.CHECKPOINT_LAST_SECONDS, 0, "partition", this.partition);
+  }
+
+  private CounterDataPoint counter(Metric metric) {
+    return samples.counter(metric, "partition", partition);
+  }
+
+  private CounterDataPoint finished(String outcome) {
+    return samples.counter(Metric.CHUNKS, "partition", partition, "outcome", outcome);
+  }
 
   /** A Kafka record came. */
   public void received(long bytes) {
-    received.increment();
-    receivedBytes.add(Math.max(0, bytes));
+    received.inc();
+    receivedBytes.inc(Math.max(0, bytes));
   }
 
   /** A chunk is in the state. */
   public void applied(long records) {
-    applied.increment();
-    appliedRecords.add(records);
+    applied.inc();
+    appliedRecords.inc(records);
   }
 
   /** A chunk was in the state already. */
   public void stale() {
-    stale.increment();
+    stale.inc();
   }
 
   /** A chunk goes to dead letters. */
   public void refused() {
-    refused.increment();
+    refused.inc();
   }
 
   /** The partition gave up. */
   public void failed() {
-    failures.increment();
+    failures.inc();
   }
 
   /** Records go to a published topic, named by its noun. */
   public void published(String noun, long records) {
-    published.computeIfAbsent(noun, _ -> new LongAdder()).add(records);
+    published
+        .computeIfAbsent(
+            noun,
+            n -> samples.counter(Metric.PUBLISHED_RECORDS, "partition", partition, "topic", n))
+        .inc(records);
   }
 
   /** An anomaly of this kind goes to its topic. */
   public void anomaly(String kind) {
-    anomalies.computeIfAbsent(kind, _ -> new LongAdder()).increment();
+    samples.counter(Metric.ANOMALIES, "partition", partition, "kind", kind).inc();
   }
 
   /** A checkpoint was made, of so many bytes of state. */
   public void checkpointMade(long bytes) {
-    lastCheckpointBytes = bytes;
+    samples.set(Metric.CHECKPOINT_BYTES, bytes, "partition", partition);
   }
 
   /**
-   * The partition stood still to write its state down, and goes on now.
+   * The partition stood still to write its state down, and continues now.
    *
    * @param start when that began, by {@link System#nanoTime}
-   * @return how long it took
    */
-  public long stalledSince(long start) {
-    long nanos = System.nanoTime() - start;
-    checkpointStallNanos.add(nanos);
-    return nanos;
+  public void stalledSince(long start) {
+    stallSeconds.inc((System.nanoTime() - start) / NANOS);
   }
 
   /** A checkpoint took so many nanoseconds of a processor, and so many bytes of Kafka. */
-  public void checkpointCost(long nanos, long sentBytes) {
-    checkpointCpuNanos.add(nanos);
-    checkpointSentBytes.add(sentBytes);
+  public void checkpointCost(long nanos, long sent) {
+    cpuSeconds.inc(nanos / NANOS);
+    sentBytes.inc(sent);
   }
 
   /** A checkpoint is committed. */
   public void checkpointWritten(long nanos) {
-    checkpoints.increment();
-    checkpointNanos.add(nanos);
-    lastCheckpointNanos = nanos;
-  }
-
-  void addTo(Samples samples, String partition) {
-    samples.add(Metric.RECEIVED_CHUNKS, received.sum(), "partition", partition);
-    samples.add(Metric.RECEIVED_BYTES, receivedBytes.sum(), "partition", partition);
-    samples.add(Metric.CHUNKS, applied.sum(), "partition", partition, "outcome", "applied");
-    samples.add(Metric.CHUNKS, stale.sum(), "partition", partition, "outcome", "stale");
-    samples.add(Metric.CHUNKS, refused.sum(), "partition", partition, "outcome", "refused");
-    samples.add(Metric.APPLIED_RECORDS, appliedRecords.sum(), "partition", partition);
-    new TreeMap<>(published)
-        .forEach(
-            (noun, count) ->
-                samples.add(
-                    Metric.PUBLISHED_RECORDS, count.sum(), "partition", partition, "topic", noun));
-    new TreeMap<>(anomalies)
-        .forEach(
-            (kind, count) ->
-                samples.add(Metric.ANOMALIES, count.sum(), "partition", partition, "kind", kind));
-    samples.add(Metric.PARTITION_FAILURES, failures.sum(), "partition", partition);
-    samples.add(Metric.CHECKPOINTS, checkpoints.sum(), "partition", partition);
-    samples.add(Metric.CHECKPOINT_SECONDS, checkpointNanos.sum() / NANOS, "partition", partition);
-    samples.add(
-        Metric.CHECKPOINT_STALL_SECONDS,
-        checkpointStallNanos.sum() / NANOS,
-        "partition",
-        partition);
-    samples.add(
-        Metric.CHECKPOINT_CPU_SECONDS, checkpointCpuNanos.sum() / NANOS, "partition", partition);
-    samples.add(Metric.CHECKPOINT_SENT_BYTES, checkpointSentBytes.sum(), "partition", partition);
-    samples.add(
-        Metric.CHECKPOINT_LAST_SECONDS, lastCheckpointNanos / NANOS, "partition", partition);
-    samples.add(Metric.CHECKPOINT_BYTES, lastCheckpointBytes, "partition", partition);
+    checkpoints.inc();
+    checkpointSeconds.inc(nanos / NANOS);
+    samples.set(Metric.CHECKPOINT_LAST_SECONDS, nanos / NANOS, "partition", partition);
   }
 }

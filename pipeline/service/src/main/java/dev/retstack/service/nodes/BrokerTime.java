@@ -1,10 +1,9 @@
 package dev.retstack.service.nodes;
 
 /**
- * Time that goes on with the records of a topic whose time is the broker's. Brokers' clocks differ,
- * and another one leads after a failure, so that time stamps may jump by hours: what counts is how
- * far they go on from one record to the next. It never goes back, and no step is longer than a
- * bound.
+ * Time that advances with the records of a topic with the broker's time stamps. Brokers' clocks
+ * differ, and another broker leads after a failure, so time stamps may jump by hours. Only the
+ * difference from one record to the next counts. It never goes back, and no step exceeds a bound.
  */
 final class BrokerTime {
   private final long longestStep;
@@ -12,12 +11,12 @@ final class BrokerTime {
   private long last;
   private boolean begun;
 
-  /** A time that goes on by no more than what makes a silent member count as gone. */
+  /** A time that advances by no more than the silence after which a member is gone. */
   BrokerTime() {
     this(NodeTable.EXPIRY_MILLIS + 1);
   }
 
-  /** A time that goes on by no more than this from one record to the next, in milliseconds. */
+  /** A time that advances by no more than this from one record to the next, in milliseconds. */
   BrokerTime(long longestStep) {
     this.longestStep = longestStep;
   }

@@ -4,8 +4,8 @@ import java.util.Map;
 import java.util.OptionalLong;
 
 /**
- * Sessions of which no fleet lives any more. Their cores that have not ended are dead as soon as
- * all was applied that their fleets had sent. No part of any state: it is what is shown of it.
+ * Sessions without a living fleet. Their cores that have not ended are dead when all was applied
+ * that their fleets had sent. This is not part of any state, only of what is shown.
  */
 public record Deaths(Map<String, Death> sessions) {
   /** Nobody is known to be dead. */

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.retstack.schema.Fleet;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.Topics;
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.kafka.KafkaSettings;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -21,9 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows the fleets topic, and says which sessions have lost their fleets, until closed. While no
- * fleet says anything, it has the broker's time go on. A Kafka that is away makes it wait, and
- * nobody dead.
+ * Follows the fleets topic, and reports which sessions have lost their fleets, until closed. While
+ * no fleet writes, it advances the broker's time. If Kafka is away it waits, and nothing dies.
  */
 public final class FleetFeed extends TopicFeed {
   private static final Logger log = LoggerFactory.getLogger(FleetFeed.class);

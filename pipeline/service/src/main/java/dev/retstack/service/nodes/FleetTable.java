@@ -6,10 +6,10 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The fleets that live, and the sessions of which none does any more, as the fleets topic tells. It
- * needs no clock: time is that of the broker, and it goes on with the records of fleets that live,
- * and with those that members write where no fleet says anything ({@link #TICK}). A pure state
- * machine: who reads the same topic knows the same.
+ * The living fleets, and the sessions without one, according to the fleets topic. It needs no
+ * clock: time is the broker's. It advances with the records of living fleets, and with those that
+ * members write while no fleet does ({@link #TICK}). A pure state machine: all readers of the same
+ * topic know the same.
  */
 public final class FleetTable {
   /** Between two announcements of a fleet. */
@@ -18,7 +18,7 @@ public final class FleetTable {
   /** A fleet of which nothing was heard for so long, while the topic went on, is gone. */
   public static final long EXPIRY_MILLIS = 5 * INTERVAL_MILLIS;
 
-  /** Key of records that say nothing but that time goes on. */
+  /** Key of records that only advance the time. */
   static final String TICK = "time";
 
   /**
@@ -58,7 +58,7 @@ public final class FleetTable {
     return entry.left() || time.now() - entry.heard() > EXPIRY_MILLIS;
   }
 
-  /** Whether a fleet may be alive: only where time goes on will it be known. */
+  /** Whether a fleet may be alive. Only when the time advances is that known. */
   boolean isAnyInQuestion() {
     return entries.values().stream().anyMatch(entry -> !isGone(entry));
   }

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.retstack.schema.Node;
 import dev.retstack.schema.wire.ConfluentFrame;
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.kafka.KafkaSettings;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -15,9 +15,9 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
- * Says in the nodes topic that this member runs, and hears who else does, until closed; then it
- * takes back what it said. A Kafka that is away makes it wait, not fail: ingest has the last word
- * there.
+ * Announces in the nodes topic that this member runs, and hears which others do, until closed; then
+ * it withdraws the announcement. If Kafka is away it waits and does not fail: that is for ingest to
+ * decide.
  */
 public final class NodeFeed extends TopicFeed {
   private static final Duration FAREWELL = Duration.ofSeconds(3);

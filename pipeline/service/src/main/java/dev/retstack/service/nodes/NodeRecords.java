@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.retstack.schema.Node;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.kafka.KafkaSettings;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -91,7 +91,7 @@ public final class NodeRecords {
       long deadline = System.nanoTime() + PATIENCE.toNanos();
       while (consumer.position(partition, PATIENCE) < end) {
         if (System.nanoTime() > deadline) {
-          throw new IOException("Kafka at %s stopped to answer".formatted(kafka.bootstrap()));
+          throw new IOException("Kafka at %s stopped answering".formatted(kafka.bootstrap()));
         }
         for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
           tell(table, record);

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The members of one group that run, as the nodes topic tells. It needs no clock: time is that of
- * the broker, and it goes on with the records of those that do run. A pure state machine.
+ * The running members of one group, according to the nodes topic. It needs no clock: time is the
+ * broker's, and advances with the records of running members. A pure state machine.
  */
 public final class NodeTable {
   /** Between two announcements of a member. */
@@ -18,7 +18,7 @@ public final class NodeTable {
   /** A member of which nothing was heard for so long, while the topic went on, is gone. */
   public static final long EXPIRY_MILLIS = 5 * INTERVAL_MILLIS;
 
-  /** Members that are known; whoever announces more is not heard. */
+  /** Members that are known at most. Announcements of further members are ignored. */
   static final int NODES_MAX = 4096;
 
   private record Entry(Node node, long millis) {}

@@ -1,7 +1,7 @@
 package dev.retstack.service.nodes;
 
-import dev.retstack.service.ingest.KafkaSettings;
-import dev.retstack.service.ingest.Reason;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.Reason;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows a small topic of one partition and says something in it, on a thread of its own until
- * closed. A Kafka that is away makes it wait, not fail: it begins anew with the topic.
+ * Follows a small topic of one partition and writes to it, on its own thread until closed. If Kafka
+ * is away it waits and does not fail; then it begins the topic again.
  */
 abstract class TopicFeed implements AutoCloseable {
   /** Longest wait for records, so that there is time to say something. */
@@ -96,7 +96,7 @@ abstract class TopicFeed implements AutoCloseable {
       }
     } else if (!closed && silentSince.compareAndSet(HEARD, now)) {
       log.warn(
-          "topic {} takes no records: {} (tried again all the time, and told when it does)",
+          "topic {} takes no records: {} (tries continue, and success is logged)",
           topic,
           Reason.of(failure));
     }

@@ -1,10 +1,10 @@
 package dev.retstack.service.progress;
 
-import dev.retstack.graph.aggregate.CoreGraph;
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.calls.CoreSummary;
+import dev.retstack.graph.input.CoreEnd;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.Report;
-import dev.retstack.schema.codec.EndDetail;
+import dev.retstack.schema.record.EndDetail;
 import dev.retstack.service.nodes.Deaths;
 import java.util.OptionalInt;
 
@@ -54,18 +54,18 @@ public record CoreProgress(
   }
 
   /** How far this core of a partition came. */
-  public static CoreProgress of(int partition, CoreGraph core) {
+  public static CoreProgress of(int partition, CoreSummary core) {
     return new CoreProgress(
         core.key(),
         partition,
         core.image().isa(),
-        core.progress().nextSequence(),
-        core.progress().records(),
-        core.progress().lost(),
+        core.nextSequence(),
+        core.records(),
+        core.lost(),
         core.stats().untraced(),
-        core.progress().time(),
-        core.progress().end(),
-        core.progress().endDetail());
+        core.time(),
+        core.end(),
+        core.endDetail());
   }
 
   /**

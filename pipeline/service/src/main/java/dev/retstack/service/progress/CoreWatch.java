@@ -1,6 +1,6 @@
 package dev.retstack.service.progress;
 
-import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.service.nodes.Deaths;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.AbstractMatchingBehavior;
@@ -17,8 +16,8 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Knows how far each core of this member's partitions came, and tells those who wait for cores to
- * end, or to be dead. It hears from the partitions after each chunk; nobody has to ask it twice.
+ * Knows how far each core of this member's partitions came, and notifies callers that wait for
+ * cores to end, or to be dead. Partitions report after each chunk.
  */
 public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command> {
   /** What the watch understands. */
@@ -47,11 +46,11 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
   public record Ask(ActorRef<Answer> replyTo) implements Command {}
 
   /**
-   * Completes a future when cores have ended or are dead: those named, or any {@code count} of them
-   * where none is named. A future and not a reply, since this may take as long as the fleet runs.
-   * One that was seen to end counts, also where its partition goes to another member meanwhile.
+   * Asks for an answer when cores have ended or are dead: those named, or any {@code count} of them
+   * if none is named. A core that was seen to end counts, even if its partition goes to another
+   * member meanwhile. The answer may take as long as the fleet runs.
    */
-  public record AwaitEnded(Set<CoreKey> cores, int count, CompletableFuture<Ended> done)
+  public record AwaitEnded(Set<CoreKey> cores, int count, ActorRef<Ended> replyTo)
       implements Command {
     public AwaitEnded {
       cores = Set.copyOf(cores);
@@ -59,7 +58,7 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
   }
 
   /**
-   * All that were waited for have ended, but for those that are dead.
+   * Answer to {@link AwaitEnded}: all of them have ended, except those that are dead.
    *
    * @param dead cores whose fleets are gone, sorted; all that these had sent is in the state
    */
@@ -155,7 +154,7 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
     List<CoreProgress> dead = deaths.sessions().isEmpty() ? List.of() : dead(waiter);
     boolean all = waiter.ended().size() + dead.size() >= waiter.wanted();
     if (all) {
-      waiter.request().done().complete(new Ended(dead));
+      waiter.request().replyTo().tell(new Ended(dead));
     }
     return all;
   }
@@ -169,7 +168,7 @@ public final class CoreWatch extends AbstractMatchingBehavior<CoreWatch.Command>
   }
 
   /**
-   * Who waits.
+   * A caller that waits.
    *
    * @param ended cores of the request that were seen to end, wherever their partitions are now
    */

@@ -7,9 +7,11 @@ import dev.retstack.schema.Anomaly;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Visible;
-import dev.retstack.service.aggregate.DerivedRecords;
-import dev.retstack.service.ingest.EndOffsets;
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.http.BadRequestException;
+import dev.retstack.service.http.QueryGate;
+import dev.retstack.service.kafka.EndOffsets;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.publish.DerivedRecords;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -34,9 +36,9 @@ import org.apache.pekko.util.ByteString;
 /**
  * New anomalies as server-sent events, of all members of all groups: what is committed to the
  * anomalies topic from now on, each once. The id of an event is the position after it in every
- * partition ({@code 0:12,1:7}); a client that sends it back as {@code Last-Event-ID} goes on there.
- * An event {@code amended} withdraws those of its core that have a lower revision, from its chunk
- * on; it passes every filter but that for the core.
+ * partition ({@code 0:12,1:7}). A client that sends it back as {@code Last-Event-ID} continues
+ * there. An event {@code amended} withdraws those of its core that have a lower revision, from its
+ * chunk on; it passes every filter except that of the core.
  */
 public final class AnomalyEvents {
   /** Keeps connections open that have nothing to say. */
@@ -84,7 +86,7 @@ public final class AnomalyEvents {
                             CompletableFuture.failedFuture(
                                 new BadRequestException(
                                     503,
-                                    "kafka does not tell the ends of " + topic,
+                                    "kafka does not answer with the ends of " + topic,
                                     "ask again in a moment"))))
         .thenApply(end -> stream(lastId.map(id -> positions(id, end)).orElse(end), parameters));
   }

@@ -1,5 +1,6 @@
 package dev.retstack.service.query;
 
+import dev.retstack.service.http.Page;
 import java.util.Optional;
 
 /**

@@ -1,7 +1,7 @@
 package dev.retstack.service.query;
 
 import dev.retstack.graph.check.Severity;
-import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
@@ -9,20 +9,22 @@ import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.OpenCallRow;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.TaskChoice;
-import dev.retstack.graph.report.Top;
-import dev.retstack.graph.report.TopSort;
+import dev.retstack.graph.top.Top;
+import dev.retstack.graph.top.TopSort;
 import dev.retstack.schema.Node;
-import dev.retstack.service.export.AnomaliesView;
-import dev.retstack.service.export.CoresView;
 import dev.retstack.service.export.GraphView;
-import dev.retstack.service.export.OpenCallsView;
-import dev.retstack.service.export.PartsView;
-import dev.retstack.service.export.ReportView;
-import dev.retstack.service.export.TopView;
+import dev.retstack.service.http.BadRequestException;
+import dev.retstack.service.http.Page;
 import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.table.Rendering;
+import dev.retstack.service.view.AnomaliesView;
+import dev.retstack.service.view.CoresView;
+import dev.retstack.service.view.OpenCallsView;
+import dev.retstack.service.view.PartsView;
+import dev.retstack.service.view.ReportView;
+import dev.retstack.service.view.TopView;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -151,7 +153,7 @@ final class Answers {
       throw new BadRequestException(
           404,
           "no core " + parameters.get("core") + " in the partitions that answered",
-          "GET /cores lists what is known");
+          "GET /cores lists the known ones");
     }
     return chosen;
   }

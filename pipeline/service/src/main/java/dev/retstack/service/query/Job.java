@@ -1,20 +1,22 @@
 package dev.retstack.service.query;
 
-import dev.retstack.graph.aggregate.ForgottenSessions;
-import dev.retstack.graph.aggregate.GraphLimits;
-import dev.retstack.graph.aggregate.RefusedCores;
-import dev.retstack.graph.reconstruct.CoreEnd;
-import dev.retstack.graph.report.CoreSum;
-import dev.retstack.graph.report.TopBuilder;
+import dev.retstack.graph.input.CoreEnd;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.state.ForgottenSessions;
+import dev.retstack.graph.state.RefusedCores;
+import dev.retstack.graph.top.CoreSum;
+import dev.retstack.graph.top.TopBuilder;
 import dev.retstack.schema.Node;
-import dev.retstack.service.export.Coverage;
-import dev.retstack.service.export.PartRow;
-import dev.retstack.service.ingest.EndOffsets;
+import dev.retstack.service.http.HeapRoom;
+import dev.retstack.service.http.HttpSettings;
+import dev.retstack.service.kafka.EndOffsets;
 import dev.retstack.service.nodes.Deaths;
 import dev.retstack.service.nodes.FleetFeed;
 import dev.retstack.service.nodes.NodeFeed;
+import dev.retstack.service.partition.StateCopy;
 import dev.retstack.service.progress.CoreProgress;
-import dev.retstack.service.reconstruct.StateCopy;
+import dev.retstack.service.view.Coverage;
+import dev.retstack.service.view.PartRow;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -31,9 +33,9 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Answers for the whole job: asks all members for their parts, this one among them, and puts them
- * together. Who runs is known from the nodes topic; who owns a partition is whoever gives it, and
- * of two the one with the higher epoch. A part that nobody gives is missing, and said to be.
+ * Answers for the whole job: asks all members for their parts, including this one, and merges them.
+ * The nodes topic names the running members. A member that sends a partition owns it; of two, the
+ * one with the higher epoch. A part that no member sends is reported as missing.
  */
 public final class Job implements AutoCloseable {
   /** The bytes of a state, and about as much again for what is read of them. */
@@ -112,7 +114,7 @@ public final class Job implements AutoCloseable {
             });
   }
 
-  /** How far each core came, whoever has it. */
+  /** How far each core came, at any member. */
   CompletionStage<Cores> cores(HeapRoom.Share share) {
     return gather(Part.Kind.CORES, share)
         .thenApply(

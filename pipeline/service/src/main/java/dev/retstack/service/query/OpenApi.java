@@ -3,6 +3,8 @@ package dev.retstack.service.query;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.retstack.service.http.Endpoint;
+import dev.retstack.service.http.Parameter;
 import dev.retstack.service.metrics.Samples;
 import java.util.Locale;
 import java.util.Map;
@@ -19,10 +21,10 @@ final class OpenApi {
   private static final Map<Integer, String> ERRORS =
       new TreeMap<>(
           Map.of(
-              401, "this member wants a token: Authorization: Bearer TOKEN",
+              401, "this member needs a token: Authorization: Bearer TOKEN",
               400, "the question cannot be understood: the error names parameter, value and cure",
               429, "too many questions at once: ask again after Retry-After seconds",
-              503, "a partition is on the move, or Kafka does not answer: ask again"));
+              503, "a partition moves, or Kafka does not answer: ask again"));
 
   private OpenApi() {}
 
@@ -52,7 +54,7 @@ final class OpenApi {
         .putObject("token")
         .put("type", "http")
         .put("scheme", "bearer")
-        .put("description", "where the member was started with a token; health needs none");
+        .put("description", "if the member was started with a token; health needs none");
     ArrayNode security = document.putArray("security");
     security.addObject().putArray("token");
     security.addObject(); // or nothing, where it was started without

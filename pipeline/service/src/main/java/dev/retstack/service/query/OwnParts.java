@@ -3,6 +3,9 @@ package dev.retstack.service.query;
 import static org.apache.pekko.http.javadsl.server.Directives.complete;
 import static org.apache.pekko.http.javadsl.server.Directives.parameterMap;
 
+import dev.retstack.service.http.Endpoint;
+import dev.retstack.service.http.HeapRoom;
+import dev.retstack.service.http.QueryGate;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -51,7 +54,7 @@ final class OwnParts {
         HttpResponse.create().withEntity(HttpEntities.createChunked(BYTES, parts(kind))));
   }
 
-  /** The head goes out at once: whoever asks knows then that this member runs. */
+  /** The head goes out at once, so that the caller knows that this member runs. */
   private Source<ByteString, NotUsed> parts(Part.Kind kind) {
     Source<ByteString, NotUsed> counted =
         peers.stream(

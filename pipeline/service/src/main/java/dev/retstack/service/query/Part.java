@@ -1,14 +1,14 @@
 package dev.retstack.service.query;
 
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.ForgottenSessions;
-import dev.retstack.graph.aggregate.GraphLimits;
-import dev.retstack.graph.aggregate.RefusedCores;
-import dev.retstack.graph.reconstruct.CoreEnd;
-import dev.retstack.graph.report.TopBuilder;
+import dev.retstack.graph.input.CoreEnd;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.state.ForgottenSessions;
+import dev.retstack.graph.state.RefusedCores;
+import dev.retstack.graph.top.TopBuilder;
+import dev.retstack.service.partition.PartitionTotals;
+import dev.retstack.service.partition.StateCopy;
 import dev.retstack.service.progress.CoreProgress;
-import dev.retstack.service.reconstruct.PartitionTotals;
-import dev.retstack.service.reconstruct.StateCopy;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the owner of a partition gives of it to the member that answers for the whole job.
+ * What the owner of a partition sends to the member that answers for the whole job.
  *
  * @param epoch how often it was taken over; of two parts of one partition the higher one is true
  * @param nextOffset first offset that is not in it

@@ -1,6 +1,7 @@
 package dev.retstack.service.query;
 
-import dev.retstack.service.reconstruct.StateCopy;
+import dev.retstack.service.http.HeapRoom;
+import dev.retstack.service.partition.StateCopy;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;

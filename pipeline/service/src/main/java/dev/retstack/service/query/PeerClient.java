@@ -5,7 +5,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.schema.Node;
-import dev.retstack.service.LiveAccess;
+import dev.retstack.service.http.Endpoint;
+import dev.retstack.service.http.HeapRoom;
+import dev.retstack.service.http.HttpSettings;
+import dev.retstack.service.http.HttpToken;
+import dev.retstack.service.http.LiveAccess;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -28,7 +32,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Asks other members for their parts. A member that does not answer is an answer as well. */
+/** Asks other members for their parts. No answer of a member is an answer as well. */
 final class PeerClient implements AutoCloseable {
   private static final Duration CONNECT = Duration.ofSeconds(3);
 
@@ -138,7 +142,8 @@ final class PeerClient implements AutoCloseable {
     String what = kind.name().toLowerCase(Locale.ROOT);
     URI url = URI.create(node.getUrl());
     if (guarded && !LiveAccess.keepsSecrets(url)) {
-      throw new IOException("it announces %s, where token and answer could be read".formatted(url));
+      throw new IOException(
+          "it announces %s, on whose way token and answer could be read".formatted(url));
     }
     HttpRequest.Builder asked =
         HttpRequest.newBuilder(url.resolve(Endpoint.PARTS_OF.path() + "?what=" + what))

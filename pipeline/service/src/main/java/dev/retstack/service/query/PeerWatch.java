@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which of the other members this one reaches over HTTP, looked at every few seconds. No result
- * hangs on it: Kafka alone says who owns a partition, and a member that nobody reaches goes on. Its
- * parts are missing in the answers of others, who can say why.
+ * Which of the other members this one reaches over HTTP, checked every few seconds. No result
+ * depends on it: only Kafka decides who owns a partition, and an unreachable member continues. Its
+ * parts are missing in the answers of others, with the reason.
  */
 public final class PeerWatch implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(PeerWatch.class);
@@ -45,7 +45,7 @@ public final class PeerWatch implements AutoCloseable {
     try {
       look();
     } catch (RuntimeException e) {
-      log.warn("the other members could not be looked at: {}; trying again", e.toString());
+      log.warn("the other members could not be asked: {}; trying again", e.toString());
     }
   }
 

@@ -1,13 +1,14 @@
 package dev.retstack.service.query;
 
-import dev.retstack.graph.aggregate.CoreKey;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.service.http.HeapRoom;
+import dev.retstack.service.partition.PartitionGraph;
+import dev.retstack.service.partition.PartitionMeasure;
+import dev.retstack.service.partition.PartitionTotals;
+import dev.retstack.service.partition.Partitions;
+import dev.retstack.service.partition.StateCopy;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.progress.CoreWatch;
-import dev.retstack.service.reconstruct.PartitionGraph;
-import dev.retstack.service.reconstruct.PartitionMeasure;
-import dev.retstack.service.reconstruct.PartitionTotals;
-import dev.retstack.service.reconstruct.Partitions;
-import dev.retstack.service.reconstruct.StateCopy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +26,7 @@ import org.apache.pekko.actor.typed.javadsl.AskPattern;
 import org.apache.pekko.stream.javadsl.Sink;
 import org.apache.pekko.stream.javadsl.Source;
 
-/** Asks the partitions of this member. Answers are made of copies: the stream goes on meanwhile. */
+/** Asks the partitions of this member. Answers are made from copies, and the stream continues. */
 public final class Queries {
   private static final Duration ANSWER = Duration.ofSeconds(30);
 
@@ -33,6 +34,9 @@ public final class Queries {
   private static final int AT_ONCE = 4;
 
   private static final Duration MEASURE = Duration.ofSeconds(3);
+
+  /** Cores may run for months. Pekko's scheduler takes at most 248 days. */
+  private static final Duration ENDS = Duration.ofDays(200);
 
   private final ActorSystem<?> system;
   private final ActorRef<Partitions.Command> partitions;
@@ -94,7 +98,7 @@ public final class Queries {
                 case TOTALS -> totalsOf(graph).thenApply(part -> roomFor(part, 0, room));
               };
             })
-        .exceptionally(_ -> Part.absent(partition, "it does not answer; it may be on the move"));
+        .exceptionally(_ -> Part.absent(partition, "it does not answer; it may be moving"));
   }
 
   /**
@@ -202,9 +206,8 @@ public final class Queries {
 
   /** Completes when these cores have ended, or any {@code count}; or are dead, which it says. */
   public CompletionStage<CoreWatch.Ended> ended(Set<CoreKey> cores, int count) {
-    CompletableFuture<CoreWatch.Ended> done = new CompletableFuture<>();
-    watch.tell(new CoreWatch.AwaitEnded(cores, count, done));
-    return done;
+    return AskPattern.ask(
+        watch, to -> new CoreWatch.AwaitEnded(cores, count, to), ENDS, system.scheduler());
   }
 
   /** Partitions of the events topic. */

@@ -3,8 +3,8 @@ package dev.retstack.service.query;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.retstack.service.ingest.GroupMember;
-import dev.retstack.service.reconstruct.PartitionMeasure;
+import dev.retstack.service.kafka.GroupMember;
+import dev.retstack.service.partition.PartitionMeasure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -17,12 +17,11 @@ import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
 
 /**
- * Whether this member can be sent questions, and others be stopped now that it runs. It is ready
- * from when it was in its group and had each of its partitions open, which takes a checkpoint that
- * Kafka has committed: a roll stops at the first member that could not do the others' work. From
- * then on it stays ready. A partition that is loaded later, or a broker that takes no writes, makes
- * it say so and not leave: any member answers for all, and where Kafka is at fault all would leave
- * together.
+ * Whether this member can be asked, and others be stopped. It becomes ready when it is in its group
+ * and each of its partitions is open, with a checkpoint that Kafka committed. So a roll stops at
+ * the first member that could not do the others' work. From then on it stays ready. A partition
+ * that is loaded later, or a broker that takes no writes, is only reported: any member answers for
+ * all, and if Kafka is at fault all would leave together.
  */
 public final class Readiness {
   private final Queries queries;
@@ -66,9 +65,9 @@ public final class Readiness {
     /** What to do about that. */
     String cure() {
       return isIn
-          ? "ask again in a moment; where it lasts, see that brokers take writes: a partition opens"
+          ? "ask again in a moment; if it lasts, see that brokers take writes: a partition opens"
               + " with a checkpoint that Kafka has committed"
-          : "ask again in a moment; where it lasts, the log says what it waits for: Kafka, or the"
+          : "ask again in a moment; if it lasts, the log says what it waits for: Kafka, or the"
               + " other members";
     }
 

@@ -1,15 +1,16 @@
 package dev.retstack.service.query;
 
-import dev.retstack.graph.aggregate.ForgottenSessions;
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.calls.CoreSummary;
+import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
-import dev.retstack.service.export.Coverage;
-import dev.retstack.service.reconstruct.StateCopy;
+import dev.retstack.graph.state.ForgottenSessions;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.service.partition.StateCopy;
+import dev.retstack.service.view.Coverage;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -17,7 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 
-/** Partitions as they were when somebody asked, merged. Nothing in it moves. */
+/** Partitions as they were when they were asked for, merged. Immutable. */
 public final class View {
   private final List<StateCopy> positions = new ArrayList<>();
   private final Coverage coverage;
@@ -48,7 +49,7 @@ public final class View {
       positions.add(copies.remove().position());
       merged.add(state);
       dropped = dropped.plus(state.ages().forgotten());
-      calls += state.cores().stream().mapToLong(core -> core.progress().open()).sum();
+      calls += state.summaries().stream().mapToLong(CoreSummary::open).sum();
     }
     this.open = calls;
     this.forgotten = dropped;

@@ -4,36 +4,26 @@ import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
-import dev.retstack.service.aggregate.DerivedRecords;
-import dev.retstack.service.ingest.KafkaSettings;
-import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.publish.DerivedRecords;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ExecutionException;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Header;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * The records that the pipeline refused: reads them, and puts them back as they were. Reading is
- * outside of any group and changes nothing; only committed letters are seen, so each is there once.
+ * The records that the pipeline refused: reads them, and puts them back unchanged. Reading is
+ * outside of any group and changes nothing. Only committed letters are seen, so each is there once.
  */
 public final class DeadLetters {
-  private static final Duration POLL = Duration.ofMillis(200);
-  private static final Duration KAFKA_PATIENCE = Duration.ofSeconds(60);
-
   /** Headers of the letter itself, which stand before those of the record that was refused. */
   private static final int OWN_HEADERS = 2;
 
@@ -85,32 +75,7 @@ public final class DeadLetters {
    */
   public static void read(KafkaSettings kafka, Topics topics, Reader reader)
       throws IOException, InterruptedException {
-    Map<TopicPartition, Long> ends;
-    try (TopicAdmin admin = new TopicAdmin(kafka, KAFKA_PATIENCE)) {
-      ends = admin.endOffsets(topics.deadLetters());
-    }
-    Map<String, Object> config = kafka.consumer();
-    config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
-    try (var consumer =
-        new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-      List<TopicPartition> partitions = List.copyOf(ends.keySet());
-      consumer.assign(partitions);
-      // a transaction that is still open ends what can be read
-      consumer.endOffsets(partitions).forEach((p, end) -> ends.merge(p, end, Math::min));
-      consumer.seekToBeginning(partitions);
-      while (partitions.stream().anyMatch(p -> consumer.position(p) < ends.get(p))) {
-        for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
-          if (record.offset() < ends.get(new TopicPartition(record.topic(), record.partition()))) {
-            reader.take(letter(record));
-          }
-        }
-      }
-    } catch (KafkaException e) {
-      throw new IOException(
-          "cannot read topic %s on Kafka at %s: %s"
-              .formatted(topics.deadLetters(), kafka.bootstrap(), e.getMessage()),
-          e);
-    }
+    var _ = TopicReader.read(kafka, topics.deadLetters(), record -> reader.take(letter(record)));
   }
 
   private static Letter letter(ConsumerRecord<byte[], byte[]> record) throws IOException {
@@ -124,7 +89,7 @@ public final class DeadLetters {
           headers.subList(own, headers.size()));
     } catch (CorruptChunkException e) {
       throw new IOException(
-          "record %d of topic %s is no dead letter: %s"
+          "record %d of topic %s is not a dead letter: %s"
               .formatted(record.offset(), record.topic(), e.getMessage()),
           e);
     }

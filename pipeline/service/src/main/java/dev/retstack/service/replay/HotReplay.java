@@ -1,14 +1,14 @@
 package dev.retstack.service.replay;
 
-import dev.retstack.graph.aggregate.ImageInfo;
 import dev.retstack.graph.hot.HotCores;
+import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.TraceEntry;
-import dev.retstack.schema.codec.Chunks;
+import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
-import dev.retstack.schema.codec.RecordBatch;
 import dev.retstack.schema.file.TraceFileReader;
-import dev.retstack.service.reconstruct.ChunkApplier;
+import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.service.partition.ChunkApplier;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;

@@ -15,7 +15,7 @@ public final class InvalidTraceException extends IOException {
   /** A chunk whose image does not stand before it. */
   static InvalidTraceException withoutImage(Path file, Chunk chunk) {
     return new InvalidTraceException(
-        "%s: chunk %d of core %s names image %s, which does not stand before it"
+        "%s: chunk %d of core %s names image %s, which is not before it"
             .formatted(file, chunk.getSequence(), chunk.getCore(), chunk.getImage()),
         null);
   }

@@ -1,57 +1,110 @@
 package dev.retstack.service.replay;
 
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.Image;
 import dev.retstack.schema.codec.CorruptChunkException;
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.TopicAdmin;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
-/** The values of a topic up to where it ends, outside of any group; changes nothing there. */
+/**
+ * Reads topics up to the end that they have when it begins. It belongs to no group, and changes
+ * nothing there.
+ */
 final class TopicReader {
   private static final Duration POLL = Duration.ofMillis(200);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private TopicReader() {}
 
-  /** Takes a value, or refuses it. */
-  interface Entry {
-    void write(byte[] value) throws IOException, CorruptChunkException;
+  /** Takes what was read, or refuses it. */
+  interface Taker<T> {
+    void take(T read) throws IOException, CorruptChunkException;
   }
 
-  /** Hands over every value up to these ends; returns how many were refused. */
-  static long read(KafkaSettings kafka, Map<TopicPartition, Long> ends, Entry entry)
+  /**
+   * Hands over every image, then the chunks of each partition in their order.
+   *
+   * @return how many records were refused, or are neither
+   */
+  static long read(KafkaSettings kafka, Topics topics, Taker<Image> images, Taker<Chunk> chunks)
+      throws IOException, InterruptedException {
+    Map<TopicPartition, Long> events = ends(kafka, topics.events()); // no image of these is missed
+    return read(
+            kafka,
+            ends(kafka, topics.images()),
+            kafka.consumer(),
+            record -> images.take(ConfluentFrame.decode(record.value(), Image.class)))
+        + read(
+            kafka,
+            events,
+            kafka.consumer(),
+            record -> chunks.take(ConfluentFrame.decode(record.value(), Chunk.class)));
+  }
+
+  /** Hands over every committed record of a topic; returns how many were refused. */
+  static long read(KafkaSettings kafka, String topic, Taker<ConsumerRecord<byte[], byte[]>> taker)
+      throws IOException, InterruptedException {
+    Map<String, Object> config = kafka.consumer();
+    config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, IsolationLevel.READ_COMMITTED.toString());
+    return read(kafka, ends(kafka, topic), config, taker);
+  }
+
+  private static Map<TopicPartition, Long> ends(KafkaSettings kafka, String topic)
+      throws IOException, InterruptedException {
+    try (TopicAdmin admin = new TopicAdmin(kafka, PATIENCE)) {
+      return admin.endOffsets(topic);
+    }
+  }
+
+  private static long read(
+      KafkaSettings kafka,
+      Map<TopicPartition, Long> ends,
+      Map<String, Object> config,
+      Taker<ConsumerRecord<byte[], byte[]>> taker)
       throws IOException {
     long refused = 0;
+    List<TopicPartition> partitions = List.copyOf(ends.keySet());
     try (var consumer =
-        new KafkaConsumer<>(
-            kafka.consumer(), new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-      List<TopicPartition> partitions = List.copyOf(ends.keySet());
+        new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
       consumer.assign(partitions);
+      // a transaction that is still open ends what can be read
+      consumer.endOffsets(partitions).forEach((p, end) -> ends.merge(p, end, Math::min));
       consumer.seekToBeginning(partitions);
       while (partitions.stream().anyMatch(p -> consumer.position(p) < ends.get(p))) {
         for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
           long end = ends.get(new TopicPartition(record.topic(), record.partition()));
           if (record.offset() < end && record.value() != null) {
-            refused += write(entry, record.value());
+            refused += take(taker, record);
           }
         }
       }
     } catch (KafkaException e) {
-      throw new IOException("cannot read from Kafka at " + kafka.bootstrap(), e);
+      throw new IOException(
+          "cannot read topic %s on Kafka at %s: %s: check the address and that the brokers run"
+              .formatted(partitions.getFirst().topic(), kafka.bootstrap(), e.getMessage()),
+          e);
     }
     return refused;
   }
 
-  private static int write(Entry entry, byte[] value) throws IOException {
+  private static <T> int take(Taker<T> taker, T read) throws IOException {
     try {
-      entry.write(value);
+      taker.take(read);
       return 0;
-    } catch (CorruptChunkException e) {
+    } catch (CorruptChunkException _) {
       return 1;
     }
   }

@@ -5,8 +5,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.wire.Topics;
-import dev.retstack.service.aggregate.PublishedRecord;
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.publish.PublishedRecord;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.Set;
@@ -20,8 +20,8 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Puts images and chunks on their topics under the keys a fleet gives them. Any record that is
- * refused is the end: what follows it must not overtake it. For one thread.
+ * Sends images and chunks to their topics under the keys that a fleet uses. The first refused
+ * record ends it, because later ones must not overtake it. For one thread.
  */
 public final class TraceProducer implements AutoCloseable {
   private final Topics topics;

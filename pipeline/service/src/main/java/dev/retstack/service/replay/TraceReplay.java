@@ -1,16 +1,16 @@
 package dev.retstack.service.replay;
 
-import dev.retstack.graph.aggregate.ApplyResult;
-import dev.retstack.graph.aggregate.BrokenCoreException;
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.GraphLimits;
-import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.calls.BrokenCoreException;
 import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.input.ApplyResult;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.file.TraceFileReader;
-import dev.retstack.service.reconstruct.ChunkApplier;
+import dev.retstack.service.partition.ChunkApplier;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collection;
@@ -19,9 +19,9 @@ import java.util.Map;
 
 /**
  * A recorded trace through the same code as the live pipeline. A file that was cut off gives what
- * stands before the cut, and a stat that says so; a file that was changed gives an exception and no
- * result at all. A core whose chunk makes reconstruction fail is broken off there, as in the live
- * pipeline; finding that takes two passes more.
+ * is before the cut, and a stat that says so. A file that was changed gives an exception and no
+ * result. A core whose chunk makes reconstruction fail is broken there, as in the live pipeline;
+ * this takes two more passes.
  */
 public final class TraceReplay {
   private TraceReplay() {}

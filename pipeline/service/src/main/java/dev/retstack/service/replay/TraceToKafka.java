@@ -3,13 +3,13 @@ package dev.retstack.service.replay;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.file.TraceFileReader;
 import dev.retstack.schema.wire.Topics;
-import dev.retstack.service.ingest.KafkaSettings;
-import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.TopicAdmin;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** Sends a recorded trace as the fleet would have: images, then chunks, keyed as they were. */
+/** Sends a recorded trace as the fleet would: images, then chunks, with the same keys. */
 public final class TraceToKafka {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 

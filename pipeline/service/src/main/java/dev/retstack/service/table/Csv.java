@@ -7,8 +7,8 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /**
- * Lines of comma-separated values as RFC 4180 has them, CRLF included. A spreadsheet takes a cell
- * for a formula that begins as one, so such text gets an apostrophe in front; numbers stay numbers.
+ * Lines of comma-separated values as in RFC 4180, with CRLF. A spreadsheet takes a cell that begins
+ * like a formula for one, so such text gets an apostrophe in front; numbers stay numbers.
  */
 public final class Csv {
   /** A number, with the name of an error as ValueText has it, or several of them. */

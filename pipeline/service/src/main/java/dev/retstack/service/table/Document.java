@@ -9,9 +9,9 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * What a view says, in order: lines and tables for text, fields for JSON, one table for CSV. It is
- * built first and then written in the form that was asked for, so that no form leaves out what
- * another one has by an oversight.
+ * The content of a view, in order: lines and tables for text, fields for JSON, one table for CSV.
+ * It is built first and then written in the requested form, so that no form omits what another one
+ * has.
  */
 public final class Document implements Rendering {
   /** Something that one form has, or all of them have. */
@@ -33,6 +33,7 @@ public final class Document implements Rendering {
   record CsvRows<T>(Table<T> table, List<T> rows) implements Item {}
 
   private final List<Item> items = new ArrayList<>();
+  private boolean indented;
 
   /** An object of JSON: names and values in turn, in this order. */
   public static Map<String, Object> object(Object... namesAndValues) {
@@ -41,6 +42,12 @@ public final class Document implements Rendering {
       fields.put((String) namesAndValues[i], namesAndValues[i + 1]);
     }
     return fields;
+  }
+
+  /** JSON: on many lines, for documents that people read, too. */
+  public Document indented() {
+    indented = true;
+    return this;
   }
 
   /** Text: a line. */
@@ -104,6 +111,10 @@ public final class Document implements Rendering {
    */
   public <T> Document table(String name, Table<T> table, List<T> rows) {
     return rows(name, table, rows).csv(table, rows).text(table, rows);
+  }
+
+  boolean isIndented() {
+    return indented;
   }
 
   List<Item> items() {

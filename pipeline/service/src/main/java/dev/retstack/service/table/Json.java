@@ -9,7 +9,7 @@ import java.io.Writer;
 import java.util.List;
 import java.util.Map;
 
-/** How all JSON is written: as it is made, in a fixed order of fields, addresses as "0x..". */
+/** How all JSON is written: streamed, in a fixed order of fields, addresses as "0x..". */
 public final class Json {
   // calls nest as deep as ret_stack, each level an object and an array
   private static final JsonFactory FACTORY =
@@ -43,6 +43,9 @@ public final class Json {
   static void write(Document document, Writer out) throws IOException {
     write(
         json -> {
+          if (document.isIndented()) {
+            json.useDefaultPrettyPrinter();
+          }
           List<Document.Field> fields = document.fields();
           if (fields.getFirst().name().isEmpty()) {
             value(fields.getFirst().value(), json);
@@ -61,15 +64,18 @@ public final class Json {
   /** Writes any value that a {@link Table} or a {@link Document} may have. */
   private static void value(Object value, JsonGenerator json) throws IOException {
     switch (value) {
+      case null -> json.writeNull();
       case String text -> json.writeString(text);
       case Long number -> json.writeNumber(number);
       case Integer number -> json.writeNumber(number);
       case Double number -> json.writeNumber(number);
       case Boolean flag -> json.writeBoolean(flag);
+      case byte[] bytes -> json.writeBinary(bytes);
       case Enum<?> one -> json.writeString(one.name());
       case Table.Hex(long address) -> json.writeString(Units.hex(address));
       case Table.TaskId(long task) -> json.writeString(Units.hex(task));
       case Table.Percent(double share) -> json.writeNumber(share);
+      case Table.Shown(Object shown, _) -> value(shown, json);
       case Table.Rows<?> rows -> rows(rows, json);
       case Map<?, ?> fields -> {
         json.writeStartObject();

@@ -3,7 +3,7 @@ package dev.retstack.service.table;
 import dev.retstack.schema.wire.Visible;
 import java.io.IOException;
 
-/** How every line of text is written that is no row of a table. */
+/** How every line of text outside tables is written. */
 public final class Line {
   private Line() {}
 

@@ -7,15 +7,16 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /**
- * The columns of a view, each with its name and where its value comes from. JSON and CSV have all
- * data columns in order; text has those of {@link #headed}, or all.
+ * The columns of a view, each with its name and the source of its value. JSON and CSV have all data
+ * columns in order; text has those of {@link #headed}, or all.
  *
  * <p>A value is a string, a number, a boolean, an enum, a list, or one of the records here. An
- * empty optional and null mean that the row has none: JSON leaves the field out, the others leave
- * the cell empty. Tables are immutable.
+ * empty optional and null mean that the row has none: JSON omits the field, the others leave the
+ * cell empty. Tables are immutable.
  *
  * @param <R> a row
  */
@@ -31,6 +32,9 @@ public final class Table<R> {
    * decimal elsewhere.
    */
   public record TaskId(long value) {}
+
+  /** A value that text and CSV say in words of their own. */
+  public record Shown(Object value, String words) {}
 
   /** Rows of another table inside a row, or behind a name of a document: JSON alone has them. */
   public record Rows<T>(Table<T> table, List<T> rows) {
@@ -60,6 +64,7 @@ public final class Table<R> {
 
   private enum Forms {
     ALL,
+    WORDS,
     TEXT,
     JSON
   }
@@ -88,6 +93,11 @@ public final class Table<R> {
   /** And a column of numbers. */
   public Table<R> number(String name, Function<? super R, ?> value) {
     return and(new Column<>(name, true, Forms.ALL, value));
+  }
+
+  /** And a column of words that text and CSV have, since JSON says it in other columns. */
+  public Table<R> words(String name, Function<? super R, ?> value) {
+    return and(new Column<>(name, false, Forms.WORDS, value));
   }
 
   /** And a column of words that only text has, since the others say it in other columns. */
@@ -146,6 +156,21 @@ public final class Table<R> {
     return new Table<>(columns, chosen);
   }
 
+  /** The same columns; text shows their names as they are, not in capitals. */
+  public Table<R> headedAsNamed() {
+    return new Table<>(columns, inText(name -> name));
+  }
+
+  private List<Heading> inText(UnaryOperator<String> text) {
+    List<Heading> all = new ArrayList<>();
+    for (int i = 0; i < columns.size(); i++) {
+      if (columns.get(i).forms() != Forms.JSON) {
+        all.add(new Heading(text.apply(name(i)), i));
+      }
+    }
+    return all;
+  }
+
   private int find(String name) {
     for (int i = 0; i < columns.size(); i++) {
       if (columns.get(i).name().equalsIgnoreCase(name)) {
@@ -157,16 +182,7 @@ public final class Table<R> {
 
   /** Columns of the text form. */
   List<Heading> headings() {
-    if (!headings.isEmpty()) {
-      return headings;
-    }
-    List<Heading> all = new ArrayList<>();
-    for (int i = 0; i < columns.size(); i++) {
-      if (columns.get(i).forms() != Forms.JSON) {
-        all.add(new Heading(columns.get(i).name().toUpperCase(Locale.ROOT), i));
-      }
-    }
-    return all;
+    return headings.isEmpty() ? inText(name -> name.toUpperCase(Locale.ROOT)) : headings;
   }
 
   /**
@@ -180,6 +196,7 @@ public final class Table<R> {
       case Hex(long address) -> Units.hex(address);
       case TaskId(long task) -> Long.toUnsignedString(task);
       case Percent(double share) -> String.valueOf(share);
+      case Shown(_, String words) -> words;
       case List<?> all -> all.stream().map(String::valueOf).collect(Collectors.joining(divider));
       default -> String.valueOf(value);
     };
@@ -199,11 +216,13 @@ public final class Table<R> {
   }
 
   boolean isInJson(int column) {
-    return columns.get(column).forms() != Forms.TEXT;
+    Forms forms = columns.get(column).forms();
+    return forms == Forms.ALL || forms == Forms.JSON;
   }
 
   boolean isInCsv(int column) {
-    return columns.get(column).forms() == Forms.ALL;
+    Forms forms = columns.get(column).forms();
+    return forms == Forms.ALL || forms == Forms.WORDS;
   }
 
   /** What a row has in a column, or null. */

@@ -1,10 +1,10 @@
 package dev.retstack.service.table;
 
-import dev.retstack.graph.reconstruct.ClockUnit;
+import dev.retstack.graph.input.ClockUnit;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 
-/** How numbers are shown to people. */
+/** How numbers are shown in text. */
 public final class Units {
   private Units() {}
 

@@ -19,8 +19,8 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 
 /**
- * What a member shows and whom it believes: a PKCS #12 file with its key, its certificate and the
- * authorities for others. The HTTP side and the cluster's may share one.
+ * What a member presents and trusts: a PKCS #12 file with its key, its certificate and the
+ * authorities for others.
  */
 public final class MemberKeystore {
   private final KeyManagerFactory keys;

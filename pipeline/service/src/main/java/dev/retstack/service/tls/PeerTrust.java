@@ -15,10 +15,10 @@ import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * Who is a member of the same job, or may ask it, on either end of a connection. One that shows
- * this member's own certificate has its key, and is one whatever its address: members that share a
- * keystore need no certificate for each address. Any other has to be vouched for by an authority;
- * where it is a server, for the very host that was called.
+ * Decides on either end of a connection whether the peer is a member of the same job, or may ask
+ * it. A peer that presents this member's own certificate has its key, and is accepted at any
+ * address. So members that share a keystore need no certificate for each address. Any other
+ * certificate must be signed by an authority; a server's must also name the called host.
  */
 final class PeerTrust extends X509ExtendedTrustManager {
   private final Set<X509Certificate> own;
@@ -112,7 +112,8 @@ final class PeerTrust extends X509ExtendedTrustManager {
   }
 
   /**
-   * None is named to a client: it shows the certificate that it has, and is told if it is wrong.
+   * None is named to a client: it presents the certificate that it has, and is refused if that is
+   * wrong.
    */
   @Override
   public X509Certificate[] getAcceptedIssuers() {

@@ -4,15 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.aggregate.ImageInfo;
-import dev.retstack.graph.reconstruct.ChunkMeta;
-import dev.retstack.graph.reconstruct.ClockUnit;
-import dev.retstack.graph.reconstruct.ImageTraits;
+import dev.retstack.graph.input.ChunkMeta;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.input.ImageTraits;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.symbol.SymbolTable;
-import dev.retstack.schema.codec.RecordBatch;
+import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.service.table.Format;
+import dev.retstack.service.view.ReportView;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.IOException;
 import java.util.List;
@@ -26,7 +28,7 @@ class ContextRenderTest {
   void aTaskSwitchAndAnInterruptStandWhereTheyHappened() throws IOException {
     GraphState state = state();
     StringBuilder text = new StringBuilder();
-    GraphText.write(state.trees(), List.of(), text);
+    GraphText.write(ReportBuilder.of(state).trees(), List.of(), text);
     assertThat(text.toString())
         .isEqualTo(
             """
@@ -48,7 +50,7 @@ class ContextRenderTest {
   @Test
   void tasksAndInterruptsHaveRowsInTheReport() throws IOException {
     assertThat(
-            ReportView.of(state().report(), 100)
+            ReportView.of(ReportBuilder.of(state()).build(), 100)
                 .as(Format.TEXT)
                 .lines()
                 .map(line -> line.strip().replaceAll(" +", " ")))
@@ -58,7 +60,7 @@ class ContextRenderTest {
             "1 0 0 0 30 0 blocks+0x40 live core0 100.00 %",
             "COUNT TOTAL MAX INTERRUPT CORE",
             "1 10 10 32 core0");
-    assertThat(ReportView.of(state().report(), 100).as(Format.JSON))
+    assertThat(ReportView.of(ReportBuilder.of(state()).build(), 100).as(Format.JSON))
         .contains("\"tasks\"", "blocks+0x40", "\"interrupts\"");
   }
 
@@ -73,7 +75,7 @@ class ContextRenderTest {
         new CoreKey("s", "core0"),
         "feed",
         batch);
-    String json = ReportView.of(state.report(), 100).as(Format.JSON);
+    String json = ReportView.of(ReportBuilder.of(state).build(), 100).as(Format.JSON);
     JsonNode tasks = new ObjectMapper().readTree(json).get("tasks");
     assertThat(tasks).hasSize(3);
     for (JsonNode task : tasks) {

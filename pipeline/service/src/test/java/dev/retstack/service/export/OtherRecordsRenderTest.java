@@ -4,17 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.aggregate.ImageInfo;
-import dev.retstack.graph.reconstruct.ChunkMeta;
-import dev.retstack.graph.reconstruct.ClockUnit;
-import dev.retstack.graph.reconstruct.CoreEnd;
-import dev.retstack.graph.reconstruct.ImageTraits;
+import dev.retstack.graph.input.ChunkMeta;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreEnd;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.input.ImageTraits;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.symbol.SymbolTable;
-import dev.retstack.schema.codec.RecordBatch;
-import dev.retstack.schema.codec.ValuesDepth;
+import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.ValuesDepth;
 import dev.retstack.service.table.Format;
+import dev.retstack.service.view.ReportView;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.ByteArrayOutputStream;
 import java.io.StringWriter;
@@ -79,7 +81,7 @@ class OtherRecordsRenderTest {
   void textShowsThemWhereTheyHappened() throws Exception {
     StringWriter out = new StringWriter();
     GraphState state = state();
-    GraphText.write(state.trees(), state.anomalies(), out);
+    GraphText.write(ReportBuilder.of(state).trees(), ReportBuilder.of(state).anomalies(), out);
     assertThat(out.toString())
         .isEqualTo(
             """
@@ -105,7 +107,7 @@ class OtherRecordsRenderTest {
   @Test
   void jsonHasTheRawValues() throws Exception {
     StringWriter out = new StringWriter();
-    GraphJson.write(state().trees(), Integer.MAX_VALUE, out);
+    GraphJson.write(ReportBuilder.of(state()).trees(), Integer.MAX_VALUE, out);
     JsonNode calls = new ObjectMapper().readTree(out.toString()).get(0).get("calls");
     assertThat(calls.get(0).get("kind").asText()).isEqualTo("FUNCTION");
     assertThat(calls.get(0).get("caller").asText()).isEqualTo("0x9000");
@@ -125,7 +127,7 @@ class OtherRecordsRenderTest {
   @Test
   void foldedStacksAddUpToTheTimeOfTheOutermostCalls() throws Exception {
     StringWriter out = new StringWriter();
-    FoldedExport.write(state().trees(), out);
+    FoldedExport.write(ReportBuilder.of(state()).trees(), out);
     assertThat(out.toString().lines())
         .containsExactly(
             "fw.elf;main 4",
@@ -137,20 +139,20 @@ class OtherRecordsRenderTest {
   @Test
   void csvAndPerfettoNameThem() throws Exception {
     StringWriter csv = new StringWriter();
-    GraphCsv.write(state().trees(), Integer.MAX_VALUE, csv);
+    GraphCsv.write(ReportBuilder.of(state()).trees(), Integer.MAX_VALUE, csv);
     assertThat(csv.toString())
         .contains("fw-0,0,2,write,13,15,RETURNED,SYSTEM_CALL,\"1, 0x4000, 6\",6")
         .contains("fw-0,0,1,work,12,20,RETURNED,CALL,-16,-22 EINVAL");
     ByteArrayOutputStream perfetto = new ByteArrayOutputStream();
     batch.clear();
-    PerfettoExport.write(state().trees(), List.of(), perfetto);
+    PerfettoExport.write(ReportBuilder.of(state()).trees(), List.of(), perfetto);
     assertThat(perfetto.toString(StandardCharsets.ISO_8859_1))
         .contains("sys_write", "traceoff", "-22 EINVAL", "1, 0x4000, 6", "work;main");
   }
 
   @Test
   void theReportCountsSystemCallsAndFunctions() throws Exception {
-    assertThat(ReportView.of(state().report(), 100).as(Format.TEXT))
+    assertThat(ReportView.of(ReportBuilder.of(state()).build(), 100).as(Format.TEXT))
         .containsPattern("1 +1 +0 +openat +riscv32")
         .containsPattern("1 +0 +2 +write +riscv32")
         .containsPattern("2 +15 +\\d+ +15.0 +15 +15 +main")

@@ -4,7 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.UnknownFieldSet;
-import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.States;
 import java.io.ByteArrayOutputStream;
@@ -71,7 +72,8 @@ class PerfettoExportTest {
 
   private static Map<Long, Played> play(GraphState state) throws IOException {
     ByteArrayOutputStream trace = new ByteArrayOutputStream();
-    PerfettoExport.write(state.trees(), state.anomalies(), trace);
+    PerfettoExport.write(
+        ReportBuilder.of(state).trees(), ReportBuilder.of(state).anomalies(), trace);
     Map<Long, Played> tracks = new java.util.TreeMap<>();
     Map<Long, Map<Long, String>> names = new HashMap<>();
     Map<Long, Boolean> described = new HashMap<>();

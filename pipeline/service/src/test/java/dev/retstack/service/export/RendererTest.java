@@ -6,20 +6,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.retstack.graph.aggregate.ForgottenSessions;
-import dev.retstack.graph.aggregate.GraphState;
 import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.OpenCallRow;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.TaskChoice;
+import dev.retstack.graph.state.ForgottenSessions;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.States;
 import dev.retstack.service.table.Csv;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.table.Rendering;
 import dev.retstack.service.table.Units;
+import dev.retstack.service.view.AnomaliesView;
+import dev.retstack.service.view.Coverage;
+import dev.retstack.service.view.OpenCallsView;
+import dev.retstack.service.view.ReportView;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -50,21 +55,43 @@ class RendererTest {
 
   private static final Map<String, Renderer> GOLDENS =
       Map.ofEntries(
-          golden("graph.txt", Format.TEXT, s -> GraphView.of(s.trees(), s.anomalies(), ALL)),
-          golden("graph-depth-1.txt", Format.TEXT, s -> GraphView.of(s.trees(), s.anomalies(), 1)),
-          golden("graph.json", Format.JSON, s -> GraphView.of(s.trees(), s.anomalies(), ALL)),
-          golden("graph.csv", Format.CSV, s -> GraphView.of(s.trees(), s.anomalies(), ALL)),
-          golden("report.txt", Format.TEXT, s -> ReportView.of(s.report(), ALL)),
-          golden("report.json", Format.JSON, s -> ReportView.of(s.report(), ALL)),
-          golden("report.csv", Format.CSV, s -> ReportView.of(s.report(), ALL)),
-          golden("edges.csv", Format.CSV, s -> ReportView.edges(s.report(), ALL)),
+          golden(
+              "graph.txt",
+              Format.TEXT,
+              s -> GraphView.of(ReportBuilder.of(s).trees(), ReportBuilder.of(s).anomalies(), ALL)),
+          golden(
+              "graph-depth-1.txt",
+              Format.TEXT,
+              s -> GraphView.of(ReportBuilder.of(s).trees(), ReportBuilder.of(s).anomalies(), 1)),
+          golden(
+              "graph.json",
+              Format.JSON,
+              s -> GraphView.of(ReportBuilder.of(s).trees(), ReportBuilder.of(s).anomalies(), ALL)),
+          golden(
+              "graph.csv",
+              Format.CSV,
+              s -> GraphView.of(ReportBuilder.of(s).trees(), ReportBuilder.of(s).anomalies(), ALL)),
+          golden("report.txt", Format.TEXT, s -> ReportView.of(ReportBuilder.of(s).build(), ALL)),
+          golden("report.json", Format.JSON, s -> ReportView.of(ReportBuilder.of(s).build(), ALL)),
+          golden("report.csv", Format.CSV, s -> ReportView.of(ReportBuilder.of(s).build(), ALL)),
+          golden("edges.csv", Format.CSV, s -> ReportView.edges(ReportBuilder.of(s).build(), ALL)),
           golden("stats.csv", Format.CSV, RendererTest::stats),
-          golden("anomalies.txt", Format.TEXT, s -> AnomaliesView.of(s.anomalies(EACH))),
+          golden(
+              "anomalies.txt",
+              Format.TEXT,
+              s -> AnomaliesView.of(ReportBuilder.of(s).anomalies(EACH))),
           golden("anomaly-groups.json", Format.JSON, RendererTest::groups),
           golden("anomaly-groups.txt", Format.TEXT, RendererTest::groups),
-          golden("anomalies.json", Format.JSON, s -> AnomaliesView.of(s.anomalies(EACH))),
-          golden("anomalies.csv", Format.CSV, s -> AnomaliesView.of(s.anomalies(EACH))),
-          Map.entry("stacks.folded", (s, out) -> FoldedExport.write(s.trees(), out)));
+          golden(
+              "anomalies.json",
+              Format.JSON,
+              s -> AnomaliesView.of(ReportBuilder.of(s).anomalies(EACH))),
+          golden(
+              "anomalies.csv",
+              Format.CSV,
+              s -> AnomaliesView.of(ReportBuilder.of(s).anomalies(EACH))),
+          Map.entry(
+              "stacks.folded", (s, out) -> FoldedExport.write(ReportBuilder.of(s).trees(), out)));
 
   private static Map.Entry<String, Renderer> golden(
       String name, Format form, Function<GraphState, Rendering> view) {
@@ -72,12 +99,15 @@ class RendererTest {
   }
 
   private static Rendering groups(GraphState state) {
-    return AnomaliesView.of(state.anomalies(AnomalySum.Query.DEFAULT));
+    return AnomaliesView.of(ReportBuilder.of(state).anomalies(AnomalySum.Query.DEFAULT));
   }
 
   private static Rendering stats(GraphState state) {
     return ReportView.stats(
-        state.report(), List.of(), ForgottenSessions.NONE, new Coverage(List.of(0), 1));
+        ReportBuilder.of(state).build(),
+        List.of(),
+        ForgottenSessions.NONE,
+        new Coverage(List.of(0), 1));
   }
 
   static Set<String> goldens() {
@@ -91,7 +121,8 @@ class RendererTest {
     GraphState state = Samples.state();
     GOLDENS.get(golden).render(state, out);
     // the digest is the graph module's own, and is tested there
-    String rendered = out.toString().replace(state.report().resultHash(), "<hash>");
+    String rendered =
+        out.toString().replace(ReportBuilder.of(state).build().resultHash(), "<hash>");
     try (InputStream expected = getClass().getResourceAsStream("/golden/" + golden)) {
       assertThat(rendered).isEqualTo(new String(expected.readAllBytes(), UTF_8));
     }
@@ -100,7 +131,9 @@ class RendererTest {
   @Test
   void jsonKeysAreTheContract() throws IOException {
     JsonNode report =
-        new ObjectMapper().readTree(ReportView.of(Samples.state().report(), ALL).as(Format.JSON));
+        new ObjectMapper()
+            .readTree(
+                ReportView.of(ReportBuilder.of(Samples.state()).build(), ALL).as(Format.JSON));
     assertThat(keys(report))
         .containsExactly(
             "unit",
@@ -129,13 +162,13 @@ class RendererTest {
   void foldedSelfTimesAddUpToTheTimeOfTheOutermostCalls() throws IOException {
     GraphState state = States.of(deep(3_000));
     StringBuilder out = new StringBuilder();
-    FoldedExport.write(state.trees(), out);
+    FoldedExport.write(ReportBuilder.of(state).trees(), out);
     long sum =
         out.toString()
             .lines()
             .mapToLong(line -> Long.parseLong(line.substring(line.lastIndexOf(' ') + 1)))
             .sum();
-    CallTree tree = state.trees().getFirst();
+    CallTree tree = ReportBuilder.of(state).trees().getFirst();
     long total = tree.roots().stream().mapToLong(root -> root.exit() - root.enter()).sum();
     assertThat(sum).isEqualTo(total).isPositive();
   }
@@ -144,9 +177,10 @@ class RendererTest {
   void deepStacksNeedNoStackOfTheReader() throws IOException {
     GraphState state = States.of(deep(60_000));
     StringWriter json = new StringWriter();
-    GraphJson.write(state.trees(), Integer.MAX_VALUE, json);
+    GraphJson.write(ReportBuilder.of(state).trees(), Integer.MAX_VALUE, json);
     StringBuilder text = new StringBuilder();
-    GraphText.write(state.trees(), state.anomalies(), 100, text);
+    GraphText.write(
+        ReportBuilder.of(state).trees(), ReportBuilder.of(state).anomalies(), 100, text);
     assertThat(json.toString().split("\"function\"", -1)).hasSize(60_001);
     assertThat(text.toString().lines()).hasSize(2 + 99 + 1 + 99);
   }
@@ -159,13 +193,13 @@ class RendererTest {
         "trace.perfetto",
         (s, out) -> {
           ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-          PerfettoExport.write(s.trees(), s.anomalies(), bytes);
+          PerfettoExport.write(ReportBuilder.of(s).trees(), ReportBuilder.of(s).anomalies(), bytes);
           out.write(bytes.toString(ISO_8859_1));
         });
     forms.put(
         "open.txt",
         (s, out) ->
-            OpenCallsView.of(OpenCallRow.of(s.trees()), 0, Optional.empty())
+            OpenCallsView.of(OpenCallRow.of(ReportBuilder.of(s).trees()), 0, Optional.empty())
                 .write(Format.TEXT, out));
     GraphState once = States.of(deep(10_000));
     GraphState twice = States.of(deep(20_000));
@@ -186,7 +220,7 @@ class RendererTest {
   void aDeepCallSaysItsDepthInsteadOfIndentation() throws IOException {
     StringWriter out = new StringWriter();
     GraphState state = States.of(deep(70));
-    GraphText.write(state.trees(), state.anomalies(), out);
+    GraphText.write(ReportBuilder.of(state).trees(), ReportBuilder.of(state).anomalies(), out);
     assertThat(out.toString())
         .contains("|  " + "  ".repeat(64) + "main() {\n")
         .contains("|  " + "  ".repeat(64) + "/* depth 65 */ leaf() {\n")
@@ -197,7 +231,7 @@ class RendererTest {
   void aDeepStackKeepsItsEndsAndItsTime() throws IOException {
     GraphState state = States.of(deep(3_000));
     StringBuilder out = new StringBuilder();
-    long shortened = FoldedExport.write(state.trees(), out);
+    long shortened = FoldedExport.write(ReportBuilder.of(state).trees(), out);
     List<String> lines = out.toString().lines().toList();
     assertThat(shortened).isPositive();
     assertThat(lines.getLast()).contains(";" + FoldedExport.LEFT_OUT + ";");
@@ -229,8 +263,8 @@ class RendererTest {
   void openCallsHaveNoEnd() throws IOException {
     GraphState state = States.of(Samples.script().enter("main").tick(5).enter("leaf").chunk());
     StringBuilder text = new StringBuilder();
-    GraphText.write(state.trees(), state.anomalies(), text);
-    List<CallNode> roots = new ArrayList<>(state.trees().getFirst().roots());
+    GraphText.write(ReportBuilder.of(state).trees(), ReportBuilder.of(state).anomalies(), text);
+    List<CallNode> roots = new ArrayList<>(ReportBuilder.of(state).trees().getFirst().roots());
     assertThat(roots).hasSize(1);
     assertThat(text.toString().lines().skip(2))
         .containsExactly(

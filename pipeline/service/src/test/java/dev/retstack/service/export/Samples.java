@@ -1,6 +1,6 @@
 package dev.retstack.service.export;
 
-import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.States;
 

@@ -4,17 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.retstack.graph.aggregate.ForgottenSessions;
-import dev.retstack.graph.aggregate.GraphState;
-import dev.retstack.graph.report.StateTotals;
-import dev.retstack.graph.report.Top;
-import dev.retstack.graph.report.TopBuilder;
-import dev.retstack.graph.report.TopSort;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.ForgottenSessions;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.graph.top.StateTotals;
+import dev.retstack.graph.top.Top;
+import dev.retstack.graph.top.TopBuilder;
+import dev.retstack.graph.top.TopSort;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.States;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Format;
+import dev.retstack.service.view.CoresView;
+import dev.retstack.service.view.Coverage;
+import dev.retstack.service.view.ReportView;
+import dev.retstack.service.view.TopView;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -44,7 +49,7 @@ class UntracedRenderTest {
               .end());
 
   private final List<CoreProgress> cores =
-      state.cores().stream().map(core -> CoreProgress.of(0, core)).toList();
+      state.summaries().stream().map(core -> CoreProgress.of(0, core)).toList();
 
   private Top top() throws IOException {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -56,13 +61,14 @@ class UntracedRenderTest {
 
   @Test
   void theReportCountsThem() throws IOException {
-    assertThat(ReportView.of(state.report(), 100).as(Format.TEXT).lines())
+    assertThat(ReportView.of(ReportBuilder.of(state).build(), 100).as(Format.TEXT).lines())
         .startsWith(
             "# 4 records of 1 core, 0 lost, 20 calls untraced: 9.09 % complete, times in instructions")
         .contains(
             " MISSING  CORE    WHERE                        AFTER  UNTIL  COMPLETE",
             "20 calls  core-0  ran untraced: see the stats                  9.09 %");
-    JsonNode report = JSON.readTree(ReportView.of(state.report(), 100).as(Format.JSON));
+    JsonNode report =
+        JSON.readTree(ReportView.of(ReportBuilder.of(state).build(), 100).as(Format.JSON));
     assertThat(report.path("lost").asLong(-1)).isZero();
     assertThat(report.path("untraced").asLong()).isEqualTo(20);
     assertThat(report.path("completeness").asDouble()).isEqualTo(100.0 * 4 / 44);

@@ -2,13 +2,12 @@ package dev.retstack.service.progress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.graph.aggregate.CoreKey;
-import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.input.CoreEnd;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.service.nodes.Deaths;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import org.apache.pekko.actor.testkit.typed.javadsl.BehaviorTestKit;
 import org.apache.pekko.actor.testkit.typed.javadsl.TestInbox;
 import org.junit.jupiter.api.Test;
@@ -21,63 +20,63 @@ class CoreWatchTest {
 
   @Test
   void tellsWhenTheNamedCoresHaveEnded() {
-    CompletableFuture<CoreWatch.Ended> both = awaiting(Set.of(A, B), 2);
-    CompletableFuture<CoreWatch.Ended> any = awaiting(Set.of(), 1);
+    TestInbox<CoreWatch.Ended> both = awaiting(Set.of(A, B), 2);
+    TestInbox<CoreWatch.Ended> any = awaiting(Set.of(), 1);
     watch.run(new CoreWatch.Advanced(progress(A, CoreEnd.RUNNING)));
-    assertThat(any).isNotDone();
+    assertThat(any.hasMessages()).isFalse();
     watch.run(new CoreWatch.Advanced(progress(A, CoreEnd.FAULTED)));
     watch.run(new CoreWatch.Advanced(progress(A, CoreEnd.FAULTED)));
-    assertThat(any).isDone();
-    assertThat(both).isNotDone();
+    assertThat(any.hasMessages()).isTrue();
+    assertThat(both.hasMessages()).isFalse();
     watch.run(new CoreWatch.Advanced(progress(B, CoreEnd.HALTED)));
-    assertThat(both).isDone();
-    assertThat(awaiting(Set.of(A, B), 2)).isDone();
+    assertThat(both.hasMessages()).isTrue();
+    assertThat(awaiting(Set.of(A, B), 2).hasMessages()).isTrue();
   }
 
   @Test
   void tellsOfTheDeadOnceAllOfThemIsApplied() {
-    CompletableFuture<CoreWatch.Ended> both = awaiting(Set.of(A, B), 2);
+    TestInbox<CoreWatch.Ended> both = awaiting(Set.of(A, B), 2);
     watch.run(new CoreWatch.Advanced(progress(A, CoreEnd.RUNNING)));
     watch.run(new CoreWatch.Advanced(progress(B, CoreEnd.HALTED)));
     watch.run(new CoreWatch.Reached(0, 8));
     watch.run(new CoreWatch.Lost(new Deaths(Map.of("s", new Deaths.Death(77, Map.of(0, 9L))))));
-    assertThat(both).as("a chunk of it is on its way").isNotDone();
+    assertThat(both.hasMessages()).as("a chunk of it is on its way").isFalse();
     watch.run(new CoreWatch.Reached(0, 9));
-    assertThat(both.join().dead())
+    assertThat(both.receiveMessage().dead())
         .containsExactly(
             new CoreProgress(A, 0, "x86_64", 1, 10, 0, 0, 99, CoreEnd.RUNNING, "", 77));
     watch.run(new CoreWatch.Lost(Deaths.NONE));
-    assertThat(awaiting(Set.of(A), 1)).as("it is back").isNotDone();
+    assertThat(awaiting(Set.of(A), 1).hasMessages()).as("it is back").isFalse();
   }
 
   @Test
   void coresOfAPartitionThatLeftAreForgottenAndWhoSawThemEndIsNotLeftWaiting() {
-    CompletableFuture<CoreWatch.Ended> named = awaiting(Set.of(A, B), 2);
-    CompletableFuture<CoreWatch.Ended> counted = awaiting(Set.of(), 2);
+    TestInbox<CoreWatch.Ended> named = awaiting(Set.of(A, B), 2);
+    TestInbox<CoreWatch.Ended> counted = awaiting(Set.of(), 2);
     watch.run(new CoreWatch.Advanced(progress(A, 0, CoreEnd.HALTED)));
     watch.run(new CoreWatch.Advanced(progress(B, 1, CoreEnd.RUNNING)));
     watch.run(new CoreWatch.Left(0));
     assertThat(shown()).containsExactly(progress(B, 1, CoreEnd.RUNNING));
-    CompletableFuture<CoreWatch.Ended> later = awaiting(Set.of(A, B), 2);
+    TestInbox<CoreWatch.Ended> later = awaiting(Set.of(A, B), 2);
     watch.run(new CoreWatch.Advanced(progress(B, 1, CoreEnd.HALTED)));
-    assertThat(named).as("both were seen to end").isDone();
-    assertThat(counted).isDone();
-    assertThat(later).as("who asks now has not seen A end").isNotDone();
+    assertThat(named.hasMessages()).as("both were seen to end").isTrue();
+    assertThat(counted.hasMessages()).isTrue();
+    assertThat(later.hasMessages()).as("who asks now has not seen A end").isFalse();
     watch.run(new CoreWatch.Advanced(progress(A, 0, CoreEnd.HALTED)));
-    assertThat(later).as("the partition is back").isDone();
+    assertThat(later.hasMessages()).as("the partition is back").isTrue();
   }
 
   @Test
   void oneThatEndedAndWentBackToACheckpointCountsOnce() {
-    CompletableFuture<CoreWatch.Ended> both = awaiting(Set.of(), 2);
+    TestInbox<CoreWatch.Ended> both = awaiting(Set.of(), 2);
     watch.run(new CoreWatch.Advanced(progress(A, 0, CoreEnd.HALTED)));
     watch.run(new CoreWatch.Left(0));
     watch.run(new CoreWatch.Advanced(progress(A, 0, CoreEnd.RUNNING)));
     watch.run(new CoreWatch.Reached(0, 9));
     watch.run(new CoreWatch.Lost(new Deaths(Map.of("s", new Deaths.Death(77, Map.of(0, 9L))))));
-    assertThat(both).as("A was seen to end, and is no dead core besides").isNotDone();
+    assertThat(both.hasMessages()).as("A was seen to end, and is no dead core besides").isFalse();
     watch.run(new CoreWatch.Advanced(progress(B, 0, CoreEnd.HALTED)));
-    assertThat(both.join().dead()).isEmpty();
+    assertThat(both.receiveMessage().dead()).isEmpty();
   }
 
   private List<CoreProgress> shown() {
@@ -86,10 +85,10 @@ class CoreWatchTest {
     return inbox.receiveMessage().cores();
   }
 
-  private CompletableFuture<CoreWatch.Ended> awaiting(Set<CoreKey> cores, int count) {
-    CompletableFuture<CoreWatch.Ended> done = new CompletableFuture<>();
-    watch.run(new CoreWatch.AwaitEnded(cores, count, done));
-    return done;
+  private TestInbox<CoreWatch.Ended> awaiting(Set<CoreKey> cores, int count) {
+    TestInbox<CoreWatch.Ended> inbox = TestInbox.create();
+    watch.run(new CoreWatch.AwaitEnded(cores, count, inbox.getRef()));
+    return inbox;
   }
 
   private static CoreProgress progress(CoreKey key, CoreEnd end) {

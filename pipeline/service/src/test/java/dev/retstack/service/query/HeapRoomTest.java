@@ -3,7 +3,9 @@ package dev.retstack.service.query;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.service.reconstruct.StateCopy;
+import dev.retstack.service.http.BadRequestException;
+import dev.retstack.service.http.HeapRoom;
+import dev.retstack.service.partition.StateCopy;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;

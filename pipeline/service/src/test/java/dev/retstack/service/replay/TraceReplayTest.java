@@ -3,9 +3,10 @@ package dev.retstack.service.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.graph.aggregate.Breaking;
-import dev.retstack.graph.reconstruct.CoreEnd;
+import dev.retstack.graph.calls.Breaking;
+import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.StatRow;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.file.CorruptTraceException;
@@ -33,8 +34,8 @@ class TraceReplayTest {
         TraceReplay.read(write("whole.avro"), (chunks, _) -> heard.add(chunks));
 
     assertThat(replayed.truncated()).isFalse();
-    assertThat(replayed.state().report().resultHash())
-        .isEqualTo(States.of(fleet).report().resultHash());
+    assertThat(ReportBuilder.of(replayed.state()).build().resultHash())
+        .isEqualTo(ReportBuilder.of(States.of(fleet)).build().resultHash());
     long chunks = fleet.stream().mapToLong(core -> core.chunks().size()).sum();
     assertThat(heard).hasSize((int) chunks).last().isEqualTo(chunks);
   }
@@ -48,8 +49,10 @@ class TraceReplayTest {
     TraceReplay.Replayed replayed = TraceReplay.read(cut, TraceReplay.Progress.SILENT);
 
     assertThat(replayed.truncation()).contains("cut.avro").contains("cut off");
-    assertThat(replayed.state().report().records()).isPositive();
-    assertThat(replayed.state().report().stats()).extracting(StatRow::name).contains("CUT_TRACES");
+    assertThat(ReportBuilder.of(replayed.state()).build().records()).isPositive();
+    assertThat(ReportBuilder.of(replayed.state()).build().stats())
+        .extracting(StatRow::name)
+        .contains("CUT_TRACES");
   }
 
   @Test
@@ -97,8 +100,9 @@ class TraceReplayTest {
       }
     }
     try (Breaking broken = Breaking.of(key -> key.core().startsWith("bad"), 0x401000 + 0x80)) {
-      Report report = TraceReplay.read(file, TraceReplay.Progress.SILENT).state().report();
-      Report expected = States.of(good).report();
+      Report report =
+          ReportBuilder.of(TraceReplay.read(file, TraceReplay.Progress.SILENT).state()).build();
+      Report expected = ReportBuilder.of(States.of(good)).build();
       assertThat(report.functions()).isEqualTo(expected.functions());
       assertThat(report.edges()).isEqualTo(expected.edges());
       assertThat(report.completeness()).isLessThan(100);

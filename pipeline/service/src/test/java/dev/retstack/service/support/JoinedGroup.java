@@ -1,7 +1,7 @@
 package dev.retstack.service.support;
 
-import dev.retstack.service.ingest.GroupMember;
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.kafka.GroupMember;
+import dev.retstack.service.kafka.KafkaSettings;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;

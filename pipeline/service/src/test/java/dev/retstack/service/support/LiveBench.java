@@ -6,9 +6,9 @@ import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.LiveClient;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
-import dev.retstack.service.ingest.GroupProtocol;
-import dev.retstack.service.ingest.KafkaSettings;
-import dev.retstack.service.ingest.TopicAdmin;
+import dev.retstack.service.kafka.GroupProtocol;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.TopicAdmin;
 import dev.retstack.service.replay.TraceProducer;
 import java.time.Duration;
 import java.util.List;
@@ -20,6 +20,16 @@ import java.util.function.Predicate;
 public final class LiveBench {
   /** Partitions of its topics. */
   public static final int PARTITIONS = 3;
+
+  /**
+   * Of the state topic: what is older than a moment is compacted all the time, so that every test
+   * restores a state from a compacted log.
+   */
+  private static final Map<String, String> COMPACTED =
+      Map.of(
+          "segment.ms", "300",
+          "min.cleanable.dirty.ratio", "0.01",
+          "delete.retention.ms", "1000");
 
   private static final long SEED = 20267;
   private static final Duration WAIT = Duration.ofMinutes(3);
@@ -62,6 +72,7 @@ public final class LiveBench {
       try (TopicAdmin admin = new TopicAdmin(bench.kafka, Duration.ofSeconds(60))) {
         admin.ensure(bench.topics, partitions);
       }
+      OwnBroker.set(bootstrap, bench.topics.state(), COMPACTED);
       return bench;
     } catch (Exception e) {
       throw new AssertionError("no broker", e);
@@ -133,11 +144,14 @@ public final class LiveBench {
   /** Scrapes until it holds. */
   public Scraped awaitScrape(Pipeline pipeline, Predicate<Scraped> condition) throws Exception {
     long deadline = System.nanoTime() + WAIT.toNanos();
-    Scraped page = scrape(pipeline);
-    while (!condition.test(page)) {
-      assertThat(System.nanoTime()).as("scraped until " + deadline).isLessThan(deadline);
-      page = scrape(pipeline);
+    try (LiveClient client = new LiveClient(pipeline.httpUri())) {
+      Scraped page = new Scraped(client.get("metrics", Map.of()));
+      while (!condition.test(page)) {
+        assertThat(System.nanoTime()).as("scraped until " + deadline).isLessThan(deadline);
+        Waits.pause();
+        page = new Scraped(client.get("metrics", Map.of()));
+      }
+      return page;
     }
-    return page;
   }
 }

@@ -4,7 +4,7 @@ import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.nodes.Role;
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -1,10 +1,10 @@
 package dev.retstack.service.support;
 
-import dev.retstack.graph.aggregate.ApplyResult;
-import dev.retstack.graph.aggregate.GraphState;
+import dev.retstack.graph.input.ApplyResult;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.codec.CorruptChunkException;
-import dev.retstack.service.reconstruct.ChunkApplier;
+import dev.retstack.service.partition.ChunkApplier;
 import java.util.List;
 
 /** States filled from scripts by the code that fills them everywhere. */

@@ -93,6 +93,7 @@ final class TestNode {
     config.put("auto.create.topics.enable", "false");
     config.put("message.max.bytes", String.valueOf(4 << 20));
     config.put("log.cleaner.dedupe.buffer.size", String.valueOf(4 << 20));
+    config.put("log.cleaner.backoff.ms", "500"); // the state is compacted while tests run
     return config;
   }
 

@@ -1,6 +1,6 @@
 package dev.retstack.service.support;
 
-import dev.retstack.service.ingest.KafkaSettings;
+import dev.retstack.service.kafka.KafkaSettings;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

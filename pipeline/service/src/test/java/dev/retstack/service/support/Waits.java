@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Waits for what a running member does.
@@ -12,6 +13,8 @@ import java.util.concurrent.TimeUnit;
  * @param patience after which a test fails
  */
 public record Waits(Duration patience) {
+  private static final long PAUSE_NANOS = 20_000_000;
+
   /** What is waited for. */
   public interface Condition {
     boolean holds() throws Exception;
@@ -22,12 +25,17 @@ public record Waits(Duration patience) {
     return stage.toCompletableFuture().get(patience.toSeconds(), TimeUnit.SECONDS);
   }
 
+  /** Between two looks: whoever is waited for has the processor meanwhile. */
+  public static void pause() {
+    LockSupport.parkNanos(PAUSE_NANOS);
+  }
+
   /** Looks again until it holds; each look asks the running system. */
   public void await(String what, Condition condition) throws Exception {
     long deadline = System.nanoTime() + patience.toNanos();
     while (!condition.holds()) {
       assertThat(System.nanoTime()).as(what).isLessThan(deadline);
-      Thread.onSpinWait();
+      pause();
     }
   }
 }

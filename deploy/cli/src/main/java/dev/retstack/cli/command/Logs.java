@@ -1,0 +1,96 @@
+package dev.retstack.cli.command;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.PatternLayout;
+import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
+import ch.qos.logback.classic.pattern.MessageConverter;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.ConsoleAppender;
+import ch.qos.logback.core.FileAppender;
+import ch.qos.logback.core.OutputStreamAppender;
+import dev.retstack.schema.wire.Visible;
+import java.nio.file.Path;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides where log lines of the libraries go. They never go to standard output, which is for data.
+ */
+public final class Logs {
+  private static final String PATTERN = "%d{HH:mm:ss.SSS} %-5level %logger{24} - %msg%n";
+
+  private Logs() {}
+
+  /**
+   * Of what is on the console, our own warnings too: what runs for weeks says what befell it. The
+   * libraries' stay away: a Kafka client warns several times a second while a broker is down.
+   */
+  public static void withOwnWarnings() {
+    LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+    context.getLogger("dev.retstack").setLevel(Level.WARN);
+  }
+
+  /** To standard error: errors only, or everything from INFO up. */
+  public static void toConsole(boolean verbose) {
+    ConsoleAppender<ILoggingEvent> console = new ConsoleAppender<>();
+    console.setTarget("System.err");
+    install(console, verbose ? Level.INFO : Level.ERROR);
+  }
+
+  /** To a file, from WARN up: appended, so that an earlier run's last words stay. */
+  public static void toFile(Path file) {
+    FileAppender<ILoggingEvent> appender = new FileAppender<>();
+    appender.setFile(file.toString());
+    install(appender, Level.WARN);
+  }
+
+  /** Names in messages do nothing to a terminal; in messages of ours they begin no line either. */
+  private static final class VisibleEncoder extends PatternLayoutEncoder {
+    @Override
+    public byte[] encode(ILoggingEvent event) {
+      return Visible.lines(new String(super.encode(event), UTF_8)).getBytes(UTF_8);
+    }
+
+    @Override
+    public void start() {
+      PatternLayout.DEFAULT_CONVERTER_SUPPLIER_MAP.put("msg", VisibleMessage::new);
+      super.start();
+    }
+  }
+
+  private static final class VisibleMessage extends MessageConverter {
+    @Override
+    public String convert(ILoggingEvent event) {
+      String message = super.convert(event);
+      return event.getLoggerName().startsWith("dev.retstack") ? Visible.line(message) : message;
+    }
+  }
+
+  private static void install(OutputStreamAppender<ILoggingEvent> appender, Level level) {
+    LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+    context.reset();
+    PatternLayoutEncoder encoder = new VisibleEncoder();
+    encoder.setContext(context);
+    encoder.setPattern(PATTERN);
+    encoder.start();
+    appender.setContext(context);
+    appender.setEncoder(encoder);
+    appender.start();
+    Logger root = context.getLogger(Logger.ROOT_LOGGER_NAME);
+    root.setLevel(level);
+    root.addAppender(appender);
+    // connections of a stream that ended, each in many words
+    context.getLogger("org.apache.pekko.stream.Materializer").setLevel(Level.ERROR);
+    if (level == Level.ERROR) {
+      // as it leaves a group that has put it out already; what stops it is thrown, and told by us
+      context
+          .getLogger("org.apache.kafka.clients.consumer.internals.ConsumerCoordinator")
+          .setLevel(Level.OFF);
+    }
+    // a port that is taken, with a stack trace: whoever wanted it says so in a sentence
+    context.getLogger("org.apache.pekko.io.TcpListener").setLevel(Level.OFF);
+  }
+}

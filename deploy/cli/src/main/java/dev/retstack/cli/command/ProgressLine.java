@@ -1,0 +1,64 @@
+package dev.retstack.cli.command;
+
+import dev.retstack.schema.wire.Visible;
+
+/**
+ * Shows the progress of a long task: one line that is overwritten on a terminal, and a plain line
+ * from time to time elsewhere. A short task shows nothing.
+ */
+public final class ProgressLine implements AutoCloseable {
+  private static final long PATIENCE_NANOS = 2_000_000_000L;
+  private static final long PLAIN_INTERVAL_NANOS = 5_000_000_000L;
+  private static final String ERASE = "\r\u001b[K";
+
+  private final Terminal terminal;
+  private final long start = System.nanoTime();
+  private String last = "";
+  private long shown;
+  private boolean open;
+
+  public ProgressLine(Terminal terminal) {
+    this.terminal = terminal;
+  }
+
+  /** Says where it stands now. */
+  public synchronized void show(String text) {
+    last = text;
+    long now = System.nanoTime();
+    if (now - start < PATIENCE_NANOS) {
+      return;
+    }
+    if (terminal.interactive()) {
+      terminal.rawErr().print(ERASE);
+      terminal.err().print("retstack: " + Visible.line(text));
+      terminal.err().flush();
+      open = true;
+    } else if (shown == 0 || now - shown >= PLAIN_INTERVAL_NANOS) {
+      terminal.note(text);
+      shown = now;
+    }
+  }
+
+  /** Says where it stood last, on a line that stays: it was stopped. */
+  public synchronized void tellStopped() {
+    if (!last.isEmpty()) {
+      tell("stopped: " + last);
+    }
+  }
+
+  /** Says something that stays on a line of its own. */
+  public synchronized void tell(String text) {
+    close();
+    open = false;
+    terminal.note(text);
+  }
+
+  /** Takes the line away. */
+  @Override
+  public synchronized void close() {
+    if (open) {
+      terminal.rawErr().print(ERASE);
+      terminal.err().flush();
+    }
+  }
+}

@@ -1,0 +1,48 @@
+package dev.retstack.cli.result;
+
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.Output;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.table.Format;
+import dev.retstack.service.view.CoresView;
+import java.io.IOException;
+import java.util.Comparator;
+import java.util.List;
+import picocli.CommandLine.Command;
+
+/** {@code retstack cores}: how far each core came, and how it ended. */
+@Command(
+    name = "cores",
+    description = {
+      "Show each core: how far it came, and how it ended.",
+      "Columns are its ISA, the chunks and records that it sent, how many are lost, its"
+          + " clock, and how it ended. For a running pipeline also its partition."
+    },
+    footer = {
+      "  retstack record --image zoo-riscv64-mcount --cores 2 -o trace.avro",
+      "  retstack cores trace.avro"
+    })
+public final class CoresVerb extends ResultVerb {
+  @Override
+  int show(GraphState state, Format shape) throws IOException {
+    List<CoreProgress> cores =
+        state.summaries().stream()
+            .map(core -> CoreProgress.of(0, core))
+            .sorted(Comparator.comparing(CoreProgress::key))
+            .toList();
+    Output.write(out(), shape, CoresView.cores(cores));
+    return ExitCode.OK;
+  }
+
+  @Override
+  GraphLimits limits() {
+    return GraphLimits.DEFAULT.withTreeCallsPerCore(0); // the tree is not shown
+  }
+
+  @Override
+  String resource() {
+    return "cores";
+  }
+}

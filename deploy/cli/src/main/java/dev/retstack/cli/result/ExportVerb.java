@@ -1,0 +1,128 @@
+package dev.retstack.cli.result;
+
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.FileTrouble;
+import dev.retstack.cli.command.Output;
+import dev.retstack.cli.command.Verb;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.graph.totals.TimeRules;
+import dev.retstack.service.export.FoldedExport;
+import dev.retstack.service.export.PerfettoExport;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code retstack export}: a trace in the format of another tool. */
+@Command(
+    name = "export",
+    description = {
+      "Write a trace in the format of another tool.",
+      "  folded    stacks with self time, for flame graph tools and speedscope",
+      "  perfetto  a protobuf trace that ui.perfetto.dev opens"
+    },
+    footer = {
+      "  retstack record --image zoo-aarch64-mcount -o trace.avro",
+      "  retstack export trace.avro --format perfetto -o trace.perfetto-trace"
+    })
+public final class ExportVerb extends Verb {
+  /** Formats of other tools. */
+  enum Target {
+    FOLDED,
+    PERFETTO
+  }
+
+  @Parameters(index = "0", paramLabel = "TRACE", description = "A recorded trace.")
+  private Path trace;
+
+  @Option(
+      names = "--format",
+      required = true,
+      paramLabel = "FORMAT",
+      description = "folded or perfetto.")
+  private Target target;
+
+  @Option(
+      names = {"-o", "--output"},
+      required = true,
+      paramLabel = "FILE",
+      description = "File to write; - for standard output.")
+  private Path output;
+
+  @Option(
+      names = "--max-calls",
+      defaultValue = "5000000",
+      paramLabel = "N",
+      description =
+          "Calls kept per core; further calls are only counted (default: ${DEFAULT-VALUE}).")
+  private int maxCalls;
+
+  @Mixin private TaskOption task;
+
+  @Option(
+      names = "--by-task",
+      description =
+          "folded: the outermost frame is the name of the task; interrupts have one of their"
+              + " own. A perfetto trace always has a track for each task and for its interrupts.")
+  private boolean byTask;
+
+  @Option(
+      names = "--no-funcgraph-irqs",
+      description = "Leave out interrupts and the calls in them.")
+  private boolean noInterrupts;
+
+  private long shortened;
+
+  @Override
+  protected int run() throws IOException {
+    GraphLimits limits = GraphLimits.DEFAULT.withTreeCallsPerCore(maxCalls);
+    TimeRules rules = new TimeRules(true, true, !noInterrupts);
+    GraphState state = SourceOptions.replay(trace, new GraphState(limits, rules), terminal());
+    if (output.toString().equals("-")) {
+      OutputStream out = new BufferedOutputStream(terminal().rawOut());
+      write(state, out);
+      out.flush();
+      tellShortened();
+      return ExitCode.OK;
+    }
+    try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(output))) {
+      write(state, out);
+    } catch (IOException e) {
+      throw FileTrouble.writing(output, e);
+    }
+    note("%,d bytes in %s".formatted(Files.size(output), output));
+    tellShortened();
+    return ExitCode.OK;
+  }
+
+  private void tellShortened() {
+    if (shortened > 0) {
+      note(
+          "%,d stacks have more than %d frames: only their outermost and innermost %d are shown, with %s between"
+              .formatted(
+                  shortened, 2 * FoldedExport.ENDS, FoldedExport.ENDS, FoldedExport.LEFT_OUT));
+    }
+  }
+
+  private void write(GraphState state, OutputStream out) throws IOException {
+    List<CallTree> trees =
+        ReportBuilder.of(state).trees().stream()
+            .filter(t -> task.choice().has(t.task(), t.taskName()))
+            .toList();
+    task.require(!trees.isEmpty(), state);
+    switch (target) {
+      case FOLDED ->
+          Output.write(out, writer -> shortened = FoldedExport.write(trees, byTask, writer));
+      case PERFETTO -> PerfettoExport.write(trees, ReportBuilder.of(state).anomalies(), out);
+    }
+  }
+}

@@ -1,0 +1,205 @@
+package dev.retstack.cli.result;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.FileTrouble;
+import dev.retstack.cli.command.FormatOption;
+import dev.retstack.cli.command.Output;
+import dev.retstack.cli.command.ProgressLine;
+import dev.retstack.cli.command.Verb;
+import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.cli.kafka.KafkaOptions;
+import dev.retstack.graph.hot.HotCores;
+import dev.retstack.graph.hot.HotCount;
+import dev.retstack.graph.hot.HotCounter;
+import dev.retstack.graph.hot.HotProfile;
+import dev.retstack.graph.hot.HotRow;
+import dev.retstack.graph.hot.SketchedCounts;
+import dev.retstack.service.replay.HotReplay;
+import dev.retstack.service.replay.HotTopics;
+import dev.retstack.service.view.HotView;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code retstack hot}: the most-called addresses. */
+@Command(
+    name = "hot",
+    description = {
+      "Show which functions are called most.",
+      "Each has its hits and its share of all hits (of 1024). Three ways to count:",
+      "  --seed-table  the small table that firmware keeps in its counting function:",
+      "                few entries, hits that decay, the last is replaced (default)",
+      "  --exact       every call is counted",
+      "  --sketch      fixed memory for any number of functions, with bounds",
+      "The result is of all cores together; --per-core shows each. The table of all cores"
+          + " is the sum of theirs."
+    },
+    footer = {
+      "  retstack record --image zoo-riscv64-mcount -o hot.avro",
+      "  retstack hot hot.avro --top 5",
+      "  retstack hot hot.avro --exact --per-core --ignore 0x100000-0x1000ff --format csv"
+    })
+public final class HotVerb extends Verb {
+  /** Options that say how to count, which a running pipeline has done already. */
+  private static final List<String> OF_COUNTERS =
+      List.of("--sketch-size", "--ignore", "--width", "--entries", "--increment", "--no-decay");
+
+  @Mixin private SourceOptions source;
+
+  @Option(names = "--seed-table", description = "The table of the firmware (default).")
+  private boolean seedTable;
+
+  @Option(names = "--exact", description = "Count every call.")
+  private boolean exact;
+
+  @Option(names = "--sketch", description = "Estimate with bounds, in fixed memory.")
+  private boolean sketch;
+
+  @Option(
+      names = "--top",
+      defaultValue = "30",
+      paramLabel = "N",
+      description = "Number of addresses shown (default: ${DEFAULT-VALUE}).")
+  private int top;
+
+  @Option(names = "--per-core", description = "Show each core separately.")
+  private boolean perCore;
+
+  @Option(
+      names = "--sketch-size",
+      defaultValue = "" + SketchedCounts.DEFAULT_SIZE,
+      paramLabel = "N",
+      description = "Size of the sketch, a power of two (default: ${DEFAULT-VALUE}).")
+  private int sketchSize;
+
+  @Option(
+      names = "--from-kafka",
+      description =
+          "Count what is in the events topic now, instead of a trace. All ways of counting"
+              + " work, and the fleet may still run.")
+  private boolean fromKafka;
+
+  @Mixin private HotTableOptions table;
+  @Mixin private FormatOption format;
+  @Mixin private KafkaOptions kafka;
+
+  @Override
+  protected int run() throws Exception {
+    boolean other = source.live() || source.trace() != null;
+    if (fromKafka && other) {
+      throw usage("give one of a trace, --live and --from-kafka");
+    }
+    if (!fromKafka && source.problem() != null) {
+      throw usage(source.problem() + ", or --from-kafka for what is in its topic");
+    }
+    if (Stream.of(seedTable, exact, sketch).filter(chosen -> chosen).count() > 1) {
+      throw usage("--seed-table, --exact and --sketch exclude each other");
+    }
+    if (top < 1) {
+      throw usage("--top " + top + ": use 1 or more");
+    }
+    show(source.live() ? live() : counted());
+    return ExitCode.OK;
+  }
+
+  private List<HotProfile> counted() throws InterruptedException {
+    HotCounter.Kind kind =
+        sketch
+            ? HotCounter.Kind.SKETCH
+            : exact ? HotCounter.Kind.EXACT : HotCounter.Kind.SEED_TABLE;
+    HotCores cores;
+    try {
+      cores = new HotCores(kind, table.settings(), sketchSize);
+      kind.create(table.settings(), sketchSize);
+    } catch (IllegalArgumentException e) {
+      throw usage(e.getMessage());
+    }
+    if (fromKafka) {
+      count(cores);
+    } else {
+      count(source.trace(), cores);
+    }
+    return perCore ? cores.cores() : List.of(cores.merged());
+  }
+
+  private void count(HotCores cores) throws InterruptedException {
+    KafkaLink link = kafka.link(terminal());
+    try (ProgressLine line = new ProgressLine(terminal())) {
+      HotTopics.Counted counted =
+          HotTopics.read(
+              link.settings(),
+              link.topics(),
+              cores,
+              (chunks, records) ->
+                  line.show("%,d records in %,d chunks counted".formatted(records, chunks)));
+      if (counted.refused() > 0) {
+        note(
+            "%,d records of the topics could not be read and were left out"
+                .formatted(counted.refused()));
+      }
+    } catch (IOException e) {
+      throw CommandException.environment(FileTrouble.words(e), e);
+    }
+  }
+
+  private void count(Path trace, HotCores cores) {
+    try {
+      String truncation = HotReplay.read(trace, cores);
+      if (!truncation.isEmpty() && cores.cores().isEmpty()) {
+        throw CommandException.badInput(truncation + "; record it again");
+      }
+      if (!truncation.isEmpty()) {
+        note(truncation);
+      }
+    } catch (IOException e) {
+      throw SourceOptions.unreadable(trace, e);
+    }
+  }
+
+  /** The running pipeline counts every call per function: no table, no bounds, no cores. */
+  private List<HotProfile> live() throws IOException, InterruptedException {
+    boolean shaped =
+        OF_COUNTERS.stream().anyMatch(spec().commandLine().getParseResult()::hasMatchedOption);
+    if (seedTable || sketch || perCore || shaped) {
+      throw usage(
+          "a running pipeline has the exact counts of all cores only: use --exact; --from-kafka"
+              + " counts in every way, from the topic itself");
+    }
+    JsonNode report =
+        LiveOptions.read(source.ask("report", Map.of("format", "json"), kafka, terminal()));
+    long calls = 0;
+    for (JsonNode function : report.path("functions")) {
+      calls += function.path("calls").asLong();
+    }
+    List<HotRow> rows = new ArrayList<>();
+    for (JsonNode function : report.path("functions")) {
+      long hits = function.path("calls").asLong();
+      long address =
+          Long.parseUnsignedLong(function.path("address").asText("0x0").substring(2), 16);
+      rows.add(
+          new HotRow(
+              function.path("name").asText(),
+              function.path("image").asText(),
+              function.path("isa").asText(),
+              HotCount.exact(address, hits, HotCount.ratio(hits, calls))));
+    }
+    rows.sort(Comparator.<HotRow>comparingLong(row -> row.count().hits()).reversed());
+    long lost = report.path("lost").asLong();
+    long untraced = report.path("untraced").asLong();
+    return List.of(new HotProfile("", "", calls, lost, untraced, calls, 0, 0, rows));
+  }
+
+  private void show(List<HotProfile> all) throws IOException {
+    List<HotProfile> profiles = all.stream().map(profile -> profile.top(top)).toList();
+    Output.write(out(), format.format(), HotView.of(profiles, sketch));
+  }
+}

@@ -1,0 +1,174 @@
+package dev.retstack.cli.result;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.command.Terminal;
+import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.cli.kafka.KafkaOptions;
+import dev.retstack.schema.Node;
+import dev.retstack.service.LiveClient;
+import dev.retstack.service.PipelineConfig;
+import dev.retstack.service.http.HttpToken;
+import dev.retstack.service.http.LiveAccess;
+import dev.retstack.service.nodes.NodeRecords;
+import dev.retstack.service.nodes.Role;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/**
+ * Finds and asks a running pipeline: by its address, or by the cluster in which its members
+ * announce themselves.
+ */
+public final class LiveOptions {
+  /** Where {@code retstack pipeline} answers unless told otherwise. */
+  public static final String PIPELINE = "http://127.0.0.1:7070";
+
+  @Option(
+      names = {"--http", "--url"},
+      paramLabel = "URL",
+      description =
+          "Address of the pipeline (default: the one that its members announce in the Kafka cluster"
+              + " that was named; without a cluster "
+              + PIPELINE
+              + ").")
+  private URI http;
+
+  @Option(
+      names = "--group",
+      defaultValue = PipelineConfig.DEFAULT_GROUP,
+      paramLabel = "NAME",
+      description = "Consumer group of the pipeline in that cluster (default: ${DEFAULT-VALUE}).")
+  private String group;
+
+  @Option(
+      names = "--http-token-file",
+      paramLabel = "FILE",
+      description = "Show the token in this file, if the pipeline asks for one.")
+  private Path tokenFile;
+
+  @Option(
+      names = "--http-ca",
+      paramLabel = "FILE",
+      description = "Trust the certificates in this PEM file, for a pipeline that serves HTTPS.")
+  private Path ca;
+
+  @Option(
+      names = "--http-cert",
+      paramLabel = "FILE",
+      description =
+          "Show the certificate in this PEM file, if the pipeline accepts clients by"
+              + " certificate.")
+  private Path certificate;
+
+  @Option(
+      names = "--http-key",
+      paramLabel = "FILE",
+      description = "The certificate's private key: a PEM file, PKCS #8 without a password.")
+  private Path key;
+
+  /** Reads an answer in JSON. */
+  public static JsonNode read(String answer) throws IOException {
+    return new ObjectMapper().readTree(answer);
+  }
+
+  private LiveAccess access() {
+    if ((certificate == null) != (key == null)) {
+      throw CommandException.badInput("give --http-cert and --http-key together");
+    }
+    try {
+      Optional<LiveAccess.Identity> shown =
+          Optional.ofNullable(certificate).map(file -> new LiveAccess.Identity(file, key));
+      return new LiveAccess(
+          Optional.ofNullable(tokenFile).map(HttpToken::read),
+          ca == null && shown.isEmpty()
+              ? Optional.empty()
+              : Optional.of(LiveAccess.tls(Optional.ofNullable(ca), shown)));
+    } catch (IllegalArgumentException e) {
+      throw CommandException.badInput(e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Asks the running pipeline.
+   *
+   * @param resource such as {@code report}
+   * @param parameters such as {@code format=text}
+   * @throws CommandException where nobody answers, or with an error
+   */
+  public String ask(
+      String resource, Map<String, String> parameters, KafkaOptions kafka, Terminal terminal)
+      throws InterruptedException {
+    LiveClient.Reply reply;
+    try {
+      Deque<URI> members = new ArrayDeque<>(members(kafka, terminal));
+      boolean given = http != null || tokenFile == null;
+      if (!given && !members.stream().allMatch(LiveAccess::keepsSecrets)) {
+        throw new IOException(
+            "the token would travel unencrypted to %s, which Kafka named: name an address with --http"
+                .formatted(members));
+      }
+      reply = ask(resource, parameters, members);
+    } catch (LiveClient.RefusedException e) {
+      throw CommandException.badInput(e.getMessage(), e);
+    } catch (IOException e) {
+      throw CommandException.environment(
+          e.getMessage() + "; start one with \"retstack pipeline\", or name it with --http", e);
+    }
+    if (!reply.missing().isEmpty()) {
+      terminal.note(
+          "partitions %s are missing in this answer; resource /parts of the pipeline says why"
+              .formatted(reply.missing()));
+    }
+    return reply.body();
+  }
+
+  /**
+   * Addresses of members, best first; any of them answers for all.
+   *
+   * @throws IOException where Kafka was named and knows of no member
+   */
+  private List<URI> members(KafkaOptions kafka, Terminal terminal) throws IOException {
+    if (http != null) {
+      return List.of(http);
+    }
+    if (!kafka.isConfigured(terminal)) {
+      return List.of(URI.create(PIPELINE));
+    }
+    KafkaLink link = kafka.link(terminal);
+    List<URI> members =
+        NodeRecords.running(link.settings(), link.topics().nodes(), group).stream()
+            .filter(node -> node.getRoles().contains(Role.QUERY.word()))
+            .map(Node::getUrl)
+            .map(URI::create)
+            .toList();
+    if (members.isEmpty()) {
+      throw new IOException(
+          "no member of group %s that answers questions has announced itself on Kafka at %s"
+              .formatted(group, link.settings().bootstrap()));
+    }
+    return members;
+  }
+
+  /** Asks the first that answers: one that ended without a word may still be in the list. */
+  private LiveClient.Reply ask(String resource, Map<String, String> parameters, Deque<URI> members)
+      throws IOException, InterruptedException {
+    LiveAccess access = access();
+    while (true) {
+      try (LiveClient client = new LiveClient(members.poll(), access)) {
+        return client.ask(resource, parameters);
+      } catch (LiveClient.UnreachableException e) {
+        if (members.isEmpty()) {
+          throw e;
+        }
+      }
+    }
+  }
+}

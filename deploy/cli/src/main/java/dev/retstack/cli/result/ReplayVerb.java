@@ -1,0 +1,125 @@
+package dev.retstack.cli.result;
+
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.FormatOption;
+import dev.retstack.cli.command.Output;
+import dev.retstack.cli.command.ProgressLine;
+import dev.retstack.cli.command.Verb;
+import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.cli.kafka.KafkaOptions;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.report.AnomalySum;
+import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.schema.file.CorruptTraceException;
+import dev.retstack.service.replay.TraceToKafka;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Table;
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code retstack replay}: a recorded trace through the code of the live pipeline. */
+@Command(
+    name = "replay",
+    description = {
+      "Send a recorded trace through the code of the live pipeline, and show the totals.",
+      "With --into-kafka: send its images and chunks to a cluster, as the fleet did."
+    },
+    footer = {
+      "  retstack record --image zoo-x86_64-fentry -o trace.avro",
+      "  retstack replay trace.avro"
+    })
+public final class ReplayVerb extends Verb {
+  private static final Table<Map.Entry<String, Object>> FIGURES =
+      new Table<Map.Entry<String, Object>>()
+          .text("figure", Map.Entry::getKey)
+          .text("value", Map.Entry::getValue)
+          .headedAsNamed();
+
+  @Parameters(index = "0", paramLabel = "TRACE", description = "A recorded trace.")
+  private Path trace;
+
+  @Option(names = "--into-kafka", description = "Send the trace to the events topic instead.")
+  private boolean intoKafka;
+
+  @Mixin private KafkaOptions kafka;
+  @Mixin private FormatOption format;
+
+  @Override
+  protected int run() throws Exception {
+    return intoKafka ? send() : replay();
+  }
+
+  private int replay() throws IOException {
+    long start = System.nanoTime();
+    GraphState state =
+        SourceOptions.replay(trace, GraphLimits.DEFAULT.withTreeCallsPerCore(0), terminal());
+    Report report = ReportBuilder.of(state).build();
+    double seconds = (System.nanoTime() - start) / 1e9;
+    Map<String, Object> figures =
+        Document.object(
+            "unit",
+            report.unit().name().toLowerCase(Locale.ROOT),
+            "cores",
+            report.cores().size(),
+            "records",
+            report.records(),
+            "lost",
+            report.lost(),
+            "untraced",
+            report.untraced(),
+            "completeness",
+            report.completeness(),
+            "functions",
+            report.functions().size(),
+            "anomalies",
+            ReportBuilder.of(state).anomalies(AnomalySum.Query.ALL).stream()
+                .mapToLong(AnomalySum::times)
+                .sum(),
+            "resultHash",
+            report.resultHash());
+    List<Map.Entry<String, Object>> rows = List.copyOf(figures.entrySet());
+    Output.write(
+        out(),
+        format.format(),
+        new Document().indented().field("", figures).csv(FIGURES, rows).text(FIGURES, rows));
+    note("%,d records in %.1f s".formatted(report.records(), seconds));
+    return ExitCode.OK;
+  }
+
+  private int send() throws IOException, InterruptedException {
+    KafkaLink link = kafka.link(terminal());
+    TraceToKafka.Sent sent;
+    try (ProgressLine line = new ProgressLine(terminal())) {
+      sent =
+          TraceToKafka.send(
+              trace,
+              link.settings(),
+              link.topics(),
+              link.partitions(),
+              (chunks, records) ->
+                  line.show("%,d records in %,d chunks sent".formatted(records, chunks)));
+    } catch (NoSuchFileException e) {
+      throw CommandException.badInput("no such trace: " + trace, e);
+    } catch (CorruptTraceException e) {
+      throw CommandException.badInput(e.getMessage(), e);
+    }
+    if (!sent.truncation().isEmpty()) {
+      note(sent.truncation());
+    }
+    note(
+        "%,d chunks with %,d records in %s"
+            .formatted(sent.chunks(), sent.records(), link.topics().events()));
+    return ExitCode.OK;
+  }
+}

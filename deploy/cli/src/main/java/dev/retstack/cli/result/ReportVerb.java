@@ -1,0 +1,115 @@
+package dev.retstack.cli.result;
+
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.Output;
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.report.StatRow;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.service.table.Format;
+import dev.retstack.service.view.ReportView;
+import java.io.IOException;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code retstack report}: functions, edges, stats and the hash of the result. */
+@Command(
+    name = "report",
+    description = {
+      "Show the function report: calls and times per function.",
+      "Times are total, self, min, max and average. The report also says how complete it"
+          + " is, and has the hash of the result. The same trace gives the same hash, live or"
+          + " replayed, on any host."
+    },
+    footer = {
+      "  retstack record --image zoo-aarch64-mcount -o trace.avro",
+      "  retstack report trace.avro --top 20",
+      "  retstack report trace.avro --no-sleep-time --no-funcgraph-irqs",
+      "  retstack report trace.avro --by-task --format csv"
+    })
+public final class ReportVerb extends ResultVerb {
+  @Option(
+      names = "--top",
+      paramLabel = "N",
+      description = "Number of functions or edges shown as text, by total (default: all).")
+  private int top = Integer.MAX_VALUE;
+
+  @Option(
+      names = "--edges",
+      description = "Show the call edges instead of the functions, as text or CSV (JSON has both).")
+  private boolean edges;
+
+  @Option(
+      names = "--by-task",
+      description =
+          "Show the totals of each task separately; calls in interrupts of a core are a row"
+              + " named \"interrupts\". Result hash, losses and stats are those of all tasks.")
+  private boolean byTask;
+
+  @Mixin private TaskOption task;
+  @Mixin private TotalTimeOptions time;
+
+  @Override
+  TimeOptions time() {
+    return time;
+  }
+
+  @Override
+  int show(GraphState state, Format shape) throws IOException {
+    Report report = shown(new ReportBuilder().add(state).only(task.choice()).build());
+    task.require(!report.functions().isEmpty(), state);
+    Output.write(out(), shape, edges ? ReportView.edges(report, top) : ReportView.of(report, top));
+    return ExitCode.OK;
+  }
+
+  @Override
+  GraphState state() {
+    return byTask || !task.choice().isAll()
+        ? GraphState.byTask(limits(), time.rules())
+        : super.state();
+  }
+
+  @Override
+  int live() throws IOException, InterruptedException {
+    if (byTask || edges || !task.choice().isAll()) {
+      throw usage(
+          "--task, --by-task, --edges: a pipeline adds up per image, not per task; record a trace"
+              + " and report that");
+    }
+    return super.live();
+  }
+
+  /** That no tree was kept is our own choice here and says nothing of the trace. */
+  private Report shown(Report all) {
+    List<StatRow> stats =
+        all.stats().stream().filter(row -> row.stat() != Stat.TREE_CALLS_NOT_KEPT).toList();
+    return new Report(
+        all.unit(),
+        all.records(),
+        all.lost(),
+        all.untraced(),
+        all.resultHash(),
+        all.functions(),
+        all.edges(),
+        stats,
+        all.cores(),
+        all.systemCalls(),
+        all.rules(),
+        all.choice(),
+        byTask ? all.byTask() : List.of());
+  }
+
+  @Override
+  GraphLimits limits() {
+    return GraphLimits.DEFAULT.withTreeCallsPerCore(0); // the tree is not shown
+  }
+
+  @Override
+  String resource() {
+    return "report";
+  }
+}

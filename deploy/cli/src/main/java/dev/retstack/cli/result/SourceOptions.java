@@ -1,0 +1,119 @@
+package dev.retstack.cli.result;
+
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.command.FileTrouble;
+import dev.retstack.cli.command.ProgressLine;
+import dev.retstack.cli.command.Terminal;
+import dev.retstack.cli.kafka.KafkaOptions;
+import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.input.CoreEnd;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.schema.file.CorruptTraceException;
+import dev.retstack.service.replay.InvalidTraceException;
+import dev.retstack.service.replay.TraceReplay;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** A recorded trace or a running pipeline: {@code TRACE | --live}. */
+public final class SourceOptions {
+  private static final int BROKEN_NAMED = 10;
+
+  @Parameters(
+      index = "0",
+      arity = "0..1",
+      paramLabel = "TRACE",
+      description = "A recorded trace, as \"retstack record\" makes it.")
+  private Path trace;
+
+  @Option(names = "--live", description = "Ask a running pipeline instead of a trace.")
+  private boolean live;
+
+  @Mixin private LiveOptions pipeline;
+
+  /** True for a running pipeline. */
+  public boolean live() {
+    return live;
+  }
+
+  /** The trace that the user named; null for a running pipeline. */
+  public Path trace() {
+    return trace;
+  }
+
+  /** What is wrong with what the user gave; null where nothing is. */
+  public String problem() {
+    if (live && trace != null) {
+      return "give a trace or --live, not both";
+    }
+    return live || trace != null ? null : "give a trace, or --live for a running pipeline";
+  }
+
+  /**
+   * Replays the trace.
+   *
+   * @throws CommandException where the file is no trace, or was changed
+   */
+  public GraphState replay(GraphState state, Terminal terminal) {
+    return replay(trace, state, terminal);
+  }
+
+  /** Replays a trace under these limits; says so where it was cut off. */
+  public static GraphState replay(Path file, GraphLimits limits, Terminal terminal) {
+    return replay(file, new GraphState(limits), terminal);
+  }
+
+  /** Replays a trace into a new state; says so where it was cut off. */
+  public static GraphState replay(Path file, GraphState state, Terminal terminal) {
+    try (ProgressLine line = new ProgressLine(terminal)) {
+      TraceReplay.Replayed replayed =
+          TraceReplay.read(
+              file,
+              state,
+              (chunks, records) ->
+                  line.show("%,d records in %,d chunks replayed".formatted(records, chunks)));
+      if (replayed.truncated() && replayed.state().images().isEmpty()) {
+        throw CommandException.badInput(replayed.truncation() + "; record it again");
+      }
+      if (replayed.truncated()) {
+        terminal.note(replayed.truncation());
+      }
+      replayed.state().cores().stream()
+          .filter(core -> core.progress().end() == CoreEnd.BROKEN)
+          .limit(BROKEN_NAMED)
+          .forEach(core -> terminal.note(broken(core, file)));
+      return replayed.state();
+    } catch (IOException e) {
+      throw unreadable(file, e);
+    }
+  }
+
+  private static String broken(CoreGraph core, Path file) {
+    return "core %s is shown up to where it broke, its later chunks are left out: %s; report it with %s"
+        .formatted(core.key().core(), core.progress().endDetail(), file);
+  }
+
+  /** Why a trace cannot be read: what stands in it, or what the system says of the file. */
+  public static CommandException unreadable(Path file, IOException e) {
+    return e instanceof CorruptTraceException || e instanceof InvalidTraceException
+        ? CommandException.badInput(e.getMessage(), e)
+        : FileTrouble.reading(file, e);
+  }
+
+  /**
+   * Asks the running pipeline.
+   *
+   * @param resource such as {@code report}
+   * @param parameters such as {@code format=text}
+   * @throws CommandException where nobody answers, or with an error
+   */
+  public String ask(
+      String resource, Map<String, String> parameters, KafkaOptions kafka, Terminal terminal)
+      throws InterruptedException {
+    return pipeline.ask(resource, parameters, kafka, terminal);
+  }
+}

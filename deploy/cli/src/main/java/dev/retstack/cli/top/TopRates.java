@@ -1,0 +1,239 @@
+package dev.retstack.cli.top;
+
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Table;
+import dev.retstack.service.table.Units;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
+
+/**
+ * What happened between two samples of a pipeline. It is a pure function of them: a rate is a
+ * difference over the time between. A core or function that is missing in the first sample began at
+ * 0 if that sample has all of them. Otherwise its rate is unknown, and 0 is shown.
+ */
+final class TopRates {
+  private record CoreRow(TopSample.CoreOf core, double rate) {}
+
+  private record FunctionRow(TopSample.FunctionOf function, double rate, double share) {}
+
+  private record NodeRow(String node, int partitions, double rate, long lag) {}
+
+  private static final Table<TopSample.PartOf> MISSING =
+      new Table<TopSample.PartOf>()
+          .onlyJson("partition", TopSample.PartOf::partition)
+          .onlyJson("missing", TopSample.PartOf::missing);
+
+  private static final Table<NodeRow> NODES =
+      new Table<NodeRow>()
+          .text("node", NodeRow::node)
+          .text("partitions", NodeRow::partitions)
+          .text("recordsPerSecond", row -> shortened(row.rate()))
+          .text("lag", NodeRow::lag)
+          .headed("NODE", "PARTITIONS", "RECORDS/S=recordsPerSecond", "LAG");
+
+  private static final Table<CoreRow> CORES =
+      new Table<CoreRow>()
+          .text("core", row -> row.core().core())
+          .text("session", row -> row.core().session())
+          .text("isa", row -> row.core().isa())
+          .text("partition", row -> row.core().partition())
+          .text(
+              "records",
+              row -> new Table.Shown(row.core().records(), si((double) row.core().records())))
+          .text("recordsPerSecond", row -> shortened(row.rate()))
+          .text("lost", row -> row.core().lost())
+          .text("untraced", row -> row.core().untraced())
+          .text("end", row -> row.core().end())
+          .headed(
+              "CORE", "ISA", "RECORDS/S=recordsPerSecond", "RECORDS", "LOST", "UNTRACED", "END");
+
+  private static final Table<FunctionRow> FUNCTIONS =
+      new Table<FunctionRow>()
+          .text("name", row -> row.function().name())
+          .text("isa", row -> row.function().isa())
+          .text(
+              "calls",
+              row -> new Table.Shown(row.function().calls(), si((double) row.function().calls())))
+          .text("callsPerSecond", row -> shortened(row.rate()))
+          .text("selfPercent", row -> new Table.Shown(row.share(), "%.1f".formatted(row.share())))
+          .headed("FUNCTION=name", "ISA", "CALLS/S=callsPerSecond", "CALLS", "SELF-%=selfPercent");
+
+  private static final Table<Map.Entry<String, Long>> STATS =
+      new Table<Map.Entry<String, Long>>()
+          .text("LOSS OR DEFECT", Map.Entry::getKey)
+          .text("count", Map.Entry::getValue);
+
+  private final TopSample now;
+  private final List<NodeRow> nodes = new ArrayList<>();
+  private final List<CoreRow> cores;
+  private final List<FunctionRow> functions;
+  private final double rate;
+  private final long lag;
+
+  /**
+   * A view.
+   *
+   * @param sort {@code calls}: functions that are called most now are shown; {@code self} or {@code
+   *     total}: those with most of that time so far
+   * @param rows most rows of cores and of functions
+   */
+  TopRates(TopSample before, TopSample now, String sort, int rows) {
+    this.now = now;
+    double seconds = Math.max(1e-3, (now.nanos() - before.nanos()) / 1e9);
+    List<CoreRow> all = new ArrayList<>();
+    now.cores()
+        .forEach(
+            (key, core) -> {
+              TopSample.CoreOf former = before.cores().get(key);
+              long then = former == null ? before.recordsOfOthers(core) : former.records();
+              long since = core.records() - then;
+              // a partition that moved is for a moment behind where it was
+              all.add(new CoreRow(core, Math.max(0, since) / seconds));
+            });
+    Map<Integer, Double> rates = rates(before, seconds);
+    this.rate = rates.values().stream().mapToDouble(Double::doubleValue).sum();
+    this.lag = now.parts().stream().mapToLong(TopSample.PartOf::lag).sum();
+    for (String node : now.nodes()) {
+      nodes.add(row(node, rates));
+    }
+    this.cores = first(all, CoreRow::rate, Comparator.comparing(row -> row.core().core()), rows);
+    this.functions = functions(before, seconds, sort, rows);
+  }
+
+  /** Records per second of each partition. */
+  private Map<Integer, Double> rates(TopSample before, double seconds) {
+    Map<Integer, Double> rates = new TreeMap<>();
+    now.records()
+        .forEach(
+            (partition, records) ->
+                rates.put(
+                    partition,
+                    Math.max(0, records - before.records().getOrDefault(partition, 0L)) / seconds));
+    return rates;
+  }
+
+  private NodeRow row(String node, Map<Integer, Double> rates) {
+    Map<Integer, TopSample.PartOf> own =
+        now.parts().stream()
+            .filter(part -> part.node().equals(node))
+            .collect(Collectors.toMap(TopSample.PartOf::partition, part -> part));
+    double sum =
+        own.keySet().stream().mapToDouble(partition -> rates.getOrDefault(partition, 0.0)).sum();
+    return new NodeRow(
+        node, own.size(), sum, own.values().stream().mapToLong(TopSample.PartOf::lag).sum());
+  }
+
+  private List<FunctionRow> functions(TopSample before, double seconds, String sort, int rows) {
+    long time = now.sums().self();
+    List<FunctionRow> all = new ArrayList<>();
+    now.functions()
+        .forEach(
+            (key, function) -> {
+              TopSample.FunctionOf former = before.functions().get(key);
+              long then = former == null ? before.callsOfOthers(function) : former.calls();
+              long since = function.calls() - then;
+              all.add(
+                  new FunctionRow(
+                      function,
+                      Math.max(0, since) / seconds,
+                      time == 0 ? 0 : 100.0 * function.self() / time));
+            });
+    Comparator<FunctionRow> quiet =
+        Comparator.<FunctionRow>comparingDouble(row -> -row.share())
+            .thenComparing(row -> row.function().name());
+    ToDoubleFunction<FunctionRow> most =
+        switch (sort) {
+          case "total" -> row -> row.function().total();
+          case "self" -> row -> row.function().self();
+          default -> FunctionRow::rate;
+        };
+    return first(all, most, quiet, rows);
+  }
+
+  private static <T> List<T> first(
+      List<T> all, ToDoubleFunction<T> most, Comparator<T> then, int rows) {
+    return all.stream()
+        .sorted(Comparator.comparingDouble(most).reversed().thenComparing(then))
+        .limit(rows)
+        .toList();
+  }
+
+  private List<TopSample.PartOf> missing() {
+    return now.parts().stream().filter(part -> !part.missing().isEmpty()).toList();
+  }
+
+  /** What is shown: an object for programs, tables for people. */
+  Document document() {
+    TopSample.Sums sums = now.sums();
+    Document document =
+        new Document()
+            .indented()
+            .field("partitions", now.parts().size())
+            .rows("missing", MISSING, missing())
+            .field("coresRunning", sums.running())
+            .field("cores", sums.cores())
+            .field("records", sums.records())
+            .field("recordsPerSecond", rate)
+            .field("lost", sums.lost())
+            .field("untraced", sums.untraced())
+            .field("lag", lag)
+            .field("completeness", sums.completeness())
+            .rows("nodes", NODES, nodes)
+            .rows("topCores", CORES, cores)
+            .rows("topFunctions", FUNCTIONS, functions)
+            .field("stats", now.stats())
+            .line(head());
+    for (TopSample.PartOf part : missing()) {
+      document.line("partition %d is missing: %s".formatted(part.partition(), part.missing()));
+    }
+    return document
+        .gap()
+        .text(NODES, nodes)
+        .gap()
+        .text(CORES, cores)
+        .gap()
+        .text(FUNCTIONS, functions)
+        .textIfAny(STATS, List.copyOf(now.stats().entrySet()));
+  }
+
+  private String head() {
+    int all = now.parts().size();
+    return String.format(
+        Locale.ROOT,
+        "%d nodes, %d of %d partitions, %d of %d cores run, %s records/s, lag %d chunks, %s",
+        now.nodes().size(),
+        all - missing().size(),
+        all,
+        now.sums().running(),
+        now.sums().cores(),
+        si(rate),
+        lag,
+        Units.complete(now.sums().lost(), now.sums().untraced(), now.sums().completeness()));
+  }
+
+  private static Table.Shown shortened(double number) {
+    return new Table.Shown(number, si(number));
+  }
+
+  /** Three figures and a letter. */
+  private static String si(double number) {
+    String letters = " kMGT";
+    int power = 0;
+    double left = number;
+    while (left >= 999.5 && power < letters.length() - 1) {
+      left /= 1000;
+      power++;
+    }
+    String digits =
+        power == 0 || left >= 99.95
+            ? "%.0f".formatted(left)
+            : left >= 9.995 ? "%.1f".formatted(left) : "%.2f".formatted(left);
+    return power == 0 ? digits : digits + " " + letters.charAt(power);
+  }
+}

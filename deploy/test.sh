@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# The test command, which ./retstack test runs: deploy/test.sh MAVEN [arguments]. "--help" explains it.
+set -euo pipefail
+
+root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
+rows=$root/deploy/campaign
+logs=$root/target/campaign
+maven=$1
+shift
+
+usage() {
+  cat <<'END'
+Usage: ./retstack test [MAVEN OPTION...]
+       ./retstack test --campaign [--minutes N] [ROW...] [MAVEN OPTION...]
+       ./retstack test --list
+
+The first form runs every behaviour once. It takes about 8 minutes on two cores. The last lines
+name the ten slowest classes and every test that was skipped, with the reason.
+
+The second form runs the long tests: style and compiler checks, many seeds, all levels of
+optimisation, chaos, soak, fuzz, hostile records. It prints a table of the rows at the end.
+
+  --minutes N   start only rows that fit in N minutes. The first row depends on the sources, so
+                other sources run other rows. Style and compiler checks always run.
+  ROW...        run these rows only
+  --list        list the rows: name, minutes, tests, properties
+
+Rows are lines of deploy/campaign. More options go to Maven, such as -Dretstack.seed=S.
+Exit codes: 0 all passed, 1 something failed (the table names the log), 2 wrong arguments.
+END
+}
+
+# Rows without comments: name, minutes, module, tests, properties, a command before; separated by "|".
+list() { sed -e '/^#/d' -e '/^ *$/d' -e 's/ *| */|/g' -e "s#@root@#$root#g" "$rows"; }
+
+# Prints results by module, the ten slowest classes, and the skipped tests with their reasons.
+# The reports of surefire are newer than the file $1.
+summary() {
+  local since=$1
+  find "$root" -path '*/target/surefire-reports/TEST-*.xml' -newer "$since" -print0 | sort -z |
+    xargs -0 -r awk -v root="$root/" '
+    function value(name,   text) {
+      if (!match($0, " " name "=\"[^\"]*\"")) return ""
+      text = substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 4)
+      gsub(/&lt;/, "<", text); gsub(/&gt;/, ">", text); gsub(/&quot;/, "\"", text); gsub(/&#10;/, " ", text)
+      gsub(/&apos;/, "\047", text); gsub(/&amp;/, "\\&", text)
+      return text
+    }
+    /<testsuite / {
+      module = FILENAME; sub(root, "", module); sub(/\/target\/.*/, "", module)
+      if (!(module in run)) order[++modules] = module
+      run[module] += value("tests"); failed[module] += value("failures"); errors[module] += value("errors")
+      skipped[module] += value("skipped")
+      suite = value("name"); sub(/.*\./, "", suite); seconds[module " " suite] += value("time")
+    }
+    /<testcase / { test = value("name"); sub(/[({\[].*/, "", test); class = value("classname"); sub(/.*\./, "", class) }
+    /<skipped/ {
+      reason = value("message")
+      if (reason == "") { reason = $0; sub(/.*CDATA\[/, "", reason); sub(/\]\]>.*/, "", reason) }
+      if (reason ~ /TestAbortedException: *$/ && (getline line) > 0) reason = line
+      sub(/^.*Assumption failed: /, "", reason); sub(/^skipped: /, "", reason)
+      key = class "." test ": " reason
+      if (!(key in count)) reasons[++kinds] = key
+      count[key]++
+    }
+    END {
+      for (i = 1; i <= modules; i++) {
+        m = order[i]
+        printf "%-22s Tests run: %d, Failures: %d, Errors: %d, Skipped: %d\n", m, run[m], failed[m], errors[m], skipped[m]
+        all += run[m]; bad += failed[m]; worse += errors[m]; left += skipped[m]
+      }
+      printf "%-22s Tests run: %d, Failures: %d, Errors: %d, Skipped: %d\n", "all modules", all, bad, worse, left
+      print "\nThe ten slowest classes, seconds:"
+      for (one = 1; one <= 10; one++) {
+        slowest = ""
+        for (s in seconds) if (slowest == "" || seconds[s] > seconds[slowest]) slowest = s
+        if (slowest == "") break
+        name = slowest; sub(/.* /, "", name); printf "%8.1f  %s\n", seconds[slowest], name; delete seconds[slowest]
+      }
+      if (kinds) print "\nSkipped: " left
+      for (i = 1; i <= kinds; i++) printf "%8d  %s\n", count[reasons[i]], reasons[i]
+    }'
+}
+
+# Every behaviour once. Style and compiler checks belong to the campaign: they cost as much as compiling.
+test_once() {
+  local status=0 since=$root/target/test.since
+  mkdir -p "$root/target"
+  touch "$since"
+  TIMEFORMAT=$'\n%0lR, CPU %0lU user and %0lS system'
+  time "$maven" -f "$root/pom.xml" -B -ntp -T 2 -Dquick -Dspotless.check.skip verify "$@" > >(tee "$root/target/test.log") 2>&1 || status=$?
+  summary "$since"
+  [ "$status" = 0 ] && echo "BUILD SUCCESS" || echo "BUILD FAILURE: see target/test.log"
+  return "$status"
+}
+
+# Runs one row; prints its result: passed, skipped or FAILED.
+run_row() {
+  local name=$1 minutes=$2 module=$3 tests=$4 properties=$5 before=$6 property ran
+  shift 6
+  local log=$logs/$name.log goals=(test "-Dtest=$tests" -Dsurefire.failIfNoSpecifiedTests=false -Dspotless.check.skip)
+  if [ "$tests" = - ]; then # compiles all anew, so that every check of the compiler sees every file
+    find "$root"/{schemas,emulators,pipeline,deploy} \( -path '*/target/classes' -o -path '*/target/test-classes' \
+      -o -path '*/target/maven-status' \) -prune -exec rm -rf {} +
+    goals=(test-compile)
+  fi
+  [ "$module" = . ] || goals+=(-pl "$module" -am)
+  for property in $properties; do goals+=("-D$property"); done
+  if [ -n "$before" ] && ! (cd "$root" && eval "$before") >"$log" 2>&1; then
+    echo FAILED
+    return
+  fi
+  # a row that hangs ends with a thread dump rather than with the build
+  if ! "$maven" -f "$root/pom.xml" -B -ntp "-Dsurefire.timeout=$((minutes * 240 + 300))" "${goals[@]}" "$@" >>"$log" 2>&1; then
+    echo FAILED
+  elif [ "$tests" = - ]; then
+    echo passed
+  else
+    ran=$(sed -n 's/.*Tests run: \([0-9]*\), .*Skipped: \([0-9]*\)$/\1 \2/p' "$log" | tail -n 1)
+    case "$ran" in
+      "") echo FAILED ;; # the row names no test
+      "${ran% *} ${ran% *}") echo skipped ;;
+      *) echo passed ;;
+    esac
+  fi
+}
+
+campaign() {
+  local minutes=0 wanted=() options=() line name took tests properties before module result all=() first=0 status=0 i
+  local started=$SECONDS begun table=()
+  while [ $# -gt 0 ]; do
+    case "$1" in
+      --minutes)
+        minutes=${2:-}
+        [[ $minutes =~ ^[1-9][0-9]*$ ]] || { echo "retstack: --minutes: a number of minutes, not \"$minutes\"" >&2; exit 2; }
+        shift
+        ;;
+      -*) options+=("$1") ;;
+      *) wanted+=("$1") ;;
+    esac
+    shift
+  done
+  mapfile -t all < <(list)
+  for name in ${wanted[@]+"${wanted[@]}"}; do
+    printf '%s\n' "${all[@]}" | grep -q "^$name|" || { echo "retstack: no row \"$name\": see ./retstack test --list" >&2; exit 2; }
+  done
+  if [ "$minutes" != 0 ] && i=$(git -C "$root" rev-parse --verify --quiet 'HEAD^{tree}'); then
+    first=$((16#${i:0:12} % (${#all[@]} - 1)))
+  fi
+  # the checks of the compiler are first whatever comes then, since all other rows need what they compile
+  all=("${all[0]}" "${all[@]:1+first}" "${all[@]:1:first}")
+  rm -rf "$logs"
+  mkdir -p "$logs"
+  for line in "${all[@]}"; do
+    IFS='|' read -r name took module tests properties before <<<"$line"
+    if [ ${#wanted[@]} -gt 0 ] && [[ " ${wanted[*]} " != *" $name "* ]]; then continue; fi
+    begun=$SECONDS
+    if [ "$minutes" != 0 ] && [ "$name" != lint ] && [ $((SECONDS - started + took * 60)) -gt $((minutes * 60)) ]; then
+      result="not run: it takes $took min"
+    else
+      echo "campaign: $name ($took min)" >&2
+      result=$(run_row "$name" "$took" "$module" "$tests" "$properties" "$before" ${options[@]+"${options[@]}"})
+      if [ "$result" = FAILED ]; then
+        status=1
+        result="FAILED: see target/campaign/$name.log"
+      fi
+    fi
+    table+=("$(printf '%-22s %-44s %-58s %7d  %s' "$name" "$tests" "$properties" $((SECONDS - begun)) "$result")")
+  done
+  printf '\n%-22s %-44s %-58s %7s  %s\n' ROW TESTS "HOW MUCH" SECONDS RESULT
+  printf '%s\n' "${table[@]}"
+  return "$status"
+}
+
+case "${1:-}" in
+  --help | -h) usage ;;
+  --list) list | cut -d '|' -f 1,2,4,5 | tr '|' '\t' | column -t -s $'\t' -N ROW,MINUTES,TESTS,PROPERTIES ;;
+  --campaign)
+    shift
+    campaign "$@"
+    ;;
+  *) test_once "$@" ;;
+esac

@@ -1,0 +1,85 @@
+package dev.retstack.fleet.isa;
+
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Constants of Linux that differ on a few old architectures. Source: {@code asm/mman.h}, {@code
+ * asm/resource.h}, {@code asm/errno.h} and {@code asm/signal.h} of each.
+ *
+ * @param mapAnonymous {@code MAP_ANONYMOUS}
+ * @param filesLimit {@code RLIMIT_NOFILE}
+ * @param errors error numbers that {@link Errno#differs} between architectures, all of them
+ * @param signals signals
+ */
+public record Dialect(
+    long mapAnonymous, int filesLimit, Map<Errno, Integer> errors, Signals signals) {
+
+  /**
+   * How signals are numbered, and how {@code rt_sigaction} and {@code rt_sigprocmask} tell of them.
+   *
+   * @param count the highest signal
+   * @param maskBytes size of a signal mask
+   * @param handlerWord index of the handler among the words of {@code struct sigaction}
+   * @param block first argument of {@code rt_sigprocmask} that adds to the mask
+   * @param unblock that takes from it
+   * @param replace that replaces it
+   * @param stop {@code SIGSTOP}
+   * @param user {@code SIGUSR1}
+   * @param ignored what does nothing by default: SIGCHLD, SIGCONT, SIGURG, SIGWINCH
+   */
+  public record Signals(
+      int count,
+      int maskBytes,
+      int handlerWord,
+      int block,
+      int unblock,
+      int replace,
+      int stop,
+      int user,
+      Set<Integer> ignored) {
+
+    /** SIGKILL has one number everywhere. */
+    public static final int KILL = 9;
+
+    /** Signals that programs send, with one number everywhere. */
+    private static final Map<Integer, String> NAMES =
+        Map.of(
+            2, "SIGINT", 3, "SIGQUIT", 4, "SIGILL", 6, "SIGABRT", 8, "SIGFPE", KILL, "SIGKILL", 11,
+            "SIGSEGV", 13, "SIGPIPE", 15, "SIGTERM");
+
+    public Signals {
+      ignored = Set.copyOf(ignored);
+    }
+
+    /** Name of a signal. */
+    public String name(int signal) {
+      return signal == user ? "SIGUSR1" : NAMES.getOrDefault(signal, "signal " + signal);
+    }
+  }
+
+  /** As {@code asm-generic} has it. */
+  static final Dialect GENERIC =
+      new Dialect(
+          0x20,
+          7,
+          Map.of(Errno.ENAMETOOLONG, 36, Errno.ENOSYS, 38, Errno.ETIMEDOUT, 110),
+          new Signals(64, 8, 0, 0, 1, 2, 19, 10, Set.of(17, 18, 23, 28)));
+
+  public Dialect {
+    errors = Map.copyOf(errors);
+    for (Errno error : Errno.values()) {
+      if (error.differs() && !errors.containsKey(error)) {
+        throw new IllegalArgumentException(
+            "a dialect without %s, has %s: number it as asm/errno.h does"
+                .formatted(error, Arrays.toString(errors.keySet().toArray())));
+      }
+    }
+  }
+
+  /** The number of an error. */
+  public int number(Errno error) {
+    return errors.getOrDefault(error, error.generic());
+  }
+}

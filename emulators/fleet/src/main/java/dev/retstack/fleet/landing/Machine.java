@@ -1,0 +1,47 @@
+package dev.retstack.fleet.landing;
+
+import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.fleet.memory.VirtualTlb;
+import dev.retstack.unicorn.Unicorn;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What the parts of one core share.
+ *
+ * @param image what it runs
+ * @param engine that runs it
+ * @param memory of the guest, with the image in it
+ * @param tlb shows that memory to the engine
+ * @param landing where hijacked returns arrive
+ * @param trampolines where those of the probe in C arrive
+ */
+public record Machine(
+    LoadedImage image,
+    Unicorn engine,
+    GuestMemory memory,
+    VirtualTlb tlb,
+    LandingPage landing,
+    Trampolines trampolines) {
+
+  /** The instruction set of the image. */
+  public Isa isa() {
+    return image.isa();
+  }
+
+  /** The bits of an address of the guest. */
+  public long wordMask() {
+    return isa().wordBytes() == Long.BYTES ? -1 : 0xffff_ffffL;
+  }
+
+  /** Guest addresses that the tracer keeps for itself. */
+  public List<LandingPage.Range> tracers() {
+    List<LandingPage.Range> ranges = new ArrayList<>(landing.ranges());
+    if (trampolines.start() != 0) {
+      ranges.add(new LandingPage.Range(trampolines.start(), Trampolines.BYTES));
+    }
+    return ranges;
+  }
+}

@@ -1,0 +1,117 @@
+package dev.retstack.fleet.loader.elf;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The functions of an image: one name per address, sorted by address, without overlaps.
+ *
+ * @param functions sorted by address; sizes end at the next function at the latest
+ */
+record FunctionTable(List<Symbol> functions) {
+
+  /**
+   * At one address: a function before a label, a global name before a local, a plain name first.
+   */
+  private static final Comparator<Symbol> BEST_FIRST =
+      Comparator.comparing((Symbol s) -> !s.kind().isFunction())
+          .thenComparing(Symbol::binding)
+          .thenComparing(s -> s.size() == 0)
+          .thenComparingInt(s -> leadingUnderscores(s.name()))
+          .thenComparingInt(s -> s.name().length())
+          .thenComparing(Symbol::name);
+
+  /** Picks the functions out of all symbols of an image. */
+  static FunctionTable of(List<Symbol> symbols, SegmentTable segments, SectionTable sections) {
+    List<Section> code = sections.code();
+    List<Symbol> candidates = new ArrayList<>();
+    for (Symbol s : symbols) {
+      boolean wanted =
+          switch (s.kind()) {
+            case FUNCTION, INDIRECT_FUNCTION -> true;
+            case NONE -> isCodeLabel(s, code);
+            case OBJECT -> false;
+          };
+      if (wanted && segments.executable(s.address())) {
+        candidates.add(s);
+      }
+    }
+    candidates.sort(
+        ((Comparator<Symbol>) (a, b) -> Long.compareUnsigned(a.address(), b.address()))
+            .thenComparing(BEST_FIRST));
+    return new FunctionTable(List.copyOf(apart(candidates)));
+  }
+
+  /** The function that holds {@code pc}. */
+  Optional<Symbol> find(long pc) {
+    int low = 0;
+    int high = functions.size() - 1;
+    while (low <= high) {
+      int middle = (low + high) >>> 1;
+      if (Long.compareUnsigned(functions.get(middle).address(), pc) <= 0) {
+        low = middle + 1;
+      } else {
+        high = middle - 1;
+      }
+    }
+    if (high < 0) {
+      return Optional.empty();
+    }
+    Symbol s = functions.get(high);
+    boolean inside = s.size() == 0 || Long.compareUnsigned(pc - s.address(), s.size()) < 0;
+    return inside ? Optional.of(s) : Optional.empty();
+  }
+
+  private static List<Symbol> apart(List<Symbol> sorted) {
+    List<Symbol> kept = new ArrayList<>(sorted.size());
+    for (Symbol s : sorted) {
+      Symbol last = kept.isEmpty() ? null : kept.getLast();
+      if (last != null) {
+        long distance = s.address() - last.address();
+        boolean insideLast = Long.compareUnsigned(distance, last.size()) < 0;
+        boolean alias = distance == 0;
+        boolean labelInFunction = s.kind() == Symbol.Kind.NONE && insideLast;
+        if (alias || labelInFunction) {
+          continue;
+        }
+        if (insideLast) {
+          kept.removeLast();
+          kept.add(last.cutTo(distance));
+        }
+      }
+      kept.add(s);
+    }
+    return kept;
+  }
+
+  private static boolean isCodeLabel(Symbol s, List<Section> code) {
+    String name = s.name();
+    if (isMappingSymbol(name) || name.startsWith(".L")) {
+      return false;
+    }
+    for (Section section : code) {
+      if (section.contains(s.address())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** {@code $x}, {@code $d.4}, {@code $xrv64i2p1}: marks of the assembler, not names of code. */
+  private static boolean isMappingSymbol(String name) {
+    if (name.length() < 2 || name.charAt(0) != '$' || "adtx".indexOf(name.charAt(1)) < 0) {
+      return false;
+    }
+    return name.length() == 2 || name.charAt(2) == '.' || name.startsWith("rv", 2);
+  }
+
+  private static int leadingUnderscores(String name) {
+    int n = 0;
+    while (n < name.length() && name.charAt(n) == '_') {
+      n++;
+    }
+    return n;
+  }
+}

@@ -1,0 +1,203 @@
+package dev.retstack.fleet.loader.elf;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The program headers: what is loaded where, and what the program needs besides.
+ *
+ * @param loads PT_LOAD segments, sorted by address, without overlaps, not empty
+ * @param tls template of thread-local data, where there is one
+ * @param executableStack what PT_GNU_STACK asks for; empty without that header
+ * @param notes ranges of the file that hold notes
+ * @param files which bytes of the file each PT_LOAD takes, in the order of the file
+ * @param bias what was added to every address of the file
+ */
+record SegmentTable(
+    List<Segment> loads,
+    Optional<Segment> tls,
+    Optional<Boolean> executableStack,
+    List<FileRange> notes,
+    List<Load> files,
+    long bias) {
+
+  /** Where bytes of the file are loaded. */
+  record Load(FileRange range, long address) {}
+
+  /** Bytes of the file; inside it, checked. */
+  record FileRange(long offset, long size) {}
+
+  static SegmentTable parse(ElfBytes bytes, ElfHeader header, ElfFile.Limits limits)
+      throws ElfFormatException {
+    long bias = header.type() == Elf.ET_DYN ? limits.pieBase() : 0;
+    List<Segment> loads = new ArrayList<>();
+    List<FileRange> notes = new ArrayList<>();
+    List<Load> files = new ArrayList<>();
+    Segment tls = null;
+    Optional<Boolean> executableStack = Optional.empty();
+    long memory = 0;
+    for (int i = 0; i < header.programHeaderCount(); i++) {
+      ProgramHeader p = ProgramHeader.read(bytes, header, i);
+      switch (p.type()) {
+        case Elf.PT_INTERP ->
+            throw bytes.refuse(
+                "PT_INTERP", "present (dynamically linked)", "no interpreter", "link with -static");
+        case Elf.PT_LOAD -> {
+          if (p.memorySize() == 0) {
+            continue;
+          }
+          Segment load = p.toSegment(bytes, bias);
+          memory += load.memoryBytes();
+          if (memory < 0 || memory > limits.memoryBytesMax()) {
+            throw bytes.refuse(
+                p.field("p_memsz"),
+                p.memorySize() + " (segments so far: " + Long.toUnsignedString(memory) + " bytes)",
+                "at most " + limits.memoryBytesMax() + " bytes in all segments",
+                "make .bss smaller or raise the memory limit");
+          }
+          loads.add(load);
+          files.add(new Load(new FileRange(p.offset(), p.fileSize()), load.address()));
+        }
+        case Elf.PT_TLS -> tls = p.toSegment(bytes, bias);
+        case Elf.PT_GNU_STACK -> executableStack = Optional.of((p.flags() & Elf.PF_X) != 0);
+        case Elf.PT_NOTE -> {
+          bytes.requireRange(p.offset(), p.fileSize(), p.field("p_offset"));
+          notes.add(new FileRange(p.offset(), p.fileSize()));
+        }
+        default -> {}
+      }
+    }
+    loads.sort((a, b) -> Long.compareUnsigned(a.address(), b.address()));
+    requireApart(bytes, loads);
+    return new SegmentTable(
+        List.copyOf(loads),
+        Optional.ofNullable(tls),
+        executableStack,
+        List.copyOf(notes),
+        List.copyOf(files),
+        bias);
+  }
+
+  /** The segment that holds all {@code length} bytes from {@code address} on. */
+  Optional<Segment> find(long address, long length) {
+    return loads.stream().filter(s -> s.contains(address, length)).findFirst();
+  }
+
+  /**
+   * Bytes that the file gives for memory, in the guest's byte order; empty where the range is not
+   * wholly given by one segment of the file.
+   */
+  Optional<ByteBuffer> data(long address, int length) {
+    return find(address, length)
+        .filter(s -> address - s.address() + length <= s.data().capacity())
+        .map(s -> s.data().slice((int) (address - s.address()), length).order(s.data().order()));
+  }
+
+  /** Where the byte at {@code fileOffset} of the file is loaded. */
+  Optional<Long> addressOf(long fileOffset) {
+    for (Load load : files) {
+      if (Long.compareUnsigned(fileOffset - load.range.offset, load.range.size) < 0) {
+        return Optional.of(load.address + fileOffset - load.range.offset);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** True where an instruction may start at {@code pc}. */
+  boolean executable(long pc) {
+    for (Segment s : loads) {
+      if (s.executable() && s.contains(pc, 1)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static void requireApart(ElfBytes bytes, List<Segment> loads) throws ElfFormatException {
+    if (loads.isEmpty()) {
+      throw bytes.refuse(
+          "PT_LOAD", "in no program header", "at least one", "link it: there is nothing to load");
+    }
+    for (int i = 1; i < loads.size(); i++) {
+      Segment before = loads.get(i - 1);
+      Segment after = loads.get(i);
+      if (Long.compareUnsigned(after.address(), before.end()) < 0) {
+        throw bytes.refuse(
+            "p_vaddr",
+            after + ", which overlaps " + before,
+            "segments apart from each other",
+            "fix the linker script");
+      }
+    }
+  }
+
+  /** One program header as written in the file. */
+  private record ProgramHeader(
+      int index,
+      int type,
+      int flags,
+      long offset,
+      long address,
+      long fileSize,
+      long memorySize,
+      long align) {
+
+    static ProgramHeader read(ElfBytes bytes, ElfHeader header, int index)
+        throws ElfFormatException {
+      long at = header.programHeaderOffset() + (long) index * header.programHeaderBytes();
+      int w = bytes.wordBytes();
+      // The flags moved in the 64-bit class: behind the type, for alignment.
+      long flagsAt = header.is64() ? at + 4 : at + 24;
+      long first = header.is64() ? at + 8 : at + 4;
+      long alignAt = header.is64() ? at + 48 : at + 28;
+      return new ProgramHeader(
+          index,
+          (int) bytes.u32(at, "p_type"),
+          (int) bytes.u32(flagsAt, "p_flags"),
+          bytes.word(first, "p_offset"),
+          bytes.word(first + w, "p_vaddr"),
+          bytes.word(first + 3L * w, "p_filesz"),
+          bytes.word(first + 4L * w, "p_memsz"),
+          bytes.word(alignAt, "p_align"));
+    }
+
+    String field(String name) {
+      return name + " of program header " + index;
+    }
+
+    Segment toSegment(ElfBytes bytes, long bias) throws ElfFormatException {
+      if (fileSize < 0 || Long.compareUnsigned(fileSize, memorySize) > 0) {
+        throw bytes.damaged(
+            field("p_filesz"),
+            Long.toUnsignedString(fileSize),
+            "at most p_memsz, " + Long.toUnsignedString(memorySize));
+      }
+      if (align != 0 && Long.bitCount(align) != 1) {
+        throw bytes.damaged(field("p_align"), Long.toUnsignedString(align), "0 or a power of two");
+      }
+      long start = address + bias;
+      // The last pages of the address space stay free: an end of 0 would wrap.
+      long top = (bytes.is64() ? -1L : 0xFFFF_FFFFL) - 0xFFFF;
+      boolean fits =
+          memorySize >= 0
+              && Long.compareUnsigned(start, address) >= 0
+              && Long.compareUnsigned(start, top) <= 0
+              && Long.compareUnsigned(memorySize, top - start) <= 0;
+      if (!fits) {
+        throw bytes.damaged(
+            field("p_vaddr"),
+            "0x%x with %s bytes".formatted(address, Long.toUnsignedString(memorySize)),
+            "a range that ends below 0x%x".formatted(top));
+      }
+      return new Segment(
+          start,
+          memorySize,
+          bytes.slice(offset, fileSize, field("p_offset")),
+          (flags & Elf.PF_R) != 0,
+          (flags & Elf.PF_W) != 0,
+          (flags & Elf.PF_X) != 0);
+    }
+  }
+}

@@ -1,0 +1,37 @@
+package dev.retstack.fleet.memory;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What an engine must be told of {@link GuestMemory}: which host memory stands where, and what it
+ * may have cached and must forget.
+ */
+public interface MemoryListener {
+  /** Host memory appears at a guest address. It stays where it is until it is unmapped. */
+  void mapped(long address, MemorySegment host);
+
+  /** Guest memory disappears. The range lies within one earlier mapping. */
+  void unmapped(long address, long size);
+
+  /** Permissions of mapped pages changed. */
+  void protectionChanged(long address, long size);
+
+  /** The host wrote into executable pages: translations of them are stale. */
+  void codeChanged(long address, long size);
+
+  /** For memory without an engine. */
+  MemoryListener NONE =
+      new MemoryListener() {
+        @Override
+        public void mapped(long address, MemorySegment host) {}
+
+        @Override
+        public void unmapped(long address, long size) {}
+
+        @Override
+        public void protectionChanged(long address, long size) {}
+
+        @Override
+        public void codeChanged(long address, long size) {}
+      };
+}

@@ -1,0 +1,58 @@
+package dev.retstack.fleet.probe.frame;
+
+/**
+ * The hijacked returns of one context, outermost first: all that is known of an open frame,
+ * whichever probe keeps it.
+ */
+public interface FrameStack {
+  /** Frames that are open. */
+  int size();
+
+  /** Those of them that leave records. */
+  int visible();
+
+  /** Address that identifies the function of a frame. */
+  long selfPc(int frame);
+
+  /** Address of the word that was hijacked; 0 where it was a register, or is not known any more. */
+  long slot(int frame);
+
+  /** True for a frame that leaves no records. */
+  boolean isHidden(int frame);
+
+  /** Address of the slot of an open frame. */
+  long retP(int frame);
+
+  /** Where an open frame returns to: a handler slot where it took the place of the one below. */
+  long fromPc(int frame);
+
+  /** Where an open frame returns, as the probe numbers it. */
+  int place(int frame);
+
+  /** True where the frame below an open one gave way to it by a tail call. */
+  boolean isTail(int frame);
+
+  /** Leaves so many frames. */
+  void truncate(int frames);
+
+  /** What is to be known of an open frame that is taken for dead; its task is 0. */
+  GivenUp.Frame givenUp(int frame);
+
+  /** Index of the frame that gave way to a frame at last. */
+  default int first(int frame) {
+    int first = frame;
+    while (first > 0 && isTail(first)) {
+      first--;
+    }
+    return first;
+  }
+
+  /**
+   * The frame that returns through a place.
+   *
+   * @param place where the return arrived, as the probe numbers it
+   * @param above the stack pointer after the return: the frame's slot lies below it
+   * @return its index; where no open frame fits a dead one, at or above {@link #size()}; or -1
+   */
+  int find(int place, long above);
+}

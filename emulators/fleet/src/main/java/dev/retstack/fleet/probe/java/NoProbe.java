@@ -1,0 +1,84 @@
+package dev.retstack.fleet.probe.java;
+
+import dev.retstack.fleet.probe.RecordBuffer;
+import dev.retstack.fleet.probe.site.SiteRules;
+import dev.retstack.schema.record.Mark;
+import dev.retstack.schema.record.RecordBatch;
+
+/** Traces nothing: every block is the program's. */
+public final class NoProbe implements BlockProbe {
+  private final RecordBatch none = new RecordBatch(0);
+
+  @Override
+  public Block onBlock(long address, int size) {
+    return Block.PROGRAM;
+  }
+
+  @Override
+  public void codeChanged() {}
+
+  @Override
+  public void recordInto(RecordBuffer buffer) {}
+
+  @Override
+  public RecordBatch batch() {
+    return none;
+  }
+
+  @Override
+  public void clear() {}
+
+  @Override
+  public void updateFtraceFunc(SiteRules rules) {}
+
+  @Override
+  public void enableFtraceGraphCaller() {}
+
+  @Override
+  public void disableFtraceGraphCaller() {}
+
+  @Override
+  public boolean isPaused() {
+    return true;
+  }
+
+  @Override
+  public void pause(boolean value) {}
+
+  @Override
+  public boolean event(byte kind, long selfPc, long fromPc, long... values) {
+    return false;
+  }
+
+  @Override
+  public void mark(Mark mark, long function, long time, long command) {}
+
+  @Override
+  public void fetchFailed(long address) {}
+
+  @Override
+  public void interruptEnter(long number, long pc) {}
+
+  @Override
+  public void interruptExit(long pc) {}
+
+  @Override
+  public boolean isWaiting() {
+    return false;
+  }
+
+  @Override
+  public long overruns() {
+    return 0;
+  }
+
+  @Override
+  public long abandoned() {
+    return 0;
+  }
+
+  @Override
+  public long unhijackable() {
+    return 0;
+  }
+}

@@ -1,0 +1,68 @@
+package dev.retstack.fleet.probe.nativec;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.retstack.fleet.landing.Machine;
+import dev.retstack.fleet.landing.Trampolines;
+import dev.retstack.fleet.probe.ProbePlan;
+import dev.retstack.fleet.probe.unwind.Leaving;
+import dev.retstack.fleet.probe.unwind.Unwinding;
+import java.util.List;
+
+/** Unwinders and longjmps, of which the probe in C asks ({@code unwind.h}). */
+final class NativeUnwinding {
+  private final NativeLibrary layout;
+  private final NativeCore core;
+  private final NativeContexts contexts;
+  private final Unwinding unwinding;
+
+  NativeUnwinding(
+      NativeLibrary layout,
+      NativeCore core,
+      NativeContexts contexts,
+      Machine machine,
+      ProbePlan plan) {
+    this.layout = layout;
+    this.core = core;
+    this.contexts = contexts;
+    unwinding =
+        new Unwinding(
+            machine,
+            word -> target(machine.trampolines(), word),
+            plan.points(),
+            plan.regions(),
+            contexts);
+    core.set("met", Unwinding.NOWHERE);
+  }
+
+  private static long target(Trampolines trampolines, long word) {
+    int index = trampolines.indexAt(word);
+    return index < 0 ? Unwinding.NOWHERE : trampolines.target(index);
+  }
+
+  /** The core has stopped before a block; it may go on elsewhere. */
+  void meet() {
+    long address = core.stopAddress();
+    contexts.frames();
+    long to = unwinding.meet(address);
+    contexts.goOn();
+    List<Leaving> awaited = unwinding.awaited();
+    for (int i = 0; i < awaited.size(); i++) {
+      Leaving leaving = awaited.get(i);
+      set(i, "first", leaving.first());
+      set(i, "span", leaving.span());
+      set(i, "code", leaving.code());
+      set(i, "code_bytes", leaving.codeBytes());
+    }
+    core.set("walk_count", awaited.size());
+    long attention = core.get("attention") & ~layout.at("ATTENTION_UNWINDER");
+    core.set("attention", attention | (awaited.isEmpty() ? 0 : layout.at("ATTENTION_UNWINDER")));
+    core.set("met", to == address ? address : Unwinding.NOWHERE);
+    core.set("stop_address", to);
+  }
+
+  private void set(int walk, String field, long value) {
+    long at = layout.at("core.walks") + walk * layout.at("walk") + layout.at("walk." + field);
+    core.struct().set(JAVA_LONG, at, value);
+  }
+}

@@ -1,0 +1,275 @@
+package dev.retstack.fleet.probe.site;
+
+import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.CallForm;
+import dev.retstack.fleet.isa.Code;
+import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.SiteFacts;
+import dev.retstack.fleet.loader.ActiveConvention;
+import dev.retstack.fleet.loader.CallSite;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.fleet.probe.task.TaskFunctions;
+import dev.retstack.fleet.probe.task.TaskOptions;
+import dev.retstack.fleet.settings.TraceSettings;
+import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Where the functions of a core tell that they are entered: its counting functions, and the blocks
+ * that hold a site without a call. Sites that the rules switch off are none.
+ */
+public final class EntryPoints {
+
+  /**
+   * One place of entry.
+   *
+   * @param selfPc address of the call or of the first nop
+   * @param convention index of its card
+   * @param facts what the code around it tells
+   * @param switchedOff true where it was a call that the core goes without
+   */
+  public record Site(long selfPc, int convention, SiteFacts facts, boolean switchedOff) {
+    /** A site as the file has it. */
+    Site(long selfPc, int convention, SiteFacts facts) {
+      this(selfPc, convention, facts, false);
+    }
+  }
+
+  private final LoadedImage image;
+  private final AbiCard[] cards;
+  private final Long2ObjectMap<int[]> countingFunctions = new Long2ObjectOpenHashMap<>();
+  private final Long2ObjectMap<Site> blocks = new Long2ObjectOpenHashMap<>();
+
+  /** Addresses of the sites without a call, sorted. */
+  private final long[] sites;
+
+  private final List<Symbol> unwinders;
+  private final List<Symbol> longjmps;
+
+  private SiteRules rules;
+
+  private EntryPoints(
+      LoadedImage image, List<ActiveConvention> conventions, List<Site> switchedOff) {
+    this.image = image;
+    TaskFunctions none = TaskFunctions.require(image, TaskOptions.NONE);
+    rules = new SiteRules(image, TraceSettings.standard(), none);
+    unwinders = conventions.isEmpty() ? List.of() : image.unwinders();
+    longjmps = conventions.isEmpty() ? List.of() : image.longjmps();
+    List<AbiCard> all = new ArrayList<>(conventions.stream().map(ActiveConvention::card).toList());
+    for (int i = 0; i < conventions.size(); i++) {
+      for (Symbol function : conventions.get(i).countingFunctions()) {
+        countingFunctions.merge(function.address(), new int[] {i}, EntryPoints::join);
+      }
+      if (all.get(i).siteTable() != AbiCard.SiteTable.NONE) {
+        int atSite = all.get(i).atSite().isPresent() ? all.size() : i;
+        all.get(i).atSite().ifPresent(all::add);
+        for (CallSite site : conventions.get(i).sites()) {
+          Site entry = new Site(site.address(), i, site.facts());
+          blocks.put(site.function(), entry);
+          blocks.put(site.address(), new Site(site.address(), atSite, site.facts()));
+          // calls that skip a site in front of the local entry
+          image
+              .elf()
+              .functionAt(site.address())
+              .filter(f -> site.address() - f.entry() < 0)
+              .ifPresent(f -> blocks.put(f.entry(), entry));
+        }
+      }
+    }
+    cards = all.toArray(AbiCard[]::new);
+    switchedOff.forEach(site -> blocks.put(site.selfPc(), site));
+    sites = blocks.values().stream().mapToLong(Site::selfPc).sorted().distinct().toArray();
+  }
+
+  /**
+   * The first site without a call that a block runs into from other code.
+   *
+   * @return 0 where there is none
+   */
+  public long siteInside(long address, int size) {
+    Site own = ofBlock(address, size);
+    for (int i = firstAbove(address); i < sites.length && sites[i] - address < size; i++) {
+      if ((own == null || own.selfPc() != sites[i]) && !rules.off(sites[i])) {
+        return sites[i];
+      }
+    }
+    return 0;
+  }
+
+  private int firstAbove(long address) {
+    int found = Arrays.binarySearch(sites, address);
+    return found >= 0 ? found + 1 : -found - 1;
+  }
+
+  /** Those of an image. */
+  public static EntryPoints of(LoadedImage image) {
+    return new EntryPoints(image, image.conventions(), List.of());
+  }
+
+  /** Those of an image whose calls at the beginning of a function were switched off. */
+  public static EntryPoints of(LoadedImage image, SitePatcher skipped) {
+    return new EntryPoints(image, image.conventions(), skipped.atStart());
+  }
+
+  /** None: functions are not watched. */
+  public static EntryPoints none(LoadedImage image) {
+    return new EntryPoints(image, List.of(), List.of());
+  }
+
+  /** True for the first instruction of an unwinder or a longjmp. */
+  public boolean leavesFrames(long address) {
+    return unwinderAt(address) != null || longjmpAt(address) != null;
+  }
+
+  /**
+   * The function that begins at an address and reads return addresses; null for any other, and
+   * where functions are not watched.
+   */
+  public Symbol unwinderAt(long address) {
+    return at(unwinders, address);
+  }
+
+  /** The same for a function that goes back to where setjmp was called. */
+  public Symbol longjmpAt(long address) {
+    return at(longjmps, address);
+  }
+
+  private static Symbol at(List<Symbol> functions, long address) {
+    for (int i = 0; i < functions.size(); i++) {
+      Symbol function = functions.get(i);
+      if (address == function.address() || address == function.entry()) {
+        return function;
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Bytes from the slot of a function up to the stack pointer at its exit, where the code tells and
+   * the card does not foretell the slot; else 0.
+   */
+  public long up(int convention, long site) {
+    if (cards[convention].retpCheck()) {
+      return 0;
+    }
+    return image
+        .conventions()
+        .get(convention)
+        .at(site)
+        .map(found -> found.facts().frameBytes() - found.facts().savedAt())
+        .filter(bytes -> bytes > 0)
+        .orElse(0L);
+  }
+
+  /** True where two addresses are of one function. */
+  public boolean sameFunction(long one, long other) {
+    return image
+        .elf()
+        .functionAt(one)
+        .filter(f -> image.elf().functionAt(other).filter(f::equals).isPresent())
+        .isPresent();
+  }
+
+  /** From here on other sites are switched on or off. */
+  public void follow(SiteRules next) {
+    rules = next;
+  }
+
+  /** What is to be done at each site. */
+  public SiteRules rules() {
+    return rules;
+  }
+
+  /** The conventions in use; their indexes are those of {@link Site#convention}. */
+  public List<AbiCard> cards() {
+    return List.of(cards);
+  }
+
+  /** The addresses of the counting functions, each with the cards by which it may be called. */
+  public Long2ObjectMap<int[]> countingFunctions() {
+    return countingFunctions;
+  }
+
+  /** Bytes above the stack pointer at exit below which the slot of the frame that exits lies. */
+  public long slotReach(Isa isa) {
+    long most = 0;
+    for (AbiCard card : cards) {
+      most = Math.max(most, card.slotAboveStack(isa.registers().sp()));
+    }
+    return (isa.pushesReturnAddress() ? 0 : 1) + most;
+  }
+
+  /** True where functions may be entered at a site without a call. */
+  public boolean hasBlocks() {
+    return !blocks.isEmpty();
+  }
+
+  /**
+   * The site that a block passes: it begins at the function, or at the site itself, and reaches it;
+   * or at a local entry behind it.
+   *
+   * @return null where there is none, or it is switched off
+   */
+  public Site ofBlock(long address, int size) {
+    Site site = blocks.get(address);
+    return site != null && site.selfPc() - address < size && !rules.off(site.selfPc())
+        ? site
+        : null;
+  }
+
+  /**
+   * True where a block that begins at an address has this site for its own, on or off: once split,
+   * a site that is switched off is still hooked.
+   */
+  public boolean isSiteOf(long block, long site) {
+    Site own = blocks.get(block);
+    return own != null && own.selfPc() == site;
+  }
+
+  /**
+   * The call that returns to an address: one that was found in the file, else by its bytes.
+   *
+   * @param among indexes of the cards by which the counting function may be called
+   * @param code of the running program
+   */
+  public Site ofCall(long returnAddress, int[] among, Code code) {
+    for (int convention : among) {
+      Optional<CallSite> known = image.conventions().get(convention).returningTo(returnAddress);
+      if (known.isPresent()) {
+        return new Site(known.get().address(), convention, known.get().facts());
+      }
+    }
+    int size = 0;
+    for (int convention : among) {
+      for (CallForm form : cards[convention].callForms()) {
+        size = form.size();
+        long site = returnAddress - size;
+        if (form.matches(code.at(site))) {
+          Optional<SiteFacts> facts = facts(cards[convention], code, site, returnAddress);
+          if (facts.isPresent()) {
+            return new Site(site, convention, facts.get());
+          }
+        }
+      }
+    }
+    long site = returnAddress - size;
+    AbiCard card = cards[among[0]];
+    return new Site(site, among[0], facts(card, code, site, returnAddress).orElse(SiteFacts.NONE));
+  }
+
+  private Optional<SiteFacts> facts(AbiCard card, Code code, long site, long after) {
+    long function = image.elf().functionAt(site).map(Symbol::address).orElse(site);
+    return card.prologue().scan(code, function, site, after);
+  }
+
+  private static int[] join(int[] some, int[] more) {
+    int[] all = Arrays.copyOf(some, some.length + more.length);
+    System.arraycopy(more, 0, all, some.length, more.length);
+    return all;
+  }
+}

@@ -1,0 +1,105 @@
+package dev.retstack.fleet.probe.site;
+
+import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.Operand;
+import dev.retstack.fleet.landing.Machine;
+import dev.retstack.fleet.memory.GuestAccessException;
+import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.fleet.probe.frame.GivenUp;
+import dev.retstack.unicorn.Unicorn;
+import java.util.List;
+import java.util.function.LongSupplier;
+import java.util.stream.LongStream;
+
+/**
+ * The present values of the operands of ABI cards: registers of the core, and words of its memory.
+ * So it also knows what the registers say of a return that has just arrived.
+ */
+public final class Operands implements GivenUp.Arrival {
+  private final Unicorn engine;
+  private final GuestMemory memory;
+  private final EntryPoints points;
+  private final List<AbiCard> cards;
+  private final LongSupplier last;
+  private final long wordMask;
+  private final int stackPointer;
+
+  /**
+   * Those of a core.
+   *
+   * @param points have the cards
+   * @param last address of the block of the program that ran last
+   */
+  public Operands(Machine machine, EntryPoints points, LongSupplier last) {
+    engine = machine.engine();
+    memory = machine.memory();
+    this.points = points;
+    this.last = last;
+    cards = points.cards();
+    wordMask = machine.wordMask();
+    stackPointer = machine.isa().registers().sp();
+  }
+
+  /**
+   * The value of an operand.
+   *
+   * @throws GuestAccessException where it is in memory that is not there
+   */
+  public long value(Operand operand) {
+    long sum = (engine.reg_read(operand.register()) + operand.offset()) & wordMask;
+    return operand.inMemory() ? (memory.readWord(sum) + operand.addend()) & wordMask : sum;
+  }
+
+  /** The values of some operands now; 0 for those that cannot be read. */
+  public long[] values(List<Operand> operands, ValueRange range) {
+    long[] values = new long[range.end() - range.first()];
+    for (int i = range.first(); i < range.end(); i++) {
+      try {
+        values[i - range.first()] = value(operands.get(i));
+      } catch (GuestAccessException notThere) {
+        values[i - range.first()] = 0;
+      }
+    }
+    return values;
+  }
+
+  /** An argument of the function that is entered; 0 where it cannot be read. */
+  public long argument(AbiCard card, int index) {
+    return values(card.arguments(), new ValueRange(index, index + 1, 0))[0];
+  }
+
+  /** True where the stack pointer foretells this slot. */
+  public boolean foretells(AbiCard card, long retP) {
+    List<Operand> foretold = card.retpAtExit();
+    for (int i = 0; i < foretold.size(); i++) {
+      if (value(foretold.get(i)) == retP) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** True where the stack pointer is so many bytes above a slot; not for 0. */
+  public boolean isUp(long bytes, long retP) {
+    return bytes > 0 && ((engine.reg_read(stackPointer) - retP) & wordMask) == bytes;
+  }
+
+  @Override
+  public long[] exits() {
+    LongStream foretold =
+        cards.stream().flatMap(card -> card.retpAtExit().stream()).mapToLong(this::value);
+    long now = engine.reg_read(stackPointer) & wordMask;
+    return LongStream.concat(LongStream.of(now), foretold).toArray();
+  }
+
+  @Override
+  public boolean foretells(int convention, long selfPc, long retP) {
+    int card = convention % cards.size(); // those of calls that are skipped stand behind them
+    return foretells(cards.get(card), retP) || isUp(points.up(card, selfPc), retP);
+  }
+
+  @Override
+  public boolean isFrom(long selfPc) {
+    return points.sameFunction(selfPc, last.getAsLong());
+  }
+}

@@ -1,0 +1,232 @@
+package dev.retstack.fleet.probe.site;
+
+import dev.retstack.fleet.loader.ActiveConvention;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.probe.task.TaskFilter;
+import dev.retstack.fleet.probe.task.TaskFunctions;
+import dev.retstack.fleet.settings.FunctionPattern;
+import dev.retstack.fleet.settings.PatternSubject;
+import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.fleet.settings.Tracer;
+import dev.retstack.fleet.settings.Trigger;
+import dev.retstack.fleet.settings.ValueRequest;
+import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What the settings of a core say of each call site. The flags are those of the probe in C. */
+public final class SiteRules {
+  /** The entry is recorded, and nothing else. */
+  static final int PLAIN = 0;
+
+  /** The entry is not recorded. */
+  public static final int MUTE = 1;
+
+  /** The function is one of those below which all is recorded. */
+  public static final int GRAPH = 2;
+
+  /** Neither the function nor what is called below it leaves records. */
+  public static final int HIDE = 4;
+
+  /** Something is done when the function is entered. */
+  public static final int TRIGGER = 8;
+
+  /** The value returned is recorded with the exit. */
+  public static final int RETURN = 16;
+
+  /** Arguments are recorded with the entry. */
+  static final int ARGUMENTS = 32;
+
+  /** The function does something with tasks: whose it is, is to be asked. */
+  public static final int TASK = 64;
+
+  /** Most records of one entry with its arguments: a batch must hold them. */
+  public static final int RECORDS_TOGETHER = 3;
+
+  private static final int UNKNOWN = -1;
+
+  private final LoadedImage image;
+  private final TraceSettings settings;
+  private final EventRules events;
+  private final TaskFilter tasks;
+  private final TaskFunctions functions;
+  private final boolean uniform;
+  private final boolean live;
+  private final Long2IntOpenHashMap known = new Long2IntOpenHashMap();
+
+  /** The rules for an image. */
+  public SiteRules(LoadedImage image, TraceSettings settings, TaskFunctions functions) {
+    this.image = image;
+    this.functions = functions;
+    this.settings = settings;
+    this.events = new EventRules(settings);
+    boolean byTask = !settings.tasks().isEmpty() || !settings.notasks().isEmpty();
+    this.tasks = new TaskFilter(byTask ? image.elf().objects() : List.of(), settings);
+    // where a function may switch recording on, the sites must be there
+    live =
+        settings.tracer() != Tracer.NOP
+            && (settings.on()
+                || settings.triggers().stream()
+                    .anyMatch(t -> t.action() == Trigger.Action.TRACEON));
+    uniform =
+        settings.filters().isEmpty()
+            && settings.notraces().isEmpty()
+            && settings.graphFunctions().isEmpty()
+            && settings.graphNotraces().isEmpty()
+            && settings.triggers().isEmpty()
+            && settings.arguments().isEmpty()
+            && settings.returns().isEmpty()
+            && functions.isEmpty();
+    known.defaultReturnValue(UNKNOWN);
+  }
+
+  /** The settings that they are made from. */
+  public TraceSettings settings() {
+    return settings;
+  }
+
+  /** Which events beside calls are recorded. */
+  public EventRules events() {
+    return events;
+  }
+
+  /** Which tasks are left out. */
+  public TaskFilter tasks() {
+    return tasks;
+  }
+
+  /** True where a site is no entry point and is to be a nop: nothing is to be done there. */
+  public boolean off(long selfPc) {
+    return isOff(of(selfPc));
+  }
+
+  /** The same, by its flags. */
+  static boolean isOff(int flags) {
+    return (flags & (MUTE | TRIGGER | TASK)) == MUTE;
+  }
+
+  /** The flags of the site at an address. */
+  public int of(long selfPc) {
+    if (uniform) {
+      return live ? PLAIN : MUTE;
+    }
+    int flags = known.get(selfPc);
+    if (flags == UNKNOWN) {
+      flags = flags(subject(selfPc));
+      known.put(selfPc, flags);
+    }
+    return flags;
+  }
+
+  private int flags(PatternSubject function) {
+    int flags = live && settings.selects(function) ? PLAIN : MUTE;
+    if (flags == PLAIN && settings.tracer() == Tracer.FUNCTION_GRAPH) {
+      flags |= any(settings.graphFunctions(), function) ? GRAPH : 0;
+      flags |= any(settings.graphNotraces(), function) ? HIDE : 0;
+      flags |=
+          settings.returns().stream().anyMatch(r -> r.pattern().matches(function)) ? RETURN : 0;
+      flags |= arguments(function.site()).records() > 0 ? ARGUMENTS : 0;
+    }
+    boolean triggers = settings.triggers().stream().anyMatch(t -> t.pattern().matches(function));
+    return flags | (triggers ? TRIGGER : 0) | task(function.site(), flags);
+  }
+
+  /** Which task runs is found out also where the function that tells leaves no records. */
+  private int task(long selfPc, int flags) {
+    boolean noticed =
+        switch (functions.role(selfPc)) {
+          case NONE -> false;
+          case SWITCHES, ENDS -> live;
+          case HANDLES -> (flags & MUTE) == 0 && settings.tracer() == Tracer.FUNCTION_GRAPH;
+        };
+    return noticed ? TASK : 0;
+  }
+
+  /** The arguments that are recorded with an entry, by the flags of its site. */
+  public ValueRange arguments(long selfPc, int flags) {
+    return (flags & ARGUMENTS) == 0 ? ValueRange.NONE : arguments(selfPc);
+  }
+
+  /** The arguments that are recorded with an entry, from the first to the last asked for. */
+  public ValueRange arguments(long selfPc) {
+    if (settings.arguments().isEmpty()) {
+      return ValueRange.NONE;
+    }
+    PatternSubject function = subject(selfPc);
+    int known = argumentsKnown(selfPc);
+    List<ValueRequest> asked =
+        settings.arguments().stream().filter(r -> r.pattern().matches(function)).toList();
+    int[] numbers =
+        asked.stream()
+            .flatMapToInt(request -> request.numbers().stream().mapToInt(n -> n))
+            .filter(number -> number <= known)
+            .sorted()
+            .toArray();
+    return numbers.length == 0
+        ? ValueRange.NONE
+        : new ValueRange(numbers[0] - 1, numbers[numbers.length - 1], format(asked));
+  }
+
+  /** How the value is to be shown that a function returns. */
+  public int returnFormat(long selfPc) {
+    if (settings.returns().isEmpty()) {
+      return ValueRequest.Format.AUTO.code();
+    }
+    PatternSubject function = subject(selfPc);
+    return format(settings.returns().stream().filter(r -> r.pattern().matches(function)).toList());
+  }
+
+  /** The format of the first request that says one. */
+  private static int format(List<ValueRequest> asked) {
+    return asked.stream()
+        .map(ValueRequest::format)
+        .filter(format -> format != ValueRequest.Format.AUTO)
+        .findFirst()
+        .orElse(ValueRequest.Format.AUTO)
+        .code();
+  }
+
+  /**
+   * What of the settings cannot be done, a sentence each.
+   *
+   * @param recordsPerChunk capacity of a batch
+   */
+  public List<String> refused(int recordsPerChunk) {
+    List<String> refused = new ArrayList<>();
+    boolean values = !settings.arguments().isEmpty() || !settings.returns().isEmpty();
+    if (values && recordsPerChunk < RECORDS_TOGETHER) {
+      refused.add(
+          "arguments and return values need chunks of %d records: these hold %d"
+              .formatted(RECORDS_TOGETHER, recordsPerChunk));
+    }
+    for (ActiveConvention convention : image.conventions()) {
+      int known = convention.card().arguments().size();
+      settings.arguments().stream()
+          .filter(request -> request.numbers().getLast() > known)
+          .map(
+              request ->
+                  "arguments %s: functions of convention %s (%s) show %d at their entry; compile with -fpatchable-function-entry or ask for others"
+                      .formatted(request, convention.card(), image.isa(), known))
+          .forEach(refused::add);
+    }
+    return refused;
+  }
+
+  /** So many arguments can be read at a site. */
+  private int argumentsKnown(long selfPc) {
+    return image.conventions().stream()
+        .filter(convention -> convention.callSites().contains(selfPc))
+        .findFirst()
+        .map(convention -> convention.card().arguments().size())
+        .orElse(0);
+  }
+
+  private static boolean any(List<FunctionPattern> patterns, PatternSubject function) {
+    return patterns.stream().anyMatch(pattern -> pattern.matches(function));
+  }
+
+  /** The site at an address, as patterns see it. */
+  public PatternSubject subject(long selfPc) {
+    return PatternSubject.of(image.elf(), selfPc, selfPc);
+  }
+}

@@ -1,0 +1,523 @@
+package dev.retstack.fleet.probe.task;
+
+import dev.retstack.fleet.probe.frame.FrameStack;
+import dev.retstack.fleet.probe.frame.GivenUp;
+import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.TaskEvent;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+
+/**
+ * The contexts of a core: its tasks, each with a ret_stack, and on top of it one per interrupt that
+ * is open. Both probes ask here, and only where the address at hand lies outside of the window of
+ * the current context, so that they decide alike and a core with one stack never asks twice.
+ *
+ * <ul>
+ *   <li>An exit is of the context that has the frame. A return address is never lost.
+ *   <li>An entry is of the interrupt that is open; else {@link GuestTasks} knows whose it is.
+ *   <li>An interrupt is opened by who runs the core, or by a function that the image declares as a
+ *       handler; such a one is over when the function returns.
+ * </ul>
+ *
+ * @param <S> frames of a context
+ */
+public final class Contexts<S extends FrameStack> {
+  /** Most interrupts open in a task; further ones count as part of the last. */
+  static final int INTERRUPTS_MOST = 64;
+
+  /** Most interrupts that are remembered though they were left. */
+  private static final int LEFT_MOST = 16;
+
+  /**
+   * Hears what is to be recorded.
+   *
+   * @param <S> frames of a context
+   */
+  public interface Listener<S> {
+    /** Entries that were kept back are recorded now: what follows is of another context. */
+    void write(S left);
+
+    /** A record of a context. */
+    void record(byte kind, int depth, long selfPc, long fromPc, long retP);
+
+    /** The context of these frames is over: they may serve another. */
+    void over(S frames);
+  }
+
+  private final Supplier<S> stacks;
+  private final Windows<S> windows;
+  private final Listener<S> listener;
+  private final GivenUp givenUp;
+  private final GuestTasks<S> tasks;
+  private Context<S> current;
+
+  /**
+   * True where an interrupt was left elsewhere than to what it interrupted, with frames open: they
+   * may be of a task that waits in its interrupt, and what goes on is another.
+   */
+  private boolean suspended;
+
+  /** Interrupts that were left with calls open, which may yet return: the latest ones. */
+  private final Deque<Context<S>> left = new ArrayDeque<>();
+
+  /** Interrupts beyond {@link #INTERRUPTS_MOST} that are open. */
+  private int unkept;
+
+  /**
+   * One task, of which nothing is known.
+   *
+   * @param stacks makes the frames of a new context
+   * @param declared the task that runs, where the image tells
+   * @param givenUp what was taken for dead, of all contexts
+   */
+  public Contexts(
+      Supplier<S> stacks,
+      StackRegions regions,
+      TaskSource declared,
+      Listener<S> listener,
+      GivenUp givenUp) {
+    this.givenUp = givenUp;
+    this.stacks = stacks;
+    this.windows = new Windows<>(regions);
+    this.listener = listener;
+    tasks = new GuestTasks<>(stacks, windows, declared, this::forget);
+    current = tasks.add(0).top;
+    current.task.started = true;
+    givenUp.among(
+        () ->
+            all().stream()
+                .flatMapToLong(s -> IntStream.range(0, s.size()).mapToLong(s::retP))
+                .sorted()
+                .toArray());
+  }
+
+  /** The context that the core is in. */
+  Context<S> current() {
+    return current;
+  }
+
+  /** The frames of the current context. */
+  public S frames() {
+    return current.frames;
+  }
+
+  /** The id of the current task. */
+  public long task() {
+    return current.task.id;
+  }
+
+  /** Lowest address of the window of the current context. */
+  public long low() {
+    return current.low;
+  }
+
+  /** One past its highest. */
+  public long high() {
+    return current.high;
+  }
+
+  /** True in an interrupt that ends with the function that handles it. */
+  public boolean isHandler() {
+    return current.isFunction;
+  }
+
+  /** True where that function has returned. */
+  public boolean isHandlerOver() {
+    return current.isHandlerOver();
+  }
+
+  /** True where an open frame of the current context returns through a place, below an address. */
+  public boolean fits(int place, long above) {
+    return current.fits(place, above);
+  }
+
+  /** True where an address is on the stack of the current context: nothing is to be asked. */
+  public boolean holds(long address) {
+    return !suspended && current.holds(address);
+  }
+
+  /** True where the image says that another task runs now. */
+  public boolean isOther() {
+    OptionalLong id = outside() ? tasks.declared() : OptionalLong.empty();
+    return id.isPresent() && id.getAsLong() != current.task.id;
+  }
+
+  /** True outside of interrupts. */
+  public boolean outside() {
+    return !current.isInterrupt() || suspended;
+  }
+
+  /** The current task ends when the core goes on with another. Not in an interrupt. */
+  void ends() {
+    current.task.ending |= outside();
+  }
+
+  /** All there are. */
+  public List<S> all() {
+    List<S> all = new ArrayList<>();
+    left.forEach(context -> all.add(context.frames));
+    for (Context<S> context : tasks.contexts()) {
+      all.add(context.frames);
+    }
+    return all;
+  }
+
+  /** What was taken for dead. */
+  GivenUp givenUp() {
+    return givenUp;
+  }
+
+  /** The frames of the current context but so many are taken for dead. */
+  public void giveUp(int keep) {
+    giveUp(current, keep);
+  }
+
+  private void giveUp(Context<S> context, int keep) {
+    S frames = context.frames;
+    for (int i = keep; i < frames.size(); i++) {
+      boolean gaveWay = i + 1 < frames.size() && frames.isTail(i + 1);
+      if (!gaveWay) { // else its slot is that of the one above, which returns to where it would
+        givenUp.add(frames.givenUp(i).of(context.task.id));
+      }
+    }
+    frames.truncate(keep);
+  }
+
+  /**
+   * A longjmp went to a stack pointer: on that stack the frames whose slots lie below an address
+   * are taken for dead. But not the last of a handler, whose exit ends the interrupt.
+   */
+  public void giveUpBelow(long stackPointer, long address) {
+    Context<S> context = windows.owner(tasks.contexts(), stackPointer, 0);
+    if (context == null) {
+      return;
+    }
+    S frames = context.frames;
+    int keep = frames.size();
+    while (keep > 0 && Long.compareUnsigned(frames.retP(keep - 1), address) < 0) {
+      keep--;
+    }
+    keep = keep < frames.size() ? frames.first(keep) : keep;
+    if (keep > 0 || !context.isFunction) {
+      giveUp(context, keep);
+    }
+  }
+
+  /** {@link GuestTasks#mayShareStack}. */
+  public boolean mayShareStack(long one, long other) {
+    return tasks.mayShareStack(one, other);
+  }
+
+  /**
+   * A function is entered whose slot lies outside of the current window: makes the context current
+   * that it belongs to.
+   *
+   * @param retP the slot
+   * @param fp the caller's frame pointer; 0 where that says nothing
+   * @return false where there are too many tasks: the entry is to be left alone
+   */
+  public boolean enter(long retP, long fp) {
+    leaveInterruptsOf(retP);
+    if (outside() && !goOnWith(tasks.at(current, retP, fp), retP)) {
+      return false;
+    }
+    windows.claim(tasks.contexts(), current, retP);
+    announce(current);
+    return true;
+  }
+
+  /** Outside of interrupts: false where there is no task. */
+  private boolean goOnWith(GuestTask<S> task, long stackPointer) {
+    if (task == null) {
+      return false;
+    }
+    if (suspended && task == current.task) {
+      leaveInterrupt(0);
+    }
+    switchTo(task, stackPointer);
+    return true;
+  }
+
+  /** An entry on a part of the stack that was interrupted: a longjmp left the interrupts above. */
+  private void leaveInterruptsOf(long retP) {
+    leaveEmptyHandler(0);
+    for (Context<S> above = current; above.isInterrupt(); above = above.below) {
+      if (above.below.holds(retP) && Long.compareUnsigned(retP, above.stackPointer) >= 0) {
+        Context<S> goesOn = above.below;
+        while (current != goesOn) {
+          leaveInterrupt(0);
+        }
+        return;
+      }
+    }
+  }
+
+  /**
+   * A hijacked return arrived for which the current context has no open frame, or with the stack
+   * pointer outside of its window, or where a frame that was given up may be meant: makes the
+   * context current that has the frame.
+   *
+   * @param place where it arrived
+   * @param stackPointer after the return
+   * @param above where the frame's slot lies below
+   * @return the frame, where it had been given up; null: the probe has it
+   */
+  public GivenUp.Frame exit(int place, long stackPointer, long above, GivenUp.Arrival arrival) {
+    Context<S> found = holder(place, stackPointer, above);
+    GivenUp.Frame dead = givenUp.isEmpty() ? null : givenUp.find(place, above, arrival);
+    if (dead != null && !isOther(dead, found, place, above, arrival)) {
+      givenUp.remove(dead);
+      GuestTask<S> task = outside() ? tasks.find(dead.task()) : null;
+      if (task != null) {
+        switchTo(task, stackPointer);
+      }
+      return dead;
+    }
+    if (found != null) { // else the probe knows what to say
+      goOnIn(found, stackPointer);
+    }
+    return null;
+  }
+
+  private boolean isOther(
+      GivenUp.Frame dead, Context<S> found, int place, long above, GivenUp.Arrival arrival) {
+    if (found == null || !found.fits(place, above)) {
+      return false;
+    }
+    GivenUp.Frame open = found.frames.givenUp(found.open(place, above));
+    return givenUp.isOther(dead, open.selfPc(), open.retP(), open.convention(), arrival);
+  }
+
+  private void goOnIn(Context<S> found, long stackPointer) {
+    suspended = false;
+    switchTo(found.task, stackPointer);
+    while (current != found) {
+      leaveInterrupt(0);
+    }
+    windows.claim(tasks.contexts(), found, stackPointer);
+  }
+
+  private Context<S> holder(int place, long stackPointer, long above) {
+    if (holds(stackPointer) && current.fits(place, above)) {
+      return current;
+    }
+    List<Context<S>> all = tasks.contexts();
+    Context<S> best = null;
+    for (Context<S> context : all) {
+      if (context.fits(place, above)) {
+        if (context.holds(stackPointer)) {
+          return context;
+        }
+        best = best == null || best.isBelow(context, place, above) ? context : best;
+      }
+    }
+    if (best == null) {
+      for (Context<S> context : left) {
+        best = context.fits(place, above) ? context : best;
+      }
+      if (best != null) {
+        reopen(best, stackPointer);
+      }
+    }
+    if (best != null || current.open(place, above) >= 0) {
+      return best == null ? current : best;
+    }
+    for (Context<S> context : all) { // a frame that was given up too early
+      best = context.frames.find(place, above) >= 0 && best != current ? context : best;
+    }
+    return best;
+  }
+
+  /** A call goes on that was open when its interrupt was left: so is the interrupt. */
+  private void reopen(Context<S> interrupt, long stackPointer) {
+    left.remove(interrupt);
+    suspended = false;
+    switchTo(interrupt.task, stackPointer);
+    interrupt.below = current;
+    interrupt.told = false;
+    announce(interrupt);
+    current.task.top = interrupt;
+    current = interrupt;
+  }
+
+  /** The core goes on with a task, if it is another. */
+  private void switchTo(GuestTask<S> task, long stackPointer) {
+    suspended = false;
+    GuestTask<S> left = current.task;
+    if (left == task) {
+      return;
+    }
+    listener.write(current.frames);
+    if (left.ending) {
+      tell(TaskEvent.ENDED, left, stackPointer);
+      tasks.end(left);
+    }
+    tasks.back(task);
+    current = task.top;
+    tell(task.started ? TaskEvent.SWITCHED : TaskEvent.STARTED, task, stackPointer);
+    task.started = true;
+  }
+
+  private void forget(GuestTask<S> task) {
+    left.removeIf(interrupt -> interrupt.task == task);
+    for (Context<S> over = task.top; over != null; over = over.below) {
+      over(over);
+    }
+  }
+
+  /** Nothing is known of a context from now on. */
+  private void over(Context<S> context) {
+    giveUp(context, 0);
+    listener.over(context.frames);
+  }
+
+  private void tell(TaskEvent event, GuestTask<S> task, long stackPointer) {
+    int depth = task.top.frames.visible();
+    listener.record(RecordBatch.TASK, depth, task.id, event.code(), stackPointer);
+  }
+
+  /**
+   * An interrupt begins.
+   *
+   * @param number as records name it
+   * @param pc where the task was
+   * @param stackPointer there
+   * @param isFunction true where it ends with the function that is about to be entered
+   * @param tell false leaves the record to the first entry in it, if there is one
+   */
+  public void interruptEnter(
+      long number, long pc, long stackPointer, boolean isFunction, boolean tell) {
+    if (!isFunction) {
+      locate(stackPointer);
+    }
+    suspended = false;
+    int open = 0;
+    for (Context<S> context = current; context.isInterrupt(); context = context.below) {
+      open++;
+    }
+    if (open == INTERRUPTS_MOST) {
+      unkept += isFunction ? 0 : 1;
+      return;
+    }
+    Context<S> interrupt =
+        new Context<>(current.task, current, stacks.get(), number, pc, stackPointer, isFunction);
+    if (tell) { // else the first entry asks, and is told of it
+      announce(interrupt);
+      current.giveTo(interrupt);
+    }
+    current.task.top = interrupt;
+    current = interrupt;
+  }
+
+  /** A task was switched to, where the image says so, or the stack pointer is on another stack. */
+  private void locate(long stackPointer) {
+    if (tasks.declared().isPresent()) {
+      if (outside()) {
+        goOnWith(tasks.at(current, stackPointer, 0), stackPointer);
+      }
+      return;
+    }
+    if (suspended || current.isInterrupt() || current.holds(stackPointer)) {
+      return;
+    }
+    long used = stackPointer - 1; // of a stack that is empty
+    GuestTask<S> task = tasks.around(used);
+    if (task != null) {
+      switchTo(task, stackPointer);
+      windows.claim(tasks.contexts(), current, used);
+    }
+  }
+
+  /**
+   * A function is entered that handles interrupts, and returns to the pc. Where the core has told
+   * of the interrupt, and this is what it calls, that is the one. None is told in muted tasks.
+   */
+  void handlerEnter(long number, long pc, long retP, TaskFilter filter) {
+    leaveInterruptsOf(retP);
+    OptionalLong id = outside() ? tasks.declared() : OptionalLong.empty();
+    if (id.isPresent()) { // its stack may be one that all handlers share
+      goOnWith(tasks.named(id.getAsLong()), retP);
+    }
+    boolean tell = !filter.mutes(current.task.id);
+    if (outside() || current.frames.size() > 0) {
+      interruptEnter(number, pc, retP, true, tell);
+    }
+    windows.claim(tasks.contexts(), current, retP);
+    if (tell) {
+      announce(current);
+    }
+  }
+
+  /** Leaves the interrupt of such a handler, if there is one; the core goes on at the pc. */
+  public void leaveEmptyHandler(long pc) {
+    while (current.isHandlerOver() && !suspended) {
+      leaveInterrupt(pc);
+    }
+  }
+
+  /** Records that interrupts are open where that was not said yet. */
+  private void announce(Context<S> context) {
+    if (!context.told) {
+      announce(context.below);
+      context.told = true;
+      S left = context.below.frames;
+      listener.write(left);
+      listener.record(
+          RecordBatch.INTERRUPT_ENTER,
+          left.visible(),
+          context.number,
+          context.interruptedAt,
+          context.stackPointer);
+    }
+  }
+
+  /**
+   * The innermost interrupt ends; without one nothing happens. Where it does not go back to what it
+   * interrupted while calls are open in it, it may be a task that is switched off inside of its
+   * interrupt: then nothing is over yet.
+   *
+   * @param pc where the core goes on
+   * @param stackPointer there
+   */
+  public void interruptExit(long pc, long stackPointer) {
+    if (unkept > 0) {
+      unkept--;
+    } else if (current.isInterrupt()) {
+      suspended = current.frames.size() > 0 && stackPointer != current.stackPointer;
+      if (!suspended) {
+        leaveInterrupt(pc);
+      }
+      locate(stackPointer);
+    }
+  }
+
+  private void leaveInterrupt(long pc) {
+    if (current.told) {
+      listener.write(current.frames);
+      listener.record(RecordBatch.INTERRUPT_EXIT, current.frames.visible(), current.number, pc, 0);
+    }
+    leave();
+  }
+
+  /** The innermost interrupt is over, and records say so. */
+  void leave() {
+    current.below.takeFrom(current);
+    if (current.frames.size() == 0) {
+      listener.over(current.frames);
+    } else {
+      left.addLast(current);
+      if (left.size() > LEFT_MOST) {
+        over(left.removeFirst());
+      }
+    }
+    current.task.top = current.below;
+    current = current.below;
+    suspended = false;
+    unkept = 0;
+  }
+}

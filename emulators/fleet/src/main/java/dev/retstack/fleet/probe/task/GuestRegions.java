@@ -1,0 +1,61 @@
+package dev.retstack.fleet.probe.task;
+
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.Segment;
+import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.fleet.memory.Mapping;
+import java.util.Arrays;
+import java.util.List;
+
+/** The variables of an image and the mappings of a core, as bounds of stacks. */
+public final class GuestRegions implements StackRegions {
+  private static final Region ALL = new Region(0, -1, true);
+
+  private final GuestMemory memory;
+  private final List<Segment> segments;
+  private final List<Symbol> objects;
+  private final long[] starts;
+
+  /** Those of a core that runs an image. */
+  public GuestRegions(GuestMemory memory, ElfFile image) {
+    this.memory = memory;
+    this.segments = image.segments();
+    this.objects = image.objects();
+    this.starts = objects.stream().mapToLong(Symbol::address).toArray();
+  }
+
+  @Override
+  public Region at(long address) {
+    for (Mapping mapping : memory.mappings()) {
+      Region region =
+          new Region(mapping.start(), mapping.start() + mapping.host().byteSize(), false);
+      if (region.holds(address)) {
+        return data(region, address);
+      }
+    }
+    return ALL;
+  }
+
+  private Region data(Region mapping, long address) {
+    boolean data =
+        segments.stream()
+            .anyMatch(
+                s ->
+                    Long.compareUnsigned(s.address(), mapping.end()) < 0
+                        && Long.compareUnsigned(s.end(), mapping.start()) > 0);
+    if (!data) {
+      return mapping;
+    }
+    int found = Arrays.binarySearch(starts, address);
+    int at = found >= 0 ? found : -found - 2;
+    if (at >= 0) {
+      Symbol object = objects.get(at);
+      Region variable = new Region(object.address(), object.address() + object.size(), false);
+      if (variable.holds(address)) {
+        return variable;
+      }
+    }
+    return new Region(mapping.start(), mapping.end(), true);
+  }
+}

@@ -1,0 +1,29 @@
+package dev.retstack.fleet.probe.task;
+
+import dev.retstack.fleet.probe.frame.FrameStack;
+
+/**
+ * A guest thread of execution.
+ *
+ * @param <S> frames of a context
+ */
+final class GuestTask<S extends FrameStack> {
+  /** As records name it, unsigned. */
+  final long id;
+
+  /** Its innermost context: that of the last interrupt that is open, else its own. */
+  Context<S> top;
+
+  /** True where records have named it, or need not. */
+  boolean started;
+
+  /** True where it has no future: it ends when the core goes on with another. */
+  boolean ending;
+
+  /** True where it has ended, though calls of it may still return. */
+  boolean over;
+
+  GuestTask(long id) {
+    this.id = id;
+  }
+}

@@ -1,0 +1,34 @@
+package dev.retstack.fleet.probe.unwind;
+
+import dev.retstack.fleet.loader.elf.Symbol;
+
+/**
+ * Where the frame of a function has been left: at a block that is not its own, with a stack pointer
+ * of a range.
+ *
+ * @param first the lowest stack pointer
+ * @param span how many there are
+ * @param code address of the function
+ * @param codeBytes of it
+ */
+public record Leaving(long first, long span, long code, long codeBytes) {
+  /**
+   * That of a function.
+   *
+   * @param end one past the highest stack pointer; below {@code first} where that may be any but a
+   *     few
+   */
+  static Leaving of(Symbol function, long first, long end) {
+    return new Leaving(first, end - first, function.address(), Math.max(1, function.size()));
+  }
+
+  /** At any block but one. */
+  static Leaving notAt(long address) {
+    return new Leaving(0, -1, address, 1);
+  }
+
+  boolean isAt(long address, long sp) {
+    return Long.compareUnsigned(sp - first, span) < 0
+        && Long.compareUnsigned(address - code, codeBytes) >= 0;
+  }
+}

@@ -1,0 +1,34 @@
+package dev.retstack.fleet.settings;
+
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.Section;
+import dev.retstack.fleet.loader.elf.Symbol;
+
+/**
+ * What a {@link FunctionPattern} is held against.
+ *
+ * @param function name of the function; empty where no symbol tells
+ * @param site address of its call site, which is its selfpc
+ * @param section that holds the site, such as {@code .text}; empty where the file has no sections
+ * @param image name of the program's file
+ */
+public record PatternSubject(String function, long site, String section, String image) {
+  /**
+   * A call site of a program.
+   *
+   * @param site its address
+   * @param function address of the function that it belongs to, for a site that lies outside of
+   *     what the symbol covers
+   */
+  public static PatternSubject of(ElfFile elf, long site, long function) {
+    return new PatternSubject(
+        elf.functionAt(site).or(() -> elf.functionAt(function)).map(Symbol::name).orElse(""),
+        site,
+        elf.sections().stream()
+            .filter(section -> section.contains(site))
+            .findFirst()
+            .map(Section::name)
+            .orElse(""),
+        elf.name());
+  }
+}

@@ -1,0 +1,81 @@
+package dev.retstack.fleet.settings;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.Seeds;
+import dev.retstack.fleet.loader.Images;
+import dev.retstack.fleet.loader.LoadedImage;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+final class SiteCatalogTest {
+  private static SiteCatalog of(String... functions) {
+    return SiteCatalog.of(
+        "fw.elf",
+        Stream.of(functions).map(f -> new PatternSubject(f, 0x1000, ".text", "fw.elf")).toList(),
+        "",
+        List.of());
+  }
+
+  @Test
+  void aMisspeltNameBringsTheNearOnes() {
+    SiteCatalog sites = of("vfs_read", "vfs_write", "Main", "do_fork");
+
+    assertThat(sites.whyNone(FunctionPattern.parse("vfs_raed")))
+        .isEqualTo("no function of fw.elf is 'vfs_raed': did you mean vfs_read?");
+    assertThat(sites.whyNone(FunctionPattern.parse("main")))
+        .isEqualTo("no function of fw.elf is 'main': did you mean Main?");
+    assertThat(sites.whyNone(FunctionPattern.parse("fork")))
+        .isEqualTo("no function of fw.elf is 'fork': did you mean do_fork?");
+    assertThat(sites.whyNone(FunctionPattern.parse("zzz*")))
+        .isEqualTo(
+            "no function of fw.elf is 'zzz*': it has 4 functions with a call site, such as Main,"
+                + " do_fork, vfs_read");
+  }
+
+  /** Changing a name by so many letters makes it no farther than that. */
+  @Test
+  void everyMisprintIsFound() {
+    long seed = Seeds.fresh();
+    Random random = new Random(seed);
+    for (int i = 0; i < 2_000; i++) {
+      String name =
+          random
+              .ints(6 + random.nextInt(8), 'a', 'e')
+              .mapToObj(Character::toString)
+              .collect(Collectors.joining());
+      StringBuilder misprint = new StringBuilder(name);
+      int at = random.nextInt(name.length() - 1);
+      switch (random.nextInt(4)) {
+        case 0 -> misprint.deleteCharAt(at);
+        case 1 -> misprint.insert(at, 'x');
+        case 2 -> misprint.setCharAt(at, 'x');
+        default -> misprint.insert(at, misprint.charAt(at + 1)).deleteCharAt(at + 2);
+      }
+      assertThat(NearNames.of(misprint.toString(), List.of(name, "quite_another"), 3))
+          .as("%s for %s, seed %d", misprint, name, seed)
+          .containsExactly(name);
+    }
+    assertThat(NearNames.of("abcdef", List.of("uvwxyz", ""), 3)).isEmpty();
+  }
+
+  /** Nops may stand in front of the function that they belong to. */
+  @Test
+  void everySiteOfAnImageBelongsToAFunction() throws Exception {
+    for (String convention : List.of("mcount", "patchable")) {
+      LoadedImage image = LoadedImage.load(Images.of("ppc64le", convention));
+      SiteCatalog sites = SiteCatalog.of(image);
+
+      assertThat(sites.subjects()).hasSizeGreaterThan(50);
+      assertThat(sites.subjects())
+          .allMatch(s -> !s.function().isEmpty() && s.section().contains("text"));
+      assertThat(sites.has(FunctionPattern.parse("section:zoo_far_text")))
+          .as("%s", convention)
+          .isTrue();
+      assertThat(sites.has(FunctionPattern.parse("run_w2000"))).isFalse();
+    }
+  }
+}

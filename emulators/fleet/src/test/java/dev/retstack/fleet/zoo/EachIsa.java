@@ -1,0 +1,25 @@
+package dev.retstack.fleet.zoo;
+
+import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.loader.LoadedImage;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** For properties that depend little on the convention; {@code -Dretstack.zoo=all} asks for all. */
+public final class EachIsa {
+  private static final boolean ALL = System.getProperty("retstack.zoo", "").equals("all");
+
+  private EachIsa() {}
+
+  /** One image of each ISA, or all images. */
+  public static List<LoadedImage> images() {
+    Set<Isa> met = new HashSet<>();
+    return Zoo.images().stream().filter(image -> met.add(image.isa()) || ALL).toList();
+  }
+
+  /** Names of their files. */
+  static Set<String> names() {
+    return Set.copyOf(images().stream().map(image -> image.elf().name()).toList());
+  }
+}

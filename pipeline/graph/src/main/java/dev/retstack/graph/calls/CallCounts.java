@@ -1,0 +1,53 @@
+package dev.retstack.graph.calls;
+
+import dev.retstack.graph.tree.Ending;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+
+/** How many calls of finished ret_stacks began, and how they ended. */
+final class CallCounts {
+  private final long[] endings = new long[Ending.count()];
+  private long entries;
+
+  void add(ShadowStack calls) {
+    entries += calls.entries();
+    for (int i = 0; i < endings.length; i++) {
+      endings[i] += calls.ended(Ending.of(i));
+    }
+  }
+
+  void add(CallCounts other) {
+    entries += other.entries;
+    for (int i = 0; i < endings.length; i++) {
+      endings[i] += other.endings[i];
+    }
+  }
+
+  long entries() {
+    return entries;
+  }
+
+  long ended(Ending ending) {
+    return endings[ending.code()];
+  }
+
+  void writeTo(DataOutput out) throws IOException {
+    out.writeLong(entries);
+    for (long n : endings) {
+      out.writeLong(n);
+    }
+  }
+
+  void readFrom(DataInput in) throws IOException {
+    entries = in.readLong();
+    long sum = 0;
+    for (int i = 0; i < endings.length; i++) {
+      endings[i] = in.readLong();
+      sum += endings[i];
+    }
+    if (entries < 0 || sum != entries) {
+      throw new IOException("corrupt snapshot: entries and endings of calls do not add up");
+    }
+  }
+}

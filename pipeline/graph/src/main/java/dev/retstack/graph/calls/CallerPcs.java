@@ -1,0 +1,66 @@
+package dev.retstack.graph.calls;
+
+import dev.retstack.graph.limits.StateBudget;
+import dev.retstack.graph.symbol.SymbolTable;
+import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
+import it.unimi.dsi.fastutil.longs.LongArrays;
+import it.unimi.dsi.fastutil.longs.LongList;
+
+/**
+ * Finds the selfPc of the function that contains an address: by its call site if the image names
+ * one, else by its first byte, else it is the address itself. It depends on nothing seen before. So
+ * any order of records and cores gives the same edges.
+ */
+public final class CallerPcs {
+  private static final int MAX_REMEMBERED = 1 << 16;
+  private static final int ENTRY_BYTES = 16;
+
+  private final SymbolTable symbols;
+  private final StateBudget.Account account;
+  private final long[] sites;
+  private final Long2LongOpenHashMap remembered = new Long2LongOpenHashMap();
+
+  /**
+   * Of one image.
+   *
+   * @param sites addresses of its call sites
+   * @param account of which the bytes of what it remembers are taken
+   */
+  public CallerPcs(SymbolTable symbols, LongList sites, StateBudget.Account account) {
+    this.account = account;
+    this.symbols = symbols;
+    this.sites = sites.toLongArray();
+    LongArrays.unstableSort(this.sites, Long::compareUnsigned);
+  }
+
+  long of(long address) {
+    if (remembered.containsKey(address)) {
+      return remembered.get(address);
+    }
+    long found = find(address);
+    if (remembered.size() < MAX_REMEMBERED && account.takeEntry(remembered.size(), ENTRY_BYTES)) {
+      remembered.put(address, found);
+    }
+    return found;
+  }
+
+  /** The last site of the function: where a table lists two addresses, the call is the later. */
+  private long find(long address) {
+    if (!symbols.covers(address)) {
+      return address;
+    }
+    long start = symbols.start(address);
+    int low = 0;
+    int high = sites.length;
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (Long.compareUnsigned(sites[middle], start) < 0 || symbols.start(sites[middle]) == start) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    boolean has = low > 0 && symbols.start(sites[low - 1]) == start;
+    return has ? sites[low - 1] : start;
+  }
+}

@@ -1,0 +1,443 @@
+package dev.retstack.graph.calls;
+
+import static dev.retstack.graph.symbol.SymbolTable.textBytes;
+
+import dev.retstack.graph.check.AnomalyLog;
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.check.StatCounts;
+import dev.retstack.graph.input.ChunkMeta;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreEnd;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.StateBudget;
+import dev.retstack.graph.losses.Loss;
+import dev.retstack.graph.losses.LossLog;
+import dev.retstack.graph.snapshot.ByteInput;
+import dev.retstack.graph.snapshot.ByteOutput;
+import dev.retstack.graph.snapshot.Fields;
+import dev.retstack.graph.snapshot.StateChanges;
+import dev.retstack.graph.snapshot.StateLog;
+import dev.retstack.graph.snapshot.StateParts;
+import dev.retstack.graph.totals.CallProfile;
+import dev.retstack.graph.totals.ContextKey;
+import dev.retstack.graph.totals.InterruptTotals;
+import dev.retstack.graph.totals.OpenCounts;
+import dev.retstack.graph.totals.TimeRules;
+import dev.retstack.graph.tree.CallTreeLog;
+import dev.retstack.graph.tree.Ending;
+import dev.retstack.graph.tree.TreeKind;
+import dev.retstack.schema.record.RecordBatch;
+import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
+import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BiFunction;
+
+/**
+ * All that is known of one core: its reconstruction, and what its calls add up to. The totals go to
+ * a profile that it shares with the other cores of its session and image.
+ */
+public final class CoreGraph extends KnownCore {
+  /** Makes what the calls of a core add up to: tests have one here that throws. */
+  static volatile BiFunction<CoreGraph, CallerPcs, CallAccounts> accountsOf = CallAccounts::new;
+
+  /** Usual sizes of its parts. */
+  private static final int FRAMES_ROOM = 512;
+
+  /** Texts of its identity. */
+  private static final int IDENTITY_TEXTS = 4;
+
+  private static final int TREE_ROOM = 1 << 13;
+  private static final int LOGS_ROOM = 256;
+
+  /** What a core takes of which nothing was seen but that it is there. */
+  private static final int BYTES = 4_600;
+
+  private final CoreReconstructor reconstructor;
+  private final CallTreeLog tree;
+  private final LossLog losses;
+  private final AnomalyLog anomalies;
+  private final StatCounts stats = new StatCounts();
+  private final CoreEvents other;
+  private final InterruptTotals interrupts;
+  private final LinkedCalls linked;
+  private final TimeRules rules;
+  private final Optional<ContextProfiles> byTask;
+  private final CallAccounts accounts;
+  private long digest;
+  private int revision;
+
+  /** Of so many bytes on it was too large to rest. */
+  private long tooLarge = Long.MAX_VALUE;
+
+  private GraphEvents events;
+
+  /**
+   * A core of which nothing was seen; {@code linked} serves all cores of the state, {@code callers}
+   * those of the image.
+   *
+   * @param byTask whether what calls add up to is kept for each task, and not in {@code profile}
+   * @param account of which the bytes are taken that it holds
+   */
+  public CoreGraph(
+      CoreKey key,
+      ImageInfo image,
+      ClockUnit unit,
+      CallProfile profile,
+      LinkedCalls linked,
+      CallerPcs callers,
+      GraphLimits limits,
+      TimeRules rules,
+      boolean byTask,
+      StateBudget.Account account) {
+    super(key, image, unit, profile, account);
+    this.linked = linked;
+    this.rules = rules;
+    account.charge(BYTES + 2 * (textBytes(key.session()) + textBytes(key.core())));
+    this.losses = new LossLog(account);
+    this.interrupts = new InterruptTotals(account);
+    this.tree = new CallTreeLog(limits.treeCallsPerCore(), account);
+    this.other = new CoreEvents(tree, account);
+    this.anomalies = new AnomalyLog(limits.anomaliesPerKind(), account);
+    this.byTask = byTask ? Optional.of(new ContextProfiles(key, limits)) : Optional.empty();
+    this.accounts = accountsOf.apply(this, callers);
+    this.reconstructor =
+        new CoreReconstructor(image.traits(), limits.maxDepth(), limits.tasks(), accounts, account);
+  }
+
+  public boolean apply(ChunkMeta meta, RecordBatch batch, GraphEvents listener) {
+    try {
+      touch();
+      events = listener;
+      if (listener != null) {
+        listener.chunk(this, meta.sequence());
+      }
+      linked.begin();
+      accounts.begin();
+      boolean taken = reconstructor.apply(meta, batch);
+      accounts.rest();
+      stats.add(Stat.STATE_FULL, account().refused() + profile().account().refused());
+      tree.sealWhereBounded();
+      settle();
+      return taken;
+    } catch (RuntimeException | StackOverflowError | AssertionError e) {
+      // an OutOfMemoryError is no chunk's own doing, and ends the process
+      throw BrokenCoreException.of(key(), meta.sequence(), e);
+    }
+  }
+
+  /** Gives back what it was promised and will not need. */
+  public void settle() {
+    if (reconstructor.end() != CoreEnd.RUNNING) {
+      account().settle();
+    } else if (tree.isOver()) {
+      account().calmDown();
+    }
+  }
+
+  /** A chunk made it fail: it takes none any more. */
+  public void breakOff(BrokenCoreException why) {
+    touch();
+    reconstructor.breakOff(why.getMessage());
+    account().settle();
+  }
+
+  /** A chunk behind that is left out, and counts as lost. */
+  public void leaveOut(ChunkMeta meta, int size) {
+    touch();
+    count(Stat.BROKEN_CHUNKS, 1);
+    long time = reconstructor.time();
+    long record = Math.max(meta.recordsBefore(), 0);
+    long missing = reconstructor.leaveOut(meta, size);
+    if (missing > 0) {
+      count(Stat.GAP_RECORDS, missing);
+      long chunk = meta.sequence();
+      losses.add(new Loss(Loss.Kind.MISSING, chunk, chunk + 1, record, missing, time, time));
+    }
+  }
+
+  public boolean isBroken() {
+    return reconstructor.end() == CoreEnd.BROKEN;
+  }
+
+  public void count(Stat stat, long amount) {
+    touched = true;
+    stats.add(stat, amount);
+  }
+
+  private void touch() {
+    touched = true;
+    profile().touch();
+  }
+
+  /** How often what was told of it was amended, since a chunk came late. */
+  public int revision() {
+    return revision;
+  }
+
+  public void setRevision(int times) {
+    touched = true;
+    revision = times;
+  }
+
+  @Override
+  public CoreSummary summary() {
+    return CoreSummary.of(this);
+  }
+
+  /** Sequence, records, losses, endings. */
+  public CoreReconstructor progress() {
+    return reconstructor;
+  }
+
+  public CallTreeLog tree() {
+    return tree;
+  }
+
+  /** What happened besides calls with a frame. */
+  public CoreEvents other() {
+    return other;
+  }
+
+  public AnomalyLog anomalies() {
+    return anomalies;
+  }
+
+  /** Where records are missing. */
+  public LossLog losses() {
+    return losses;
+  }
+
+  public StatCounts stats() {
+    return stats;
+  }
+
+  /** Another stack is at hand: that is part of the digest. */
+  void mixContext(TreeKind kind, long id, long detail, long time) {
+    digest = mix(digest, id, time, detail, kind.code(), Ending.count());
+  }
+
+  /** Digest of every finished or truncated call of this core, in order, with its times. */
+  public long digest() {
+    return digest;
+  }
+
+  void setDigest(long value) {
+    digest = value;
+  }
+
+  /** Whether what calls add up to is kept for each task. */
+  boolean isByTask() {
+    return byTask.isPresent();
+  }
+
+  /** What the calls of a stack add up to. */
+  CallProfile profile(ShadowStack stack) {
+    return byTask.isPresent() ? byTask.get().of(stack) : profile();
+  }
+
+  /** What the calls of each task add up to; empty where they are added up for all together. */
+  public Map<ContextKey, CallProfile> profiles() {
+    return byTask.isPresent() ? byTask.get().all() : Map.of();
+  }
+
+  /** Interrupts, by number. */
+  public InterruptTotals interrupts() {
+    return interrupts;
+  }
+
+  /** What counts in totals. */
+  public TimeRules rules() {
+    return rules;
+  }
+
+  OpenCounts openCounts() {
+    return accounts.openCounts();
+  }
+
+  LinkedCalls linked() {
+    return linked;
+  }
+
+  /**
+   * A row of the tree that is an open call.
+   *
+   * @param lostSince time of the last record before a loss that may have ended it, else negative
+   * @param notRun how much of its time it did not run
+   * @param leftOut how much of its time does not count in totals
+   */
+  public record OpenRow(long lostSince, long notRun, long leftOut) {
+    /** A row that is no call of a stack. */
+    public static final OpenRow UNKNOWN = new OpenRow(-1, 0, 0);
+  }
+
+  /** The open calls by their rows, as they stand now. */
+  public Int2ObjectMap<OpenRow> openRows() {
+    Int2ObjectMap<OpenRow> rows = new Int2ObjectOpenHashMap<>();
+    for (TracedTask task : reconstructor.tasks()) {
+      for (ShadowStack stack : task.stacks) {
+        stack.addOpenRows(reconstructor.time(), rules, rows);
+      }
+    }
+    return rows;
+  }
+
+  /** Who hears of calls, null for none. */
+  GraphEvents events() {
+    return events;
+  }
+
+  static long mix(long h, long selfPc, long enter, long exit, int level, int ending) {
+    long call = selfPc * 0x9e3779b97f4a7c15L + Long.rotateLeft(enter, 21) * 31 + exit;
+    call = (call ^ (call >>> 29)) + level * 8L + ending;
+    return (Long.rotateLeft(h, 5) ^ call) * 0xbf58476d1ce4e5b9L;
+  }
+
+  @Override
+  public void writeChanges(StateLog log, StateChanges to) throws IOException {
+    if (touched) {
+      ByteOutput frames = new ByteOutput(FRAMES_ROOM);
+      ByteOutput logs = new ByteOutput(LOGS_ROOM);
+      writeIdentity(frames);
+      tree.seal();
+      if (writtenTree == StateLog.NONE || !tree.isKept()) {
+        ByteOutput rows = new ByteOutput(TREE_ROOM);
+        write(frames, rows, logs);
+        writtenTree = log.put(to, part(StateLog.TREE), writtenTree, rows);
+        tree.keep();
+      } else {
+        write(frames, null, logs);
+      }
+      writtenFrames = log.put(to, part(""), writtenFrames, frames);
+      writtenLogs = log.put(to, part(StateLog.LOGS), writtenLogs, logs);
+      touched = false;
+    }
+  }
+
+  /** A core goes to rest, and is not used after this; empty where it has to stay. */
+  public Optional<RestingCore> rest() {
+    if (byTask.isPresent() || account().used() >= tooLarge) {
+      return Optional.empty();
+    }
+    ByteOutput frames = new ByteOutput(FRAMES_ROOM);
+    ByteOutput rows = new ByteOutput(TREE_ROOM);
+    ByteOutput logs = new ByteOutput(LOGS_ROOM);
+    tree.seal();
+    try {
+      writeIdentity(frames);
+      write(frames, rows, logs);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot happen in memory", e);
+    }
+    StateParts.Core parts = new StateParts.Core(frames.take(), rows.take(), logs.take());
+    var resting = RestingCore.of(this, parts, writtenTree != StateLog.NONE && tree.isKept());
+    if (resting.isEmpty()) {
+      tooLarge = account().used();
+    }
+    return resting;
+  }
+
+  /** This new core is what one at rest is, which is not used after this. */
+  public void wake(RestingCore resting) {
+    try {
+      read(resting.parts());
+    } catch (IOException e) {
+      throw new UncheckedIOException("a core just packed cannot be read: " + key(), e);
+    }
+    isIn(resting);
+    if (!resting.isTreeKept()) {
+      tree.unkeep();
+    }
+  }
+
+  /** Reads what {@link #writeChanges} wrote into this new core, but for held chunks. */
+  public void readParts(StateParts.Core parts) throws IOException {
+    read(parts);
+    writtenFrames = StateLog.hash(part(""), parts.frames());
+    writtenTree = StateLog.hash(part(StateLog.TREE), parts.tree());
+    writtenLogs = StateLog.hash(part(StateLog.LOGS), parts.logs());
+    touched = false;
+  }
+
+  /** Reads the parts of this new core. */
+  public void read(StateParts.Core parts) throws IOException {
+    ByteInput frames = new ByteInput(parts.frames());
+    ByteInput rows = new ByteInput(parts.tree());
+    ByteInput logs = new ByteInput(parts.logs());
+    for (int text = 0; text < IDENTITY_TEXTS; text++) {
+      Fields.readText(frames);
+    }
+    readFrom(frames, rows, logs, profile());
+    if (frames.remaining() + rows.remaining() + logs.remaining() > 0) {
+      throw new IOException(
+          "corrupt state: core %s has more than it needs".formatted(key().core()));
+    }
+  }
+
+  @Override
+  public void writeTo(DataOutput out) throws IOException {
+    tree.seal();
+    write(out, out, out);
+  }
+
+  /**
+   * @param rows null where the tree is not to be written
+   */
+  private void write(DataOutput frames, DataOutput rows, DataOutput logs) throws IOException {
+    try {
+      if (rows != null) {
+        tree.writeTo(rows);
+      }
+      tree.writeOpenTo(frames);
+      reconstructor.writeTo(frames);
+      stats.writeTo(frames);
+      frames.writeLong(digest);
+      frames.writeInt(revision);
+      losses.writeTo(logs);
+      anomalies.writeTo(logs);
+      other.writeTo(logs);
+      interrupts.writeTo(logs);
+    } catch (RuntimeException | StackOverflowError e) {
+      throw BrokenCoreException.of(
+          key(), 0, e); // which of its chunks since the last one, none knows
+    }
+  }
+
+  /** Reads what {@link #writeTo} wrote into this new core; the profile is complete already. */
+  public void readFrom(DataInput in) throws IOException {
+    readFrom(in, profile());
+  }
+
+  /**
+   * Reads what {@link #writeTo} wrote into this new core, which adds up elsewhere.
+   *
+   * @param written the profile of the core that wrote it
+   */
+  public void readFrom(DataInput in, CallProfile written) throws IOException {
+    readFrom(in, in, in, written);
+  }
+
+  private void readFrom(DataInput frames, DataInput rows, DataInput logs, CallProfile written)
+      throws IOException {
+    tree.readFrom(rows, frames);
+    reconstructor.readFrom(frames, written, profile());
+    accounts.restored(reconstructor.current());
+    stats.readFrom(frames);
+    digest = frames.readLong();
+    revision = frames.readInt();
+    if (revision < 0) {
+      throw new IOException("corrupt snapshot: revision " + revision);
+    }
+    losses.readFrom(logs);
+    anomalies.readFrom(logs);
+    other.readFrom(logs);
+    interrupts.readFrom(logs);
+    tree.seal();
+  }
+}

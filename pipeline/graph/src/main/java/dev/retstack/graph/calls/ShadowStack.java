@@ -1,0 +1,752 @@
+package dev.retstack.graph.calls;
+
+import dev.retstack.graph.check.Anomaly;
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.input.ImageTraits;
+import dev.retstack.graph.snapshot.Fields;
+import dev.retstack.graph.totals.CallProfile;
+import dev.retstack.graph.totals.TimeRules;
+import dev.retstack.graph.tree.CallTreeLog;
+import dev.retstack.graph.tree.Ending;
+import dev.retstack.schema.record.RecordBatch;
+import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.Arrays;
+
+/**
+ * The one shadow stack of the pipeline. It turns the records of a task, or of an interrupt on top
+ * of it, into calls, and hands each beginning and end to {@link CallAccounts}.
+ *
+ * <pre>
+ *                ENTRY d                                 EXIT d
+ *   frames >= d were still known?  dead: UNWOUND   frames > d were still known?  dead: UNWOUND
+ *                │                                         │
+ *   frompc is a return_to_handler slot,            frame d known?
+ *   and frame d-1 is known?                          ├ no, d below the known stack: UNKNOWN_EXITS
+ *     ├ yes: d-1 ends TAIL_CALLED (its exit          ├ no, d beyond it: MISPLACED_EXIT
+ *     │      record will come and is consumed);      └ yes ─ other selfpc: MISPLACED_EXIT, UNWOUND
+ *     │      caller = d-1, parent = that of d-1            ─ already TAIL_CALLED: consumed
+ *     └ no:  caller = parent = frame d-1 if open           ─ fp, frompc, retp differ: mismatch
+ *                │                                         │
+ *         frame d is OPEN                          frame d ends RETURNED
+ *
+ *   LOST, lostBefore:   pending until the next entry or exit, which shows which open calls continue
+ *                       ({@link #settle}); the others end TRUNCATED
+ *   chunks missing:     every open call ends TRUNCATED at once
+ *   task or core over:  every open call ends ENDED
+ * </pre>
+ *
+ * <p>Every entry ends exactly once or is open, after each record ({@link #isBalanced}):
+ *
+ * <p>{@code entries = returned + tailCalled + unwound + ended + truncated + open}
+ *
+ * <p>Nearly all records are an entry right above the topmost frame, or an exit that agrees with its
+ * entry. {@link #takeOrdinary} takes them in one loop, and {@link LinkedCalls} takes linked ones in
+ * runs. Any other record leaves the loop and goes through {@link #entry} or {@link #exit}.
+ */
+final class ShadowStack {
+  /** The size of the guest's ret_stack is unknown until the next record tells its depth. */
+  private static final int UNCERTAIN = -1;
+
+  final Frames frames;
+  final StackLosses losses;
+  final SystemCall systemCall = new SystemCall();
+
+  /** Which of the core's time is not this stack's. */
+  final StackClock clock = new StackClock();
+
+  /** Row that tells that the task is switched out, or none. */
+  int switchRow = CallTreeLog.NONE;
+
+  private final ImageTraits traits;
+  private final int maxDepth;
+  private final CallAccounts accounts;
+  private final StackAnomalies anomalies;
+
+  private TracedTask task;
+  private boolean interrupt;
+  private long number;
+
+  /** Whether the beginning of the interrupt was seen, and it is still the same one. */
+  private boolean known;
+
+  private long since;
+  private boolean hidden;
+
+  private final long[] endings = new long[Ending.count()];
+  private long entries;
+  private int open;
+
+  /** Frames in the guest's ret_stack as far as the records tell, known or not. */
+  private int guestSize;
+
+  /** Frames from this depth on are not kept, for want of room, until it is reached from below. */
+  private int limit;
+
+  /**
+   * What calls count by from now on: of the core's time, not the stack's own, and not in totals.
+   */
+  private long notRun;
+
+  private long leftOut;
+
+  ShadowStack(ImageTraits traits, int maxDepth, FrameBudget budget, CallAccounts accounts) {
+    this.frames = new Frames(budget);
+    this.traits = traits;
+    this.maxDepth = maxDepth;
+    this.accounts = accounts;
+    this.anomalies = new StackAnomalies(frames, accounts);
+    this.losses = new StackLosses(frames, clock, accounts.tree());
+  }
+
+  /** The system call that began last on a stack; one is open at a time. */
+  static final class SystemCall {
+    boolean open;
+    long number;
+    long since;
+
+    /** Of the core's time not the stack's own, when it began. */
+    long notRun;
+
+    int row;
+
+    private void clear() {
+      open = false;
+      number = 0;
+      since = 0;
+      notRun = 0;
+      row = CallTreeLog.NONE;
+    }
+
+    private void writeTo(DataOutput out) throws IOException {
+      out.writeBoolean(open);
+      out.writeLong(number);
+      out.writeLong(since);
+      out.writeLong(notRun);
+      out.writeInt(row);
+    }
+
+    private void readFrom(DataInput in, int rows) throws IOException {
+      open = in.readBoolean();
+      number = in.readLong();
+      since = in.readLong();
+      notRun = in.readLong();
+      row = Fields.readRow(in, rows);
+    }
+  }
+
+  /**
+   * Begins anew: nothing was seen of it.
+   *
+   * @param depth frames in the guest's ret_stack, negative where that is unknown
+   */
+  void begin(int depth) {
+    frames.popTo(0);
+    limit = maxDepth;
+    guestSize = depth < 0 || depth >= maxDepth ? UNCERTAIN : depth;
+    entries = 0;
+    open = 0;
+    Arrays.fill(endings, 0);
+    clock.clear();
+    notRun = 0;
+    leftOut = 0;
+    losses.clear();
+    systemCall.clear();
+    switchRow = CallTreeLog.NONE;
+  }
+
+  /** It is a task's own stack. */
+  void ofTask(TracedTask owner, long now) {
+    of(owner, false, 0, true, now);
+  }
+
+  /** It is the stack of an interrupt on top of a task. */
+  void ofInterrupt(TracedTask owner, long vector, boolean begun, long now) {
+    of(owner, true, vector, begun, now);
+  }
+
+  private void of(TracedTask owner, boolean ofInterrupt, long vector, boolean begun, long now) {
+    task = owner;
+    interrupt = ofInterrupt;
+    number = vector;
+    known = begun;
+    since = now;
+    hidden = ofInterrupt && !accounts.rules().interrupts();
+  }
+
+  // ---- The records that nearly all are
+
+  /**
+   * Takes ordinary records from {@code first} on.
+   *
+   * @param time no record may be earlier
+   * @return index of the first record that is another, or the number of records
+   */
+  int takeOrdinary(RecordBatch batch, int first, long time) {
+    final byte[] kinds = batch.kind;
+    final long[] times = batch.time;
+    final int[] depths = batch.depth;
+    final long[] selfPcs = batch.selfPc;
+    final long[] fromPcs = batch.fromPc;
+    final long[] retPs = batch.retP;
+    final long[] fps = batch.fp;
+    final int[] links = batch.links();
+    final boolean linked = batch.isLinked();
+    final long fpMask = traits.fpCheck() ? -1 : 0;
+    final long retPMask = traits.retpCheck() ? -1 : 0;
+    final int count = batch.size();
+    final int roof = limit;
+    long now = time;
+    int next = nextDepth();
+    int exits = 0;
+    int i = first;
+    for (; i < count; i++) {
+      long at = times[i];
+      int depth = depths[i];
+      int kind = kinds[i];
+      if (at < now || next < 0) {
+        break;
+      }
+      if (kind == RecordBatch.ENTRY) {
+        if (depth != next || depth >= roof || frames.isFull() || traits.isHandler(fromPcs[i])) {
+          break;
+        }
+        int parent = frames.size() - 1;
+        if (linked && links[i] >= 0) {
+          int end = accounts.linked(this, batch, i, Math.min(roof - depth, frames.room()));
+          if (end > i) {
+            int opened = frames.size() - 1 - parent;
+            exits += (end - i - opened) / 2;
+            guestSize = opened == 0 ? guestSize : frames.depth(parent + opened) + 1;
+            now = times[end - 1];
+            next = guestSize;
+            i = end - 1;
+            continue;
+          }
+        }
+        int slot = frames.push(depth, parent, selfPcs[i], fromPcs[i], retPs[i], fps[i]);
+        guestSize = depth + 1;
+        next = depth + 1;
+        accounts.entered(this, slot, parent, parent, selfPcs[i], at);
+      } else {
+        int slot = frames.size() - 1;
+        if (kind != RecordBatch.EXIT
+            || depth != next - 1
+            || slot < 0
+            || !frames.agrees(slot, selfPcs[i], fromPcs[i], retPs[i], retPMask, fps[i], fpMask)) {
+          break;
+        }
+        exits++;
+        accounts.finished(this, slot, frames.parent(slot), at, Ending.RETURNED);
+        frames.popTo(slot);
+        guestSize = depth;
+        next = nextDepth();
+      }
+      now = at;
+    }
+    int entered = i - first - exits;
+    entries += entered;
+    open += entered - exits;
+    endings[Ending.RETURNED.code()] += exits;
+    if (i > first) {
+      limit = maxDepth;
+    }
+    return i;
+  }
+
+  /** Depth of the next frame where the topmost one is open and known, or none is; else below 0. */
+  private int nextDepth() {
+    boolean empty = guestSize == 0 && frames.size() == 0;
+    return empty || frames.openDepth() == guestSize - 1 ? guestSize : UNCERTAIN;
+  }
+
+  // ---- Entry and exit, whatever they are
+
+  void entry(long time, int depth, long selfPc, long fromPc, long retP, long fp) {
+    if (leavesOutEntry(depth)) {
+      guestSize = limit;
+      return;
+    }
+    if (losses.isPending()) {
+      settle(depth, time);
+    }
+    losses.alive(depth, time);
+    if (frames.topDepth() >= depth) {
+      unwind(depth, time, selfPc);
+    }
+    if (guestSize != UNCERTAIN && depth > guestSize) {
+      accounts.count(Stat.STACK_JUMPS, 1);
+    }
+    int below = frames.topAt(depth - 1);
+    int caller = Frames.NONE;
+    int parent = Frames.NONE;
+    if (below >= 0 && !frames.isUnknown(below)) {
+      if (traits.isHandler(fromPc)) {
+        caller = below;
+        parent = frames.parent(below);
+        tailCall(below, time, selfPc);
+      } else if (!frames.hasEnded(below)) {
+        caller = below;
+        parent = below;
+      }
+    }
+    int slot = frames.push(depth, parent, selfPc, fromPc, retP, fp);
+    guestSize = depth + 1;
+    entries++;
+    open++;
+    accounts.entered(this, slot, parent, caller, selfPc, time);
+  }
+
+  private void tailCall(int below, long time, long selfPc) {
+    if (frames.hasEnded(below)) {
+      return;
+    }
+    anomalies.tailCall(below, time, selfPc);
+    frames.setEnded(below);
+    close(below, time, Ending.TAIL_CALLED);
+  }
+
+  void exit(long time, int depth, long selfPc, long fromPc, long retP, long fp) {
+    if (leftOutExit(depth)) {
+      guestSize = limit;
+      return;
+    }
+    int slot = leaving(time, depth, selfPc);
+    if (slot < 0) {
+      exitOfUnknown(time, depth, selfPc, fromPc);
+      return;
+    }
+    guestSize = depth;
+    if (frames.selfPc(slot) != selfPc) {
+      anomalies.misplaced(time, selfPc, frames.selfPc(slot), fromPc);
+      if (!frames.hasEnded(slot)) {
+        anomalies.unwound(slot, slot, time, selfPc, 1, 0);
+        close(slot, time, Ending.UNWOUND);
+      }
+      accounts.next(); // what it returned is not the result of that call
+    } else if (!frames.hasEnded(slot)) {
+      anomalies.check(traits, slot, time, fromPc, retP, fp);
+      close(slot, time, Ending.RETURNED);
+    }
+    frames.popTo(slot);
+  }
+
+  /** The function of this frame returned to an address that had overwritten the one expected. */
+  void smashed(long time, int depth, long selfPc, long to, long retP, long expected) {
+    if (leftOutExit(depth)) {
+      guestSize = limit;
+      return;
+    }
+    int slot = leaving(time, depth, selfPc);
+    anomalies.smashed(time, selfPc, expected, to, retP);
+    guestSize = depth;
+    losses.alive(depth, time);
+    if (slot >= 0) {
+      closeFrom(slot, time, Ending.UNWOUND);
+      frames.popTo(slot);
+    }
+  }
+
+  /** The slot of the frame that leaves, or none. */
+  private int leaving(long time, int depth, long selfPc) {
+    if (losses.isPending()) {
+      settle(depth + 1, time);
+    }
+    losses.alive(depth + 1, time);
+    if (frames.topDepth() > depth) {
+      unwind(depth + 1, time, selfPc);
+    }
+    int slot = frames.topAt(depth);
+    if (slot >= 0 && frames.isUnknown(slot)) {
+      bound(slot, time);
+      frames.popTo(slot);
+      slot = Frames.NONE;
+    }
+    return slot;
+  }
+
+  private void exitOfUnknown(long time, int depth, long selfPc, long fromPc) {
+    accounts.next(); // nor of one that was found dead by it
+    if (guestSize != UNCERTAIN && depth >= guestSize) {
+      anomalies.misplaced(time, selfPc, 0, fromPc);
+    } else {
+      accounts.count(Stat.UNKNOWN_EXITS, 1);
+      guestSize = depth;
+      losses.alive(depth, time);
+    }
+  }
+
+  /** Frames at this depth and above are gone, says the record of {@code selfPc}. */
+  private void unwind(int depth, long time, long selfPc) {
+    int from = frames.size();
+    int dead = 0;
+    int missed = 0;
+    int innermost = Frames.NONE;
+    while (from > 0 && frames.depth(from - 1) >= depth) {
+      from--;
+      if (!frames.hasEnded(from)) {
+        dead++;
+        missed += traits.missesExits(frames.selfPc(from)) ? 1 : 0;
+        innermost = Math.max(innermost, from);
+      } else if (frames.isUnknown(from)) {
+        bound(from, time);
+      }
+    }
+    if (dead > 0) {
+      anomalies.unwound(from, innermost, time, selfPc, dead, missed);
+      closeFrom(from, time, Ending.UNWOUND);
+    }
+    frames.popTo(from);
+    guestSize = depth;
+  }
+
+  private void closeFrom(int from, long time, Ending ending) {
+    for (int slot = frames.size() - 1; slot >= from; slot--) {
+      if (!frames.hasEnded(slot)) {
+        close(slot, time, ending);
+      }
+    }
+  }
+
+  private void close(int slot, long time, Ending ending) {
+    open--;
+    endings[ending.code()]++;
+    accounts.finished(this, slot, frames.parent(slot), time, ending);
+  }
+
+  /** A call that a loss cut off had ended by now. */
+  private void bound(int slot, long now) {
+    int row = frames.row(slot);
+    if (row >= 0) {
+      accounts.tree().bound(row, now);
+    }
+  }
+
+  // A call for which there is no room is left out with all that it calls: their time is its
+  // caller's.
+
+  private boolean leavesOutEntry(int depth) {
+    if (depth < limit) {
+      boolean pushes = frames.topDepth() < depth;
+      limit = pushes && frames.isFull() ? depth : maxDepth;
+    }
+    return isBeyond(depth);
+  }
+
+  private boolean leftOutExit(int depth) {
+    if (depth < limit) {
+      limit = maxDepth;
+    }
+    return isBeyond(depth);
+  }
+
+  private boolean isBeyond(int depth) {
+    if (depth < limit) {
+      return false;
+    }
+    accounts.count(Stat.FRAMES_NOT_KEPT, 1);
+    return true;
+  }
+
+  // ---- Loss and end
+
+  /**
+   * Records are missing here: what is open may have ended.
+   *
+   * @param lastSeen time of the last record before
+   * @param now time by which the loss was over
+   * @param count of the records, {@link StackLosses#UNBOUNDED} where they may be more than is known
+   * @param then the stack's clock at the last record before
+   */
+  void lose(long lastSeen, long now, long count, StackClock then) {
+    cutSystemCall(lastSeen, Ending.TRUNCATED);
+    losses.lose(lastSeen, count, then);
+    guestSize = UNCERTAIN;
+    if (count == StackLosses.UNBOUNDED) { // not their sum: nobody made this stack the one at hand
+      settle(0, now);
+    }
+  }
+
+  /** After the loss so many frames are alive: the calls that may have ended are cut off. */
+  private void settle(int alive, long now) {
+    int base = losses.survivors(alive);
+    int from = frames.size();
+    int cut = 0;
+    while (from > 0 && frames.depth(from - 1) >= base) {
+      from--;
+      cut += frames.hasEnded(from) ? 0 : 1;
+    }
+    countBy(losses.before()); // what was open then did not run any longer
+    if (cut > 0) {
+      anomalies.truncated(now, cut);
+      closeFrom(from, losses.since(), Ending.TRUNCATED);
+    }
+    for (int slot = from; slot < frames.size(); slot++) {
+      frames.setUnknown(slot);
+    }
+    if (open > 0) {
+      accounts.count(Stat.RECOVERED_CALLS, open);
+    }
+    losses.settle(base, from);
+    countBy(clock);
+  }
+
+  /** An interrupt is over: calls that are open in it ended without returning. */
+  void leave(long time) {
+    if (!losses.isPending() && open > 0) {
+      unwind(0, time, 0);
+    }
+    end(time);
+  }
+
+  /** The core or the task ended. */
+  void end(long time) {
+    cutSystemCall(time, Ending.ENDED);
+    if (losses.isPending()) {
+      settle(0, time);
+    }
+    losses.alive(0, time);
+    for (int slot = frames.size() - 1; slot >= 0; slot--) {
+      if (frames.isUnknown(slot)) {
+        bound(slot, time);
+      }
+    }
+    if (open > 0) {
+      accounts.count(Stat.ENDED_CALLS, open);
+      closeFrom(0, time, Ending.ENDED);
+    }
+    frames.popTo(0);
+    guestSize = 0;
+  }
+
+  // ---- What happens inside of calls, without a frame of its own
+
+  /**
+   * A function was called whose return is not seen. Depth > 0: ret_stack was full. A hijacked
+   * return address as fromPc: the innermost hijacked call jumped here.
+   */
+  void called(long time, int depth, long selfPc, long fromPc) {
+    if (depth > 0) {
+      anomalies.overrun(time, selfPc);
+    }
+    boolean jumped = traits.isHandler(fromPc) && !losses.isTopUnknown();
+    int caller = jumped ? frames.size() - 1 : Frames.NONE;
+    accounts.called(this, innermost(), caller, selfPc, fromPc, time);
+  }
+
+  void systemCall(long time, long called) {
+    cutSystemCall(time, Ending.UNWOUND);
+    systemCall.open = true;
+    accounts.systemCall(this, innermost(), called, time);
+  }
+
+  void systemCallEnded(long time, long ended, long result) {
+    if (systemCall.open && systemCall.number == ended) {
+      systemCall.open = false;
+      accounts.systemCallEnded(this, result, time, Ending.RETURNED);
+    } else {
+      accounts.count(Stat.UNKNOWN_EXITS, 1);
+    }
+  }
+
+  private void cutSystemCall(long time, Ending ending) {
+    if (systemCall.open) {
+      systemCall.open = false;
+      accounts.systemCallEnded(this, 0, time, ending);
+    }
+  }
+
+  void mark(long time, long what, long selfPc, long command) {
+    LongImmutableList calls = LongImmutableList.of(knownCalls());
+    accounts.mark(this, innermost(), what, selfPc, command, time, calls);
+  }
+
+  /** The innermost open calls, none where records are missing since they were seen. */
+  long[] knownCalls() {
+    return losses.isPending() ? new long[0] : frames.open(Anomaly.MAX_STACK);
+  }
+
+  /** Slot of the innermost open call, or none where that is unknown. */
+  int innermost() {
+    return losses.isTopUnknown() ? Frames.NONE : frames.innermost(frames.size() - 1);
+  }
+
+  /** Another task goes on, on the stack of this stack pointer. */
+  void switchedTo(long time, long sp) {
+    anomalies.stackSwitch(time, sp);
+  }
+
+  // ---- Time
+
+  /** Calls that begin and end from now on count by this clock. */
+  void countBy(StackClock at) {
+    notRun = at.away + at.interrupts + at.unsure;
+    leftOut = accounts.rules().leftOut(at.away, at.interrupts, at.unsure);
+  }
+
+  /** Of the core's time not the stack's own, so far. */
+  long notRun() {
+    return notRun;
+  }
+
+  /** Of the core's time not in totals, so far. */
+  long leftOut() {
+    return leftOut;
+  }
+
+  /** How long the call of a slot that ends now ran, with the calls below it. */
+  long ran(int slot, long now) {
+    return now - notRun - frames.ran(slot);
+  }
+
+  /** How long a call that ends now took, as totals count it. */
+  long took(int slot, long now) {
+    return now - frames.enter(slot) - (leftOut - frames.leftOut(slot));
+  }
+
+  /** The stack's own time from its beginning to this time of the core: it runs now. */
+  long ran(long now) {
+    return clock.ran(now) - since;
+  }
+
+  /** Adds its open calls by their rows, as they stand now. */
+  void addOpenRows(long now, TimeRules rules, Int2ObjectMap<CoreGraph.OpenRow> rows) {
+    StackClock at = new StackClock();
+    task.clockAt(task.stacks.indexOf(this), now, at);
+    long elsewhere = now - at.ran(now);
+    long notCounted = rules.leftOut(at.away, at.interrupts, at.unsure);
+    long lostSince = losses.isPending() ? losses.since() : -1;
+    for (int slot = 0; slot < frames.size(); slot++) {
+      if (!frames.hasEnded(slot) && frames.row(slot) >= 0) {
+        long away = elsewhere - (frames.enter(slot) - frames.ran(slot));
+        rows.put(
+            frames.row(slot),
+            new CoreGraph.OpenRow(lostSince, away, notCounted - frames.leftOut(slot)));
+      }
+    }
+  }
+
+  // ---- Whose it is
+
+  /** The task that runs on it, or below it. */
+  TracedTask task() {
+    return task;
+  }
+
+  /** Whether it is an interrupt's. */
+  boolean isInterrupt() {
+    return interrupt;
+  }
+
+  /** Number of the interrupt, as the architecture numbers it. */
+  long number() {
+    return number;
+  }
+
+  /** Whether all of the interrupt so far is known: its time is certain. */
+  boolean isKnown() {
+    return known;
+  }
+
+  /** The interrupt may have ended, and another begun. */
+  void forget() {
+    known = false;
+  }
+
+  /** Since when it is known. */
+  long since() {
+    return since;
+  }
+
+  /** Whether what happens on it is not shown. */
+  boolean isHidden() {
+    return hidden;
+  }
+
+  // ---- The accounting identity
+
+  long entries() {
+    return entries;
+  }
+
+  /** Calls known to be open: none while records are missing since the last entry or exit. */
+  int open() {
+    return losses.isPending() ? 0 : open;
+  }
+
+  long ended(Ending ending) {
+    boolean doubtful = ending == Ending.TRUNCATED && losses.isPending();
+    return endings[ending.code()] + (doubtful ? open : 0);
+  }
+
+  boolean isBalanced() {
+    long sum = open;
+    for (long n : endings) {
+      sum += n;
+    }
+    return sum == entries;
+  }
+
+  void writeTo(DataOutput out) throws IOException {
+    out.writeLong(number);
+    out.writeBoolean(known);
+    out.writeLong(since);
+    frames.writeTo(out);
+    out.writeInt(limit);
+    out.writeInt(guestSize);
+    out.writeLong(entries);
+    for (long n : endings) {
+      out.writeLong(n);
+    }
+    clock.writeTo(out);
+    out.writeLong(notRun);
+    out.writeLong(leftOut);
+    losses.writeTo(out);
+    systemCall.writeTo(out);
+    out.writeInt(switchRow);
+  }
+
+  /**
+   * Reads what {@link #writeTo} wrote into this empty stack; the tree is complete already.
+   *
+   * @param written the profile by whose arcs it was written
+   * @param profile the profile of this core
+   */
+  void readFrom(
+      DataInput in, TracedTask owner, boolean ofInterrupt, CallProfile written, CallProfile profile)
+      throws IOException {
+    of(owner, ofInterrupt, in.readLong(), in.readBoolean(), in.readLong());
+    if (since < 0) {
+      throw new IOException("corrupt snapshot: a stack since " + since);
+    }
+    int rows = accounts.tree().size();
+    frames.readFrom(in, maxDepth, rows, written, profile);
+    limit = in.readInt();
+    if (limit <= frames.topDepth() || limit > maxDepth) {
+      throw new IOException("corrupt snapshot: no frames from depth " + limit + " on");
+    }
+    guestSize = in.readInt();
+    if (guestSize < UNCERTAIN || guestSize > maxDepth) {
+      throw new IOException("corrupt snapshot: ret_stack of " + guestSize + " frames");
+    }
+    entries = in.readLong();
+    for (int i = 0; i < endings.length; i++) {
+      endings[i] = in.readLong();
+    }
+    clock.readFrom(in);
+    notRun = in.readLong();
+    leftOut = in.readLong();
+    losses.readFrom(in);
+    systemCall.readFrom(in, rows);
+    switchRow = Fields.readRow(in, rows);
+    for (int slot = 0; slot < frames.size(); slot++) {
+      open += frames.hasEnded(slot) ? 0 : 1;
+    }
+    if (!isBalanced()) {
+      throw new IOException("corrupt snapshot: entries and endings of calls do not add up");
+    }
+  }
+}

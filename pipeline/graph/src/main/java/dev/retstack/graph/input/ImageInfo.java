@@ -1,0 +1,112 @@
+package dev.retstack.graph.input;
+
+import dev.retstack.graph.snapshot.Fields;
+import dev.retstack.graph.symbol.SymbolTable;
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
+import it.unimi.dsi.fastutil.longs.LongList;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+
+/**
+ * What is known about an instrumented image.
+ *
+ * @param id build-id, the name by which chunks refer to it
+ * @param name file name, for people
+ * @param isa name of the ISA as in the capability table
+ * @param wordBytes bytes of a register, 4 or 8
+ * @param sites addresses of call sites, where the image tells them
+ * @param systemCalls name of the table by which its system calls are numbered, empty where unknown
+ * @param objects data symbols, where tasks are known by the address of their control block
+ */
+public record ImageInfo(
+    String id,
+    String name,
+    String isa,
+    ImageTraits traits,
+    SymbolTable symbols,
+    int wordBytes,
+    LongList sites,
+    String systemCalls,
+    SymbolTable objects) {
+  public ImageInfo {
+    sites = new LongImmutableList(sites);
+  }
+
+  /** An image that does not name its tasks. */
+  public ImageInfo(
+      String id,
+      String name,
+      String isa,
+      ImageTraits traits,
+      SymbolTable symbols,
+      int wordBytes,
+      LongList sites,
+      String systemCalls) {
+    this(id, name, isa, traits, symbols, wordBytes, sites, systemCalls, SymbolTable.EMPTY);
+  }
+
+  /** About what it takes in memory, with the sites once more where callers are looked up. */
+  public long bytes() {
+    long fixed = 1_000 + SymbolTable.textBytes(name) + 2L * SymbolTable.textBytes(id);
+    long lists = Long.BYTES * (2L * sites.size() + traits.copiedReturns().size());
+    return fixed + lists + symbols.bytes() + objects.bytes();
+  }
+
+  /**
+   * The name of a task: where its id is an address, that of the object or function there, else its
+   * number.
+   *
+   * @param instance which of the tasks of that id, from 1
+   */
+  public String taskName(long task, int instance) {
+    String name;
+    if (objects.covers(task)) {
+      name = objects.symbolPlusOffset(task);
+    } else {
+      name = symbols.covers(task) ? symbols.symbolPlusOffset(task) : number(task);
+    }
+    return instance == 1 ? name : name + " (" + instance + ")";
+  }
+
+  private static String number(long task) {
+    return "task " + (task < 0 || task > MAX_DECIMAL ? SymbolTable.hex(task) : task);
+  }
+
+  private static final int MAX_DECIMAL = 65_535;
+
+  /** An image of 64 bits that tells neither its call sites nor how system calls are numbered. */
+  public ImageInfo(String id, String name, String isa, ImageTraits traits, SymbolTable symbols) {
+    this(id, name, isa, traits, symbols, Long.BYTES, LongImmutableList.of(), "");
+  }
+
+  public void writeTo(DataOutput out) throws IOException {
+    Fields.writeText(out, id);
+    Fields.writeText(out, name);
+    Fields.writeText(out, isa);
+    out.writeBoolean(traits.fpCheck());
+    out.writeBoolean(traits.retpCheck());
+    out.writeLong(traits.handlerStart());
+    out.writeLong(traits.handlerEnd());
+    Fields.writeLongs(out, traits.copiedReturns());
+    symbols.writeTo(out);
+    out.writeByte(wordBytes);
+    Fields.writeLongs(out, sites);
+    Fields.writeText(out, systemCalls);
+    objects.writeTo(out);
+  }
+
+  public static ImageInfo readFrom(DataInput in) throws IOException {
+    return new ImageInfo(
+        Fields.readText(in),
+        Fields.readText(in),
+        Fields.readText(in),
+        new ImageTraits(
+            in.readBoolean(), in.readBoolean(), in.readLong(), in.readLong(), Fields.readLongs(in)),
+        SymbolTable.readFrom(in),
+        in.readByte(),
+        Fields.readLongs(in),
+        Fields.readText(in),
+        SymbolTable.readFrom(in));
+  }
+}

@@ -1,0 +1,93 @@
+package dev.retstack.graph.losses;
+
+import dev.retstack.graph.limits.Saturating;
+import dev.retstack.graph.limits.StateBudget;
+import dev.retstack.graph.snapshot.Fields;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * Where records of one core are missing, in order. Beyond the limit the last row grows over the
+ * later ones, so that rows always add up to what is lost.
+ */
+public final class LossLog {
+  /** Rows of one core. */
+  static final int ROWS_MAX = 1000;
+
+  private static final int ROW_BYTES = 72;
+
+  private final StateBudget.Account account;
+
+  private final List<Loss> rows = new ArrayList<>(0);
+  private long losses;
+
+  public LossLog(StateBudget.Account account) {
+    this.account = account;
+  }
+
+  public void add(Loss loss) {
+    losses++;
+    if (rows.isEmpty() || (rows.size() < ROWS_MAX && account.take(ROW_BYTES))) {
+      rows.add(loss);
+    } else {
+      rows.set(rows.size() - 1, rows.getLast().with(loss));
+    }
+  }
+
+  /** The rows, in the order of the stream. */
+  public List<Loss> rows() {
+    return Collections.unmodifiableList(rows);
+  }
+
+  /** Records lost since this time, and those of the last row where that began before. */
+  public long since(long time) {
+    long sum = 0;
+    for (int i = rows.size() - 1; i >= 0 && rows.get(i).until() > time; i--) {
+      sum = Saturating.sum(sum, rows.get(i).records());
+    }
+    return sum;
+  }
+
+  /** Losses; more than there are rows where the last one stands for several. */
+  public long losses() {
+    return losses;
+  }
+
+  public void writeTo(DataOutput out) throws IOException {
+    out.writeLong(losses);
+    out.writeInt(rows.size());
+    for (Loss loss : rows) {
+      Fields.writeText(out, loss.kind().name());
+      out.writeLong(loss.fromChunk());
+      out.writeLong(loss.toChunk());
+      out.writeLong(loss.record());
+      out.writeLong(loss.records());
+      out.writeLong(loss.after());
+      out.writeLong(loss.until());
+    }
+  }
+
+  public void readFrom(DataInput in) throws IOException {
+    losses = in.readLong();
+    int count = Fields.readCount(in, ROWS_MAX, "losses of one core");
+    if (losses < count) {
+      throw new IOException("corrupt snapshot: " + count + " rows of " + losses + " losses");
+    }
+    account.charge((long) ROW_BYTES * count);
+    for (int i = 0; i < count; i++) {
+      rows.add(
+          new Loss(
+              Fields.readEnum(in, Loss.Kind.class),
+              in.readLong(),
+              in.readLong(),
+              in.readLong(),
+              in.readLong(),
+              in.readLong(),
+              in.readLong()));
+    }
+  }
+}

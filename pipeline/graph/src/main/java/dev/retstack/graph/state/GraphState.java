@@ -1,0 +1,838 @@
+package dev.retstack.graph.state;
+
+import static java.util.stream.Collectors.toSet;
+
+import dev.retstack.graph.calls.BrokenCoreException;
+import dev.retstack.graph.calls.CallerPcs;
+import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.calls.CoreSummary;
+import dev.retstack.graph.calls.GraphEvents;
+import dev.retstack.graph.calls.KnownCore;
+import dev.retstack.graph.calls.LinkedCalls;
+import dev.retstack.graph.calls.RestingCore;
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.check.StatCounts;
+import dev.retstack.graph.input.ApplyResult;
+import dev.retstack.graph.input.ChunkMeta;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreEnd;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.late.LateCores;
+import dev.retstack.graph.late.PackedRecords;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.StateBudget;
+import dev.retstack.graph.snapshot.ByteInput;
+import dev.retstack.graph.snapshot.ByteOutput;
+import dev.retstack.graph.snapshot.Fields;
+import dev.retstack.graph.snapshot.SnapshotReader;
+import dev.retstack.graph.snapshot.SnapshotWriter;
+import dev.retstack.graph.snapshot.StateChanges;
+import dev.retstack.graph.snapshot.StateLog;
+import dev.retstack.graph.snapshot.StateParts;
+import dev.retstack.graph.totals.CallProfile;
+import dev.retstack.graph.totals.ProfileKey;
+import dev.retstack.graph.totals.TimeRules;
+import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.RecordLinks;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+
+/**
+ * The whole state of one partition of events, or of one replay: every core's reconstruction and
+ * what the calls add up to. A pure state machine: the same chunks per core, in any cutting and any
+ * order of cores, give the same result hash; so does a state that was written and read back in
+ * between. Not safe for use by several threads at once.
+ */
+public final class GraphState {
+  /** Of the snapshots that are written, and the only one that is read. */
+  public static final int VERSION = 1;
+
+  /** Key of the part that is written with each change, and without which there is no state. */
+  public static final String HEAD = StateLog.HEAD;
+
+  private static final int MAX_IMAGES = 1 << 20;
+
+  /** Usual size of an image, and of the head, in the log of the state. */
+  private static final int IMAGE_ROOM = 1 << 12;
+
+  /** What a profile without functions takes. */
+  private static final int PROFILE_BYTES = 2_500;
+
+  /** Cores of more records are dear to copy; who sends so many does not do so a thousand times. */
+  private static final int TRIAL_RECORDS = 1 << 17;
+
+  private final GraphLimits limits;
+  private final TimeRules rules;
+  private final boolean byTask;
+  private final StateBudget budget;
+  private final Map<String, ImagePart> imageParts = new HashMap<>();
+  private final StateLog log = new StateLog();
+  private boolean restoring;
+
+  /** Numbers of cores that were read, and whose held chunks are read later. */
+  private final Set<Long> waiting = new HashSet<>();
+
+  private final Map<String, ImageInfo> images = new LinkedHashMap<>();
+  private final Map<ProfileKey, CallProfile> profiles = new LinkedHashMap<>();
+  private final CoreTable cores;
+  private final Map<String, CallerPcs> callers = new HashMap<>();
+  private final StatCounts stats = new StatCounts();
+  private final RecordLinks links = new RecordLinks();
+  private final LinkedCalls linked = new LinkedCalls();
+  private final LateCores late;
+  private final SessionAges ages = new SessionAges(log);
+  private final RefusedCores refused = new RefusedCores();
+  private GraphEvents events;
+  private boolean careful;
+
+  public GraphState() {
+    this(GraphLimits.DEFAULT);
+  }
+
+  public GraphState(GraphLimits limits) {
+    this(limits, TimeRules.DEFAULT);
+  }
+
+  /** A state of other limits, in whose totals other time counts. */
+  public GraphState(GraphLimits limits, TimeRules rules) {
+    this(limits, rules, StateBudget.UNLIMITED);
+  }
+
+  /** The same, which holds no more than a budget allows; {@link #close} gives that back. */
+  public GraphState(GraphLimits limits, TimeRules rules, StateBudget budget) {
+    this(limits, rules, budget, false);
+  }
+
+  private GraphState(GraphLimits limits, TimeRules rules, StateBudget budget, boolean byTask) {
+    this.limits = limits;
+    this.rules = rules;
+    this.budget = budget;
+    this.byTask = byTask;
+    this.late = new LateCores(limits.late(), links, this::copy);
+    this.cores =
+        new CoreTable(
+            budget,
+            core -> late.keeps(core) || waiting.contains(core.number()),
+            (core, account) ->
+                newCore(core.key(), core.image(), core.unit(), core.profile(), account));
+  }
+
+  /**
+   * A state that adds up the calls of each task for themselves. It costs time and memory per task,
+   * there is no snapshot of it, and chunks held behind gaps show when it is {@link #settle()
+   * settled}.
+   */
+  public static GraphState byTask(GraphLimits limits, TimeRules rules) {
+    return new GraphState(limits, rules, StateBudget.UNLIMITED, true);
+  }
+
+  /** Whether it adds up the calls of each task for themselves. */
+  public boolean isByTask() {
+    return byTask;
+  }
+
+  /** What counts in totals. */
+  public TimeRules rules() {
+    return rules;
+  }
+
+  /** Those who publish spans and anomalies hear of them from now on; null for none. */
+  public void events(GraphEvents listener) {
+    events = listener;
+  }
+
+  /**
+   * Makes an image known. Cores that run it already keep what they were begun with; their ISA,
+   * traits and symbols are part of the build-id, so a second report of one id changes nothing.
+   *
+   * @return false where the budget has no room for it: then it is not known
+   */
+  public boolean image(ImageInfo image) {
+    if (!images.containsKey(image.id())) {
+      StateBudget.Account account = open(0);
+      long bytes = image.bytes();
+      if (!restoring) {
+        cores.makeRoom(bytes);
+      }
+      if ((!restoring && !budget.hasRoom(bytes)) || !account.take(bytes)) {
+        stats.add(Stat.STATE_FULL, 1);
+        return false;
+      }
+      imageParts.put(image.id(), new ImagePart(account, log.number()));
+      images.put(image.id(), image);
+    }
+    return true;
+  }
+
+  /** Bytes that its cores, tables of functions and images have taken. */
+  public long bytes() {
+    long sum = 0;
+    for (KnownCore core : cores.known()) {
+      sum += core.account().used(); // and in it that of the copy which is shown of it
+    }
+    for (CallProfile profile : profiles.values()) {
+      sum += profile.account().used();
+    }
+    for (ImagePart image : imageParts.values()) {
+      sum += image.account.used();
+    }
+    return sum;
+  }
+
+  /** Bytes that they would take if all cores were in memory: what a copy takes is not more. */
+  public long bytesAwake() {
+    long sum = bytes();
+    for (KnownCore core : cores.known()) {
+      if (core instanceof RestingCore resting) {
+        sum += resting.awakeBytes() - resting.account().used();
+      }
+    }
+    return sum;
+  }
+
+  /** Cores that are not in memory until their next chunk comes. */
+  public int resting() {
+    return cores.resting();
+  }
+
+  /** Lets cores go to rest, those that were not used for longest, where the budget is crowded. */
+  public void makeRoom() {
+    cores.makeRoom(0);
+  }
+
+  private void restored() {
+    restoring = false;
+    imageParts.values().forEach(image -> image.account.lenient(false));
+    profiles.values().forEach(profile -> profile.account().lenient(false));
+    for (KnownCore core : cores.known()) {
+      core.account().lenient(false);
+      if (core instanceof CoreGraph open) {
+        open.settle();
+      }
+    }
+    cores.makeRoom(0);
+  }
+
+  private StateBudget.Account open(long promise) {
+    return budget.open(promise).lenient(restoring);
+  }
+
+  /** It is not used any more: what it holds of the budget is free for others. */
+  public void close() {
+    cores.known().forEach(core -> core.account().close());
+    profiles.values().forEach(profile -> profile.account().close());
+    imageParts.values().forEach(image -> image.account.close());
+  }
+
+  public boolean hasImage(String imageId) {
+    return images.containsKey(imageId);
+  }
+
+  public Optional<ImageInfo> findImage(String imageId) {
+    return Optional.ofNullable(images.get(imageId));
+  }
+
+  /** Takes a chunk of a core, whose records are packed here where it has to be held. */
+  public ApplyResult apply(ChunkMeta meta, CoreKey key, String imageId, RecordBatch batch) {
+    return apply(meta, key, imageId, batch, () -> PackedRecords.of(batch));
+  }
+
+  /**
+   * Takes a chunk of a core.
+   *
+   * @param batch its records, which are linked where they are not, and only read otherwise
+   * @param packed the same records, asked for where the chunk has to be held
+   * @throws BrokenCoreException where a chunk, this one or one that was held, makes reconstruction
+   *     fail: this state is of no use any more, unless the exception says otherwise
+   */
+  public ApplyResult apply(
+      ChunkMeta meta,
+      CoreKey key,
+      String imageId,
+      RecordBatch batch,
+      Supplier<PackedRecords> packed) {
+    try {
+      return take(meta, key, imageId, batch, packed);
+    } catch (RuntimeException | StackOverflowError | AssertionError e) {
+      throw BrokenCoreException.of(key, meta.sequence(), e);
+    }
+  }
+
+  private ApplyResult take(
+      ChunkMeta meta,
+      CoreKey key,
+      String imageId,
+      RecordBatch batch,
+      Supplier<PackedRecords> packed) {
+    CoreGraph core = cores.use(key);
+    if (core == null) {
+      ImageInfo image = images.get(imageId);
+      if (image == null) {
+        return ApplyResult.NEEDS_IMAGE;
+      }
+      if (cores.size() >= limits.cores()) {
+        stats.add(Stat.CONTRADICTORY_CHUNKS, 1);
+        return ApplyResult.REFUSED;
+      }
+      core = newCore(key, image, meta.unit());
+      if (core == null) {
+        stats.add(Stat.STATE_FULL, 1);
+        refused.add(key);
+        return ApplyResult.NO_ROOM;
+      }
+    } else if (!core.image().id().equals(imageId) || core.unit() != meta.unit()) {
+      core.count(Stat.CONTRADICTORY_CHUNKS, 1);
+      return ApplyResult.REFUSED;
+    } else if (core.isBroken()) {
+      core.leaveOut(meta, batch.size());
+      return ApplyResult.REFUSED;
+    }
+    if (!batch.isLinked()) {
+      links.fill(batch);
+    }
+    ApplyResult result;
+    if (meta.sequence() == core.progress().nextSequence() && !late.holds(core)) {
+      if (careful && core.progress().records() < TRIAL_RECORDS) {
+        tryOnCopy(core, meta, batch);
+      }
+      result = core.apply(meta, batch, events) ? ApplyResult.APPLIED : ApplyResult.REFUSED;
+    } else {
+      result = late.take(core, meta, batch, packed, events);
+    }
+    late.tick(events);
+    return result;
+  }
+
+  private void tryOnCopy(CoreGraph core, ChunkMeta meta, RecordBatch batch) {
+    try {
+      CoreGraph copy = copy(core);
+      try {
+        copy.apply(meta, batch, null);
+      } finally {
+        copy.account().close();
+      }
+    } catch (RuntimeException | StackOverflowError e) {
+      throw BrokenCoreException.of(core.key(), meta.sequence(), e).cleanly();
+    }
+  }
+
+  /**
+   * Whether chunks of cores that are not large are tried on a copy of their core first. It costs
+   * their time twice, and where one makes reconstruction fail the state stays of use.
+   */
+  public void careful(boolean tries) {
+    careful = tries;
+  }
+
+  /**
+   * A core takes no chunk from this one on, nor what it holds of them: it is {@link CoreEnd#BROKEN}
+   * and says why. The core is made where there is none.
+   *
+   * @return false where that is not possible: there is no image for it, or no room
+   */
+  public boolean breakCore(
+      CoreKey key, String imageId, ClockUnit unit, BrokenCoreException broken) {
+    CoreGraph core = cores.use(key);
+    if (core == null) {
+      if (!hasImage(imageId) || cores.size() >= limits.cores()) {
+        return false;
+      }
+      core = newCore(key, images.get(imageId), unit);
+      if (core == null) {
+        return false;
+      }
+    }
+    if (!core.isBroken()) {
+      late.breakOff(core, broken.sequence(), events);
+      core.breakOff(broken);
+    }
+    return true;
+  }
+
+  /** Whether this core is there, and broken. */
+  public boolean isBroken(CoreKey key) {
+    KnownCore core = cores.known(key);
+    return core != null && core.summary().end() == CoreEnd.BROKEN;
+  }
+
+  /** Breaks a core that holds this chunk, or one behind it: nobody may send it again. */
+  public void breakHeld(BrokenCoreException broken) {
+    if (cores.known(broken.key()) instanceof CoreGraph core
+        && late.holds(core, broken.sequence())) {
+      late.breakOff(core, broken.sequence(), events);
+      core.breakOff(broken);
+    }
+  }
+
+  /**
+   * Where chunks stand in their log that were held and then left out since their core broke; each
+   * is told once. Nobody refused them when they came.
+   */
+  public long[] takeLeftOut() {
+    return late.takeLeftOut();
+  }
+
+  /** An empty state of the same limits and rules. */
+  public GraphState blank() {
+    return new GraphState(limits, rules, budget, byTask);
+  }
+
+  /**
+   * An empty one in which each core adds up for itself: where one makes reconstruction fail, the
+   * others are what they were.
+   */
+  public GraphState blankApart() {
+    return byTask(limits, rules);
+  }
+
+  /**
+   * Tells the listener what is known of the chunks that are held behind gaps, as if these were
+   * losses. Chunks that come late amend it.
+   */
+  public void tell() {
+    if (events != null && !byTask) {
+      late.tell(events);
+    }
+  }
+
+  /** No chunk comes any more: all gaps are losses. What is shown does not change by it. */
+  public void settle() {
+    late.settle(events);
+  }
+
+  /**
+   * How far all cores came, at no cost: those that hold chunks behind gaps as they were told or
+   * shown last, at least up to the gap.
+   */
+  public Collection<CoreSummary> glance() {
+    return cores.summaries(late::glance);
+  }
+
+  /** How far all cores came, as {@link #cores()} has them; none is read for it. */
+  public Collection<CoreSummary> summaries() {
+    showHeld();
+    return cores.summaries(this::shown);
+  }
+
+  /** Chunks that are held behind gaps. */
+  public int heldChunks() {
+    return late.chunks();
+  }
+
+  /** What is shown of the cores that hold chunks behind gaps. */
+  public Collection<CoreGraph> holding() {
+    return byTask ? List.of() : late.holding(events);
+  }
+
+  /** When its sessions were heard last, and which of them are over. */
+  public SessionAges ages() {
+    return ages;
+  }
+
+  /** Cores that were not begun, since there was no room for them. */
+  public RefusedCores refused() {
+    return refused;
+  }
+
+  /** Drops the sessions that are over, of which all was told; returns their names. */
+  public Set<String> forget() {
+    Set<String> sessions = ages.drop(cores, late, events);
+    if (!sessions.isEmpty()) {
+      profiles
+          .entrySet()
+          .removeIf(
+              one -> {
+                boolean gone = sessions.contains(one.getKey().session());
+                if (gone) {
+                  one.getValue().leave(log);
+                  one.getValue().account().close();
+                }
+                return gone;
+              });
+      Set<String> used = cores.known().stream().map(core -> core.image().id()).collect(toSet());
+      images.keySet().retainAll(used);
+      callers.keySet().retainAll(used);
+      Set<String> unused = new HashSet<>(imageParts.keySet());
+      unused.removeAll(used);
+      for (String id : unused) {
+        ImagePart image = imageParts.remove(id);
+        image.account.close();
+        log.remove(image.key(), image.written);
+      }
+    }
+    return sessions;
+  }
+
+  /** A copy of a core that adds up for itself; what it holds the core holds. */
+  private CoreGraph copy(CoreGraph core) {
+    StateBudget.Account account = core.account().part().lenient(true);
+    account.charge(PROFILE_BYTES);
+    CallProfile beside = core.profile().beside(account);
+    CoreGraph copy = newCore(core.key(), core.image(), core.unit(), beside, account);
+    try {
+      StateCopies.fill(copy, core);
+    } catch (RuntimeException | StackOverflowError e) {
+      account.close();
+      throw e;
+    }
+    account.lenient(false);
+    return copy;
+  }
+
+  private CallProfile newProfile() {
+    StateBudget.Account account = open(StateBudget.PROMISE);
+    account.charge(PROFILE_BYTES);
+    return new CallProfile(limits.functions(), limits.edges(), account);
+  }
+
+  /** Null where the budget has no room for one more, and for what its calls add up to. */
+  private CoreGraph newCore(CoreKey key, ImageInfo image, ClockUnit unit) {
+    ProfileKey session = new ProfileKey(key.session(), image.id(), unit);
+    CallProfile profile = profiles.get(session);
+    long promise = StateBudget.PROMISE * (profile == null ? 2 : 1);
+    if (!restoring) {
+      cores.makeRoom(promise);
+      if (!budget.hasRoom(promise)) {
+        return null;
+      }
+    }
+    if (profile == null) {
+      profile = newProfile();
+      profile.setNumber(log.number());
+      profiles.put(session, profile);
+    }
+    CoreGraph core = newCore(key, image, unit, profile, open(StateBudget.PROMISE));
+    core.setNumber(log.number());
+    cores.add(core);
+    return core;
+  }
+
+  private CoreGraph newCore(
+      CoreKey key,
+      ImageInfo image,
+      ClockUnit unit,
+      CallProfile profile,
+      StateBudget.Account account) {
+    return new CoreGraph(
+        key, image, unit, profile, linked, callers(image), limits, rules, byTask, account);
+  }
+
+  private CallerPcs callers(ImageInfo image) {
+    return callers.computeIfAbsent(
+        image.id(),
+        _ -> new CallerPcs(image.symbols(), image.sites(), imageParts.get(image.id()).account));
+  }
+
+  /** Adds to a stat that is seen outside of the chunks, such as refused or cut input. */
+  public void count(Stat stat, long amount) {
+    stats.add(stat, amount);
+  }
+
+  /**
+   * All cores, in the order in which they were first seen. Of those that hold chunks behind gaps it
+   * is a copy, good until the next chunk, in which the gaps are losses. Of those at rest it is a
+   * copy that is made when it is asked for: use one before the next, and not all of them together.
+   */
+  public Collection<CoreGraph> cores() {
+    showHeld();
+    return cores.read(this::shown);
+  }
+
+  /** A core, as {@link #cores()} has it. */
+  public Optional<CoreGraph> core(CoreKey key) {
+    return Optional.ofNullable(cores.known(key)).map(cores::read).map(this::shown);
+  }
+
+  /** How far a core came, as {@link #summaries()} has it. */
+  public Optional<CoreSummary> summary(CoreKey key) {
+    return Optional.ofNullable(cores.known(key))
+        .map(core -> core instanceof CoreGraph open ? shown(open).summary() : core.summary());
+  }
+
+  /** What is shown of all cores that hold chunks, so that gaps which cannot be are given up. */
+  private void showHeld() {
+    if (!late.isEmpty() && !byTask) {
+      late.holding(events);
+    }
+  }
+
+  private CoreGraph shown(CoreGraph core) {
+    return byTask ? core : late.shown(core, events);
+  }
+
+  /**
+   * Gives a reader the totals per session, image and unit. Where chunks are held it is a copy, of
+   * which there is one at a time.
+   */
+  public void profiles(BiConsumer<ProfileKey, CallProfile> reader) {
+    if (late.isEmpty() || byTask) {
+      profiles.forEach(reader);
+    } else {
+      late.merged(profiles, events, reader);
+    }
+  }
+
+  /** Known images by id. */
+  public Map<String, ImageInfo> images() {
+    return Collections.unmodifiableMap(images);
+  }
+
+  /** Counts that belong to no core. */
+  public StatCounts stats() {
+    return stats;
+  }
+
+  /** Writes the whole state as one snapshot, limits excepted. */
+  public void writeTo(DataOutput out) throws IOException {
+    if (byTask) {
+      throw new IllegalStateException("no snapshot of a state that adds up by task");
+    }
+    SnapshotWriter snapshot = new SnapshotWriter(out, VERSION);
+    DataOutput body = snapshot.body();
+    body.writeByte(rules.bits());
+    body.writeInt(images.size());
+    for (ImageInfo image : images.values()) {
+      image.writeTo(body);
+    }
+    body.writeInt(profiles.size());
+    for (Map.Entry<ProfileKey, CallProfile> profile : profiles.entrySet()) {
+      profile.getKey().writeTo(body);
+      profile.getValue().writeTo(body);
+    }
+    body.writeInt(cores.size());
+    for (KnownCore core : cores.known()) {
+      core.writeIdentity(body);
+      body.writeBoolean(core instanceof RestingCore);
+      core.writeTo(body);
+    }
+    stats.writeTo(body);
+    late.writeTo(body);
+    ages.writeTo(body);
+    refused.writeTo(body);
+    snapshot.finish();
+  }
+
+  /** Reads a snapshot under the default limits. */
+  public static GraphState readFrom(DataInput in) throws IOException {
+    return readFrom(in, GraphLimits.DEFAULT);
+  }
+
+  /** Reads a snapshot, of which no budget is kept. */
+  public static GraphState readFrom(DataInput in, GraphLimits limits) throws IOException {
+    return readFrom(in, limits, StateBudget.UNLIMITED);
+  }
+
+  /**
+   * Reads a snapshot. All that is in it is taken, also where it is more than the budget: then
+   * nothing new is, until sessions are forgotten.
+   *
+   * @throws IOException where the bytes are not a snapshot, one of another version than {@link
+   *     #VERSION}, changed in any bit, cut off, or beyond the limits; memory grows only with bytes
+   *     really read
+   */
+  public static GraphState readFrom(DataInput in, GraphLimits limits, StateBudget budget)
+      throws IOException {
+    SnapshotReader snapshot = new SnapshotReader(in, VERSION);
+    DataInput body = snapshot.body();
+    GraphState state = new GraphState(limits, TimeRules.of(body.readUnsignedByte()), budget);
+    state.restoring = true;
+    int images = Fields.readCount(body, MAX_IMAGES, "images");
+    for (int i = 0; i < images; i++) {
+      state.image(ImageInfo.readFrom(body));
+    }
+    int profiles = Fields.readCount(body, limits.cores(), "profiles");
+    for (int i = 0; i < profiles; i++) {
+      state.profile(ProfileKey.readFrom(body)).readFrom(body);
+    }
+    int cores = Fields.readCount(body, limits.cores(), "cores");
+    for (int i = 0; i < cores; i++) {
+      state.readCore(body);
+    }
+    state.stats.readFrom(body);
+    state.late.readFrom(
+        body, key -> state.cores.known(key) instanceof CoreGraph core ? core : null, cores);
+    state.ages.readFrom(body, limits.cores());
+    state.refused.readFrom(body);
+    snapshot.finish();
+    state.restored();
+    return state;
+  }
+
+  /** Reads a core; one that rests is looked at and rests again. */
+  private void readCore(DataInput in) throws IOException {
+    CoreGraph core = coreOf(in);
+    if (in.readBoolean()) {
+      core.read(RestingCore.readFrom(in));
+      core.settle();
+      try {
+        cores.rest(core);
+      } catch (BrokenCoreException e) {
+        throw new IOException("corrupt snapshot: a core at rest: " + e.getMessage(), e);
+      }
+    } else {
+      core.readFrom(in);
+    }
+  }
+
+  /** A new profile of what was read. */
+  private CallProfile profile(ProfileKey key) throws IOException {
+    if (!hasImage(key.imageId())) {
+      throw new IOException("corrupt snapshot: totals of image " + key.imageId() + " without it");
+    }
+    CallProfile profile = newProfile();
+    if (profiles.put(key, profile) != null) {
+      throw new IOException("corrupt snapshot: totals of session " + key.session() + " twice");
+    }
+    profile.setNumber(log.number());
+    return profile;
+  }
+
+  /** A new core, whose {@linkplain CoreGraph#writeIdentity identity} is read. */
+  private CoreGraph coreOf(DataInput in) throws IOException {
+    CoreKey key = new CoreKey(Fields.readText(in), Fields.readText(in));
+    ImageInfo image = images.get(Fields.readText(in));
+    if (image == null) {
+      throw new IOException("corrupt snapshot: core " + key.core() + " without its image");
+    }
+    if (cores.has(key)) {
+      throw new IOException("corrupt snapshot: core " + key.core() + " twice");
+    }
+    return newCore(key, image, Fields.readEnum(in, ClockUnit.class));
+  }
+
+  /**
+   * Writes what changed since the state began, was read, or was written so last: in a log of such
+   * writings the last part under each key is the state. Where it throws, the state is of no use any
+   * more.
+   */
+  public void writeChanges(StateChanges to) throws IOException {
+    if (byTask) {
+      throw new IllegalStateException("no snapshot of a state that adds up by task");
+    }
+    for (ImageInfo image : images.values()) {
+      ImagePart part = imageParts.get(image.id());
+      if (part.written == StateLog.NONE) {
+        ByteOutput out = new ByteOutput(IMAGE_ROOM);
+        image.writeTo(out);
+        part.written = log.put(to, part.key(), StateLog.NONE, out);
+      }
+    }
+    for (Map.Entry<ProfileKey, CallProfile> profile : profiles.entrySet()) {
+      profile.getValue().writeChanges(log, to, profile.getKey());
+    }
+    for (KnownCore core : cores.known()) {
+      core.writeChanges(log, to);
+    }
+    late.writeChanges(log, to);
+    ages.writeChanges(to);
+    ByteOutput head = new ByteOutput(IMAGE_ROOM);
+    SnapshotWriter snapshot = new SnapshotWriter(head, VERSION);
+    snapshot.body().writeByte(rules.bits());
+    log.finish(to, snapshot.body());
+    stats.writeTo(snapshot.body());
+    ages.writeHeadTo(snapshot.body());
+    late.writeOrderTo(snapshot.body());
+    refused.writeTo(snapshot.body());
+    snapshot.finish();
+    to.put(StateLog.HEAD, head.take());
+    cores.makeRoom(0);
+  }
+
+  /**
+   * Reads what stands in a log of {@link #writeChanges}. All of it is taken, also where it is more
+   * than the budget: then nothing new is, until sessions are forgotten.
+   *
+   * @param parts are asked for one after the other, and more than once: a map may make a part when
+   *     it is asked for it
+   * @throws IOException where a part is missing, foreign, old, changed in any bit, or beyond the
+   *     limits
+   */
+  public static GraphState readFrom(
+      Map<String, byte[]> parts, GraphLimits limits, StateBudget budget) throws IOException {
+    byte[] head = parts.get(StateLog.HEAD);
+    if (head == null) {
+      throw new IOException("corrupt state: %,d parts without a head".formatted(parts.size()));
+    }
+    SnapshotReader snapshot = new SnapshotReader(new ByteInput(head), VERSION);
+    DataInput body = snapshot.body();
+    GraphState state = new GraphState(limits, TimeRules.of(body.readUnsignedByte()), budget);
+    state.restoring = true;
+    StateParts all = new StateParts(parts);
+    state.log.readFrom(body, parts);
+    for (long number : all.images()) {
+      state.readImage(number, all.image(number));
+    }
+    for (long number : all.totals()) {
+      byte[] identity = all.identity(number);
+      CallProfile profile = state.profile(ProfileKey.readFrom(new ByteInput(identity)));
+      profile.setNumber(number);
+      profile.readParts(identity, all.functions(number), all.arcs(number));
+    }
+    Map<Long, CoreGraph> holding = new HashMap<>();
+    Map<Long, byte[]> held = new HashMap<>();
+    for (long number : all.cores()) {
+      StateParts.Core read = all.core(number);
+      CoreGraph core = state.coreOf(new ByteInput(read.frames()));
+      core.setNumber(number);
+      core.readParts(read);
+      core.settle();
+      byte[] chunks = all.held(number);
+      if (chunks != null) {
+        state.waiting.add(number);
+        holding.put(number, core);
+        held.put(number, chunks);
+      }
+      state.makeRoom();
+    }
+    state.log.resume(all.largestNumber());
+    state.stats.readFrom(body);
+    state.ages.readHeadFrom(body);
+    state.ages.readParts(all.sessions(), all.over(), limits.cores());
+    state.late.readOrderFrom(body, holding, held);
+    state.waiting.clear();
+    state.refused.readFrom(body);
+    snapshot.finish();
+    state.restored();
+    return state;
+  }
+
+  private void readImage(long number, byte[] bytes) throws IOException {
+    ByteInput in = new ByteInput(bytes);
+    ImageInfo info = ImageInfo.readFrom(in);
+    if (in.remaining() > 0 || !image(info)) {
+      throw new IOException("corrupt state: image " + info.id());
+    }
+    ImagePart part = new ImagePart(imageParts.get(info.id()).account, number);
+    part.written = StateLog.hash(part.key(), bytes);
+    imageParts.put(info.id(), part);
+  }
+
+  /** An image in the log of the state. */
+  private static final class ImagePart {
+    final StateBudget.Account account;
+    final long number;
+    long written = StateLog.NONE;
+
+    ImagePart(StateBudget.Account account, long number) {
+      this.account = account;
+      this.number = number;
+    }
+
+    String key() {
+      return "i/" + number;
+    }
+  }
+}

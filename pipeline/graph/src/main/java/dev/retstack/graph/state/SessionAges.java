@@ -1,0 +1,287 @@
+package dev.retstack.graph.state;
+
+import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.calls.CoreSummary;
+import dev.retstack.graph.calls.GraphEvents;
+import dev.retstack.graph.calls.KnownCore;
+import dev.retstack.graph.late.LateCores;
+import dev.retstack.graph.snapshot.ByteInput;
+import dev.retstack.graph.snapshot.ByteOutput;
+import dev.retstack.graph.snapshot.Fields;
+import dev.retstack.graph.snapshot.StateChanges;
+import dev.retstack.graph.snapshot.StateLog;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+
+/**
+ * When the sessions of a state were heard last, and which have ended: those without a chunk for
+ * longer than they are kept. Time is that of the log's records, not of a clock: a reader of the
+ * same log forgets the same sessions at the same record. It never goes back, and no record advances
+ * it by more than {@link #LONGEST_STEP_MILLIS}, so that one clock that is wrong by years ends no
+ * session. Chunks of an ended session are refused, so that late ones begin no core again.
+ *
+ * <p>An ended session stays in the state until {@link GraphState#forget()}, which the publisher
+ * calls when all of it is published.
+ */
+public final class SessionAges {
+  /** Sessions that are over and still known, the latest. */
+  static final int REMEMBERED = 1 << 14;
+
+  static final long LONGEST_STEP_MILLIS = 600_000;
+
+  /** Usual size of a session in the log of the state. */
+  private static final int SESSION_ROOM = 32;
+
+  /** When a session was heard last, and what the log of the state holds of that. */
+  private static final class Age {
+    final long number;
+    long heard;
+    long written = StateLog.NONE;
+    boolean touched = true;
+
+    Age(long number, long heard) {
+      this.number = number;
+      this.heard = heard;
+    }
+
+    String part() {
+      return "s/" + number;
+    }
+  }
+
+  private final StateLog log;
+
+  /** By the log's time. */
+  private final Map<String, Age> newest = new LinkedHashMap<>();
+
+  private final Set<String> over = new LinkedHashSet<>();
+  private long overWritten = StateLog.NONE;
+  private boolean overTouched;
+  private ForgottenSessions forgotten = ForgottenSessions.NONE;
+  private long now;
+
+  /** Nothing is over before this; found anew where something may be. */
+  private long due;
+
+  private long keep;
+  private boolean toDrop;
+
+  /** Nothing was heard so far; {@code state} is the log of the state. */
+  SessionAges(StateLog state) {
+    log = state;
+  }
+
+  /**
+   * The log goes on to a chunk: sessions that are silent for too long by now are over, this one
+   * excepted.
+   *
+   * @param millis when the log had it, since 1970-01-01 UTC; negative = not known
+   * @param keep for how long a silent session is kept, in milliseconds; 0 = for ever
+   * @return whether the chunk may be applied; false where its session is over
+   */
+  public boolean reach(String session, long millis, long keep) {
+    this.keep = keep;
+    if (millis > now) {
+      now = now == 0 ? millis : Math.min(millis, now + LONGEST_STEP_MILLIS);
+    }
+    if (keep > 0 && now > due) {
+      expire(session);
+    }
+    return !over.contains(session);
+  }
+
+  /** A chunk was applied, or held. */
+  public void heard(String session) {
+    Age age = newest.get(session);
+    if (age == null) {
+      newest.put(session, new Age(log.number(), now));
+      due = Math.min(due, now + keep);
+    } else if (age.heard != now) {
+      age.heard = now;
+      age.touched = true;
+    }
+  }
+
+  private void expire(String current) {
+    due = Long.MAX_VALUE;
+    Iterator<Map.Entry<String, Age>> all = newest.entrySet().iterator();
+    while (all.hasNext()) {
+      Map.Entry<String, Age> one = all.next();
+      long end = one.getValue().heard + keep;
+      if (end < now && !one.getKey().equals(current)) {
+        over.add(one.getKey());
+        overTouched = true;
+        toDrop = true;
+        log.remove(one.getValue().part(), one.getValue().written);
+        all.remove();
+      } else {
+        due = Math.min(due, end);
+      }
+    }
+    Iterator<String> oldest = over.iterator();
+    while (over.size() > REMEMBERED) {
+      oldest.next();
+      oldest.remove();
+    }
+  }
+
+  /** What was forgotten since the state began. */
+  public ForgottenSessions forgotten() {
+    return forgotten;
+  }
+
+  /** Takes the cores of sessions that are over out of a state; returns these sessions. */
+  Set<String> drop(CoreTable cores, LateCores late, GraphEvents events) {
+    Set<String> sessions = new HashSet<>();
+    if (!toDrop) {
+      return sessions;
+    }
+    toDrop = false;
+    List<KnownCore> gone =
+        cores.known().stream().filter(core -> over.contains(core.key().session())).toList();
+    long records = 0;
+    long lost = 0;
+    for (KnownCore core : gone) {
+      CoreSummary summary =
+          core instanceof CoreGraph open ? late.shown(open, events).summary() : core.summary();
+      sessions.add(core.key().session());
+      records += summary.records();
+      lost += summary.lost();
+    }
+    for (KnownCore core : gone) {
+      cores.remove(core.key());
+      if (core instanceof CoreGraph open) {
+        late.drop(open, log);
+      }
+      core.leave(log);
+      core.account().close();
+    }
+    if (!gone.isEmpty()) {
+      forgotten =
+          forgotten.plus(new ForgottenSessions(sessions.size(), gone.size(), records, lost, now));
+    }
+    return sessions;
+  }
+
+  /** Writes all of it. */
+  void writeTo(DataOutput out) throws IOException {
+    writeHeadTo(out);
+    out.writeInt(newest.size());
+    for (Map.Entry<String, Age> one : newest.entrySet()) {
+      write(out, one.getKey(), one.getValue());
+    }
+    writeOver(out);
+  }
+
+  /** Writes what belongs to no session that is there. */
+  void writeHeadTo(DataOutput out) throws IOException {
+    out.writeLong(now);
+    forgotten.writeTo(out);
+  }
+
+  private static void write(DataOutput out, String session, Age age) throws IOException {
+    Fields.writeText(out, session);
+    out.writeLong(age.heard);
+  }
+
+  private void writeOver(DataOutput out) throws IOException {
+    out.writeInt(over.size());
+    for (String session : over) {
+      Fields.writeText(out, session);
+    }
+  }
+
+  /** Writes what is not what the log of the state holds, {@link #writeHeadTo the head} excepted. */
+  void writeChanges(StateChanges to) throws IOException {
+    for (Map.Entry<String, Age> one : newest.entrySet()) {
+      Age age = one.getValue();
+      if (age.touched) {
+        ByteOutput out = new ByteOutput(SESSION_ROOM);
+        write(out, one.getKey(), age);
+        age.written = log.put(to, age.part(), age.written, out);
+        age.touched = false;
+      }
+    }
+    if (overTouched) {
+      ByteOutput out = new ByteOutput(SESSION_ROOM * (1 + over.size()));
+      writeOver(out);
+      overWritten = log.put(to, StateLog.OVER, overWritten, out);
+      overTouched = false;
+    }
+  }
+
+  /** Reads what {@link #writeTo} wrote. */
+  void readFrom(DataInput in, int sessionsMax) throws IOException {
+    readHeadFrom(in);
+    int known = Fields.readCount(in, sessionsMax, "sessions");
+    for (int i = 0; i < known; i++) {
+      read(in, log.number());
+    }
+    readOver(in);
+  }
+
+  /** Reads what {@link #writeHeadTo} wrote. */
+  void readHeadFrom(DataInput in) throws IOException {
+    now = in.readLong();
+    forgotten = ForgottenSessions.readFrom(in);
+  }
+
+  private Age read(DataInput in, long number) throws IOException {
+    String session = Fields.readText(in);
+    Age age = new Age(number, in.readLong());
+    if (newest.put(session, age) != null) {
+      throw new IOException("corrupt snapshot: session " + session + " twice");
+    }
+    return age;
+  }
+
+  private void readOver(DataInput in) throws IOException {
+    int gone = Fields.readCount(in, REMEMBERED, "sessions that are over");
+    for (int i = 0; i < gone; i++) {
+      over.add(Fields.readText(in));
+    }
+    toDrop = gone > 0;
+  }
+
+  /**
+   * Reads what {@link #writeChanges} wrote.
+   *
+   * @param sessions by their numbers
+   * @param gone those that are over; null where none was
+   */
+  void readParts(SortedMap<Long, byte[]> sessions, byte[] gone, int sessionsMax)
+      throws IOException {
+    if (sessions.size() > sessionsMax) {
+      throw new IOException(
+          "corrupt state: %d sessions, at most %d".formatted(sessions.size(), sessionsMax));
+    }
+    for (Map.Entry<Long, byte[]> one : sessions.entrySet()) {
+      ByteInput in = new ByteInput(one.getValue());
+      Age age = read(in, one.getKey());
+      requireEnd(in);
+      age.written = StateLog.hash(age.part(), one.getValue());
+      age.touched = false;
+    }
+    if (gone != null) {
+      ByteInput in = new ByteInput(gone);
+      readOver(in);
+      requireEnd(in);
+      overWritten = StateLog.hash(StateLog.OVER, gone);
+    }
+  }
+
+  private static void requireEnd(ByteInput in) throws IOException {
+    if (in.remaining() > 0) {
+      throw new IOException("corrupt state: a session has more than it needs");
+    }
+  }
+}

@@ -1,0 +1,164 @@
+package dev.retstack.graph.top;
+
+import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.check.StatCounts;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.limits.Saturating;
+import dev.retstack.graph.report.FunctionRow;
+import dev.retstack.graph.report.MixedUnitsException;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.snapshot.Fields;
+import java.io.DataInput;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Merges the {@link StateTotals} of several states. All functions of all states are summed before
+ * any is left out. So the first ones are exactly those of the whole job.
+ */
+public final class TopBuilder {
+  private static final int MANY = 1 << 27;
+
+  private static final Comparator<CoreSum> CORE_ORDER =
+      Comparator.comparing(CoreSum::isRunning)
+          .reversed()
+          .thenComparing(Comparator.comparingLong(CoreSum::records).reversed())
+          .thenComparing(CoreSum::key);
+
+  private record FunctionKey(String imageId, long selfPc) {}
+
+  private final StatCounts general = new StatCounts();
+  private final Map<ClockUnit, StatCounts> stats = new EnumMap<>(ClockUnit.class);
+  private final List<CoreSum> cores = new ArrayList<>();
+  private final Map<ClockUnit, Map<FunctionKey, FunctionRow>> functions =
+      new EnumMap<>(ClockUnit.class);
+
+  /**
+   * Adds what {@link StateTotals#writeTo} wrote.
+   *
+   * @param partition that it is of
+   * @throws IOException where it is cut off, or is something else
+   */
+  public TopBuilder read(DataInput in, int partition) throws IOException {
+    readStats(in, general);
+    int units = Fields.readCount(in, ClockUnit.values().length, "units");
+    for (int i = 0; i < units; i++) {
+      ClockUnit unit = Fields.readEnum(in, ClockUnit.class);
+      readStats(in, stats.computeIfAbsent(unit, _ -> new StatCounts()));
+    }
+    int coreCount = Fields.readCount(in, MANY, "cores");
+    for (int i = 0; i < coreCount; i++) {
+      cores.add(CoreSum.readFrom(in, partition));
+    }
+    int images = Fields.readCount(in, MANY, "images");
+    for (int i = 0; i < images; i++) {
+      readFunctions(in);
+    }
+    return this;
+  }
+
+  private static void readStats(DataInput in, StatCounts into) throws IOException {
+    int count = Fields.readCount(in, Stat.values().length, "stats");
+    for (int i = 0; i < count; i++) {
+      into.add(Fields.readEnum(in, Stat.class), Fields.readVarint(in));
+    }
+  }
+
+  private void readFunctions(DataInput in) throws IOException {
+    String imageId = Fields.readText(in);
+    String image = Fields.readText(in);
+    String isa = Fields.readText(in);
+    Map<FunctionKey, FunctionRow> rows =
+        functions.computeIfAbsent(Fields.readEnum(in, ClockUnit.class), _ -> new HashMap<>());
+    int count = Fields.readCount(in, MANY, "functions");
+    for (int i = 0; i < count; i++) {
+      long selfPc = in.readLong();
+      FunctionRow row =
+          new FunctionRow(
+              Fields.readText(in),
+              selfPc - Fields.readVarint(in),
+              selfPc,
+              image,
+              imageId,
+              isa,
+              Fields.readVarint(in),
+              Fields.readVarint(in),
+              Fields.readVarint(in),
+              Fields.readVarint(in),
+              Fields.readVarint(in),
+              Fields.readVarint(in),
+              Fields.readVarint(in));
+      rows.merge(new FunctionKey(imageId, selfPc), row, TopBuilder::sum);
+    }
+  }
+
+  private static FunctionRow sum(FunctionRow a, FunctionRow b) {
+    long min = a.finished() == 0 ? b.min() : b.finished() == 0 ? a.min() : least(a, b);
+    return new FunctionRow(
+        a.name(),
+        a.address(),
+        a.selfPc(),
+        a.image(),
+        a.imageId(),
+        a.isa(),
+        Saturating.sum(a.calls(), b.calls()),
+        Saturating.sum(a.finished(), b.finished()),
+        Saturating.sum(a.total(), b.total()),
+        Saturating.sum(a.sum(), b.sum()),
+        Saturating.sum(a.self(), b.self()),
+        min,
+        Math.max(a.max(), b.max()));
+  }
+
+  private static long least(FunctionRow a, FunctionRow b) {
+    return Math.min(a.min(), b.min());
+  }
+
+  /**
+   * The first functions by this order, and the sums.
+   *
+   * @param unit cores and functions are those that count in it
+   * @param most functions at most
+   * @throws MixedUnitsException where no unit is given and there are several
+   */
+  public Top build(Optional<ClockUnit> unit, TopSort sort, int most) {
+    ClockUnit of = unit.orElseGet(this::onlyUnit);
+    List<CoreSum> sums =
+        cores.stream().filter(core -> core.unit() == of).sorted(CORE_ORDER).toList();
+    Collection<FunctionRow> rows =
+        functions.getOrDefault(of, Map.of()).values().stream()
+            .filter(row -> row.calls() > 0) // as in a report
+            .toList();
+    StatCounts counts = new StatCounts();
+    counts.add(general);
+    counts.add(stats.getOrDefault(of, new StatCounts()));
+    return new Top(
+        of,
+        sums.stream().mapToLong(CoreSum::records).sum(),
+        sums.stream().mapToLong(CoreSum::lost).reduce(0, Saturating::sum),
+        sums.stream().mapToLong(CoreSum::untraced).reduce(0, Saturating::sum),
+        rows.size(),
+        rows.stream().mapToLong(FunctionRow::self).reduce(0, Saturating::sum),
+        rows.stream().sorted(sort.order()).limit(most).toList(),
+        sums,
+        ReportBuilder.rows(counts));
+  }
+
+  private ClockUnit onlyUnit() {
+    Set<ClockUnit> units = EnumSet.noneOf(ClockUnit.class);
+    cores.forEach(core -> units.add(core.unit()));
+    if (units.size() > 1) {
+      throw new MixedUnitsException(units);
+    }
+    return units.isEmpty() ? ClockUnit.INSTRUCTIONS : units.iterator().next();
+  }
+}

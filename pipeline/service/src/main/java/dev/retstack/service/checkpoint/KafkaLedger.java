@@ -1,0 +1,272 @@
+package dev.retstack.service.checkpoint;
+
+import dev.retstack.graph.snapshot.SnapshotReader;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.kafka.GroupMember;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.OtherVersionException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.CommitFailedException;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/**
+ * A ledger in Kafka: one transactional producer per partition, whose transactional id is the
+ * partition. The broker refuses the writes of an owner that was replaced. A reader with {@code
+ * isolation.level=read_committed} sees each derived record once. The consumed offset is in the same
+ * transaction, with the member's generation. So the broker refuses a member that the group
+ * excluded, even before another owner opens the partition. Nothing here reads the offset back.
+ */
+public final class KafkaLedger implements Ledger {
+  /** A transaction left open by a dead owner is given up by the broker after this time. */
+  static final Duration TRANSACTION_TIMEOUT = Duration.ofSeconds(60);
+
+  private static final Duration POLL = Duration.ofMillis(100);
+
+  /** Times that a checkpoint is written back while the group moves. */
+  private static final int OPENINGS = 3;
+
+  /** Reading again that takes longer has failed. */
+  private static final Duration READ_TIMEOUT = Duration.ofMinutes(2);
+
+  /** Of records that are read again at a time. */
+  private static final long READ_BYTES = 8 << 20;
+
+  /** Records between two that are wanted: so many are rather read than sought past. */
+  private static final int READ_ON = 64;
+
+  private final KafkaSettings kafka;
+  private final Topics topics;
+  private final GroupMember member;
+  private final int partition;
+  private final CheckpointStore store;
+  private final KafkaProducer<byte[], byte[]> producer;
+  private final Set<TopicPartition> acknowledged = new HashSet<>();
+  private final AtomicReference<Exception> failure = new AtomicReference<>();
+  private KafkaConsumer<byte[], byte[]> reader;
+  private boolean inTransaction;
+  private boolean refused;
+
+  /**
+   * A ledger of one partition. A checkpoint that it cannot go on from is not touched.
+   *
+   * @param member which owns it
+   */
+  public KafkaLedger(
+      KafkaSettings kafka, Topics topics, String group, int partition, GroupMember member) {
+    this.kafka = kafka;
+    this.topics = topics;
+    this.partition = partition;
+    this.store = new CheckpointStore(kafka, topics.state(), group);
+    this.member = member;
+    Map<String, Object> config = kafka.producer();
+    config.put(
+        ProducerConfig.TRANSACTIONAL_ID_CONFIG, group + "-" + topics.events() + "-" + partition);
+    config.put(
+        ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, String.valueOf(TRANSACTION_TIMEOUT.toMillis()));
+    this.producer =
+        new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer());
+  }
+
+  @Override
+  public Checkpoint open() throws Exception {
+    member.requireHeld(partition);
+    producer.initTransactions();
+    Checkpoint last;
+    try {
+      last = store.load(partition);
+    } catch (CorruptCheckpointException e) {
+      throw new UnreadableCheckpointException(partition, e);
+    }
+    byte[] head = last.parts().getOrDefault(GraphState.HEAD, new byte[0]);
+    OptionalInt version = SnapshotReader.versionOf(head);
+    if (version.isPresent() && version.getAsInt() != GraphState.VERSION) {
+      throw new OtherVersionException(
+          "the state of partition %d in topic %s".formatted(partition, topics.state()),
+          version.getAsInt(),
+          GraphState.VERSION,
+          CheckpointCodec.CURE);
+    }
+    Checkpoint mine = new Checkpoint(partition, last.epoch() + 1, last.nextOffset(), Map.of());
+    for (int refusals = 0; refused || refusals == 0; refusals++) {
+      try {
+        refused = false;
+        commit(mine);
+      } catch (CommitFailedException e) {
+        if (refusals == OPENINGS) {
+          throw e;
+        }
+      }
+    }
+    return last.withEpoch(mine.epoch());
+  }
+
+  @Override
+  public Checkpoint goBack() throws Exception {
+    abort();
+    refused = false;
+    return store.load(partition);
+  }
+
+  private void abort() {
+    if (inTransaction) {
+      producer.abortTransaction();
+      inTransaction = false;
+      failure.set(null); // that of records which were given up
+    }
+  }
+
+  @Override
+  public Found read(long[] offsets) throws IOException {
+    if (reader == null) {
+      reader =
+          new KafkaConsumer<>(
+              kafka.consumer(), new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+    TopicPartition events = new TopicPartition(topics.events(), partition);
+    List<ConsumerRecord<byte[], byte[]>> found = new ArrayList<>();
+    long deadline = System.nanoTime() + READ_TIMEOUT.toNanos();
+    long bytes = 0;
+    int next = 0;
+    reader.assign(List.of(events));
+    reader.seek(events, offsets[0]);
+    while (next < offsets.length && bytes < READ_BYTES) {
+      if (offsets[next] - reader.position(events) > READ_ON) {
+        reader.seek(events, offsets[next]);
+      }
+      for (ConsumerRecord<byte[], byte[]> record : reader.poll(POLL)) {
+        next = from(offsets, next, record.offset());
+        if (next < offsets.length && offsets[next] == record.offset() && bytes < READ_BYTES) {
+          found.add(record);
+          bytes += Math.max(0, record.serializedValueSize());
+          next++;
+        }
+      }
+      if (bytes < READ_BYTES) {
+        next = from(offsets, next, reader.position(events)); // no records stand there
+      }
+      if (System.nanoTime() > deadline) {
+        throw new IOException(
+            "read %s again only to offset %d of %d"
+                .formatted(events, reader.position(events), offsets[offsets.length - 1]));
+      }
+    }
+    reader.unsubscribe(); // what was fetched beyond is let go
+    return new Found(found, next < offsets.length ? offsets[next] : offsets[next - 1] + 1);
+  }
+
+  /** Index of the first of these offsets, from one on, that is not below. */
+  private static int from(long[] offsets, int index, long offset) {
+    int next = index;
+    while (next < offsets.length && offsets[next] < offset) {
+      next++;
+    }
+    return next;
+  }
+
+  @Override
+  public void publish(List<ProducerRecord<byte[], byte[]>> records) throws Exception {
+    if (refused) {
+      return; // they are made again when it went back
+    }
+    begin();
+    for (ProducerRecord<byte[], byte[]> record : records) {
+      send(record);
+    }
+  }
+
+  @Override
+  public long commit(Checkpoint checkpoint) throws Exception {
+    begin();
+    long sent = 0;
+    for (ProducerRecord<byte[], byte[]> part : store.records(checkpoint)) {
+      send(part);
+      sent += part.key().length + (part.value() == null ? 0 : part.value().length);
+    }
+    sendOffset(checkpoint.nextOffset());
+    producer.commitTransaction();
+    inTransaction = false;
+    return sent;
+  }
+
+  private void sendOffset(long offset) throws Exception {
+    var next =
+        Map.of(new TopicPartition(topics.events(), partition), new OffsetAndMetadata(offset));
+    ConsumerGroupMetadata as = null;
+    try {
+      as = member.commitsAs(partition);
+      producer.sendOffsetsToTransaction(next, as);
+    } catch (CommitFailedException e) {
+      if (as != null) {
+        member.refused(as);
+      }
+      abort();
+      refused = true;
+      throw e;
+    }
+  }
+
+  /**
+   * The first record of a transaction to each partition is waited for. A producer that pipelines
+   * into a topic just created can lose its first batch and then wait for itself (KAFKA-15591), and
+   * a new transaction counts its batches from 0 again, so that a first batch which has to be
+   * repeated makes the broker refuse those that overtook it.
+   */
+  private void send(ProducerRecord<byte[], byte[]> record) throws Exception {
+    Exception earlier = failure.get();
+    if (earlier != null) {
+      throw earlier;
+    }
+    var sent =
+        producer.send(
+            record,
+            (metadata, error) -> {
+              if (error != null) {
+                failure.compareAndSet(null, error);
+              }
+            });
+    if (acknowledged.add(new TopicPartition(record.topic(), record.partition()))) {
+      try {
+        sent.get();
+      } catch (ExecutionException e) {
+        throw e.getCause() instanceof Exception cause ? cause : e;
+      }
+    }
+  }
+
+  private void begin() {
+    if (!inTransaction) {
+      producer.beginTransaction();
+      acknowledged.clear();
+      inTransaction = true;
+    }
+  }
+
+  @Override
+  public void close() {
+    // no abort: the next owner's open, or the time-out, aborts what is left
+    producer.close(Duration.ZERO);
+    if (reader != null) {
+      reader.close(CloseOptions.timeout(Duration.ZERO));
+    }
+  }
+}

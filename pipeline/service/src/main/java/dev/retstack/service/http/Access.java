@@ -1,0 +1,128 @@
+package dev.retstack.service.http;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.SSLSession;
+import org.apache.pekko.http.javadsl.model.AttributeKeys;
+import org.apache.pekko.http.javadsl.model.HttpHeader;
+import org.apache.pekko.http.javadsl.model.HttpMethods;
+import org.apache.pekko.http.javadsl.model.HttpRequest;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.model.SslSessionInfo;
+import org.apache.pekko.http.javadsl.model.headers.Connection;
+import org.apache.pekko.http.javadsl.model.headers.RawHeader;
+
+/**
+ * Who may ask: a client with the token, or with a certificate if certificates are accepted. If
+ * neither is configured, every client of this machine that names this machine.
+ */
+public final class Access {
+  /** Addresses that no name service answers for. */
+  private static final Pattern LOOPBACK =
+      Pattern.compile("localhost|127(\\.\\d{1,3}){3}|\\[?::1]?");
+
+  private final Optional<HttpToken> token;
+  private final boolean certificates;
+  private final Set<String> names;
+
+  public Access(HttpSettings http) {
+    token = http.token();
+    certificates = http.tls().filter(HttpTls::asksClients).isPresent();
+    names =
+        new HashSet<>(List.of(http.host(), http.advertised().orElse(http.host()), thisMachine()));
+  }
+
+  /** Why a request is not answered; empty where it is. Probes ask for health without a secret. */
+  public Optional<HttpResponse> refusal(HttpRequest request) {
+    if (request.method().equals(HttpMethods.GET) && !request.entity().isKnownEmpty()) {
+      return Optional.of(
+          Refusals.error(400, "a body was sent with GET", "send none: questions have none")
+              .addHeader(Connection.create("close")));
+    }
+    if (Endpoint.label(request.getUri().getPathString()).equals("health")) {
+      return Optional.empty();
+    }
+    if (token.isEmpty() && !certificates) {
+      return isForThisMachine(request) ? Optional.empty() : Optional.of(misnamed());
+    }
+    return isShown(request) || hasCertificate(request)
+        ? Optional.empty()
+        : Optional.of(unauthorized());
+  }
+
+  private boolean isShown(HttpRequest request) {
+    String shown = request.getHeader("Authorization").map(HttpHeader::value).orElse("");
+    return token.isPresent() && token.get().isShownBy(shown);
+  }
+
+  /** A certificate that was shown has been checked in the handshake. */
+  private boolean hasCertificate(HttpRequest request) {
+    return certificates
+        && request
+            .getAttribute(AttributeKeys.sslSession)
+            .map(SslSessionInfo::getSession)
+            .filter(Access::isVerified)
+            .isPresent();
+  }
+
+  private static boolean isVerified(SSLSession session) {
+    try {
+      return session.getPeerCertificates().length > 0;
+    } catch (SSLPeerUnverifiedException e) {
+      return false;
+    }
+  }
+
+  private HttpResponse unauthorized() {
+    String byToken =
+        "send the header Authorization: Bearer TOKEN; retstack does with --http-token-file";
+    String byCertificate =
+        "show a certificate of an authority that this member knows; retstack does with --http-cert"
+            + " and --http-key";
+    HttpResponse refused =
+        Refusals.error(
+            401,
+            certificates
+                ? token.isPresent()
+                    ? "no token, or a wrong one, and no certificate"
+                    : "no certificate"
+                : "no token, or a wrong one",
+            certificates
+                ? token.isPresent() ? byToken + "; or " + byCertificate : byCertificate
+                : byToken);
+    return token.isPresent()
+        ? refused.addHeader(RawHeader.create("WWW-Authenticate", "Bearer realm=\"retstack\""))
+        : refused;
+  }
+
+  /**
+   * A page of the web can make its own name mean this machine and have the browser ask; it cannot
+   * change the name that the browser then sends.
+   */
+  private boolean isForThisMachine(HttpRequest request) {
+    String host = request.getUri().getHost().address();
+    return host.isEmpty() || LOOPBACK.matcher(host).matches() || names.contains(host);
+  }
+
+  private static HttpResponse misnamed() {
+    return Refusals.error(
+        421,
+        "the address names another host",
+        "ask 127.0.0.1 or localhost, or by the name of --http-advertise; or start the pipeline with"
+            + " a token");
+  }
+
+  private static String thisMachine() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      return "localhost";
+    }
+  }
+}

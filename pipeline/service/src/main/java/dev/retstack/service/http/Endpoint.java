@@ -1,0 +1,233 @@
+package dev.retstack.service.http;
+
+import static dev.retstack.service.http.Parameter.CORE;
+import static dev.retstack.service.http.Parameter.DEPTH;
+import static dev.retstack.service.http.Parameter.FORMAT;
+import static dev.retstack.service.http.Parameter.FROM;
+import static dev.retstack.service.http.Parameter.KIND;
+import static dev.retstack.service.http.Parameter.LIMIT;
+import static dev.retstack.service.http.Parameter.OFFSET;
+import static dev.retstack.service.http.Parameter.ROWS;
+import static dev.retstack.service.http.Parameter.SESSION;
+import static dev.retstack.service.http.Parameter.SEVERITY;
+import static dev.retstack.service.http.Parameter.SORT;
+import static dev.retstack.service.http.Parameter.TASK;
+import static dev.retstack.service.http.Parameter.TO;
+import static dev.retstack.service.http.Parameter.UNIT;
+import static dev.retstack.service.http.Parameter.WHAT;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Everything that can be asked over HTTP, as data. Both the routes and {@code /openapi.json} are
+ * made from it.
+ */
+public enum Endpoint {
+  REPORT(
+      "/report",
+      "Functions, edges, losses and the hash of the result",
+      "{unit,records,lost,untraced,completeness,resultHash,functions,edges,stats,forgotten,partitions,parts}",
+      FORMAT,
+      UNIT),
+  EDGES(
+      "/edges",
+      "Who called whom, how often and how long",
+      "{unit,edges,partitions,parts}",
+      FORMAT,
+      UNIT,
+      LIMIT,
+      OFFSET),
+  OPEN_CALLS(
+      "/calls/open",
+      "Calls that have not ended, and for how long they are open",
+      "{open,calls,partitions,parts}",
+      FORMAT,
+      CORE,
+      SESSION,
+      TASK,
+      LIMIT,
+      OFFSET),
+  SESSIONS(
+      "/sessions",
+      "Cores, records and losses of each session",
+      "{sessions,partitions,parts}",
+      FORMAT,
+      LIMIT,
+      OFFSET),
+  COMPLETENESS(
+      "/completeness",
+      "Records received of all that a capture without loss has, in percent: in all, by partition, by core",
+      "{records,lost,untraced,completeness,forgotten,refused,byPartition,cores,partitions,parts}",
+      FORMAT,
+      LIMIT,
+      OFFSET),
+  GRAPH(
+      "/graph",
+      "Call trees, one row per core and task; of a time, if one is given",
+      "[{core,session,task,instance,taskName,calls}]",
+      FORMAT,
+      CORE,
+      SESSION,
+      TASK,
+      DEPTH,
+      FROM,
+      TO,
+      LIMIT,
+      OFFSET),
+  ANOMALIES(
+      "/anomalies",
+      "Defects, oddities and losses, with exact counts and a stack; most severe first",
+      "[{kind,core,task,function,expected,received,time,stack,severity,caller,count,message,cause,"
+          + "cure,taskName,session,place,times,kept,last,cores,tasks,groups}]",
+      FORMAT,
+      CORE,
+      TASK,
+      KIND,
+      SEVERITY,
+      ROWS,
+      LIMIT,
+      OFFSET),
+  ANOMALY_EVENTS(
+      "/anomalies/events",
+      "Anomalies of all members as they are published, as server-sent events; Last-Event-ID"
+          + " continues a broken stream",
+      "",
+      CORE,
+      TASK,
+      KIND),
+  CORES(
+      "/cores",
+      "How far each core came, and how it ended",
+      "{partitions,parts,cores}",
+      FORMAT,
+      LIMIT,
+      OFFSET),
+  PARTS(
+      "/parts",
+      "Running members; for each partition its owner, position and age, or why it is missing",
+      "{nodes,partitions,parts}",
+      FORMAT),
+  PARTS_OF(
+      "/parts/own",
+      "For other members: the partitions of this one, as a stream of bytes",
+      "",
+      WHAT),
+  TOP(
+      "/top",
+      "The first functions and cores, losses, and sums over all: cheaper than a report by far",
+      "{unit,records,lost,untraced,completeness,cores,byPartition,topCores,functionCount,self,functions,stats,partitions,parts}",
+      FORMAT,
+      UNIT,
+      SORT,
+      LIMIT),
+  STATS(
+      "/stats",
+      "Losses and defects, and the position of each partition",
+      "{unit,records,lost,untraced,completeness,stats,forgotten,partitions,parts,positions}",
+      FORMAT,
+      UNIT),
+  LIVE("/health/live", "200 while the process serves", "{status}"),
+  READY(
+      "/health/ready",
+      "503 until this member is in its group and each of its partitions is open, then 200;"
+          + " which are being loaded now, and for how long Kafka has not taken a checkpoint",
+      "{status,loading,checkpointPendingSeconds}"),
+  METRICS("/metrics", "Numbers for Prometheus", ""),
+  OPENAPI("/openapi.json", "This document", "{openapi,info,paths,components}"),
+  SUBJECTS("/subjects", "Schema registry, read-only: the subjects", "[]"),
+  VERSIONS("/subjects/{subject}/versions", "Schema registry: versions of a subject", "[]"),
+  LATEST(
+      "/subjects/{subject}/versions/latest",
+      "Schema registry: the schema of a subject",
+      "{subject,version,id,schema}"),
+  SCHEMA("/schemas/ids/{id}", "Schema registry: a schema by its id", "{schema}"),
+  TYPES("/schemas/types", "Schema registry: types of schemas", "[]"),
+  CONFIG("/config", "Schema registry: how schemas evolve", "{compatibilityLevel}");
+
+  /** First parts of all paths. */
+  private static final Set<String> FIRST =
+      Arrays.stream(values())
+          .map(endpoint -> endpoint.path.split("/", 3)[1])
+          .collect(Collectors.toUnmodifiableSet());
+
+  private final String path;
+  private final String summary;
+  private final String shape;
+  private final List<Parameter> parameters;
+
+  Endpoint(String path, String summary, String shape, Parameter... parameters) {
+    this.path = path;
+    this.summary = summary;
+    this.shape = shape;
+    this.parameters = List.of(parameters);
+  }
+
+  public String path() {
+    return path;
+  }
+
+  public String summary() {
+    return summary;
+  }
+
+  /**
+   * Fields of its JSON that are always there: <code>{a,b}</code> an object, {@code [{a,b}]} an
+   * array of objects, {@code []} an array of texts or numbers; empty where it is no JSON.
+   */
+  public String shape() {
+    return shape;
+  }
+
+  public List<Parameter> parameters() {
+    return parameters;
+  }
+
+  /** Whether its answer comes in all forms. */
+  public boolean isQuery() {
+    return parameters.contains(FORMAT);
+  }
+
+  /**
+   * Accepts the parameters of a request.
+   *
+   * @throws BadRequestException for the first that is unknown, or has a value that is not allowed
+   */
+  public void check(Map<String, String> given) {
+    for (Map.Entry<String, String> one : given.entrySet()) {
+      parameters.stream()
+          .filter(parameter -> parameter.name().equals(one.getKey()))
+          .findFirst()
+          .orElseThrow(() -> unknown(one.getKey()))
+          .check(one.getValue());
+    }
+  }
+
+  private BadRequestException unknown(String name) {
+    String known = parameters.stream().map(Parameter::name).collect(Collectors.joining(", "));
+    return new BadRequestException(
+        "no parameter '%s' of %s".formatted(name, path),
+        known.isEmpty() ? "it has none" : "use " + known);
+  }
+
+  /** The first part of a path where there is such a path, {@code other} for any other. */
+  public static String label(String path) {
+    int end = path.indexOf('/', 1);
+    String first = path.isEmpty() ? "" : path.substring(1, end < 0 ? path.length() : end);
+    return FIRST.contains(first) ? first : "other";
+  }
+
+  /** Whether the path is one of a question about the whole job. */
+  public static boolean isAboutTheJob(String path) {
+    return Arrays.stream(values())
+        .anyMatch(e -> (e.isQuery() || e == ANOMALY_EVENTS) && e.path.equals(path));
+  }
+
+  /** All paths, for who asked for another. */
+  public static String all() {
+    return Arrays.stream(values()).map(Endpoint::path).collect(Collectors.joining(" "));
+  }
+}

@@ -1,0 +1,120 @@
+package dev.retstack.service.http;
+
+import java.util.List;
+
+/**
+ * A parameter of a question, and its allowed values.
+ *
+ * @param name as in the query
+ * @param description what it does, for the API's document
+ * @param allowed the only texts allowed; empty for any
+ * @param least smallest number allowed, where it is one
+ * @param most greatest number allowed; below {@code least} where it is a text
+ */
+public record Parameter(
+    String name, String description, List<String> allowed, long least, long most) {
+  /** Longest text of a parameter. */
+  public static final int TEXT_MAX = 1024;
+
+  static final Parameter FORMAT =
+      oneOf("format", "form of the answer (default: json)", "json", "csv", "text");
+  public static final Parameter UNIT =
+      oneOf(
+          "unit",
+          "the cores that count in this unit; needed if there are both",
+          "instructions",
+          "nanoseconds");
+  static final Parameter WHAT =
+      oneOf("what", "states, how far the cores came, or totals", "state", "cores", "totals");
+  static final Parameter SORT =
+      oneOf(
+          "sort",
+          "order of the functions, greatest first (default: calls)",
+          "calls",
+          "self",
+          "total");
+  static final Parameter CORE = text("core", "of this core only");
+  static final Parameter SESSION = text("session", "of this session only");
+  static final Parameter TASK =
+      text("task", "of this task only: its id, unsigned, in decimal or hex (0x...); or its name");
+  static final Parameter KIND = text("kind", "of this kind only, such as LOST");
+  static final Parameter SEVERITY =
+      oneOf(
+          "severity",
+          "a less severe kind is one row (default: warning)",
+          "info",
+          "warning",
+          "error");
+  static final Parameter ROWS =
+      oneOf(
+          "rows",
+          "what a row is: a kind, function and place of all cores; the same of each task; or each"
+              + " anomaly that was kept, with its time and stack (default: groups)",
+          "groups",
+          "by-task",
+          "each");
+  static final Parameter DEPTH = number("depth", "levels of calls shown", 1, Integer.MAX_VALUE);
+  static final Parameter FROM =
+      number("from", "calls that had not ended before this time of their core", 0, Long.MAX_VALUE);
+  static final Parameter TO =
+      number("to", "calls that had begun by this time of their core", 0, Long.MAX_VALUE);
+  static final Parameter LIMIT = number("limit", "rows in this answer at most", 1, Page.ROWS_MAX);
+  static final Parameter OFFSET =
+      number("offset", "rows left out before the first", 0, Integer.MAX_VALUE);
+
+  public Parameter {
+    allowed = List.copyOf(allowed);
+  }
+
+  private static Parameter oneOf(String name, String description, String... allowed) {
+    return new Parameter(name, description, List.of(allowed), 1, 0);
+  }
+
+  private static Parameter text(String name, String description) {
+    return new Parameter(name, description, List.of(), 1, 0);
+  }
+
+  private static Parameter number(String name, String description, long least, long most) {
+    return new Parameter(name, description, List.of(), least, most);
+  }
+
+  public boolean isNumber() {
+    return least <= most;
+  }
+
+  /**
+   * Accepts a value.
+   *
+   * @throws BadRequestException naming the value and what is allowed
+   */
+  void check(String value) {
+    if (value.length() > TEXT_MAX) {
+      throw new BadRequestException(
+          "%s of %d characters".formatted(name, value.length()), "use at most " + TEXT_MAX);
+    }
+    if (!allowed.isEmpty() && allowed.stream().noneMatch(value::equalsIgnoreCase)) {
+      throw new BadRequestException("unknown %s %s".formatted(name, value), "use " + choice());
+    }
+    if (isNumber()) {
+      checkNumber(value);
+    }
+  }
+
+  private void checkNumber(String value) {
+    String cure = "use a whole number from %d to %d".formatted(least, most);
+    long number;
+    try {
+      number = Long.parseLong(value);
+    } catch (NumberFormatException e) {
+      throw new BadRequestException("%s '%s' is not a number".formatted(name, value), cure);
+    }
+    if (number < least || number > most) {
+      throw new BadRequestException("%s %d".formatted(name, number), cure);
+    }
+  }
+
+  private String choice() {
+    int last = allowed.size() - 1;
+    return String.join(", ", allowed.subList(0, last)) + " or " + allowed.get(last);
+  }
+}

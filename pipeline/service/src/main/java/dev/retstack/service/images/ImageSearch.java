@@ -1,0 +1,130 @@
+package dev.retstack.service.images;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.service.kafka.KafkaSettings;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.WakeupException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads the images topic from its start to its present end, for some images. Keys identify their
+ * records, so only these are unpacked; one fetch at a time is in memory.
+ */
+final class ImageSearch {
+  private static final Logger log = LoggerFactory.getLogger(ImageSearch.class);
+  private static final Duration POLL = Duration.ofMillis(500);
+  private static final int FETCH_BYTES = 1 << 20;
+
+  private final KafkaSettings kafka;
+  private final String topic;
+  private final BooleanSupplier closed;
+
+  /** Searches this topic; ends within half a second after {@code closed}. */
+  ImageSearch(KafkaSettings kafka, String topic, BooleanSupplier closed) {
+    this.kafka = kafka;
+    this.topic = topic;
+    this.closed = closed;
+  }
+
+  /**
+   * The newest record of each of these images that is in the topic; a Kafka that is away is waited
+   * for.
+   *
+   * @throws WakeupException once closed
+   */
+  Map<String, ImageRecord> search(Set<String> buildIds) {
+    long start = System.nanoTime();
+    Map<String, ImageRecord> found = new HashMap<>();
+    try (var consumer =
+        new KafkaConsumer<>(settings(), new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+      Map<TopicPartition, Long> ends = ends(consumer);
+      consumer.assign(ends.keySet());
+      consumer.seekToBeginning(ends.keySet());
+      while (!ends.isEmpty()) {
+        requireOpen();
+        for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+          take(record, buildIds, found);
+        }
+        ends.entrySet().removeIf(end -> hasReached(consumer, end.getKey(), end.getValue()));
+      }
+    }
+    log.info(
+        "topic {} searched for {} images in {} ms: {} found",
+        topic,
+        buildIds.size(),
+        Duration.ofNanos(System.nanoTime() - start).toMillis(),
+        found.size());
+    return found;
+  }
+
+  private Map<TopicPartition, Long> ends(KafkaConsumer<byte[], byte[]> consumer) {
+    while (true) {
+      requireOpen();
+      try {
+        List<TopicPartition> partitions =
+            consumer.partitionsFor(topic, POLL).stream()
+                .map(info -> new TopicPartition(info.topic(), info.partition()))
+                .toList();
+        return new HashMap<>(consumer.endOffsets(partitions, POLL));
+      } catch (TimeoutException _) {
+        log.debug("topic {} does not answer yet", topic);
+      }
+    }
+  }
+
+  private static boolean hasReached(
+      KafkaConsumer<byte[], byte[]> consumer, TopicPartition partition, long end) {
+    try {
+      return consumer.position(partition, POLL) >= end;
+    } catch (TimeoutException _) {
+      return false; // Kafka is away
+    }
+  }
+
+  private static void take(
+      ConsumerRecord<byte[], byte[]> record, Set<String> wanted, Map<String, ImageRecord> found) {
+    String buildId = record.key() == null ? "" : new String(record.key(), UTF_8);
+    if (!wanted.contains(buildId)) {
+      return;
+    }
+    if (record.value() == null) {
+      found.remove(buildId); // deleted since
+      return;
+    }
+    try {
+      ImageRecord image = ImageRecord.of(record);
+      if (image.image().getBuildId().equals(buildId)) {
+        found.put(buildId, image);
+      }
+    } catch (CorruptChunkException e) {
+      log.debug("image {} at {} is not readable: {}", buildId, record.offset(), e.getMessage());
+    }
+  }
+
+  private void requireOpen() {
+    if (closed.getAsBoolean()) {
+      throw new WakeupException();
+    }
+  }
+
+  private Map<String, Object> settings() {
+    Map<String, Object> settings = kafka.consumer();
+    settings.put(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, String.valueOf(FETCH_BYTES));
+    settings.put(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, String.valueOf(FETCH_BYTES));
+    return settings;
+  }
+}

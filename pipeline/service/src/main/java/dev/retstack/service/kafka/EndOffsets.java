@@ -1,0 +1,79 @@
+package dev.retstack.service.kafka;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * The ends of a topic's partitions, asked for without blocking. Callers within a second share an
+ * answer, so that they cannot overload the brokers. Safe for use by several threads.
+ */
+public final class EndOffsets implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofSeconds(3);
+  private static final long FRESH_NANOS = Duration.ofSeconds(1).toNanos();
+
+  private final Admin admin;
+  private final IsolationLevel isolation;
+  private final Map<TopicPartition, OffsetSpec> question = new HashMap<>();
+  private CompletableFuture<Optional<Map<Integer, Long>>> last;
+  private long askedNanos;
+
+  /**
+   * Asks for nothing yet.
+   *
+   * @param isolation whether what an open transaction wrote counts
+   */
+  public EndOffsets(
+      KafkaSettings kafka, String topic, int partitionCount, IsolationLevel isolation) {
+    this.isolation = isolation;
+    this.admin = Admin.create(kafka.admin());
+    for (int p = 0; p < partitionCount; p++) {
+      question.put(new TopicPartition(topic, p), OffsetSpec.latest());
+    }
+  }
+
+  /** The offset after the last record of each partition; empty where Kafka did not tell in time. */
+  public synchronized CompletionStage<Optional<Map<Integer, Long>>> ask() {
+    long now = System.nanoTime();
+    boolean fresh = last != null && (!last.isDone() || now - askedNanos < FRESH_NANOS);
+    if (!fresh) {
+      askedNanos = now;
+      var options = new ListOffsetsOptions(isolation).timeoutMs((int) PATIENCE.toMillis());
+      last =
+          admin
+              .listOffsets(question, options)
+              .all()
+              .toCompletionStage()
+              .thenApply(
+                  found -> {
+                    Map<Integer, Long> ends = new TreeMap<>();
+                    found.forEach(
+                        (partition, end) -> ends.put(partition.partition(), end.offset()));
+                    return Optional.of(ends);
+                  })
+              .exceptionally(_ -> Optional.empty())
+              .toCompletableFuture();
+    }
+    return last;
+  }
+
+  /** The same, not as it was up to a second ago: for who may have read on meanwhile. */
+  public synchronized CompletionStage<Optional<Map<Integer, Long>>> askAgain() {
+    last = null;
+    return ask();
+  }
+
+  @Override
+  public void close() {
+    admin.close(Duration.ZERO);
+  }
+}

@@ -1,0 +1,586 @@
+package dev.retstack.service.partition;
+
+import dev.retstack.graph.calls.BrokenCoreException;
+import dev.retstack.graph.calls.CoreSummary;
+import dev.retstack.graph.input.ApplyResult;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.limits.StateBudget;
+import dev.retstack.graph.snapshot.ByteInput;
+import dev.retstack.graph.snapshot.ByteOutput;
+import dev.retstack.graph.snapshot.StateChanges;
+import dev.retstack.graph.state.SessionAges;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.service.checkpoint.Checkpoint;
+import dev.retstack.service.checkpoint.Ledger;
+import dev.retstack.service.images.ImageRegistry;
+import dev.retstack.service.metrics.PartitionMeter;
+import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.progress.CoreWatch;
+import dev.retstack.service.publish.DerivedRecords;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes records of one partition into its state. A record that is not a chunk, or contradicts the
+ * others, goes to dead letters. The position in the topic advances with each. It knows no actor.
+ */
+final class ChunkIntake {
+  private static final Logger log = LoggerFactory.getLogger(PartitionGraph.class);
+
+  /** So many chunks after one that made reconstruction fail are tried on copies first. */
+  private static final int CAREFUL_CHUNKS = 4096;
+
+  /** Chunks read again at a time to write their dead letters. */
+  private static final int LETTERS = 64;
+
+  /** Of the part of a checkpoint that has the chunks which wait for images. */
+  private static final String WAITS = "waits";
+
+  /** Room for chunks that wait for images, however little there is for those behind gaps. */
+  private static final long LEAST_ROOM = 1 << 20;
+
+  private final int partition;
+  private final PartitionSettings settings;
+  private final PartitionPeers peers;
+  private final PartitionMeter meter;
+  private final DerivedRecords derived;
+  private final TotalsTurns totals;
+  private final RefusalLog refusals;
+  private final ActorRef<ImageRegistry.Found> foundImages;
+
+  /** Where reconstruction failed, until a checkpoint says so. */
+  private final Map<CoreKey, BrokenCoreException> broken = new HashMap<>();
+
+  /** Offsets of chunks that were held and are left out with their core: dead letters to write. */
+  private final TreeSet<Long> owed = new TreeSet<>();
+
+  private Set<CoreKey> written = Set.of();
+  private ChunkApplier applier;
+  private ImageWaits waits = new ImageWaits(0, StateBudget.UNLIMITED.open(0));
+  private byte[] waitsWritten;
+  private boolean waited;
+  private int careful;
+  private long nextOffset;
+  private long reachedOffset;
+  private long skippedOffsets;
+
+  /**
+   * Without a state so far; what is found goes to {@code derived}.
+   *
+   * @param foundImages hears of images, of which {@link #imageAnswered} is to be told
+   */
+  ChunkIntake(
+      int partition,
+      PartitionSettings settings,
+      PartitionPeers peers,
+      DerivedRecords derived,
+      ActorRef<ImageRegistry.Found> foundImages) {
+    this.foundImages = foundImages;
+    this.partition = partition;
+    this.settings = settings;
+    this.peers = peers;
+    this.meter = peers.meter();
+    this.derived = derived;
+    this.refusals = new RefusalLog(partition);
+    this.totals = new TotalsTurns(settings.totalsInterval());
+  }
+
+  /**
+   * Goes on from this checkpoint.
+   *
+   * @throws IOException where its state is not one that can be used here
+   */
+  void open(Checkpoint checkpoint) throws IOException {
+    Map<String, byte[]> parts = checkpoint.parts();
+    waitsWritten = parts.remove(WAITS);
+    long room = Math.max(LEAST_ROOM, settings.limits().late().bytes() / 2);
+    applier =
+        new ChunkApplier(StateCopy.state(parts, settings.limits(), settings.rules(), budget()));
+    StateBudget.Account account = budget().open(0);
+    waits =
+        waitsWritten == null
+            ? new ImageWaits(room, account)
+            : ImageWaits.readFrom(new ByteInput(waitsWritten), room, account);
+    waited = false;
+    nextOffset = checkpoint.nextOffset();
+    owed.clear();
+    applier.state().events(derived);
+    applier.leaveOut(broken.values()); // before anybody looks at what is held
+    noteLeftOut();
+    derived.open(applier.state());
+    applier.state().careful(careful > 0);
+    waits.images().forEach(this::find);
+    totals.opened(nextOffset);
+    applier.state().summaries().forEach(this::watch);
+    peers.watch().tell(new CoreWatch.Reached(partition, nextOffset));
+  }
+
+  /** Takes nothing any more: what the state holds is free for other partitions. */
+  void close() {
+    if (isOpen()) {
+      applier.state().close();
+      waits.close();
+    }
+  }
+
+  private StateBudget budget() {
+    return peers.budget();
+  }
+
+  /**
+   * A chunk made reconstruction fail: the state is of no use any more. Once it is opened again, the
+   * core of the chunk takes it no more.
+   *
+   * @return false where it was to be left out already
+   */
+  boolean broke(BrokenCoreException why) {
+    giveUp();
+    return noted(why);
+  }
+
+  /** The state is of no use any more, until it is opened again. */
+  void giveUp() {
+    close();
+    applier = null;
+    derived.take();
+    written = Set.of();
+  }
+
+  private boolean noted(BrokenCoreException why) {
+    careful = CAREFUL_CHUNKS;
+    BrokenCoreException known = broken.get(why.key());
+    boolean news = known == null || known.sequence() > why.sequence();
+    if (news) {
+      broken.put(why.key(), why);
+      if (!why.clean()) { // there are few of these; the others are refused with a line
+        log.error("partition {}: {}", partition, why.getMessage(), why.getCause());
+      }
+    }
+    return news;
+  }
+
+  /** What changed of the state since this was asked last: null for what is there no more. */
+  Map<String, byte[]> changes() {
+    written = new HashSet<>(broken.keySet());
+    written.removeIf(key -> !applier.isBroken(key));
+    waited = false;
+    Map<String, byte[]> changes = new LinkedHashMap<>();
+    try {
+      applier
+          .state()
+          .writeChanges(
+              new StateChanges() {
+                @Override
+                public void put(String key, byte[] part) {
+                  changes.put(key, part);
+                }
+
+                @Override
+                public void remove(String key) {
+                  changes.put(key, null);
+                }
+              });
+      ByteOutput waiting = new ByteOutput(Integer.BYTES);
+      waits.writeTo(waiting);
+      byte[] now = waiting.take();
+      if (!Arrays.equals(now, waitsWritten)) {
+        waitsWritten = now;
+        changes.put(WAITS, now);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("a part of the state that does not fit", e);
+    }
+    return changes;
+  }
+
+  /** What {@link #changes} gave is written, and says which cores are broken. */
+  void written() {
+    broken.keySet().removeAll(written);
+    written = Set.of();
+  }
+
+  /** Whether chunks that waited were taken since the state was written down. */
+  boolean hasTakenWaiting() {
+    return waited;
+  }
+
+  /**
+   * What goes out with a checkpoint of the state as it is now, which is to be written down after
+   * this.
+   *
+   * @param last whether it is the last one here, with which everything goes out
+   * @return makes the records, on any thread
+   */
+  Supplier<List<ProducerRecord<byte[], byte[]>>> tell(boolean last) {
+    if (last) {
+      totals.end();
+    }
+    boolean turn = last || totals.isTurn(nextOffset, System.nanoTime());
+    var told = derived.checkpoint(applier.state(), nextOffset, turn);
+    if (turn) {
+      totals.told(derived.totalsRows(), derived.isLeft(), nextOffset, System.nanoTime());
+    }
+    // a core that holds chunks is told of here, others with each chunk
+    applier.state().holding().forEach(core -> watch(core.summary()));
+    if (!totals.areBehind(nextOffset)) {
+      forget();
+    }
+    return told;
+  }
+
+  /** Sessions that are over leave the state once all of them is published; that stays as it is. */
+  private void forget() {
+    Set<String> gone = applier.state().forget();
+    if (!gone.isEmpty()) {
+      derived.forget(gone);
+      peers.watch().tell(new CoreWatch.Forgotten(partition, gone));
+      log.info(
+          "partition {}: {} sessions are forgotten: they were silent for {}",
+          partition,
+          gone.size(),
+          settings.keepEnded());
+    }
+  }
+
+  /** Where memory is short, cores that were not used for longest go to rest. */
+  void makeRoom() {
+    if (isOpen()) {
+      applier.state().makeRoom();
+    }
+  }
+
+  /** Whether there is something of the state that a last checkpoint has to tell. */
+  boolean hasUntold() {
+    return isOpen() && totals.areOwed(nextOffset);
+  }
+
+  /** The same, and it is time to tell it. */
+  boolean hasMoreToTell() {
+    return isOpen() && totals.isTurn(nextOffset, System.nanoTime());
+  }
+
+  /** Tells how far a core came; true where it has ended. */
+  private boolean watch(CoreSummary core) {
+    CoreProgress progress = CoreProgress.of(partition, core);
+    peers.watch().tell(new CoreWatch.Advanced(progress));
+    return progress.ended();
+  }
+
+  /** Whether there is a state. */
+  boolean isOpen() {
+    return applier != null;
+  }
+
+  /** The state; null before it is open. */
+  ChunkApplier applier() {
+    return applier;
+  }
+
+  /** First offset that is not in the state. */
+  long nextOffset() {
+    return nextOffset;
+  }
+
+  /** Offsets that were never delivered. */
+  long skippedOffsets() {
+    return skippedOffsets;
+  }
+
+  /**
+   * Takes the next record; one below {@link #nextOffset} is in the state and not to be given.
+   *
+   * @return whether it was the last of its core
+   * @throws BrokenCoreException where the state is of no use any more: see {@link #broke}
+   */
+  boolean take(ConsumerRecord<byte[], byte[]> record) {
+    reach(record.offset());
+    Chunk chunk = chunk(record);
+    if (chunk == null) {
+      return false;
+    }
+    return (!waits.isEmpty() && waits.has(ChunkApplier.key(chunk)))
+        ? await(record, chunk)
+        : apply(record, chunk);
+  }
+
+  /** No record comes any more from below this offset. */
+  void reach(long offset) {
+    long gone = offset - Math.max(nextOffset, reachedOffset);
+    if (gone > 0) {
+      skippedOffsets += gone;
+      log.warn(
+          "partition {}: {} records of the topic are gone before offset {}: lost if they were"
+              + " deleted before this member read them, see retention of the topic; nothing is"
+              + " lost if a producer aborted a transaction",
+          partition,
+          gone,
+          offset);
+    }
+    nextOffset = Math.max(nextOffset, offset);
+    reachedOffset = Math.max(reachedOffset, nextOffset);
+  }
+
+  /** The chunk in a record; null where there is none, which is refused. */
+  private Chunk chunk(ConsumerRecord<byte[], byte[]> record) {
+    try {
+      return ConfluentFrame.decode(record.value(), Chunk.class);
+    } catch (CorruptChunkException e) {
+      applier.refused();
+      refuse(record, e.getMessage());
+    } catch (RuntimeException | StackOverflowError e) {
+      applier.refused();
+      refuse(record, "cannot be read as a chunk: " + e);
+    }
+    return null;
+  }
+
+  /** The chunk, and all behind it of its core, wait for an image. */
+  private boolean await(ConsumerRecord<byte[], byte[]> record, Chunk chunk) {
+    boolean asked = waits.images().contains(chunk.getImage());
+    CoreKey key = ChunkApplier.key(chunk);
+    boolean first = !waits.has(key);
+    waits.add(key, chunk.getImage(), record);
+    if (first && !asked) {
+      find(chunk.getImage());
+    }
+    if (waits.isFull()) {
+      String reason =
+          "its image is missing, and there is no room to wait longer, %,d chunks wait: publish images"
+                  .formatted(waits.chunks())
+              + " to topic %s first, or raise --late-mib or --state-mib"
+                  .formatted(settings.topics().images());
+      for (String image : waits.giveUp(reason)) {
+        peers.images().tell(new ImageRegistry.GiveUp(image, foundImages));
+      }
+    }
+    return done(record, false);
+  }
+
+  private void find(String image) {
+    peers.images().tell(new ImageRegistry.Find(image, settings.imagePatience(), foundImages));
+  }
+
+  /** An image was found, or did not come in time: the wait of its chunks is over. */
+  void imageAnswered(ImageRegistry.Found found) {
+    String refusal = null;
+    if (found.image().isEmpty()) {
+      refusal = reason(found);
+    } else if (!applier.image(found.image().get())) {
+      refusal = noRoom("image " + found.buildId());
+    }
+    waits.answered(found.buildId(), refusal);
+  }
+
+  private String reason(ImageRegistry.Found found) {
+    String topic = settings.topics().images();
+    return found
+        .goneFrom()
+        .map(
+            place ->
+                "image %s is no longer in topic %s, where it was at %s: publish it again"
+                    .formatted(found.buildId(), topic, place))
+        .orElseGet(
+            () ->
+                "image %s did not come within %d s: publish it to topic %s first"
+                    .formatted(found.buildId(), settings.imagePatience().toSeconds(), topic));
+  }
+
+  /** Chunks that wait for images. */
+  ImageWaits waits() {
+    return waits;
+  }
+
+  /** Takes a record whose wait is over, as {@link #take} does. */
+  boolean takeWaiting(ConsumerRecord<byte[], byte[]> record) {
+    waited = true;
+    totals.changed();
+    Chunk chunk = chunk(record);
+    if (chunk == null || !waits.isOver(ChunkApplier.key(chunk))) {
+      return false; // its core waits again; no chunk can stand there only where state was forged
+    }
+    CoreKey key = ChunkApplier.key(chunk);
+    String refusal = waits.refusal(key);
+    boolean ended;
+    if (refusal != null) {
+      applier.refused();
+      ended = refuse(record, refusal + "; core " + chunk.getCore());
+    } else if (!applier.state().hasImage(chunk.getImage())
+        && applier.state().summary(key).isEmpty()) {
+      boolean asked = waits.images().contains(chunk.getImage());
+      waits.again(key, chunk.getImage());
+      if (!asked) {
+        find(chunk.getImage());
+      }
+      return false;
+    } else {
+      ended = apply(record, chunk);
+    }
+    waits.done(key);
+    return ended;
+  }
+
+  /**
+   * Gives up what waited and is in the topic no longer.
+   *
+   * @param offsets whose records {@link #takeWaiting} was given where they are there still
+   * @param end below which they were looked for
+   */
+  void dropMissing(long[] offsets, long end) {
+    Set<Long> asked = new HashSet<>();
+    Arrays.stream(offsets).filter(offset -> offset < end).forEach(asked::add);
+    int gone = waits.missing(asked);
+    if (gone > 0) {
+      waited = true;
+      skippedOffsets += gone;
+      log.warn(
+          "partition {}: {} records that waited for an image are gone from the topic before it came:"
+              + " see its retention",
+          partition,
+          gone);
+    }
+  }
+
+  private void noteLeftOut() {
+    for (long offset : applier.state().takeLeftOut()) {
+      owed.add(offset);
+    }
+  }
+
+  /** Whether dead letters are to be written before the next checkpoint. */
+  boolean owesLetters() {
+    return !owed.isEmpty();
+  }
+
+  /** Offsets of chunks that are owed a dead letter, ascending: those to read now. */
+  long[] owedLetters() {
+    return owed.stream().limit(LETTERS).mapToLong(Long::longValue).toArray();
+  }
+
+  /**
+   * These chunks were held and left out with their core; they were read again for their letters.
+   */
+  void writeLetters(long[] offsets, Ledger.Found found) {
+    long[] looked = Arrays.stream(offsets).filter(offset -> offset < found.end()).toArray();
+    for (ConsumerRecord<byte[], byte[]> record : found.records()) {
+      Chunk chunk = chunk(record);
+      if (chunk != null) {
+        refuse(record, refusal(chunk));
+      }
+    }
+    Arrays.stream(looked).forEach(owed::remove);
+    if (looked.length > found.records().size()) {
+      log.warn(
+          "partition {}: {} chunks were left out with their core and have no dead letter: they are"
+              + " gone from the topic, see its retention",
+          partition,
+          looked.length - found.records().size());
+    }
+  }
+
+  private boolean apply(ConsumerRecord<byte[], byte[]> record, Chunk chunk) {
+    if (careful > 0 && --careful == 0) {
+      applier.state().careful(false);
+    }
+    SessionAges ages = applier.state().ages();
+    if (!ages.reach(chunk.getSession(), record.timestamp(), settings.keepEnded().toMillis())) {
+      return refuse(
+          record,
+          "session %s is forgotten: it was silent for longer than --keep-ended; core %s"
+              .formatted(chunk.getSession(), chunk.getCore()));
+    }
+    ApplyResult result;
+    try {
+      result = applier.apply(chunk, record.offset());
+    } catch (CorruptChunkException e) {
+      return refuse(record, e.getMessage());
+    } catch (BrokenCoreException e) {
+      if (!e.clean()) {
+        throw e;
+      }
+      noted(e);
+      applier.breakCore(chunk, e);
+      result = applier.refuseBroken(chunk);
+    }
+    noteLeftOut();
+    if (result != ApplyResult.REFUSED
+        && result != ApplyResult.NEEDS_IMAGE
+        && result != ApplyResult.NO_ROOM) {
+      ages.heard(chunk.getSession());
+    }
+    return switch (result) {
+      case APPLIED -> {
+        meter.applied(chunk.getRecordCount());
+        boolean ended = watch(applier.state().summary(ChunkApplier.key(chunk)).orElseThrow());
+        if (ended) {
+          totals.coreEnded();
+        }
+        yield done(record, ended);
+      }
+      case HELD -> {
+        meter.applied(chunk.getRecordCount());
+        yield done(record, false);
+      }
+      case STALE -> {
+        meter.stale();
+        yield done(record, false);
+      }
+      case REFUSED -> refuse(record, refusal(chunk));
+      case NO_ROOM -> refuse(record, noRoom("core " + chunk.getCore()));
+      case NEEDS_IMAGE -> await(record, chunk);
+    };
+  }
+
+  private boolean done(ConsumerRecord<byte[], byte[]> record, boolean coreEnded) {
+    nextOffset = Math.max(nextOffset, record.offset() + 1);
+    reachedOffset = Math.max(reachedOffset, nextOffset);
+    peers.watch().tell(new CoreWatch.Reached(partition, nextOffset));
+    return coreEnded;
+  }
+
+  private String noRoom(String what) {
+    return "the states of this member reserve %d MiB of %d, new cores have no room: give it"
+            .formatted(budget().reserved() >> 20, budget().limit() >> 20)
+        + " a higher --state-mib and more heap, or more members, and re-inject; "
+        + what;
+  }
+
+  private String refusal(Chunk chunk) {
+    CoreKey key = ChunkApplier.key(chunk);
+    if (applier.isBroken(key)) {
+      CoreSummary core = applier.state().summary(key).orElseThrow();
+      applier.state().ages().heard(chunk.getSession());
+      watch(core);
+      return core.endDetail() + "; this is chunk " + chunk.getSequence();
+    }
+    if (applier.state().summary(key).isPresent()) {
+      return "contradicts the chunks before it of core " + chunk.getCore();
+    }
+    return "the partition holds %d cores, no more are allowed: begin a new --group, or give a higher"
+            .formatted(applier.state().glance().size())
+        + " --cores-per-partition and re-inject; core "
+        + chunk.getCore();
+  }
+
+  private boolean refuse(ConsumerRecord<byte[], byte[]> record, String reason) {
+    refusals.lines(record.offset(), reason, System.nanoTime()).forEach(log::warn);
+    derived.deadLetter(record, reason);
+    meter.refused();
+    return done(record, false);
+  }
+}

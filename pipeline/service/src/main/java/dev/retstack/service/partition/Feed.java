@@ -1,0 +1,28 @@
+package dev.retstack.service.partition;
+
+/** What sends a partition its records, as the partition's owner sees it. */
+@FunctionalInterface
+public interface Feed {
+  /** An owner tells what it has taken when so many records are left, and when none is. */
+  int FEW = 4;
+
+  /** What an owner has to say; {@link Closed} comes last. */
+  sealed interface Event {}
+
+  /** The state is loaded: records are wanted from this offset on. */
+  record Opened(long nextOffset) implements Event {}
+
+  /** So many more records are applied, and what they gave is handed over. */
+  record Taken(int records) implements Event {}
+
+  /** The owner cannot go on, and stops. */
+  record Failed(Throwable cause) implements Event {}
+
+  /** The owner is gone. */
+  enum Closed implements Event {
+    INSTANCE
+  }
+
+  /** Never blocks; safe for use by several threads. */
+  void tell(Event event);
+}

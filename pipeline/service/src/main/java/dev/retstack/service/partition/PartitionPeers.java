@@ -1,0 +1,21 @@
+package dev.retstack.service.partition;
+
+import dev.retstack.graph.limits.StateBudget;
+import dev.retstack.service.images.ImageRegistry;
+import dev.retstack.service.metrics.PartitionMeter;
+import dev.retstack.service.progress.CoreWatch;
+import org.apache.pekko.actor.typed.ActorRef;
+
+/**
+ * What a partition speaks with besides its ledger.
+ *
+ * @param images knows the images
+ * @param watch hears how far each core came
+ * @param meter counts what happens to the partition
+ * @param budget bytes that the states of the member's partitions may hold together
+ */
+public record PartitionPeers(
+    ActorRef<ImageRegistry.Command> images,
+    ActorRef<CoreWatch.Command> watch,
+    PartitionMeter meter,
+    StateBudget budget) {}

@@ -1,0 +1,95 @@
+package dev.retstack.service.publish;
+
+import static dev.retstack.graph.symbol.SymbolTable.hex;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.totals.CallTotals;
+import dev.retstack.graph.totals.ProfileKey;
+import dev.retstack.schema.ClockUnit;
+import dev.retstack.schema.Profile;
+import dev.retstack.schema.wire.Topics;
+import org.apache.kafka.clients.producer.ProducerRecord;
+
+/**
+ * The totals of a function or edge when they were copied. It is immutable, so any thread may make
+ * the record from it.
+ *
+ * @param image null where the row is there no more
+ * @param caller null for the total of the function
+ * @param offset of events up to which it counts
+ */
+record ProfileRow(
+    ProfileKey key,
+    ImageInfo image,
+    Long caller,
+    long selfPc,
+    long calls,
+    long finished,
+    long total,
+    long self,
+    long min,
+    long max,
+    long offset) {
+
+  static ProfileRow of(
+      ProfileKey key,
+      ImageInfo image,
+      Long caller,
+      long selfPc,
+      CallTotals totals,
+      int id,
+      long offset) {
+    return new ProfileRow(
+        key,
+        image,
+        caller,
+        selfPc,
+        totals.calls(id),
+        totals.finished(id),
+        totals.total(id),
+        totals.self(id),
+        totals.min(id),
+        totals.max(id),
+        offset);
+  }
+
+  static ProfileRow deleted(ProfileKey key, Long caller, long selfPc) {
+    return new ProfileRow(key, null, caller, selfPc, 0, 0, 0, 0, 0, 0, 0);
+  }
+
+  /** The row as a record of the topic. */
+  ProducerRecord<byte[], byte[]> record(Topics topics, int partition) {
+    byte[] name = name(partition).getBytes(UTF_8);
+    if (image == null) {
+      return new ProducerRecord<>(topics.profiles(), partition, name, null);
+    }
+    Profile row = new Profile(); // a builder looks at every field twice, and there are many rows
+    row.setSession(key.session());
+    row.setPartition(partition);
+    row.setImage(key.imageId());
+    row.setIsa(image.isa());
+    row.setClockUnit(ClockUnit.valueOf(key.unit().name()));
+    row.setCaller(caller == null ? null : hex(caller));
+    row.setSelfpc(hex(selfPc));
+    row.setFunction(PublishedRecord.text(image.symbols().name(selfPc)));
+    row.setCalls(calls);
+    row.setTotal(total);
+    row.setSelf(self);
+    row.setMin(min);
+    row.setMax(max);
+    row.setFinished(finished);
+    row.setOffset(offset);
+    return PublishedRecord.of(topics.profiles(), partition, name, row, key.session(), image.isa());
+  }
+
+  private String name(int partition) {
+    return String.join(
+        "/",
+        key.session(),
+        Integer.toString(partition),
+        key.imageId(),
+        caller == null ? "" : Long.toHexString(caller),
+        Long.toHexString(selfPc));
+  }
+}

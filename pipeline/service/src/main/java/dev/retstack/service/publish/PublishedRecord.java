@@ -1,0 +1,60 @@
+package dev.retstack.service.publish;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.Headers;
+import dev.retstack.schema.wire.SchemaIds;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.avro.Schema;
+import org.apache.avro.specific.SpecificRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+
+/** A Kafka record that every tool can read: Avro in the Confluent frame, with the usual headers. */
+public final class PublishedRecord {
+  private static final byte[] AVRO = Headers.AVRO.getBytes(UTF_8);
+  private static final Map<String, byte[]> FINGERPRINTS = new ConcurrentHashMap<>();
+
+  /** Of a record that topics take. */
+  public static final int BYTES_MAX = 4 << 20;
+
+  /** Longest name or sentence in a record, in characters. */
+  static final int TEXT_MAX = 4096;
+
+  private PublishedRecord() {}
+
+  /** A text as far as it is published: Kafka refuses a record of too many, and with it all. */
+  static String text(String whole) {
+    return whole.length() <= TEXT_MAX ? whole : whole.substring(0, TEXT_MAX) + "...";
+  }
+
+  /** A record that belongs to no session. */
+  public static ProducerRecord<byte[], byte[]> of(
+      String topic, Integer partition, byte[] key, SpecificRecord value) {
+    ProducerRecord<byte[], byte[]> record =
+        new ProducerRecord<>(topic, partition, key, ConfluentFrame.encode(value));
+    record.headers().add(Headers.CONTENT_TYPE, AVRO);
+    record.headers().add(Headers.SCHEMA_FINGERPRINT, fingerprint(value.getSchema()));
+    return record;
+  }
+
+  /** A record of one session. */
+  public static ProducerRecord<byte[], byte[]> of(
+      String topic,
+      Integer partition,
+      byte[] key,
+      SpecificRecord value,
+      String session,
+      String isa) {
+    ProducerRecord<byte[], byte[]> record = of(topic, partition, key, value);
+    record.headers().add(Headers.SESSION, session.getBytes(UTF_8));
+    record.headers().add(Headers.ISA, isa.getBytes(UTF_8));
+    return record;
+  }
+
+  private static byte[] fingerprint(Schema schema) {
+    return FINGERPRINTS.computeIfAbsent(
+        schema.getFullName(), _ -> SchemaIds.fingerprint(schema).getBytes(UTF_8));
+  }
+}

@@ -1,0 +1,147 @@
+package dev.retstack.service.view;
+
+import dev.retstack.graph.report.AnomalyRow;
+import dev.retstack.graph.report.AnomalySum;
+import dev.retstack.service.export.TaskText;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Table;
+import dev.retstack.service.table.Table.Hex;
+import dev.retstack.service.table.Units;
+import java.util.List;
+
+/**
+ * Anomalies. As text they look like the kernel's warnings: a block each, with both values and the
+ * stack. Anomalies without a kept row have one line each.
+ *
+ * <p>JSON is an array, a contract kept stable. Counts are exact, see {@link AnomalySum}. {@code
+ * core}, {@code task}, {@code time}, {@code expected}, {@code received}, {@code stack} and {@code
+ * message} are those of the first kept anomaly; cause and cure are sentences of the kind. In CSV
+ * the stack is one field, innermost first, divided by semicolons.
+ */
+public final class AnomaliesView {
+  private static final Table<AnomalySum> SUMS =
+      new Table<AnomalySum>()
+          .and(
+              new Table<AnomalyRow>()
+                  .text("kind", AnomalyRow::kind)
+                  .text("core", AnomalyRow::core)
+                  .text("task", row -> new Table.TaskId(row.task()))
+                  .text("function", AnomalyRow::function)
+                  .text("expected", row -> new Hex(row.expected()))
+                  .text("received", row -> new Hex(row.received()))
+                  .number("time", AnomalyRow::time)
+                  .text("stack", AnomalyRow::stack)
+                  .text("severity", AnomalyRow::severity)
+                  .text("caller", AnomalyRow::caller),
+              AnomalySum::sample)
+          .number("count", AnomalySum::count)
+          .and(
+              new Table<AnomalyRow>()
+                  .text("message", AnomalyRow::message)
+                  .text("cause", row -> row.kind().cause())
+                  .text("cure", row -> row.kind().cure())
+                  .text("taskName", AnomalyRow::taskName)
+                  .text("session", AnomalyRow::session),
+              AnomalySum::sample)
+          .text("place", AnomalySum::place)
+          .number("times", AnomalySum::times)
+          .number("kept", AnomalySum::kept)
+          .number("last", AnomalySum::last)
+          .number("cores", AnomalySum::cores)
+          .number("tasks", AnomalySum::tasks)
+          .number("groups", AnomalySum::groups);
+
+  private static final String CUT = "------------[ cut here ]------------";
+
+  private AnomaliesView() {}
+
+  /** All of them; text says so where there are none. */
+  public static Document of(List<AnomalySum> anomalies) {
+    return new Document()
+        .rows("", SUMS, anomalies)
+        .csv(SUMS, anomalies)
+        .text(document -> text(anomalies, document));
+  }
+
+  private static void text(List<AnomalySum> anomalies, Document document) {
+    if (anomalies.isEmpty()) {
+      document.line("# no anomalies");
+    }
+    for (AnomalySum sum : anomalies) {
+      if (sum.sampled()) {
+        block(sum, document);
+      } else {
+        line(sum, document);
+      }
+    }
+  }
+
+  private static void line(AnomalySum sum, Document out) {
+    AnomalyRow row = sum.sample();
+    out.line(
+        "# %s: %s %d times%s%s: %s"
+            .formatted(
+                row.severity(),
+                row.kind(),
+                sum.times(),
+                sum.count() == sum.times() ? "" : " (count %d)".formatted(sum.count()),
+                row.function().isEmpty()
+                    ? sum.groups() == 1 ? "" : " at %d places".formatted(sum.groups())
+                    : " in %s%s"
+                        .formatted(
+                            row.function(), sum.place().isEmpty() ? "" : " at " + sum.place()),
+                row.message()));
+  }
+
+  private static void block(AnomalySum sum, Document out) {
+    AnomalyRow row = sum.sample();
+    out.line(CUT);
+    out.line(
+        "%s: %s on core %s (%s), task %s, time %d"
+            .formatted(
+                row.severity(),
+                row.kind(),
+                row.core(),
+                row.isa(),
+                TaskText.behindTask(row.taskName()),
+                row.time()));
+    out.line("  %s".formatted(row.message()));
+    if (sum.times() > 1) {
+      out.line(
+          "  %d times (count %d) on %s in %s until time %d; %d kept with time and stack"
+              .formatted(
+                  sum.times(),
+                  sum.count(),
+                  sum.cores() == 1 ? "1 core" : sum.cores() + " cores",
+                  sum.tasks() == 1 ? "1 task" : sum.tasks() + " tasks",
+                  sum.last(),
+                  sum.kept()));
+    }
+    if (isMismatch(row)) {
+      out.line("  expected %s".formatted(Units.hex(row.expected())));
+      out.line("  received %s".formatted(Units.hex(row.received())));
+    }
+    if (!row.stack().isEmpty()) {
+      out.line("  Call trace:");
+      for (String frame : row.stack()) {
+        out.line("   %s".formatted(frame));
+      }
+    }
+    out.line("  likely: %s".formatted(row.kind().cause()));
+    out.line("  to do: %s".formatted(row.kind().cure()));
+    out.line("---[ end trace ]---");
+  }
+
+  private static boolean isMismatch(AnomalyRow row) {
+    return switch (row.kind()) {
+      case FRAME_POINTER_MISMATCH,
+          RETURN_ADDRESS_MISMATCH,
+          MISPLACED_EXIT,
+          MISSED_EXIT,
+          STACK_SMASHED ->
+          true;
+      case FAULTED, TAIL_CALL, UNWOUND, STACK_SWITCH, OVERRUN, LOST, SEQUENCE_GAP, TRUNCATED ->
+          false;
+    };
+  }
+}

@@ -1,0 +1,57 @@
+package dev.retstack.service.view;
+
+import dev.retstack.service.table.Document;
+import java.util.List;
+
+/**
+ * The partitions of events in an answer, and the origin of each part. Missing parts are named,
+ * never left out silently.
+ *
+ * @param owned partitions in the answer, in order
+ * @param of partitions of the topic
+ * @param parts all partitions, in order; empty where a member speaks of its own only
+ */
+public record Coverage(List<Integer> owned, int of, List<PartRow> parts) {
+  public Coverage {
+    owned = List.copyOf(owned);
+    parts = List.copyOf(parts);
+  }
+
+  /** One member's own partitions. */
+  public Coverage(List<Integer> owned, int of) {
+    this(owned, of, List.of());
+  }
+
+  /** The whole job. */
+  public static Coverage of(List<PartRow> parts) {
+    return new Coverage(
+        parts.stream().filter(part -> !part.isMissing()).map(PartRow::partition).toList(),
+        parts.size(),
+        parts);
+  }
+
+  /** Whether every partition is in the answer. */
+  public boolean complete() {
+    return owned.size() == of;
+  }
+
+  /** Those that are missing. */
+  public List<PartRow> missing() {
+    return parts.stream().filter(PartRow::isMissing).toList();
+  }
+
+  /** Says it in a document: its fields, and as text a line for each part that is missing. */
+  void addTo(Document document) {
+    addFields(document);
+    for (PartRow part : missing()) {
+      document.line("partition %d is missing: %s".formatted(part.partition(), part.missing()));
+    }
+  }
+
+  /** {@code "partitions": {"owned": [..], "of": N}}, and {@code "parts"} of a job. */
+  void addFields(Document document) {
+    document
+        .field("partitions", Document.object("owned", owned, "of", of))
+        .rowsIfAny("parts", PartRow.PARTS, parts);
+  }
+}

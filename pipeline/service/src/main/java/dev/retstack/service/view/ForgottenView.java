@@ -1,0 +1,37 @@
+package dev.retstack.service.view;
+
+import dev.retstack.graph.state.ForgottenSessions;
+import dev.retstack.service.table.Document;
+import java.time.Instant;
+import java.util.Map;
+
+/** What an answer no longer has, because it was silent for too long. */
+final class ForgottenView {
+  private ForgottenView() {}
+
+  /**
+   * {@code forgotten:{sessions, cores, records, lost, since}}; since, and a line of text, only
+   * where there are any.
+   */
+  static void addTo(Document document, ForgottenSessions forgotten) {
+    Map<String, Object> fields =
+        Document.object(
+            "sessions", forgotten.sessions(),
+            "cores", forgotten.cores(),
+            "records", forgotten.records(),
+            "lost", forgotten.lost());
+    if (forgotten.since() > 0) {
+      fields.put("since", forgotten.since());
+    }
+    document.field("forgotten", fields);
+    if (forgotten.sessions() > 0) {
+      document.line(
+          "%,d sessions with %,d cores and %,d records were forgotten since %s: --keep-ended"
+              .formatted(
+                  forgotten.sessions(),
+                  forgotten.cores(),
+                  forgotten.records(),
+                  Instant.ofEpochMilli(forgotten.since())));
+    }
+  }
+}

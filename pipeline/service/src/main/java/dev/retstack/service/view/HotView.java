@@ -1,0 +1,107 @@
+package dev.retstack.service.view;
+
+import dev.retstack.graph.hot.HotProfile;
+import dev.retstack.graph.hot.HotRow;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Table;
+import dev.retstack.service.table.Table.Hex;
+import java.util.List;
+
+/**
+ * Hot addresses; what is uncertain or missing comes first. Core and session are empty for all cores
+ * together.
+ */
+public final class HotView {
+  private static final Table<HotRow> ROWS =
+      new Table<HotRow>()
+          .text("function", HotRow::function)
+          .text("address", row -> new Hex(row.count().address()))
+          .text("image", HotRow::image)
+          .text("isa", HotRow::isa)
+          .number("hits", row -> row.count().hits())
+          .number("atLeast", row -> row.count().atLeast())
+          .number("atMost", row -> row.count().atMost())
+          .number("ratio", row -> row.count().ratio());
+
+  private static final Table<HotRow> PLAIN =
+      ROWS.headed("HITS", "RATIO", "ADDRESS", "FUNCTION", "ISA", "IMAGE");
+
+  private static final Table<HotRow> BOUNDED =
+      ROWS.headed(
+          "HITS",
+          "AT_LEAST=atLeast",
+          "AT_MOST=atMost",
+          "RATIO",
+          "ADDRESS",
+          "FUNCTION",
+          "ISA",
+          "IMAGE");
+
+  private static final Table<HotProfile> PROFILES =
+      new Table<HotProfile>()
+          .text("core", HotProfile::core)
+          .text("session", HotProfile::session)
+          .number("calls", HotProfile::calls)
+          .number("lost", HotProfile::lost)
+          .number("untraced", HotProfile::untraced)
+          .number("total", HotProfile::total)
+          .number("error", HotProfile::error)
+          .number("notKept", HotProfile::notKept)
+          .rows("rows", ROWS, HotProfile::rows);
+
+  private record OfCore(HotProfile profile, HotRow row) {}
+
+  private static final Table<OfCore> ALL =
+      new Table<OfCore>().text("core", of -> of.profile().core()).and(ROWS, OfCore::row);
+
+  private HotView() {}
+
+  /**
+   * A table of each profile.
+   *
+   * @param bounds whether hits are estimates between bounds
+   */
+  public static Document of(List<HotProfile> profiles, boolean bounds) {
+    Document document =
+        new Document()
+            .rows("", PROFILES, profiles)
+            .csv(
+                ALL,
+                profiles.stream()
+                    .flatMap(profile -> profile.rows().stream().map(r -> new OfCore(profile, r)))
+                    .toList());
+    boolean first = true;
+    for (HotProfile profile : profiles) {
+      if (!first) {
+        document.gap();
+      }
+      first = false;
+      head(profile, bounds, document);
+      document.text(bounds ? BOUNDED : PLAIN, profile.rows());
+    }
+    return document;
+  }
+
+  private static void head(HotProfile profile, boolean bounds, Document out) {
+    out.line(
+        "# %s: %d calls, ratios of %d"
+            .formatted(
+                profile.core().isEmpty() ? "all cores" : "core " + profile.core(),
+                profile.calls(),
+                profile.total()));
+    if (bounds) {
+      out.line(
+          "# true counts lie between AT_LEAST and AT_MOST, at most %d apart; others were called at most that often"
+              .formatted(profile.error()));
+    }
+    if (profile.lost() > 0) {
+      out.line("# %d records lost: calls among them are not counted".formatted(profile.lost()));
+    }
+    if (profile.untraced() > 0) {
+      out.line("# %d calls untraced: they are not counted".formatted(profile.untraced()));
+    }
+    if (profile.notKept() > 0) {
+      out.line("# %d calls of further addresses, which were not kept".formatted(profile.notKept()));
+    }
+  }
+}

@@ -1,0 +1,43 @@
+package dev.retstack.service.view;
+
+import dev.retstack.graph.report.OpenCallRow;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Table;
+import java.util.List;
+import java.util.Optional;
+
+/** Calls that have not ended. */
+public final class OpenCallsView {
+  private static final Table<OpenCallRow> CALLS =
+      new Table<OpenCallRow>()
+          .text("core", OpenCallRow::core)
+          .text("session", OpenCallRow::session)
+          .text("task", call -> new Table.TaskId(call.task()))
+          .number("instance", OpenCallRow::instance)
+          .text("taskName", OpenCallRow::taskName)
+          .text("function", OpenCallRow::function)
+          .text("selfPc", call -> new Table.Hex(call.selfPc()))
+          .number("depth", OpenCallRow::depth)
+          .number("enter", OpenCallRow::enter)
+          .number("openFor", OpenCallRow::openFor)
+          .text("unit", OpenCallRow::unit)
+          .headed(
+              "CORE", "TASK=taskName", "DEPTH", "ENTER", "OPEN FOR=openFor", "UNIT", "FUNCTION");
+
+  private OpenCallsView() {}
+
+  /**
+   * The calls, and how many more are open than these.
+   *
+   * @param open calls that are open, also those that the trees did not keep
+   * @param coverage of a job; empty for a trace
+   */
+  public static Document of(List<OpenCallRow> calls, long open, Optional<Coverage> coverage) {
+    Document document = new Document();
+    coverage.ifPresent(of -> of.addTo(document));
+    return document
+        .field("open", open)
+        .table("calls", CALLS, calls)
+        .line("%d calls are open, %d are shown".formatted(open, calls.size()));
+  }
+}

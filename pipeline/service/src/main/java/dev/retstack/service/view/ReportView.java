@@ -1,0 +1,440 @@
+package dev.retstack.service.view;
+
+import dev.retstack.graph.losses.Loss;
+import dev.retstack.graph.report.ContextRow;
+import dev.retstack.graph.report.CoreRow;
+import dev.retstack.graph.report.EdgeRow;
+import dev.retstack.graph.report.FunctionRow;
+import dev.retstack.graph.report.InterruptRow;
+import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.StatRow;
+import dev.retstack.graph.report.SystemCallRow;
+import dev.retstack.graph.report.TaskRow;
+import dev.retstack.graph.state.ForgottenSessions;
+import dev.retstack.service.export.LossText;
+import dev.retstack.service.export.TaskText;
+import dev.retstack.service.partition.StateCopy;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Table;
+import dev.retstack.service.table.Table.Hex;
+import dev.retstack.service.table.Table.Percent;
+import dev.retstack.service.table.Units;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+
+/**
+ * The report and its parts: functions, edges, stats. JSON is a contract kept stable: {@code {unit,
+ * records, lost, untraced, completeness, resultHash, functions, edges, stats}} and, where there are
+ * any, {@code notCounted} (time that is in no total), {@code onlyTask}, {@code incomplete} (cores
+ * that miss records or ran calls untraced), {@code byTask}, {@code systemCalls}, {@code tasks},
+ * {@code interrupts}. The fields of a row are the columns here.
+ */
+public final class ReportView {
+  /** Losses shown as text; all of them are in the JSON. */
+  private static final int LOSSES_MAX = 20;
+
+  public static final Table<FunctionRow> FUNCTIONS =
+      new Table<FunctionRow>()
+          .text("name", FunctionRow::name)
+          .text("address", row -> new Hex(row.address()))
+          .text("image", FunctionRow::image)
+          .text("isa", FunctionRow::isa)
+          .number("calls", FunctionRow::calls)
+          .number("total", FunctionRow::total)
+          .number("self", FunctionRow::self)
+          .number("min", FunctionRow::min)
+          .number("max", FunctionRow::max)
+          .number("avg", FunctionRow::avg)
+          .onlyTextNumber("shortAvg", row -> String.format(Locale.ROOT, "%.1f", row.avg()))
+          .headed(
+              "CALLS",
+              "TOTAL",
+              "SELF",
+              "AVG=shortAvg",
+              "MIN",
+              "MAX",
+              "FUNCTION=name",
+              "ISA",
+              "IMAGE");
+
+  static final Table<EdgeRow> EDGES =
+      new Table<EdgeRow>()
+          .text("caller", EdgeRow::caller)
+          .text("callee", EdgeRow::callee)
+          .number("calls", EdgeRow::calls)
+          .number("total", EdgeRow::total);
+
+  private static final Table<EdgeRow> EDGES_AS_TEXT =
+      EDGES
+          .onlyTextNumber("self", EdgeRow::self)
+          .onlyText("isa", EdgeRow::isa)
+          .onlyText("image", EdgeRow::image)
+          .headed("CALLS", "TOTAL", "SELF", "CALLER", "CALLEE", "ISA", "IMAGE");
+
+  static final Table<StatRow> STATS =
+      new Table<StatRow>()
+          .text("name", StatRow::name)
+          .text("severity", StatRow::severity)
+          .text("source", StatRow::source)
+          .number("count", StatRow::count)
+          .onlyText("sentence", StatRow::sentence)
+          .headed("STAT=name", "SEVERITY", "SOURCE", "COUNT", "MEANING=sentence");
+
+  private static final Table<SystemCallRow> SYSTEM_CALLS =
+      new Table<SystemCallRow>()
+          .text("name", SystemCallRow::name)
+          .text("isa", SystemCallRow::isa)
+          .number("calls", SystemCallRow::calls)
+          .number("errors", SystemCallRow::errors)
+          .number("total", SystemCallRow::total)
+          .headed("CALLS", "ERRORS", "TOTAL", "SYSTEM CALL=name", "ISA");
+
+  /** Where records are missing, and when that was: see {@link Loss}. */
+  static final Table<Loss> LOSSES =
+      new Table<Loss>()
+          .text("kind", Loss::kind)
+          .number("records", Loss::records)
+          .number("fromChunk", Loss::fromChunk)
+          .number("toChunk", Loss::toChunk)
+          .number("record", Loss::record)
+          .number("after", Loss::after)
+          .number("until", Loss::until);
+
+  private static final Table<CoreRow> INCOMPLETE =
+      new Table<CoreRow>()
+          .text("core", CoreRow::core)
+          .text("session", CoreRow::session)
+          .text("task", _ -> new Hex(0))
+          .number("records", CoreRow::records)
+          .number("lost", CoreRow::lost)
+          .number("untraced", CoreRow::untraced)
+          .number("completeness", CoreRow::completeness)
+          .rows("losses", LOSSES, CoreRow::losses);
+
+  /** A line that says what of a core is missing. */
+  private record Missing(String what, CoreRow core, String where, String after, String until) {}
+
+  private static final Table<Missing> MISSING =
+      new Table<Missing>()
+          .number("missing", Missing::what)
+          .text("core", row -> row.core().core())
+          .text("where", Missing::where)
+          .number("after", Missing::after)
+          .number("until", Missing::until)
+          .number("complete", row -> new Percent(row.core().completeness()));
+
+  /** A task of a core. */
+  private record OfCore<T>(CoreRow core, T row) {}
+
+  private static final Table<OfCore<TaskRow>> TASKS =
+      new Table<OfCore<TaskRow>>()
+          .text("core", row -> row.core().core())
+          .text("session", row -> row.core().session())
+          .and(
+              new Table<TaskRow>()
+                  .text("task", row -> new Table.TaskId(row.id()))
+                  .number("instance", TaskRow::instance)
+                  .text("name", TaskRow::name)
+                  .number("calls", TaskRow::entries)
+                  .number("open", TaskRow::open)
+                  .number("unwound", TaskRow::unwound)
+                  .number("ended", TaskRow::ended)
+                  .number("truncated", TaskRow::truncated)
+                  .number("ran", TaskRow::ran)
+                  .number("switches", TaskRow::switches)
+                  .text("over", TaskRow::over)
+                  .number("records", TaskRow::records)
+                  .number("mayMiss", TaskRow::mayMiss)
+                  .number("mayBeUntraced", TaskRow::mayBeUntraced)
+                  .number("completeness", row -> new Percent(row.completeness()))
+                  .onlyText("state", row -> row.over() ? "over" : "live")
+                  .onlyJson(
+                      "losses",
+                      row ->
+                          row.losses().isEmpty() ? null : new Table.Rows<>(LOSSES, row.losses())),
+              OfCore::row)
+          .headed(
+              "CALLS",
+              "OPEN",
+              "UNWOUND",
+              "ENDED",
+              "RAN",
+              "SWITCHES",
+              "TASK=name",
+              "STATE",
+              "CORE",
+              "COMPLETE=completeness");
+
+  private static final Table<OfCore<InterruptRow>> INTERRUPTS =
+      new Table<OfCore<InterruptRow>>()
+          .text("core", row -> row.core().core())
+          .text("session", row -> row.core().session())
+          .and(
+              new Table<InterruptRow>()
+                  .number("number", InterruptRow::number)
+                  .number("count", InterruptRow::count)
+                  .number("finished", InterruptRow::finished)
+                  .number("total", InterruptRow::total)
+                  .number("max", InterruptRow::max),
+              OfCore::row)
+          .headed("COUNT", "TOTAL", "MAX", "INTERRUPT=number", "CORE");
+
+  private static final Table<ContextRow> BY_TASK =
+      new Table<ContextRow>()
+          .text("core", row -> row.context().core().core())
+          .text("session", row -> row.context().core().session())
+          .text("task", ReportView::taskId)
+          .number("instance", row -> row.context().isTask() ? row.context().instance() : null)
+          .text("taskName", ContextRow::name)
+          .text("interrupts", row -> row.context().isInterrupts())
+          .rows("functions", FUNCTIONS, ContextRow::functions)
+          .rows("edges", EDGES, ContextRow::edges);
+
+  /** A row of a task's own table. */
+  private record OfTask<T>(T row, ContextRow task) {}
+
+  /** The columns that name the task; in that of interrupts stands "any" for those together. */
+  private static final Table<ContextRow> TASK =
+      new Table<ContextRow>()
+          .text("core", row -> row.context().core().core())
+          .text("task", ReportView::taskId)
+          .text("taskName", ContextRow::name)
+          .text("interrupt", row -> row.context().isInterrupts() ? "any" : "");
+
+  private static final Table<StateCopy> POSITIONS =
+      new Table<StateCopy>()
+          .number("partition", StateCopy::partition)
+          .number("epoch", StateCopy::epoch)
+          .number("nextOffset", StateCopy::nextOffset)
+          .number("checkpointedOffset", StateCopy::checkpointedOffset)
+          .number("skippedOffsets", StateCopy::skippedOffsets);
+
+  private ReportView() {}
+
+  /**
+   * The whole report.
+   *
+   * @param most functions as text at most; what is left out is counted
+   */
+  public static Document of(Report report, int most) {
+    return of(report, most, new Document());
+  }
+
+  /** The report of a job: which partitions it covers and what is left out of it come first. */
+  public static Document ofJob(Report report, ForgottenSessions forgotten, Coverage coverage) {
+    Document document = new Document();
+    coverage.addTo(document);
+    ForgottenView.addTo(document, forgotten);
+    return of(report, Integer.MAX_VALUE, document);
+  }
+
+  private static Document of(Report report, int most, Document document) {
+    document.text(lines -> text(report, most, lines));
+    json(report, document);
+    return csv(FUNCTIONS, report.functions(), report, ContextRow::functions, document);
+  }
+
+  /**
+   * The call edges as text and CSV; the JSON is the whole report.
+   *
+   * @param most edges as text at most; what is left out is counted
+   */
+  public static Document edges(Report report, int most) {
+    Document document =
+        new Document()
+            .text(
+                lines ->
+                    tables(
+                        report,
+                        EDGES_AS_TEXT,
+                        report.edges(),
+                        ContextRow::edges,
+                        most,
+                        "edges",
+                        lines));
+    json(report, document);
+    return csv(EDGES, report.edges(), report, ContextRow::edges, document);
+  }
+
+  /** Some of the edges of a job. */
+  public static Document edges(List<EdgeRow> edges, Report report, Coverage coverage) {
+    Document document = new Document();
+    coverage.addTo(document);
+    return document.field("unit", report.unit()).table("edges", EDGES, edges);
+  }
+
+  /** What a job dropped, lost and found, and how far each partition came. */
+  public static Document stats(
+      Report report, List<StateCopy> partitions, ForgottenSessions forgotten, Coverage coverage) {
+    Document document = new Document();
+    coverage.addTo(document);
+    sums(report, document);
+    document.rows("stats", STATS, report.stats()).csv(STATS, report.stats());
+    ForgottenView.addTo(document, forgotten);
+    document.text(lines -> text(report, 0, lines));
+    return document.rows("positions", POSITIONS, partitions);
+  }
+
+  private static void text(Report report, int most, Document document) {
+    tables(
+        report, FUNCTIONS, report.functions(), ContextRow::functions, most, "functions", document);
+    document.textIfAny(SYSTEM_CALLS, report.systemCalls());
+    document.textIfAny(TASKS, tasks(report));
+    document.textIfAny(INTERRUPTS, interrupts(report));
+    document.textIfAny(STATS, report.stats());
+  }
+
+  private static <T> void first(
+      Table<T> table, List<T> rows, int most, String what, Document document) {
+    document.text(table, rows.subList(0, Math.min(most, rows.size())));
+    if (rows.size() > most) {
+      document.line("# and %d more %s".formatted(rows.size() - most, what));
+    }
+  }
+
+  /** What is said first, then the table; where the report is by task, that of each. */
+  private static <T> void tables(
+      Report report,
+      Table<T> table,
+      List<T> all,
+      Function<ContextRow, List<T>> ofTask,
+      int most,
+      String what,
+      Document document) {
+    head(report, document);
+    missing(report.cores(), document);
+    if (report.byTask().isEmpty()) {
+      first(table, all, most, what, document);
+    }
+    boolean first = true;
+    for (ContextRow row : report.byTask()) {
+      String name = row.context().isTask() ? "task " + TaskText.behindTask(row.name()) : row.name();
+      if (!first) {
+        document.gap();
+      }
+      document.line("# core %s, %s".formatted(row.context().core().core(), name));
+      first(table, ofTask.apply(row), most, what, document);
+      first = false;
+    }
+  }
+
+  private static void head(Report report, Document document) {
+    document.line(
+        "# %d records of %d core%s, %s, times in %s"
+            .formatted(
+                report.records(),
+                report.cores().size(),
+                report.cores().size() == 1 ? "" : "s",
+                Units.complete(report.lost(), report.untraced(), report.completeness()),
+                Units.name(report.unit())));
+    if (!report.choice().isAll()) {
+      document.line("# functions and edges of task %s alone".formatted(report.choice().text()));
+    }
+    if (!report.rules().off().isEmpty()) {
+      document.line(
+          "# not in TOTAL, AVG, MIN and MAX: %s"
+              .formatted(String.join(", ", report.rules().off())));
+    }
+    document.line("# result hash %s".formatted(report.resultHash())).gap();
+  }
+
+  private static void missing(List<CoreRow> cores, Document document) {
+    List<Missing> rows = new ArrayList<>();
+    int left = 0;
+    for (CoreRow core : cores) {
+      if (core.untraced() > 0) {
+        rows.add(
+            new Missing(core.untraced() + " calls", core, "ran untraced: see the stats", "", ""));
+      }
+      for (Loss loss : core.losses()) {
+        if (rows.size() >= LOSSES_MAX) {
+          left++;
+        } else {
+          rows.add(
+              new Missing(
+                  String.valueOf(loss.records()),
+                  core,
+                  LossText.place(loss),
+                  String.valueOf(loss.after()),
+                  String.valueOf(loss.until())));
+        }
+      }
+    }
+    if (!rows.isEmpty()) {
+      document.text(MISSING, rows);
+      if (left > 0) {
+        document.line("# and %d more losses".formatted(left));
+      }
+      document.gap();
+    }
+  }
+
+  private static void sums(Report report, Document document) {
+    document
+        .field("unit", report.unit())
+        .field("records", report.records())
+        .field("lost", report.lost())
+        .field("untraced", report.untraced())
+        .field("completeness", report.completeness());
+  }
+
+  private static void json(Report report, Document document) {
+    sums(report, document);
+    document.field("resultHash", report.resultHash());
+    if (!report.rules().off().isEmpty()) {
+      document.field("notCounted", report.rules().off());
+    }
+    if (!report.choice().isAll()) {
+      document.field("onlyTask", report.choice().text());
+    }
+    document
+        .rowsIfAny(
+            "incomplete", INCOMPLETE, report.cores().stream().filter(c -> !c.isWhole()).toList())
+        .rows("functions", FUNCTIONS, report.functions())
+        .rows("edges", EDGES, report.edges())
+        .rowsIfAny("byTask", BY_TASK, report.byTask())
+        .rowsIfAny("systemCalls", SYSTEM_CALLS, report.systemCalls())
+        .rowsIfAny("tasks", TASKS, tasks(report))
+        .rowsIfAny("interrupts", INTERRUPTS, interrupts(report))
+        .rows("stats", STATS, report.stats());
+  }
+
+  /** The table; where the report is by task, that of each, with columns that name it. */
+  private static <T> Document csv(
+      Table<T> table,
+      List<T> all,
+      Report report,
+      Function<ContextRow, List<T>> ofTask,
+      Document document) {
+    if (report.byTask().isEmpty()) {
+      return document.csv(table, all);
+    }
+    return document.csv(
+        new Table<OfTask<T>>().and(table, OfTask::row).and(TASK, OfTask::task),
+        report.byTask().stream()
+            .flatMap(task -> ofTask.apply(task).stream().map(row -> new OfTask<>(row, task)))
+            .toList());
+  }
+
+  private static Object taskId(ContextRow row) {
+    return row.context().isTask() ? new Table.TaskId(row.context().task()) : null;
+  }
+
+  private static List<OfCore<TaskRow>> tasks(Report report) {
+    return report.cores().stream()
+        .flatMap(
+            core ->
+                core.tasks().stream()
+                    .filter(task -> report.choice().has(task.id(), task.name()))
+                    .map(task -> new OfCore<>(core, task)))
+        .toList();
+  }
+
+  private static List<OfCore<InterruptRow>> interrupts(Report report) {
+    return report.cores().stream()
+        .flatMap(core -> core.interrupts().stream().map(one -> new OfCore<>(core, one)))
+        .toList();
+  }
+}

@@ -1,0 +1,114 @@
+package dev.retstack.service.view;
+
+import dev.retstack.graph.report.FunctionRow;
+import dev.retstack.graph.top.CoreSum;
+import dev.retstack.graph.top.Top;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Table;
+import dev.retstack.service.table.Units;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+/** The first functions and cores of a job, its sums, and its stats that are not zero. */
+public final class TopView {
+  private record PartitionSum(int partition, long cores, long records, long lost) {}
+
+  private static final Table<PartitionSum> PARTITIONS =
+      new Table<PartitionSum>()
+          .number("partition", PartitionSum::partition)
+          .number("cores", PartitionSum::cores)
+          .number("records", PartitionSum::records)
+          .number("lost", PartitionSum::lost);
+
+  private TopView() {}
+
+  /**
+   * The view of a job.
+   *
+   * @param states how a core ended, RUNNING or DEAD where it did not
+   * @param coresMost rows of cores at most
+   */
+  public static Document of(
+      Top top, Function<CoreSum, String> states, int coresMost, Coverage coverage) {
+    List<CoreSum> first = top.cores().subList(0, Math.min(coresMost, top.cores().size()));
+    Table<CoreSum> cores = cores(states);
+    Map<String, Integer> byState = byState(top, states);
+    Document document = new Document();
+    coverage.addTo(document);
+    return document
+        .line(
+            "%d records, %s; cores %s; %d functions"
+                .formatted(
+                    top.records(),
+                    Units.complete(top.lost(), top.untraced(), top.completeness()),
+                    byState,
+                    top.functionCount()))
+        .gap()
+        .field("unit", top.unit())
+        .field("records", top.records())
+        .field("lost", top.lost())
+        .field("untraced", top.untraced())
+        .field("completeness", top.completeness())
+        .field("cores", byState)
+        .rows("byPartition", PARTITIONS, byPartition(top))
+        .rows("topCores", cores, first)
+        .text(cores, first)
+        .gap()
+        .field("functionCount", top.functionCount())
+        .field("self", top.self())
+        .rows("functions", ReportView.FUNCTIONS, top.functions())
+        .csv(ReportView.FUNCTIONS, top.functions())
+        .text(functions(top), top.functions())
+        .rows("stats", ReportView.STATS, top.stats())
+        .textIfAny(ReportView.STATS.headed("STAT=name", "SEVERITY", "COUNT"), top.stats());
+  }
+
+  private static Table<CoreSum> cores(Function<CoreSum, String> states) {
+    return new Table<CoreSum>()
+        .text("core", core -> core.key().core())
+        .text("session", core -> core.key().session())
+        .text("isa", CoreSum::isa)
+        .number("partition", CoreSum::partition)
+        .number("records", CoreSum::records)
+        .number("lost", CoreSum::lost)
+        .number("untraced", CoreSum::untraced)
+        .text("end", states)
+        .headed("CORE", "ISA", "PARTITION", "RECORDS", "LOST", "UNTRACED", "END");
+  }
+
+  private static Table<FunctionRow> functions(Top top) {
+    return ReportView.FUNCTIONS
+        .onlyTextNumber(
+            "share", row -> "%.1f".formatted(top.self() == 0 ? 0 : 100.0 * row.self() / top.self()))
+        .headed("FUNCTION=name", "ISA", "CALLS", "TOTAL", "SELF", "SELF-%=share");
+  }
+
+  private static List<PartitionSum> byPartition(Top top) {
+    Map<Integer, PartitionSum> sums = new TreeMap<>();
+    for (CoreSum core : top.cores()) {
+      sums.merge(
+          core.partition(),
+          new PartitionSum(core.partition(), 1, core.records(), core.lost()),
+          (a, b) ->
+              new PartitionSum(
+                  a.partition(),
+                  a.cores() + b.cores(),
+                  a.records() + b.records(),
+                  a.lost() + b.lost()));
+    }
+    return List.copyOf(sums.values());
+  }
+
+  /** Those that run come first, as their cores do. */
+  private static Map<String, Integer> byState(Top top, Function<CoreSum, String> states) {
+    Map<String, Integer> counts = new LinkedHashMap<>();
+    top.cores().stream()
+        .sorted(Comparator.comparing(CoreSum::end))
+        .forEach(core -> counts.merge(states.apply(core), 1, Integer::sum));
+    return counts;
+  }
+}

@@ -1,0 +1,180 @@
+package dev.retstack.service.images;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class ImageTableTest {
+  private static final int STEPS = 20_000;
+  private static final int BYTES_MAX = 100;
+  private static final long PLACES = 1 << 20;
+
+  @Test
+  void whatWasNotUsedForLongestGoesFirst() {
+    ImageTable table = new ImageTable(20, PLACES);
+    table.came("a", at(0), new byte[10]);
+    table.came("b", at(1), new byte[10]);
+    assertThat(table.find("a")).isInstanceOf(ImageTable.Held.class);
+    table.came("c", at(2), new byte[5]);
+    assertThat(table.find("b")).isEqualTo(new ImageTable.InTopic(at(1)));
+    assertThat(table.find("a")).isInstanceOf(ImageTable.Held.class);
+    assertThat(table.bytes()).isEqualTo(15);
+    assertThat(table.known()).isEqualTo(3);
+  }
+
+  @Test
+  void oneThatIsLargerThanTheBoundPushesNobodyOut() {
+    ImageTable table = new ImageTable(20, PLACES);
+    table.came("a", at(0), new byte[10]);
+    table.came("huge", at(1), new byte[21]);
+    assertThat(table.find("huge")).isEqualTo(new ImageTable.InTopic(at(1)));
+    assertThat(table.find("a")).isInstanceOf(ImageTable.Held.class);
+  }
+
+  @Test
+  void oneThatCameAnewIsNotMissingWhereItStoodBefore() {
+    ImageTable table = new ImageTable(0, PLACES);
+    table.came("a", at(0), new byte[10]);
+    table.came("a", at(7), new byte[10]);
+    table.missing("a", at(0));
+    assertThat(table.find("a")).isEqualTo(new ImageTable.InTopic(at(7)));
+    table.missing("a", at(7));
+    assertThat(table.find("a")).isEqualTo(new ImageTable.Gone(at(7)));
+    table.came("a", at(9), new byte[10]);
+    assertThat(table.find("a")).isEqualTo(new ImageTable.InTopic(at(9)));
+    assertThat(table.find("b")).isEqualTo(ImageTable.Unknown.INSTANCE);
+  }
+
+  @Test
+  void placesThatWereNotUsedForLongestAreForgotten() {
+    ImageTable table = new ImageTable(100, 3 * ImageTable.placeBytes("a"));
+    assertThat(table.find("a")).isEqualTo(ImageTable.Unknown.INSTANCE);
+    table.came("a", at(0), new byte[10]);
+    table.came("b", at(1), new byte[10]);
+    table.came("c", at(2), new byte[10]);
+    assertThat(table.find("a")).isInstanceOf(ImageTable.Held.class);
+    assertThat(table.find("d")).isEqualTo(ImageTable.Unknown.INSTANCE);
+    table.came("d", at(3), new byte[10]);
+    assertThat(table.find("a")).isInstanceOf(ImageTable.Held.class);
+    assertThat(table.find("b")).isEqualTo(ImageTable.Forgotten.INSTANCE);
+    assertThat(table.find("never")).isEqualTo(ImageTable.Forgotten.INSTANCE);
+    assertThat(table.bytes()).isEqualTo(30);
+    assertThat(table.known()).isEqualTo(3);
+    assertThat(table.forgotten()).isEqualTo(1);
+
+    table.found("b", at(1), new byte[10]);
+    assertThat(table.find("b")).isInstanceOf(ImageTable.Held.class);
+    assertThat(table.find("c")).isEqualTo(ImageTable.Forgotten.INSTANCE);
+    table.came("b", at(9), new byte[11]);
+    table.found("b", at(1), new byte[10]); // a search that began before it came anew
+    assertThat(((ImageTable.Held) table.find("b")).message()).hasSize(11);
+  }
+
+  @Test
+  void aBuildIdThatIsLongerThanTheRoomPushesNobodyOut() {
+    ImageTable table = new ImageTable(100, 3 * ImageTable.placeBytes("a"));
+    table.came("a", at(0), new byte[10]);
+    table.came("a".repeat(1000), at(1), new byte[10]);
+    assertThat(table.find("a")).isInstanceOf(ImageTable.Held.class);
+    assertThat(table.find("a".repeat(1000))).isEqualTo(ImageTable.Forgotten.INSTANCE);
+    assertThat(table.bytes()).isEqualTo(10);
+    assertThat(table.known()).isEqualTo(1);
+  }
+
+  /** A producer that announces images without end takes no more room than the bound. */
+  @Test
+  void aMillionImagesTakeTheRoomOfThoseThatFit() {
+    ImageTable table = new ImageTable(1 << 10, PLACES);
+    for (int i = 0; i < 1_000_000; i++) {
+      table.came("image-" + i, at(i), new byte[10]);
+    }
+    assertThat(table.known()).isBetween(1, (int) (PLACES / ImageTable.PLACE_BYTES));
+    assertThat(table.bytes()).isLessThanOrEqualTo(1 << 10);
+    assertThat(table.forgotten() + table.known()).isEqualTo(1_000_000);
+  }
+
+  /** Against a list in the order of use, whatever comes in whatever order. */
+  @Test
+  void itIsWhatAPlainListWouldBe() {
+    long drawn = Long.getLong("retstack.seed.default", System.nanoTime());
+    long seed = Long.getLong("retstack.seed", drawn);
+    Random random = new Random(seed);
+    ImageTable table = new ImageTable(BYTES_MAX, PLACES);
+    List<String> used = new ArrayList<>(); // those in memory, longest ago first
+    Map<String, byte[]> messages = new HashMap<>(); // the newest of each
+    Map<String, ImagePlace> places = new HashMap<>();
+    Set<String> gone = new HashSet<>();
+    for (int step = 0; step < STEPS; step++) {
+      String id = "image-" + random.nextInt(20);
+      ImagePlace place = places.get(id);
+      int what = random.nextInt(10);
+      if (what < 3) {
+        place = at(step);
+        places.put(id, place);
+        messages.put(id, new byte[random.nextInt(BYTES_MAX + 10)]);
+        gone.remove(id);
+        table.came(id, place, messages.get(id));
+        use(used, id, messages);
+      } else if (what < 5 && place != null) {
+        table.readAgain(id, place, messages.get(id));
+        gone.remove(id);
+        use(used, id, messages);
+      } else if (what == 5 && place != null) {
+        table.readAgain(id, at(step), new byte[BYTES_MAX]); // of a place that counts no longer
+      } else if (what == 6 && place != null) {
+        table.missing(id, place);
+        if (!used.contains(id)) {
+          gone.add(id);
+        }
+      } else {
+        ImageTable.Lookup found = table.find(id);
+        if (used.contains(id)) {
+          used.remove(id);
+          used.add(id);
+          assertThat(((ImageTable.Held) found).message())
+              .as("seed %d, step %d", seed, step)
+              .isSameAs(messages.get(id));
+        } else {
+          assertThat(found)
+              .as("seed %d, step %d", seed, step)
+              .isEqualTo(
+                  place == null
+                      ? ImageTable.Unknown.INSTANCE
+                      : gone.contains(id)
+                          ? new ImageTable.Gone(place)
+                          : new ImageTable.InTopic(place));
+        }
+      }
+      assertThat(table.bytes())
+          .as("seed %d, step %d", seed, step)
+          .isEqualTo(bytes(used, messages))
+          .isLessThanOrEqualTo(BYTES_MAX);
+      assertThat(table.known()).isEqualTo(places.size());
+    }
+  }
+
+  private static void use(List<String> used, String id, Map<String, byte[]> messages) {
+    used.remove(id);
+    if (messages.get(id).length <= BYTES_MAX) {
+      used.add(id);
+    }
+    while (bytes(used, messages) > BYTES_MAX) {
+      used.removeFirst();
+    }
+  }
+
+  private static long bytes(List<String> used, Map<String, byte[]> messages) {
+    return used.stream().mapToLong(id -> messages.get(id).length).sum();
+  }
+
+  private static ImagePlace at(long offset) {
+    return new ImagePlace(0, offset);
+  }
+}
