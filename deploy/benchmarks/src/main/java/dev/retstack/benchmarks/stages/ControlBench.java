@@ -25,6 +25,7 @@ import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.service.kafka.Partitions;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -186,9 +187,7 @@ public final class ControlBench {
   private void listen() {
     List<TopicPartition> partitions = new ArrayList<>();
     for (String topic : List.of(link.topics().events(), link.topics().controlResults())) {
-      reader
-          .partitionsFor(topic)
-          .forEach(info -> partitions.add(new TopicPartition(topic, info.partition())));
+      partitions.addAll(Partitions.of(reader, topic));
     }
     reader.assign(partitions);
     reader.seekToEnd(partitions);

@@ -9,6 +9,7 @@ import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.service.kafka.Partitions;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -76,9 +77,7 @@ public final class FleetWatch implements AutoCloseable {
     FleetWatch watch = new FleetWatch(link, session, names);
     List<TopicPartition> partitions = new ArrayList<>();
     for (String topic : List.of(link.topics().events(), link.topics().controlResults())) {
-      watch.reader.partitionsFor(topic).stream()
-          .map(info -> new TopicPartition(topic, info.partition()))
-          .forEach(partitions::add);
+      partitions.addAll(Partitions.of(watch.reader, topic));
     }
     watch.reader.assign(partitions);
     watch.reader.seekToEnd(partitions);

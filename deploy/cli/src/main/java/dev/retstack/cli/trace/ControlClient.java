@@ -6,6 +6,7 @@ import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.service.kafka.Partitions;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -50,7 +51,7 @@ public final class ControlClient implements AutoCloseable {
     settings.put(ProducerConfig.LINGER_MS_CONFIG, "0");
     try {
       KafkaConsumer<byte[], byte[]> answers = consumer(link);
-      List<TopicPartition> partitions = partitions(answers, link.topics().controlResults());
+      List<TopicPartition> partitions = Partitions.of(answers, link.topics().controlResults());
       answers.assign(partitions);
       answers.seekToEnd(partitions);
       partitions.forEach(answers::position); // now, not at the first poll
@@ -66,12 +67,6 @@ public final class ControlClient implements AutoCloseable {
   private static KafkaConsumer<byte[], byte[]> consumer(KafkaLink link) {
     return new KafkaConsumer<>(
         link.settings().consumer(), new ByteArrayDeserializer(), new ByteArrayDeserializer());
-  }
-
-  private static List<TopicPartition> partitions(KafkaConsumer<?, ?> consumer, String topic) {
-    return consumer.partitionsFor(topic).stream()
-        .map(info -> new TopicPartition(topic, info.partition()))
-        .toList();
   }
 
   private static CommandException unavailable(KafkaLink link, Exception cause) {
@@ -133,7 +128,7 @@ public final class ControlClient implements AutoCloseable {
 
   private static <T extends SpecificRecord> List<T> all(
       KafkaConsumer<byte[], byte[]> consumer, String topic, Class<T> type) {
-    List<TopicPartition> partitions = partitions(consumer, topic);
+    List<TopicPartition> partitions = Partitions.of(consumer, topic);
     consumer.assign(partitions);
     consumer.seekToBeginning(partitions);
     Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);

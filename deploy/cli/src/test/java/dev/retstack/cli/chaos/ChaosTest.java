@@ -105,7 +105,7 @@ class ChaosTest {
               new StateWatch.Checkpoint(0, 2, 150, 0))) {
         producer.send(new ProducerRecord<>(topics.state(), 0, AT, StateWatch.bytes(one))).get();
       }
-      assertThat(watch.await(3, PATIENCE)).isTrue();
+      assertThat(watch.await(3, PATIENCE)).as("%s", watch.wrong()).isTrue();
       assertThat(watch.wrong()).isEmpty();
       producer.send(new ProducerRecord<>(topics.state(), 0, "g/0/x".getBytes(UTF_8), AT)).get();
       for (StateWatch.Checkpoint one :
@@ -115,7 +115,7 @@ class ChaosTest {
               new StateWatch.Checkpoint(0, 3, 170, 0))) { // not where the last one was
         producer.send(new ProducerRecord<>(topics.state(), 0, AT, StateWatch.bytes(one))).get();
       }
-      assertThat(watch.await(6, PATIENCE)).isTrue();
+      assertThat(watch.await(6, PATIENCE)).as("%s", watch.wrong()).isTrue();
       assertThat(watch.wrong()).hasSize(4);
     }
   }

@@ -1,13 +1,13 @@
 package dev.retstack.cli.chaos;
 
 import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.Partitions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -29,10 +29,7 @@ final class Published {
     List<T> found = new ArrayList<>();
     try (KafkaConsumer<byte[], byte[]> consumer =
         new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-      List<TopicPartition> all =
-          IntStream.range(0, consumer.partitionsFor(topic).size())
-              .mapToObj(p -> new TopicPartition(topic, p))
-              .toList();
+      List<TopicPartition> all = Partitions.of(consumer, topic);
       consumer.assign(all);
       consumer.seekToBeginning(all);
       Map<TopicPartition, Long> ends = consumer.endOffsets(all);

@@ -3,6 +3,7 @@ package dev.retstack.cli.chaos;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.Partitions;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,7 +15,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.function.IntSupplier;
-import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -42,6 +42,9 @@ final class StateWatch implements AutoCloseable {
   private final Map<Integer, List<Checkpoint>> checkpoints = new HashMap<>();
   private final List<String> wrong = new ArrayList<>();
 
+  /** Whether the topic can no longer be followed. */
+  private boolean blind;
+
   /** Records of the group that were seen. */
   private long records;
 
@@ -61,10 +64,7 @@ final class StateWatch implements AutoCloseable {
     this.group = group;
     this.kafka = kafka;
     consumer = consumer(isolation);
-    all =
-        IntStream.range(0, consumer.partitionsFor(topic).size())
-            .mapToObj(p -> new TopicPartition(topic, p))
-            .toList();
+    all = Partitions.of(consumer, topic);
     consumer.assign(all);
     consumer.seekToBeginning(all);
     over =
@@ -90,6 +90,8 @@ final class StateWatch implements AutoCloseable {
     } catch (RuntimeException e) {
       synchronized (this) {
         wrong.add("the state topic cannot be followed: " + e);
+        blind = true;
+        notifyAll();
       }
     }
   }
@@ -150,7 +152,7 @@ final class StateWatch implements AutoCloseable {
 
   /** What broke the rule; nothing where there was one owner at a time. */
   synchronized List<String> wrong() {
-    return checkpoints.isEmpty() ? List.of("no checkpoint was seen") : List.copyOf(wrong);
+    return checkpoints.isEmpty() && !blind ? List.of("no checkpoint was seen") : List.copyOf(wrong);
   }
 
   /** Checkpoints seen so far. */
@@ -216,7 +218,7 @@ final class StateWatch implements AutoCloseable {
     long deadline = System.nanoTime() + patience.toNanos();
     while (seen.getAsInt() < least) {
       long left = (deadline - System.nanoTime()) / 1_000_000;
-      if (left <= 0) {
+      if (left <= 0 || blind) {
         return false;
       }
       wait(left);

@@ -72,7 +72,8 @@ public final class KafkaControlChannel implements ControlChannel {
     try {
       consumer = new KafkaConsumer<>(consumer(settings));
       producer = new KafkaProducer<>(producer(settings));
-      requireOrder(topics.control(), consumer.partitionsFor(topics.control()));
+      // a producer waits for a topic that a broker does not know yet; a consumer finds none
+      requireOrder(topics.control(), producer.partitionsFor(topics.control()));
       producer.partitionsFor(topics.controlResults()); // so that no answer has to wait for it
       return new KafkaControlChannel(consumer, producer, topics);
     } catch (KafkaException | IOException e) {

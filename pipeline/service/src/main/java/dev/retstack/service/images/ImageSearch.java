@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.Partitions;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -15,6 +16,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.slf4j.Logger;
@@ -75,12 +77,9 @@ final class ImageSearch {
     while (true) {
       requireOpen();
       try {
-        List<TopicPartition> partitions =
-            consumer.partitionsFor(topic, POLL).stream()
-                .map(info -> new TopicPartition(info.topic(), info.partition()))
-                .toList();
+        List<TopicPartition> partitions = Partitions.of(consumer, topic, POLL);
         return new HashMap<>(consumer.endOffsets(partitions, POLL));
-      } catch (TimeoutException _) {
+      } catch (TimeoutException | UnknownTopicOrPartitionException _) {
         log.debug("topic {} does not answer yet", topic);
       }
     }

@@ -125,6 +125,8 @@ public record KafkaSettings(String bootstrap, Map<String, String> properties) {
     config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
     // "none" kills a stream whose start offset is set by hand: it polls before it seeks
     config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
+    // a topic that a mere question creates would have the broker's settings, not ours
+    config.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, "false");
     return config;
   }
 
