@@ -25,7 +25,7 @@ import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.wire.ConfluentFrame;
-import dev.retstack.service.kafka.Partitions;
+import dev.retstack.service.kafka.TopicPartitions;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -187,7 +187,7 @@ public final class ControlBench {
   private void listen() {
     List<TopicPartition> partitions = new ArrayList<>();
     for (String topic : List.of(link.topics().events(), link.topics().controlResults())) {
-      partitions.addAll(Partitions.of(reader, topic));
+      partitions.addAll(TopicPartitions.of(reader, topic));
     }
     reader.assign(partitions);
     reader.seekToEnd(partitions);

@@ -9,7 +9,7 @@ import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
-import dev.retstack.service.kafka.Partitions;
+import dev.retstack.service.kafka.TopicPartitions;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -77,7 +77,7 @@ public final class FleetWatch implements AutoCloseable {
     FleetWatch watch = new FleetWatch(link, session, names);
     List<TopicPartition> partitions = new ArrayList<>();
     for (String topic : List.of(link.topics().events(), link.topics().controlResults())) {
-      partitions.addAll(Partitions.of(watch.reader, topic));
+      partitions.addAll(TopicPartitions.of(watch.reader, topic));
     }
     watch.reader.assign(partitions);
     watch.reader.seekToEnd(partitions);

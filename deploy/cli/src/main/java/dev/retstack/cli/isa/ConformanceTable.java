@@ -24,8 +24,7 @@ public final class ConformanceTable {
           .text("program", row -> row.cell().program())
           .text("check", row -> name(row.cell().check()))
           .text("passed", row -> row.cell().passed())
-          .text("reason", row -> row.cell().passed() ? null : row.cell().fault())
-          .text("limit", row -> row.cell().limited() ? row.cell().limit() : null);
+          .text("reason", row -> row.cell().passed() ? null : row.cell().fault());
 
   private ConformanceTable() {}
 
@@ -46,8 +45,7 @@ public final class ConformanceTable {
       document.line("%-10s %s".formatted(name(check), check.sentence()));
     }
     for (Verification.Row row : rows) {
-      row.failed().forEach(cell -> document.line(line("FAIL", cell, cell.fault())));
-      row.limited().forEach(cell -> document.line(line("LIMIT", cell, cell.limit())));
+      row.failed().forEach(cell -> document.line(line(cell)));
     }
     return document;
   }
@@ -67,15 +65,13 @@ public final class ConformanceTable {
     return cells.isEmpty() ? "-" : passed + "/" + cells.size() + mark(cells);
   }
 
-  private static String line(String word, Cell cell, String why) {
-    return "%s %s %s %s: %s".formatted(word, cell.image(), cell.program(), name(cell.check()), why);
+  private static String line(Cell cell) {
+    return "FAIL %s %s %s: %s"
+        .formatted(cell.image(), cell.program(), name(cell.check()), cell.fault());
   }
 
   private static String mark(List<Cell> cells) {
-    if (cells.stream().anyMatch(Cell::failed)) {
-      return " FAIL";
-    }
-    return cells.stream().anyMatch(Cell::limited) ? " LIMIT" : "";
+    return cells.stream().anyMatch(Cell::failed) ? " FAIL" : "";
   }
 
   private static String name(Check check) {

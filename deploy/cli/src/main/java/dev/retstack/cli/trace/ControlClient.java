@@ -6,7 +6,7 @@ import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
-import dev.retstack.service.kafka.Partitions;
+import dev.retstack.service.kafka.TopicPartitions;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -51,7 +51,7 @@ public final class ControlClient implements AutoCloseable {
     settings.put(ProducerConfig.LINGER_MS_CONFIG, "0");
     try {
       KafkaConsumer<byte[], byte[]> answers = consumer(link);
-      List<TopicPartition> partitions = Partitions.of(answers, link.topics().controlResults());
+      List<TopicPartition> partitions = TopicPartitions.of(answers, link.topics().controlResults());
       answers.assign(partitions);
       answers.seekToEnd(partitions);
       partitions.forEach(answers::position); // now, not at the first poll
@@ -128,7 +128,7 @@ public final class ControlClient implements AutoCloseable {
 
   private static <T extends SpecificRecord> List<T> all(
       KafkaConsumer<byte[], byte[]> consumer, String topic, Class<T> type) {
-    List<TopicPartition> partitions = Partitions.of(consumer, topic);
+    List<TopicPartition> partitions = TopicPartitions.of(consumer, topic);
     consumer.assign(partitions);
     consumer.seekToBeginning(partitions);
     Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);

@@ -1,7 +1,7 @@
 package dev.retstack.cli.chaos;
 
 import dev.retstack.service.kafka.KafkaSettings;
-import dev.retstack.service.kafka.Partitions;
+import dev.retstack.service.kafka.TopicPartitions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -29,7 +29,7 @@ final class Published {
     List<T> found = new ArrayList<>();
     try (KafkaConsumer<byte[], byte[]> consumer =
         new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-      List<TopicPartition> all = Partitions.of(consumer, topic);
+      List<TopicPartition> all = TopicPartitions.of(consumer, topic);
       consumer.assign(all);
       consumer.seekToBeginning(all);
       Map<TopicPartition, Long> ends = consumer.endOffsets(all);

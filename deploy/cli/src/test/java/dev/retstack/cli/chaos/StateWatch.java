@@ -3,7 +3,7 @@ package dev.retstack.cli.chaos;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.retstack.service.kafka.KafkaSettings;
-import dev.retstack.service.kafka.Partitions;
+import dev.retstack.service.kafka.TopicPartitions;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -64,7 +64,7 @@ final class StateWatch implements AutoCloseable {
     this.group = group;
     this.kafka = kafka;
     consumer = consumer(isolation);
-    all = Partitions.of(consumer, topic);
+    all = TopicPartitions.of(consumer, topic);
     consumer.assign(all);
     consumer.seekToBeginning(all);
     over =

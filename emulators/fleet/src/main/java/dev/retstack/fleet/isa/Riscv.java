@@ -256,13 +256,17 @@ final class Riscv {
     return (code & 3) == 3 ? 4 : 2;
   }
 
-  /** {@code mv a0,rs}, {@code ld a0,k(rs)}, lw on riscv32, and their compressed forms. */
+  /**
+   * {@code mv a0,rs}, {@code ld a0,k(rs)}, lw on riscv32, and their compressed forms. What lies at
+   * or above s0 is an argument, which clang loads at -O0 ahead of the call; ra lies below it.
+   */
   private static boolean loadsA0(long code) {
+    boolean isArgument = (code & 0x800f_8000L) == 0x0004_0000; // k(s0), k not negative
     return (code & 0xfff0_7fffL) == 0x0513 // addi a0,rs,0
-        || (code & 0x6fffL) == 0x2503 // ld, lw
+        || ((code & 0x6fffL) == 0x2503 && !isArgument) // ld, lw
         || ((code & 0xff83) == 0x8502 && (code & 0x7c) != 0) // c.mv
         || (code & 0xcf83) == 0x4502 // c.ldsp, c.lwsp
-        || (code & 0xc01f) == 0x4008; // c.ld, c.lw
+        || ((code & 0xc01f) == 0x4008 && (code & 0x0380) != 0); // c.ld, c.lw; not from s0
   }
 
   private static Form form(

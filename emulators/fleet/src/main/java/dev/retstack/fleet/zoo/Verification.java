@@ -35,11 +35,6 @@ public final class Verification {
     public List<Cell> failed() {
       return cells.stream().filter(Cell::failed).toList();
     }
-
-    /** The cells that did not pass, for a reason that is known and declared. */
-    public List<Cell> limited() {
-      return cells.stream().filter(Cell::limited).toList();
-    }
   }
 
   private Verification() {}

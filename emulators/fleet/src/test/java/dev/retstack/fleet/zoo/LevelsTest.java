@@ -23,7 +23,7 @@ class LevelsTest {
   private static final String FOLDER = System.getProperty("retstack.levels", "");
 
   @ParameterizedTest
-  @ValueSource(strings = {"aarch64-mcount", "riscv64-mcount-nofp"})
+  @ValueSource(strings = {"riscv32-clang-mcount", "riscv64-mcount-nofp"})
   void aSampleBuiltWithoutOptimisationAndForSizePasses(String variant, @TempDir Path folder)
       throws Exception {
     ProcessBuilder build =

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.service.kafka.KafkaSettings;
-import dev.retstack.service.kafka.Partitions;
+import dev.retstack.service.kafka.TopicPartitions;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -77,7 +77,7 @@ final class ImageSearch {
     while (true) {
       requireOpen();
       try {
-        List<TopicPartition> partitions = Partitions.of(consumer, topic, POLL);
+        List<TopicPartition> partitions = TopicPartitions.of(consumer, topic, POLL);
         return new HashMap<>(consumer.endOffsets(partitions, POLL));
       } catch (TimeoutException | UnknownTopicOrPartitionException _) {
         log.debug("topic {} does not answer yet", topic);

@@ -1,7 +1,7 @@
 package dev.retstack.service.support;
 
 import dev.retstack.service.kafka.KafkaSettings;
-import dev.retstack.service.kafka.Partitions;
+import dev.retstack.service.kafka.TopicPartitions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +23,7 @@ public final class TopicReader {
     List<ConsumerRecord<byte[], byte[]>> found = new ArrayList<>();
     try (var consumer =
         new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-      List<TopicPartition> partitions = Partitions.of(consumer, topic);
+      List<TopicPartition> partitions = TopicPartitions.of(consumer, topic);
       consumer.assign(partitions);
       consumer.seekToBeginning(partitions);
       Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);

@@ -11,11 +11,11 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
 /** The partitions of a topic, as a consumer of no group assigns them to itself. */
-public final class Partitions {
+public final class TopicPartitions {
   /** A broker learns of a new topic within milliseconds; one that starts takes seconds. */
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  private Partitions() {}
+  private TopicPartitions() {}
 
   /**
    * All partitions of a topic that was created. Another broker than the one that created it may not

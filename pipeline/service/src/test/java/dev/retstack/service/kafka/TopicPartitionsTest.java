@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(120)
-final class PartitionsTest {
+final class TopicPartitionsTest {
   /** Tells when it was asked for the first time; the topic is created only then. */
   private static final class Asked extends KafkaConsumer<byte[], byte[]> {
     private final CountDownLatch once;
@@ -45,7 +45,7 @@ final class PartitionsTest {
     CountDownLatch asked = new CountDownLatch(1);
     try (Asked consumer = new Asked(kafka, asked);
         Admin admin = Admin.create(kafka.admin())) {
-      var found = CompletableFuture.supplyAsync(() -> Partitions.of(consumer, topic));
+      var found = CompletableFuture.supplyAsync(() -> TopicPartitions.of(consumer, topic));
       asked.await();
       admin
           .createTopics(List.of(new NewTopic(topic, Optional.of(2), Optional.empty())))
@@ -62,7 +62,7 @@ final class PartitionsTest {
     String topic = TestBroker.freshPrefix();
     try (Asked consumer = new Asked(kafka, new CountDownLatch(1));
         Admin admin = Admin.create(kafka.admin())) {
-      assertThatThrownBy(() -> Partitions.of(consumer, topic, Duration.ofMillis(200)))
+      assertThatThrownBy(() -> TopicPartitions.of(consumer, topic, Duration.ofMillis(200)))
           .isInstanceOf(UnknownTopicOrPartitionException.class)
           .hasMessageContaining(topic);
       assertThat(admin.listTopics().names().get()).doesNotContain(topic);
