@@ -20,8 +20,8 @@ name the ten slowest classes and every test that was skipped, with the reason.
 The second form runs the long tests: style and compiler checks, many seeds, all levels of
 optimisation, chaos, soak, fuzz, hostile records. It prints a table of the rows at the end.
 
-  --minutes N   start only rows that fit in N minutes. The first row depends on the sources, so
-                other sources run other rows. Style and compiler checks always run.
+  --minutes N   start only rows that fit in N minutes. Rows marked "always" come first and run
+                in any case. Which comes next depends on the sources, so other sources run others.
   ROW...        run these rows only
   --list        list the rows: name, minutes, tests, properties
 
@@ -30,7 +30,7 @@ Exit codes: 0 all passed, 1 something failed (the table names the log), 2 wrong 
 END
 }
 
-# Rows without comments: name, minutes, module, tests, properties, a command before; separated by "|".
+# Rows without comments: name, minutes and perhaps "always", module, tests, properties, a command before; separated by "|".
 list() { sed -e '/^#/d' -e '/^ *$/d' -e 's/ *| */|/g' -e "s#@root@#$root#g" "$rows"; }
 
 # Prints results by module, the ten slowest classes, and the skipped tests with their reasons.
@@ -126,7 +126,8 @@ run_row() {
 }
 
 campaign() {
-  local minutes=0 wanted=() options=() line name took tests properties before module result all=() first=0 status=0 i
+  local minutes=0 wanted=() options=() line name took tests properties before module result all=() always=() first=0
+  local status=0 tree
   local started=$SECONDS begun table=()
   while [ $# -gt 0 ]; do
     case "$1" in
@@ -144,22 +145,24 @@ campaign() {
   for name in ${wanted[@]+"${wanted[@]}"}; do
     printf '%s\n' "${all[@]}" | grep -q "^$name|" || { echo "retstack: no row \"$name\": see ./retstack test --list" >&2; exit 2; }
   done
-  if [ "$minutes" != 0 ] && i=$(git -C "$root" rev-parse --verify --quiet 'HEAD^{tree}'); then
-    first=$((16#${i:0:12} % (${#all[@]} - 1)))
+  # the checks of the compiler are the very first, since all other rows need what they compile
+  mapfile -t always < <(list | grep '^[^|]*|[0-9]* always|')
+  mapfile -t all < <(list | grep -v '^[^|]*|[0-9]* always|')
+  if [ "$minutes" != 0 ] && tree=$(git -C "$root" rev-parse --verify --quiet 'HEAD^{tree}'); then
+    first=$((16#${tree:0:12} % ${#all[@]}))
   fi
-  # the checks of the compiler are first whatever comes then, since all other rows need what they compile
-  all=("${all[0]}" "${all[@]:1+first}" "${all[@]:1:first}")
+  all=("${always[@]}" "${all[@]:first}" "${all[@]:0:first}")
   rm -rf "$logs"
   mkdir -p "$logs"
   for line in "${all[@]}"; do
     IFS='|' read -r name took module tests properties before <<<"$line"
     if [ ${#wanted[@]} -gt 0 ] && [[ " ${wanted[*]} " != *" $name "* ]]; then continue; fi
     begun=$SECONDS
-    if [ "$minutes" != 0 ] && [ "$name" != lint ] && [ $((SECONDS - started + took * 60)) -gt $((minutes * 60)) ]; then
+    if [ "$minutes" != 0 ] && [[ "$took" != *always ]] && [ $((SECONDS - started + took * 60)) -gt $((minutes * 60)) ]; then
       result="not run: it takes $took min"
     else
-      echo "campaign: $name ($took min)" >&2
-      result=$(run_row "$name" "$took" "$module" "$tests" "$properties" "$before" ${options[@]+"${options[@]}"})
+      echo "campaign: $name (${took%% *} min)" >&2
+      result=$(run_row "$name" "${took%% *}" "$module" "$tests" "$properties" "$before" ${options[@]+"${options[@]}"})
       if [ "$result" = FAILED ]; then
         status=1
         result="FAILED: see target/campaign/$name.log"

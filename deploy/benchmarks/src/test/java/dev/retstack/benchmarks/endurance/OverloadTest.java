@@ -25,16 +25,17 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Ten times as much is sent as a member of 256 MiB can take: its heap stays flat, what it has not
  * read yet is lag, which it tells, and in the end every record counts, as in a replay. {@code
- * -Dretstack.overload.seconds=300} keeps it up for longer; catching up takes ten times that.
+ * -Dretstack.overload.seconds=300} says for how long; catching up takes ten times that.
  */
 class OverloadTest {
   private static final double SECONDS =
-      Double.parseDouble(System.getProperty("retstack.overload.seconds", "1"));
+      Double.parseDouble(System.getProperty("retstack.overload.seconds", "60"));
 
   private static final int TIMES = 10;
   private static final int CORES = 40;
@@ -54,6 +55,10 @@ class OverloadTest {
   private long sent;
 
   @Test
+  @EnabledIfSystemProperty(
+      named = "retstack.overload.seconds",
+      matches = "[0-9.]+",
+      disabledReason = "long form: ./retstack test --campaign overload")
   void overloadIsLagAndNothingElse() throws Exception {
     Image image = SyntheticCore.image("overload", FUNCTIONS);
     SyntheticCore core = new SyntheticCore(image, "overload", "template", 0, FUNCTIONS);

@@ -24,17 +24,18 @@ import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.common.config.ConfigResource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Two members and a broker, real processes, run at half of the load they can take: heap after a
  * collection, memory of the machine, threads, descriptors and the state topic stay flat by the rule
- * of {@link Trend}, and every record counts. Some seconds unless {@code -Dretstack.soak.minutes=30}
- * asks for more; samples go to {@code deploy/cli/target/soak.csv}.
+ * of {@link Trend}, and every record counts. {@code -Dretstack.soak.minutes=30} says how long;
+ * samples go to {@code deploy/cli/target/soak.csv}.
  */
 class SoakTest {
   private static final double MINUTES =
-      Double.parseDouble(System.getProperty("retstack.soak.minutes", "0.05"));
+      Double.parseDouble(System.getProperty("retstack.soak.minutes", "10"));
 
   private static final int RECORDS = 16_384;
   private static final int PARTITIONS = 4;
@@ -59,6 +60,10 @@ class SoakTest {
   private final Map<String, Trend> trends = new TreeMap<>();
 
   @Test
+  @EnabledIfSystemProperty(
+      named = "retstack.soak.minutes",
+      matches = "[0-9.]+",
+      disabledReason = "long form: ./retstack test --campaign soak")
   void everythingStaysFlat() throws Exception {
     Path broker = dir.resolve("broker");
     try (BrokerProcess kafka = BrokerProcess.start(broker, 0)) {

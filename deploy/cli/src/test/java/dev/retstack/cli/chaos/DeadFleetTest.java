@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -48,6 +49,10 @@ class DeadFleetTest {
   private LiveClient client;
 
   @Test
+  @EnabledIfSystemProperty(
+      named = "retstack.chaos",
+      matches = "once",
+      disabledReason = "long form: ./retstack test --campaign chaos")
   void coresOfAFleetThatDiedAreDead() throws Exception {
     try (EmbeddedBroker running = EmbeddedBroker.start(dir.resolve("broker"), 0);
         Processes started = new Processes(dir)) {

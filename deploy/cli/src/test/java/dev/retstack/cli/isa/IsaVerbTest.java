@@ -63,12 +63,12 @@ class IsaVerbTest {
 
   @Test
   void verifyRunsTheSuiteOfOneIsa() throws Exception {
-    Ran ran = Ran.retstack("isa", "--verify", "riscv32", "--format", "json");
+    Ran ran = Ran.retstack("isa", "--verify", "sparc", "--format", "json");
     assertThat(ran.code()).as(ran.out()).isEqualTo(ExitCode.OK);
     JsonNode cells = JSON.readTree(ran.out());
-    assertThat(cells.size()).isGreaterThan(300);
+    assertThat(cells.size()).isGreaterThan(50);
     for (JsonNode cell : cells) {
-      assertThat(cell.get("isa").asText()).isEqualTo("riscv32");
+      assertThat(cell.get("isa").asText()).isEqualTo("sparc");
       assertThat(cell.get("passed").asBoolean()).isTrue();
       assertThat(cell.has("reason")).isFalse();
     }

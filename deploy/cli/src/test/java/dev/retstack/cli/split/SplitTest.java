@@ -28,6 +28,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -60,6 +61,10 @@ class SplitTest {
   }
 
   @Test
+  @EnabledIfSystemProperty(
+      named = "retstack.chaos",
+      matches = "once",
+      disabledReason = "long form: ./retstack test --campaign chaos")
   void bothSidesOfASplitGoOn() throws Exception {
     String refusal = Islands.refusal();
     Assumptions.assumeTrue(refusal.isEmpty(), refusal);
