@@ -1,5 +1,6 @@
 package dev.retstack.service;
 
+import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.LateLimits;
 import dev.retstack.graph.totals.TimeRules;
@@ -55,6 +56,7 @@ public final class PipelineConfig implements Cloneable {
   private long stateBytes = stateBytesOf(Runtime.getRuntime().maxMemory());
   private Duration keepEnded = Duration.ofDays(7);
   private TimeRules rules = TimeRules.DEFAULT;
+  private LateSymbols names = LateSymbols.NONE;
 
   private PipelineConfig(KafkaSettings kafka) {
     this.kafka = kafka;
@@ -131,7 +133,8 @@ public final class PipelineConfig implements Cloneable {
         spanThreshold,
         limits,
         keepEnded,
-        rules);
+        rules,
+        names);
   }
 
   /** The same, to be changed. */
@@ -290,6 +293,12 @@ public final class PipelineConfig implements Cloneable {
     /** Other rules of what counts in totals. */
     public Builder rules(TimeRules other) {
       config.rules = other;
+      return this;
+    }
+
+    /** Names for images that are announced without. */
+    public Builder names(LateSymbols late) {
+      config.names = late;
       return this;
     }
 

@@ -8,6 +8,7 @@ import dev.retstack.cli.fleet.GuestImages;
 import dev.retstack.graph.coverage.CoverageBuilder;
 import dev.retstack.graph.coverage.ImageCoverage;
 import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.export.CoverageLcov;
 import dev.retstack.service.partition.ChunkApplier;
 import dev.retstack.service.table.Format;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -74,6 +76,8 @@ public final class CoverageVerb extends Verb {
       description = "File to write; - for standard output (default).")
   private Path output;
 
+  @Mixin private SymbolOptions symbols;
+
   @Override
   protected int run() throws IOException {
     CoverageBuilder coverage = new CoverageBuilder();
@@ -84,7 +88,11 @@ public final class CoverageVerb extends Verb {
       wanted.add(info.id());
     }
     coverage.add(
-        SourceOptions.replay(trace, GraphLimits.DEFAULT.withTreeCallsPerCore(0), terminal()));
+        SourceOptions.replay(
+            trace,
+            new GraphState(GraphLimits.DEFAULT.withTreeCallsPerCore(0)),
+            symbols,
+            terminal()));
     List<ImageCoverage> all = new ArrayList<>(coverage.build());
     all.removeIf(image -> !wanted.isEmpty() && !wanted.contains(image.imageId()));
     if (all.stream().allMatch(image -> image.functions().isEmpty())) {

@@ -68,6 +68,8 @@ public final class ExportVerb extends Verb {
 
   @Mixin private TaskOption task;
 
+  @Mixin private SymbolOptions symbols;
+
   @Option(
       names = "--by-task",
       description =
@@ -86,7 +88,8 @@ public final class ExportVerb extends Verb {
   protected int run() throws IOException {
     GraphLimits limits = GraphLimits.DEFAULT.withTreeCallsPerCore(maxCalls);
     TimeRules rules = new TimeRules(true, true, !noInterrupts);
-    GraphState state = SourceOptions.replay(trace, new GraphState(limits, rules), terminal());
+    GraphState state =
+        SourceOptions.replay(trace, new GraphState(limits, rules), symbols, terminal());
     if (output.toString().equals("-")) {
       OutputStream out = new BufferedOutputStream(terminal().rawOut());
       write(state, out);

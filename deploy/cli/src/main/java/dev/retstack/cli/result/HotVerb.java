@@ -139,6 +139,7 @@ public final class HotVerb extends Verb {
               link.settings(),
               link.topics(),
               cores,
+              source.symbols().read(),
               (chunks, records) ->
                   line.show("%,d records in %,d chunks counted".formatted(records, chunks)));
       if (counted.refused() > 0) {
@@ -153,7 +154,7 @@ public final class HotVerb extends Verb {
 
   private void count(Path trace, HotCores cores) {
     try {
-      String truncation = HotReplay.read(trace, cores);
+      String truncation = HotReplay.read(trace, cores, source.symbols().read());
       if (!truncation.isEmpty() && cores.cores().isEmpty()) {
         throw CommandException.badInput(truncation + "; record it again");
       }

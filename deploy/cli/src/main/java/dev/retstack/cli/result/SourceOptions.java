@@ -35,6 +35,8 @@ public final class SourceOptions {
 
   @Mixin private LiveOptions pipeline;
 
+  @Mixin private SymbolOptions symbols;
+
   /** True for a running pipeline. */
   public boolean live() {
     return live;
@@ -45,8 +47,16 @@ public final class SourceOptions {
     return trace;
   }
 
+  /** Names that come later than the trace. */
+  SymbolOptions symbols() {
+    return symbols;
+  }
+
   /** What is wrong with what the user gave; null where nothing is. */
   public String problem() {
+    if (live && symbols.isGiven()) {
+      return "--symbols: a running pipeline has named the functions; give this to retstack pipeline";
+    }
     if (live && trace != null) {
       return "give a trace or --live, not both";
     }
@@ -59,21 +69,23 @@ public final class SourceOptions {
    * @throws CommandException where the file is no trace, or was changed
    */
   public GraphState replay(GraphState state, Terminal terminal) {
-    return replay(trace, state, terminal);
+    return replay(trace, state, symbols, terminal);
   }
 
   /** Replays a trace under these limits; says so where it was cut off. */
   public static GraphState replay(Path file, GraphLimits limits, Terminal terminal) {
-    return replay(file, new GraphState(limits), terminal);
+    return replay(file, new GraphState(limits), new SymbolOptions(), terminal);
   }
 
   /** Replays a trace into a new state; says so where it was cut off. */
-  public static GraphState replay(Path file, GraphState state, Terminal terminal) {
+  public static GraphState replay(
+      Path file, GraphState state, SymbolOptions symbols, Terminal terminal) {
+    GraphState named = state.named(symbols.read());
     try (ProgressLine line = new ProgressLine(terminal)) {
       TraceReplay.Replayed replayed =
           TraceReplay.read(
               file,
-              state,
+              named,
               (chunks, records) ->
                   line.show("%,d records in %,d chunks replayed".formatted(records, chunks)));
       if (replayed.truncated() && replayed.state().images().isEmpty()) {
@@ -86,6 +98,7 @@ public final class SourceOptions {
           .filter(core -> core.progress().end() == CoreEnd.BROKEN)
           .limit(BROKEN_NAMED)
           .forEach(core -> terminal.note(broken(core, file)));
+      symbols.tell(replayed.state(), terminal);
       return replayed.state();
     } catch (IOException e) {
       throw unreadable(file, e);

@@ -7,6 +7,7 @@ import dev.retstack.cli.command.Shutdown;
 import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.kafka.KafkaOptions;
+import dev.retstack.cli.result.SymbolOptions;
 import dev.retstack.cli.result.TotalTimeOptions;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
@@ -127,6 +128,7 @@ public final class PipelineVerb extends Verb {
 
   @Mixin private MemberOptions member;
   @Mixin private TotalTimeOptions time;
+  @Mixin private SymbolOptions symbols;
   @Mixin private KafkaOptions kafka;
 
   @Override
@@ -144,6 +146,7 @@ public final class PipelineVerb extends Verb {
               .groupId(group)
               .partitions(link.partitions())
               .rules(time.rules())
+              .names(symbols.read())
               .roles(roles.isEmpty() ? EnumSet.allOf(Role.class) : roles)
               .http(http());
       member.into(builder);
@@ -158,6 +161,7 @@ public final class PipelineVerb extends Verb {
       Pipeline pipeline = shutdown.add(start(config));
       out().println(pipeline.httpUri());
       out().flush();
+      symbols.tell(terminal());
       note(
           "pipeline of group %s on %s answers at %s; ask with \"retstack report --live --http %s\""
               .formatted(

@@ -46,6 +46,11 @@ public record ImageInfo(
     this(id, name, isa, traits, symbols, wordBytes, sites, systemCalls, SymbolTable.EMPTY);
   }
 
+  /** The same with other names of functions. */
+  ImageInfo withSymbols(SymbolTable other) {
+    return new ImageInfo(id, name, isa, traits, other, wordBytes, sites, systemCalls, objects);
+  }
+
   /** About what it takes in memory, with the sites once more where callers are looked up. */
   public long bytes() {
     long fixed = 1_000 + SymbolTable.textBytes(name) + 2L * SymbolTable.textBytes(id);

@@ -18,6 +18,7 @@ import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.late.LateCores;
 import dev.retstack.graph.late.PackedRecords;
 import dev.retstack.graph.limits.GraphLimits;
@@ -95,6 +96,7 @@ public final class GraphState {
   private final LateCores late;
   private final SessionAges ages = new SessionAges(log);
   private final RefusedCores refused = new RefusedCores();
+  private LateSymbols names = LateSymbols.NONE;
   private GraphEvents events;
   private boolean careful;
 
@@ -154,14 +156,21 @@ public final class GraphState {
     events = listener;
   }
 
+  /** Names for images that come without; before the first image. */
+  public GraphState named(LateSymbols late) {
+    names = late;
+    return this;
+  }
+
   /**
    * Makes an image known. Cores that run it already keep what they were begun with; their ISA,
    * traits and symbols are part of the build-id, so a second report of one id changes nothing.
    *
    * @return false where the budget has no room for it: then it is not known
    */
-  public boolean image(ImageInfo image) {
-    if (!images.containsKey(image.id())) {
+  public boolean image(ImageInfo announced) {
+    if (!images.containsKey(announced.id())) {
+      ImageInfo image = names.name(announced);
       StateBudget.Account account = open(0);
       long bytes = image.bytes();
       if (!restoring) {
@@ -387,7 +396,7 @@ public final class GraphState {
 
   /** An empty state of the same limits and rules. */
   public GraphState blank() {
-    return new GraphState(limits, rules, budget, byTask);
+    return new GraphState(limits, rules, budget, byTask).named(names);
   }
 
   /**
@@ -395,7 +404,7 @@ public final class GraphState {
    * others are what they were.
    */
   public GraphState blankApart() {
-    return byTask(limits, rules);
+    return byTask(limits, rules).named(names);
   }
 
   /**
@@ -751,24 +760,33 @@ public final class GraphState {
     cores.makeRoom(0);
   }
 
+  /** Reads what stands in a log of {@link #writeChanges}; all images are named in it. */
+  public static GraphState readFrom(
+      Map<String, byte[]> parts, GraphLimits limits, StateBudget budget) throws IOException {
+    return readFrom(parts, limits, budget, LateSymbols.NONE);
+  }
+
   /**
    * Reads what stands in a log of {@link #writeChanges}. All of it is taken, also where it is more
    * than the budget: then nothing new is, until sessions are forgotten.
    *
    * @param parts are asked for one after the other, and more than once: a map may make a part when
    *     it is asked for it
+   * @param names for images that were written without
    * @throws IOException where a part is missing, foreign, old, changed in any bit, or beyond the
    *     limits
    */
   public static GraphState readFrom(
-      Map<String, byte[]> parts, GraphLimits limits, StateBudget budget) throws IOException {
+      Map<String, byte[]> parts, GraphLimits limits, StateBudget budget, LateSymbols names)
+      throws IOException {
     byte[] head = parts.get(StateLog.HEAD);
     if (head == null) {
       throw new IOException("corrupt state: %,d parts without a head".formatted(parts.size()));
     }
     SnapshotReader snapshot = new SnapshotReader(new ByteInput(head), VERSION);
     DataInput body = snapshot.body();
-    GraphState state = new GraphState(limits, TimeRules.of(body.readUnsignedByte()), budget);
+    GraphState state =
+        new GraphState(limits, TimeRules.of(body.readUnsignedByte()), budget).named(names);
     state.restoring = true;
     StateParts all = new StateParts(parts);
     state.log.readFrom(body, parts);

@@ -111,7 +111,9 @@ final class ChunkIntake {
     waitsWritten = parts.remove(WAITS);
     long room = Math.max(LEAST_ROOM, settings.limits().late().bytes() / 2);
     applier =
-        new ChunkApplier(StateCopy.state(parts, settings.limits(), settings.rules(), budget()));
+        new ChunkApplier(
+            StateCopy.state(
+                parts, settings.limits(), settings.rules(), budget(), settings.names()));
     StateBudget.Account account = budget().open(0);
     waits =
         waitsWritten == null

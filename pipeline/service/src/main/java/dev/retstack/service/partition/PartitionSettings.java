@@ -1,5 +1,6 @@
 package dev.retstack.service.partition;
 
+import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.wire.Topics;
@@ -18,6 +19,7 @@ import java.util.OptionalLong;
  * @param keepEnded how long, by the log's time, sessions stay of which nothing comes; zero = for
  *     ever
  * @param rules which time is in totals
+ * @param names for images that are announced without
  */
 public record PartitionSettings(
     Topics topics,
@@ -28,4 +30,5 @@ public record PartitionSettings(
     OptionalLong spanThreshold,
     GraphLimits limits,
     Duration keepEnded,
-    TimeRules rules) {}
+    TimeRules rules,
+    LateSymbols names) {}

@@ -1,5 +1,6 @@
 package dev.retstack.service.partition;
 
+import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.snapshot.ByteInput;
@@ -68,17 +69,22 @@ public record StateCopy(
    * The state of these parts; a new one where there are none. It holds no more than the budget
    * allows, but for what is in the parts.
    *
+   * @param names for images that are announced, or were written, without
    * @throws IOException where they are no state, or one in whose totals other time counts
    */
   public static GraphState state(
-      Map<String, byte[]> parts, GraphLimits limits, TimeRules rules, StateBudget budget)
+      Map<String, byte[]> parts,
+      GraphLimits limits,
+      TimeRules rules,
+      StateBudget budget,
+      LateSymbols names)
       throws IOException {
     if (parts.isEmpty()) {
-      return new GraphState(limits, rules, budget);
+      return new GraphState(limits, rules, budget).named(names);
     }
     GraphState state;
     try {
-      state = GraphState.readFrom(parts, limits, budget);
+      state = GraphState.readFrom(parts, limits, budget, names);
     } catch (IOException e) {
       throw new IOException(
           e.getMessage()

@@ -2,6 +2,7 @@ package dev.retstack.service.replay;
 
 import dev.retstack.graph.hot.HotCores;
 import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.record.RecordBatch;
@@ -32,7 +33,11 @@ public final class HotTopics {
    * @param cores filled
    */
   public static Counted read(
-      KafkaSettings kafka, Topics topics, HotCores cores, TraceReplay.Progress progress)
+      KafkaSettings kafka,
+      Topics topics,
+      HotCores cores,
+      LateSymbols names,
+      TraceReplay.Progress progress)
       throws IOException, InterruptedException {
     Map<String, ImageInfo> images = new HashMap<>();
     long[] chunks = {0};
@@ -42,7 +47,7 @@ public final class HotTopics {
         TopicReader.read(
             kafka,
             topics,
-            image -> images.putIfAbsent(image.getBuildId(), ChunkApplier.info(image)),
+            image -> images.putIfAbsent(image.getBuildId(), names.name(ChunkApplier.info(image))),
             chunk -> {
               ImageInfo image = images.get(chunk.getImage());
               if (image == null) {

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.report.ReportBuilder;
@@ -132,7 +133,13 @@ class ChangelogTest {
       if (parts.isEmpty() || (waits != null && waits.length != 4)) {
         return; // nothing is in it, or chunks wait for images: a replay has those
       }
-      state = StateCopy.state(parts, GraphLimits.DEFAULT, TimeRules.DEFAULT, StateBudget.UNLIMITED);
+      state =
+          StateCopy.state(
+              parts,
+              GraphLimits.DEFAULT,
+              TimeRules.DEFAULT,
+              StateBudget.UNLIMITED,
+              LateSymbols.NONE);
     } catch (IOException _) {
       overtaken++; // a member wrote and the broker compacted meanwhile; a new owner reads alone
       return;

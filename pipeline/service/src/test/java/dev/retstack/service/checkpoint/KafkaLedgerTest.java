@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.totals.TimeRules;
@@ -241,7 +242,11 @@ class KafkaLedgerTest {
       assertThatThrownBy(
               () ->
                   StateCopy.state(
-                      read.parts(), GraphLimits.DEFAULT, TimeRules.DEFAULT, StateBudget.UNLIMITED))
+                      read.parts(),
+                      GraphLimits.DEFAULT,
+                      TimeRules.DEFAULT,
+                      StateBudget.UNLIMITED,
+                      LateSymbols.NONE))
           .isInstanceOf(IOException.class)
           .hasMessageContaining("1 parts without a head")
           .hasMessageContaining("--group");

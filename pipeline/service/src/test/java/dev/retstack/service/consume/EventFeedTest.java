@@ -2,6 +2,7 @@ package dev.retstack.service.consume;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.totals.TimeRules;
@@ -177,7 +178,8 @@ class EventFeedTest {
             OptionalLong.empty(),
             GraphLimits.DEFAULT,
             Duration.ZERO,
-            TimeRules.DEFAULT);
+            TimeRules.DEFAULT,
+            LateSymbols.NONE);
     return kit.spawn(
         Partitions.create(
             p ->

@@ -3,6 +3,7 @@ package dev.retstack.service.partition;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.snapshot.StateChanges;
@@ -41,6 +42,7 @@ class StateCopyTest {
   }
 
   private static GraphState state(Map<String, byte[]> parts, TimeRules rules) throws IOException {
-    return StateCopy.state(parts, GraphLimits.DEFAULT, rules, StateBudget.UNLIMITED);
+    return StateCopy.state(
+        parts, GraphLimits.DEFAULT, rules, StateBudget.UNLIMITED, LateSymbols.NONE);
   }
 }

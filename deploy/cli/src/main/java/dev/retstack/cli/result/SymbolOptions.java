@@ -1,0 +1,161 @@
+package dev.retstack.cli.result;
+
+import dev.retstack.cli.command.CommandException;
+import dev.retstack.cli.command.FileTrouble;
+import dev.retstack.cli.command.Terminal;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.ElfFormatException;
+import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.graph.symbol.SymbolTable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import picocli.CommandLine.Option;
+
+/** {@code --symbols}: names for the functions of programs that were stripped. */
+public final class SymbolOptions {
+  private static final byte[] MAGIC = {0x7f, 'E', 'L', 'F'};
+
+  @Option(
+      names = "--symbols",
+      paramLabel = "FILE|DIR",
+      description =
+          "Names for functions of stripped programs: the ELF file before strip, or what objcopy"
+              + " --only-keep-debug made of it; or a folder of such files. They are matched by"
+              + " build-id. May be repeated.")
+  private List<Path> given = List.of();
+
+  /** Where the names of a build-id come from. */
+  private final Map<String, Path> files = new LinkedHashMap<>();
+
+  boolean isGiven() {
+    return !given.isEmpty();
+  }
+
+  /**
+   * Reads the files.
+   *
+   * @throws CommandException where one cannot be read, is no ELF file, or has no names
+   */
+  public LateSymbols read() {
+    Map<String, SymbolTable> functions = new LinkedHashMap<>();
+    for (Path path : given) {
+      if (Files.isDirectory(path)) {
+        elfFiles(path).forEach(file -> addIfAny(file, functions));
+      } else if (!add(file(path), path, functions)) {
+        throw CommandException.badInput(
+            "--symbols: %s names no function: give the file as it was before strip"
+                .formatted(path));
+      }
+    }
+    if (!given.isEmpty() && functions.isEmpty()) {
+      throw CommandException.badInput(
+          "--symbols: no file in %s names a function"
+              .formatted(given.stream().map(Path::toString).collect(Collectors.joining(", "))));
+    }
+    return new LateSymbols(functions);
+  }
+
+  /**
+   * Says which images got names.
+   *
+   * @throws CommandException where none did: the files are of other programs
+   */
+  void tell(GraphState state, Terminal terminal) {
+    if (given.isEmpty()) {
+      return;
+    }
+    List<String> named = new ArrayList<>();
+    state
+        .images()
+        .forEach(
+            (id, image) -> {
+              if (files.containsKey(id)) {
+                named.add(image.name());
+                terminal.note(
+                    "%,d functions of %s are named by %s"
+                        .formatted(image.symbols().size(), image.name(), files.get(id)));
+              }
+            });
+    if (named.isEmpty()) {
+      throw CommandException.badInput(
+          "--symbols: no build-id of %s is that of an image of the trace: %s"
+              .formatted(
+                  files.entrySet().stream()
+                      .map(file -> "%s (%s)".formatted(file.getValue(), file.getKey()))
+                      .collect(Collectors.joining(", ")),
+                  state.images().values().stream()
+                      .map(image -> "%s (%s)".formatted(image.name(), image.id()))
+                      .collect(Collectors.joining(", "))));
+    }
+  }
+
+  /** Says what was read, where nobody knows yet which images come. */
+  public void tell(Terminal terminal) {
+    files.forEach((id, file) -> terminal.note("names of build-id %s from %s".formatted(id, file)));
+  }
+
+  private static ElfFile file(Path path) {
+    try {
+      return ElfFile.parse(path);
+    } catch (ElfFormatException e) {
+      throw CommandException.badInput("--symbols: " + e.getMessage(), e);
+    } catch (IOException e) {
+      throw FileTrouble.reading(path, e);
+    }
+  }
+
+  /** What is no program, as a folder may hold, is passed over. */
+  private void addIfAny(Path path, Map<String, SymbolTable> functions) {
+    try {
+      add(ElfFile.parse(path), path, functions);
+    } catch (ElfFormatException _) {
+      // an object file, a script's cache: it names no program
+    } catch (IOException e) {
+      throw FileTrouble.reading(path, e);
+    }
+  }
+
+  private boolean add(ElfFile elf, Path path, Map<String, SymbolTable> functions) {
+    SymbolTable table =
+        SymbolTable.of(
+            elf.functions().stream()
+                .map(s -> new SymbolTable.Symbol(s.name(), s.address(), s.size()))
+                .toList());
+    if (table.size() == 0) {
+      return false;
+    }
+    SymbolTable before = functions.get(elf.buildId());
+    if (before == null || before.size() < table.size()) { // the stripped one may lie beside it
+      functions.put(elf.buildId(), table);
+      files.put(elf.buildId(), path);
+    }
+    return true;
+  }
+
+  private static List<Path> elfFiles(Path folder) {
+    try (Stream<Path> all = Files.walk(folder)) {
+      return all.filter(Files::isRegularFile).filter(SymbolOptions::isElf).sorted().toList();
+    } catch (IOException e) {
+      throw CommandException.badInput(
+          FileTrouble.whyNotFolder("read", folder, e) + "; let this user read it", e);
+    }
+  }
+
+  private static boolean isElf(Path file) {
+    try (InputStream in = Files.newInputStream(file)) {
+      return Arrays.equals(in.readNBytes(MAGIC.length), MAGIC);
+    } catch (IOException _) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,191 @@
+package dev.retstack.cli.result;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.Ran;
+import dev.retstack.cli.broker.EmbeddedBroker;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.graph.symbol.SymbolTable;
+import dev.retstack.service.Pipeline;
+import dev.retstack.service.PipelineConfig;
+import dev.retstack.service.PipelineService;
+import dev.retstack.service.kafka.KafkaSettings;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A program is recorded stripped; its names come later, from the file before strip. */
+@Timeout(240)
+class LateSymbolsTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String SOURCE =
+      """
+      __attribute__((noinline)) int leaf(int x) { return x * 3 + 1; }
+      __attribute__((noinline)) int middle(int x) { return leaf(x) + leaf(x + 1) + 1; }
+      int main(void) { return middle(1) + middle(2) == 0; }
+      """;
+  private static final Map<String, Long> CALLS = Map.of("leaf", 4L, "middle", 2L, "main", 1L);
+
+  @TempDir private static Path dir;
+
+  /** {@code full} has names; {@code debug/p} nothing but names; {@code p} is what runs. */
+  @BeforeAll
+  static void aStrippedProgramIsRecorded() throws Exception {
+    Path source = Files.writeString(dir.resolve("p.c"), SOURCE);
+    String full = dir.resolve("full").toString();
+    run(
+        "gcc",
+        "-static",
+        "-O2",
+        "-fpatchable-function-entry=2",
+        "-Wl,--build-id",
+        "-o",
+        full,
+        source);
+    run("strip", "-s", "-o", dir.resolve("p"), full);
+    Files.createDirectory(dir.resolve("debug"));
+    run("objcopy", "--only-keep-debug", full, dir.resolve("debug/p"));
+    Files.writeString(dir.resolve("debug/notes"), "what a folder may hold as well");
+    Ran ran = Ran.retstack("record", "--image", at("p"), "-o", at("t.avro"));
+    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+  }
+
+  private static void run(Object... words) throws Exception {
+    List<String> line = new ArrayList<>();
+    for (Object word : words) {
+      line.add(word.toString());
+    }
+    Process process;
+    try {
+      process = new ProcessBuilder(line).redirectErrorStream(true).start();
+    } catch (IOException e) {
+      assumeTrue(false, "no " + words[0]);
+      throw e;
+    }
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(said).isZero();
+  }
+
+  private static String at(String file) {
+    return dir.resolve(file).toString();
+  }
+
+  private static Map<String, Long> calls(String json) throws IOException {
+    Map<String, Long> calls = new TreeMap<>();
+    for (JsonNode row : JSON.readTree(json).path("functions")) {
+      calls.put(row.path("name").asText(), row.path("calls").asLong());
+    }
+    return calls;
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"full", "debug/p", "debug", "."})
+  void theFileBeforeStripNamesTheFunctions(String symbols) throws Exception {
+    Ran without = Ran.retstack("report", at("t.avro"), "--format", "json");
+    assertThat(calls(without.out()).keySet()).allMatch(name -> name.startsWith("0x"));
+    Ran named = Ran.retstack("report", at("t.avro"), "--format", "json", "--symbols", at(symbols));
+    assertThat(named.code()).as(named.err()).isEqualTo(ExitCode.OK);
+    assertThat(calls(named.out())).isEqualTo(CALLS);
+    assertThat(named.err()).contains(" functions of p are named by ");
+    assertThat(JSON.readTree(named.out()).get("hash"))
+        .isEqualTo(JSON.readTree(without.out()).get("hash"));
+  }
+
+  @Test
+  void otherViewsNameThemToo() {
+    assertThat(Ran.retstack("graph", at("t.avro"), "--symbols", at("full")).out())
+        .contains("main() {")
+        .contains("leaf();");
+    assertThat(Ran.retstack("hot", at("t.avro"), "--exact", "--symbols", at("full")).out())
+        .contains(" middle ");
+    assertThat(
+            Ran.retstack(
+                    "export",
+                    at("t.avro"),
+                    "--format",
+                    "folded",
+                    "-o",
+                    "-",
+                    "--symbols",
+                    at("full"))
+                .out())
+        .contains(";main;middle;leaf ");
+  }
+
+  @Test
+  void whatNamesNothingIsSaid() {
+    assertThat(fault(at("p"))).contains("names no function", "before strip");
+    assertThat(fault(at("p.c"))).contains("p.c", "ELF");
+    assertThat(fault(at("none"))).contains("no such file");
+    Ran live = Ran.retstack("report", "--live", "--symbols", at("full"));
+    assertThat(live.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(live.err()).contains("give this to retstack pipeline");
+  }
+
+  @Test
+  void namesOfAnotherProgramAreRefusedWithBothBuildIds() throws Exception {
+    run("gcc", "-static", "-O1", "-Wl,--build-id", "-o", at("other"), dir.resolve("p.c"));
+    assertThat(fault(at("other")))
+        .contains(ElfFile.parse(dir.resolve("other")).buildId())
+        .contains(ElfFile.parse(dir.resolve("full")).buildId());
+  }
+
+  private static String fault(String symbols) {
+    Ran ran = Ran.retstack("report", at("t.avro"), "--symbols", symbols);
+    assertThat(ran.code()).isEqualTo(ExitCode.BAD_INPUT);
+    return ran.err();
+  }
+
+  @Test
+  void aMemberThatIsStartedWithNamesNamesWhatWasCountedBefore(@TempDir Path folder)
+      throws Exception {
+    ElfFile full = ElfFile.parse(dir.resolve("full"));
+    SymbolTable table =
+        SymbolTable.of(
+            full.functions().stream()
+                .map(s -> new SymbolTable.Symbol(s.name(), s.address(), s.size()))
+                .toList());
+    try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"), 0)) {
+      PipelineConfig plain =
+          PipelineConfig.of(KafkaSettings.of(broker.bootstrap()))
+              .but()
+              .http("127.0.0.1", 0)
+              .build();
+      Ran sent =
+          Ran.retstack("replay", at("t.avro"), "--into-kafka", "--bootstrap", broker.bootstrap());
+      assertThat(sent.code()).as(sent.err()).isEqualTo(ExitCode.OK);
+      assertThat(calls(liveReport(plain)).keySet()).allMatch(name -> name.startsWith("0x"));
+      PipelineConfig named =
+          plain.but().names(new LateSymbols(Map.of(full.buildId(), table))).build();
+      assertThat(calls(liveReport(named))).isEqualTo(CALLS);
+    }
+  }
+
+  private static String liveReport(PipelineConfig config) throws Exception {
+    try (Pipeline member = PipelineService.start(config)) {
+      var _ = member.awaitCoresEnded(1).toCompletableFuture().get(2, TimeUnit.MINUTES);
+      Ran report =
+          Ran.retstack(
+              "report", "--live", "--http", member.httpUri().toString(), "--format", "json");
+      assertThat(report.code()).as(report.err()).isEqualTo(ExitCode.OK);
+      return report.out();
+    }
+  }
+}
