@@ -256,7 +256,12 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
                 config.partitionSettings(),
                 () ->
                     new KafkaLedger(
-                        config.kafka(), config.topics(), config.groupId(), partition, member),
+                        config.kafka(),
+                        config.topics(),
+                        config.groupId(),
+                        partition,
+                        member,
+                        config.start()),
                 peers,
                 feed))
         .onFailure(SupervisorStrategy.stop());

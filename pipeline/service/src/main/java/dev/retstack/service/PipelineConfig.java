@@ -5,6 +5,7 @@ import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.LateLimits;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.checkpoint.StartAt;
 import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.nodes.Role;
@@ -57,6 +58,7 @@ public final class PipelineConfig implements Cloneable {
   private Duration keepEnded = Duration.ofDays(7);
   private TimeRules rules = TimeRules.DEFAULT;
   private LateSymbols names = LateSymbols.NONE;
+  private StartAt start = StartAt.EARLIEST;
 
   private PipelineConfig(KafkaSettings kafka) {
     this.kafka = kafka;
@@ -115,6 +117,11 @@ public final class PipelineConfig implements Cloneable {
   /** Bytes that the states of this member's partitions may hold together. */
   long stateBytes() {
     return stateBytes;
+  }
+
+  /** Where a partition begins of which the group has no state. */
+  StartAt start() {
+    return start;
   }
 
   /** What a stream can make grow at most. */
@@ -293,6 +300,12 @@ public final class PipelineConfig implements Cloneable {
     /** Other rules of what counts in totals. */
     public Builder rules(TimeRules other) {
       config.rules = other;
+      return this;
+    }
+
+    /** Begins elsewhere than at the first record, where the group has no state. */
+    public Builder start(StartAt where) {
+      config.start = where;
       return this;
     }
 

@@ -12,6 +12,7 @@ import dev.retstack.cli.result.TotalTimeOptions;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
+import dev.retstack.service.checkpoint.StartAt;
 import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.http.HttpTls;
 import dev.retstack.service.http.HttpToken;
@@ -126,6 +127,16 @@ public final class PipelineVerb extends Verb {
       description = "Publish calls of this length and longer to the spans topic (default: none).")
   private Long spanThreshold;
 
+  @Option(
+      names = "--from",
+      paramLabel = "WHERE",
+      converter = StartConverter.class,
+      description =
+          "Where a group begins that has no state yet: earliest (default), latest, an offset, or"
+              + " a time such as 2026-11-26T16:00:00Z, by the broker's clock. Of each partition"
+              + " the start is committed before its first chunk; what has a state goes on from it.")
+  private StartAt from = StartAt.EARLIEST;
+
   @Mixin private MemberOptions member;
   @Mixin private TotalTimeOptions time;
   @Mixin private SymbolOptions symbols;
@@ -147,6 +158,7 @@ public final class PipelineVerb extends Verb {
               .partitions(link.partitions())
               .rules(time.rules())
               .names(symbols.read())
+              .start(from)
               .roles(roles.isEmpty() ? EnumSet.allOf(Role.class) : roles)
               .http(http());
       member.into(builder);
@@ -230,6 +242,18 @@ public final class PipelineVerb extends Verb {
       } catch (IllegalArgumentException e) {
         throw new CommandLine.TypeConversionException(
             "no role '%s': use ingest or query".formatted(text));
+      }
+    }
+  }
+
+  /** As {@link StartAt#parse} has it. */
+  static final class StartConverter implements CommandLine.ITypeConverter<StartAt> {
+    @Override
+    public StartAt convert(String text) {
+      try {
+        return StartAt.parse(text);
+      } catch (IllegalArgumentException e) {
+        throw new CommandLine.TypeConversionException(e.getMessage());
       }
     }
   }

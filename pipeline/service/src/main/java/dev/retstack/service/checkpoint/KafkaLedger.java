@@ -28,6 +28,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A ledger in Kafka: one transactional producer per partition, whose transactional id is the
@@ -37,6 +39,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * excluded, even before another owner opens the partition. Nothing here reads the offset back.
  */
 public final class KafkaLedger implements Ledger {
+  private static final Logger log = LoggerFactory.getLogger(KafkaLedger.class);
+
   /** A transaction left open by a dead owner is given up by the broker after this time. */
   static final Duration TRANSACTION_TIMEOUT = Duration.ofSeconds(60);
 
@@ -58,6 +62,7 @@ public final class KafkaLedger implements Ledger {
   private final Topics topics;
   private final GroupMember member;
   private final int partition;
+  private final StartAt start;
   private final CheckpointStore store;
   private final KafkaProducer<byte[], byte[]> producer;
   private final Set<TopicPartition> acknowledged = new HashSet<>();
@@ -70,9 +75,16 @@ public final class KafkaLedger implements Ledger {
    * A ledger of one partition. A checkpoint that it cannot go on from is not touched.
    *
    * @param member which owns it
+   * @param start where it begins if the group has no state of it
    */
   public KafkaLedger(
-      KafkaSettings kafka, Topics topics, String group, int partition, GroupMember member) {
+      KafkaSettings kafka,
+      Topics topics,
+      String group,
+      int partition,
+      GroupMember member,
+      StartAt start) {
+    this.start = start;
     this.kafka = kafka;
     this.topics = topics;
     this.partition = partition;
@@ -93,7 +105,7 @@ public final class KafkaLedger implements Ledger {
     producer.initTransactions();
     Checkpoint last;
     try {
-      last = store.load(partition);
+      last = begun(store.load(partition));
     } catch (CorruptCheckpointException e) {
       throw new UnreadableCheckpointException(partition, e);
     }
@@ -120,6 +132,26 @@ public final class KafkaLedger implements Ledger {
     return last.withEpoch(mine.epoch());
   }
 
+  /** Where there is no state yet, the first commit says where it begins. */
+  private Checkpoint begun(Checkpoint last) {
+    if (last.epoch() > 0 || start.equals(StartAt.EARLIEST)) {
+      return last;
+    }
+    TopicPartition events = new TopicPartition(topics.events(), partition);
+    openReader();
+    long offset = start.offset(reader, events);
+    log.info("partition {} has no state and begins at offset {}", partition, offset);
+    return new Checkpoint(partition, 0, offset, last.parts());
+  }
+
+  private void openReader() {
+    if (reader == null) {
+      reader =
+          new KafkaConsumer<>(
+              kafka.consumer(), new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+  }
+
   @Override
   public Checkpoint goBack() throws Exception {
     abort();
@@ -137,11 +169,7 @@ public final class KafkaLedger implements Ledger {
 
   @Override
   public Found read(long[] offsets) throws IOException {
-    if (reader == null) {
-      reader =
-          new KafkaConsumer<>(
-              kafka.consumer(), new ByteArrayDeserializer(), new ByteArrayDeserializer());
-    }
+    openReader();
     TopicPartition events = new TopicPartition(topics.events(), partition);
     List<ConsumerRecord<byte[], byte[]>> found = new ArrayList<>();
     long deadline = System.nanoTime() + READ_TIMEOUT.toNanos();

@@ -21,6 +21,7 @@ import dev.retstack.service.support.Waits;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -67,6 +68,31 @@ class KafkaLedgerTest {
     group.close();
   }
 
+  @Test
+  void aGroupWithoutStateBeginsWhereItIsToldAndGoesOnFromThere() throws Exception {
+    try (var producer =
+        new KafkaProducer<>(
+            kafka.producer(), new ByteArraySerializer(), new ByteArraySerializer())) {
+      for (int i = 0; i < 6; i++) {
+        producer.send(new ProducerRecord<>(topics.events(), i % 2, null, new byte[] {1})).get();
+      }
+    }
+    assertThatThrownBy(() -> opened(0, new StartAt.Offset(4)))
+        .hasMessageContaining("the start 4 is behind the end of " + topics.events() + "-0")
+        .hasMessageContaining("which is 3");
+    assertThat(opened(0, new StartAt.Offset(2)).nextOffset()).isEqualTo(2);
+    assertThat(opened(0, new StartAt.Latest()).nextOffset()).isEqualTo(2); // of its state
+    Instant later = Instant.now().plus(Duration.ofHours(1));
+    assertThat(opened(1, new StartAt.Time(later)).nextOffset()).isEqualTo(3);
+  }
+
+  private Checkpoint opened(int partition, StartAt start) throws Exception {
+    try (KafkaLedger ledger =
+        new KafkaLedger(kafka, topics, topics.prefix(), partition, group.member(), start)) {
+      return ledger.open();
+    }
+  }
+
   /** The group moved: nobody has opened its partition yet, and it is refused all the same. */
   @ParameterizedTest
   @EnumSource(GroupProtocol.class)
@@ -81,7 +107,7 @@ class KafkaLedgerTest {
       List<KafkaLedger> ledgers = new ArrayList<>();
       try {
         for (int p = 0; p < 2; p++) {
-          ledgers.add(new KafkaLedger(kafka, topics, moving, p, one));
+          ledgers.add(new KafkaLedger(kafka, topics, moving, p, one, StartAt.EARLIEST));
           ledgers.get(p).open();
           ledgers.get(p).commit(checkpoint(p, 1, 10, new byte[] {1}));
           ledgers.get(p).publish(List.of(anomaly(p, "of the zombie")));
@@ -107,9 +133,11 @@ class KafkaLedgerTest {
         mine.goBack();
         mine.publish(List.of(anomaly(stayed, "of the one that stayed")));
         mine.commit(checkpoint(stayed, 1, 20, new byte[] {3}));
-        try (KafkaLedger next = new KafkaLedger(kafka, topics, moving, moved, second.member())) {
+        try (KafkaLedger next =
+            new KafkaLedger(kafka, topics, moving, moved, second.member(), StartAt.EARLIEST)) {
           assertThat(next.open().nextOffset()).isEqualTo(10);
-          try (KafkaLedger late = new KafkaLedger(kafka, topics, moving, moved, first.member())) {
+          try (KafkaLedger late =
+              new KafkaLedger(kafka, topics, moving, moved, first.member(), StartAt.EARLIEST)) {
             assertThatThrownBy(late::open).isInstanceOf(CommitFailedException.class);
           }
           next.publish(List.of(anomaly(moved, "of the next owner")));
@@ -284,7 +312,8 @@ class KafkaLedgerTest {
   }
 
   private KafkaLedger ledger(int partition) {
-    return new KafkaLedger(kafka, topics, topics.prefix(), partition, group.member());
+    return new KafkaLedger(
+        kafka, topics, topics.prefix(), partition, group.member(), StartAt.EARLIEST);
   }
 
   private ProducerRecord<byte[], byte[]> anomaly(String text) {

@@ -11,6 +11,7 @@ import dev.retstack.service.PipelineService;
 import dev.retstack.service.checkpoint.Checkpoint;
 import dev.retstack.service.checkpoint.KafkaLedger;
 import dev.retstack.service.checkpoint.Ledger;
+import dev.retstack.service.checkpoint.StartAt;
 import dev.retstack.service.images.ImageFeed;
 import dev.retstack.service.images.ImageReader;
 import dev.retstack.service.images.ImageRegistry;
@@ -82,7 +83,13 @@ class EventFeedTest {
     LateLedger(int partition) {
       this.partition = partition;
       this.kafka =
-          new KafkaLedger(bench.kafka(), bench.topics(), bench.topics().prefix(), partition, as);
+          new KafkaLedger(
+              bench.kafka(),
+              bench.topics(),
+              bench.topics().prefix(),
+              partition,
+              as,
+              StartAt.EARLIEST);
     }
 
     @Override
