@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
  * {@code -Dretstack.commands=N} tries N of them, {@code -Dretstack.seed} those of one seed.
  */
 class ForgedCommandsTest {
-  private static final int COMMANDS = Integer.getInteger("retstack.commands", 20_000);
+  private static final int COMMANDS = Integer.getInteger("retstack.commands", 5_000);
   private static final int MESSAGE_MAX = 20_000;
   private static final Instant NOW = Instant.ofEpochMilli(1_795_343_400_000L);
 

@@ -8,7 +8,7 @@ import java.util.Set;
 
 /** For properties that depend little on the convention; {@code -Dretstack.zoo=all} asks for all. */
 public final class EachIsa {
-  private static final boolean ALL = System.getProperty("retstack.zoo", "").equals("all");
+  public static final boolean ALL = System.getProperty("retstack.zoo", "").equals("all");
 
   private EachIsa() {}
 

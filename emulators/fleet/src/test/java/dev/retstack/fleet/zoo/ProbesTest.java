@@ -45,7 +45,7 @@ class ProbesTest {
 
   /** A seed stands for the lengths; {@code -Dretstack.seed=S} chooses it. */
   @ParameterizedTest
-  @MethodSource("cases")
+  @MethodSource("casesOfEachIsa")
   void alsoWhereverTheyStop(Zoo.Case zoo) {
     long seed = Seeds.fresh();
     SplittableRandom random = new SplittableRandom(seed);

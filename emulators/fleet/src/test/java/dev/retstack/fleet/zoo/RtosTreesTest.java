@@ -27,6 +27,10 @@ class RtosTreesTest {
     return RtosTest.images();
   }
 
+  static Stream<String> someImages() throws IOException {
+    return RtosTest.someImages();
+  }
+
   @ParameterizedTest
   @MethodSource("images")
   void stacksTellTasksApart(String file) throws IOException {
@@ -50,7 +54,7 @@ class RtosTreesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("images")
+  @MethodSource("someImages")
   void interruptsComeAtTheSameTimesWhateverIsTraced(String file) throws IOException {
     LoadedImage image = RtosTest.image(file);
     long time = run(image, RtosTest.options(), 1_000_000).instructions();
@@ -121,7 +125,7 @@ class RtosTreesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("images")
+  @MethodSource("someImages")
   void anyPeriodGivesTheSameTrees(String file) throws IOException {
     LoadedImage image = RtosTest.image(file);
     for (long period = 200; period < 3_000; period = period * 7 / 4 + 1) {
