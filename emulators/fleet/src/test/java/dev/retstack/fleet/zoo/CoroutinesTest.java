@@ -134,7 +134,7 @@ class CoroutinesTest {
     LoadedImage image = compile("copied.c", compiler, flags);
     String seed = String.valueOf(Seeds.fresh() & 0x7fff_ffff);
     isTheSameTraced(image, "3", "300", seed);
-    isTheSameTraced(image, "200", Seeds.MANY ? "2000" : "600", seed);
+    isTheSameTraced(image, Seeds.MANY ? "200" : "60", Seeds.MANY ? "2000" : "400", seed);
   }
 
   /** Return addresses on the stack, and in a register at the function's entry. */
