@@ -6,7 +6,7 @@ import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.publish.ChunkSink;
-import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.fleet.zoo.EachIsa;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.Image;
@@ -36,7 +36,7 @@ class FairnessTest {
 
   private static List<CoreSpec> cores() {
     List<CoreSpec> cores = new ArrayList<>();
-    for (LoadedImage image : Zoo.images()) {
+    for (LoadedImage image : EachIsa.images()) {
       int number = cores.size();
       String[] work = WORK[number % WORK.length];
       CoreOptions options =

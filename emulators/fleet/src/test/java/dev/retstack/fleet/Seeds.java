@@ -6,6 +6,9 @@ package dev.retstack.fleet;
  * the same seeds, so that a build which was whole stays so.
  */
 public final class Seeds {
+  /** True in the long form, {@code -Dretstack.seeds=N}: what repeats is run as often as it can. */
+  public static final boolean MANY = Integer.getInteger("retstack.seeds", 0) > 0;
+
   private Seeds() {}
 
   /** The seed of this run, which is not negative. */

@@ -187,8 +187,15 @@ final class RegisterStorage {
   /** Places that hold the pattern of each register; without the registers that have none. */
   private Map<Integer, List<Integer>> holding(ByteBuffer object) {
     Map<Integer, List<Integer>> found = new HashMap<>();
+    long some = 0; // a bit for each pattern tells most other words apart at once
+    for (long pattern : patterns) {
+      some |= 1L << (pattern >>> 4);
+    }
     for (int at = 0; at + Long.BYTES <= object.limit(); at += bytes) {
       long value = value(object, at);
+      if ((some >>> (value >>> 4) & 1) == 0) {
+        continue;
+      }
       for (int i = 0; i < ids.length; i++) {
         if (value == patterns[i]) {
           found.computeIfAbsent(ids[i], _ -> new ArrayList<>()).add(at);

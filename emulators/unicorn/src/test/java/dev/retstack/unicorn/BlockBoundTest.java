@@ -12,14 +12,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Straight code of 100,000 instructions: no block is longer than the translators bear. In a process
- * of its own, since a longer one ends it: mips of any 360 instructions, x86, riscv and m68k of some
- * 450 such as those below.
+ * Straight code of thousands of instructions: no block is longer than the translators bear. In a
+ * process of its own, since a longer one ends it: mips of any 360 instructions, x86, riscv and m68k
+ * of some 450 such as those below.
  */
 @Timeout(600)
 class BlockBoundTest {
   private static final int MOST = 128;
-  private static final int INSTRUCTIONS = 100_000;
+  private static final int RANDOM = Integer.getInteger("retstack.blocks.random", 0);
+  private static final int INSTRUCTIONS = RANDOM > 0 ? 100_000 : 20_000;
   private static final long CODE = 0x10_0000;
   private static final int CODE_BYTES = 0x10_0000;
 
@@ -135,7 +136,7 @@ class BlockBoundTest {
 
   @Test
   void noBlockIsLongerThanTheTranslatorsBear() throws Exception {
-    Process child = child(Straight.class);
+    Process child = child(Straight.class, "" + INSTRUCTIONS);
     String said = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(child.waitFor()).as(said).isZero();
     assertThat(said.lines().filter(line -> line.startsWith("ok ")))
@@ -145,11 +146,12 @@ class BlockBoundTest {
 
   /**
    * One random instruction, again and again, must not end the process where it does not by itself.
-   * {@code -Dretstack.blocks.random=N}: so many for each machine; {@code -Dretstack.seed=S}.
+   * {@code -Dretstack.blocks.random=N}: so many for each machine, and more straight code; {@code
+   * -Dretstack.seed=S}.
    */
   @Test
   void randomInstructionsAreNoLonger() throws Exception {
-    int most = Integer.getInteger("retstack.blocks.random", 100);
+    int most = RANDOM > 0 ? RANDOM : 25;
     long fresh = Long.getLong("retstack.seed.default", System.nanoTime() & Long.MAX_VALUE);
     long seed = Long.getLong("retstack.seed", fresh);
     System.out.println("BlockBoundTest: -Dretstack.seed=" + seed);
@@ -228,7 +230,7 @@ class BlockBoundTest {
     return ran;
   }
 
-  /** What a child runs. */
+  /** What a child runs: the number of instructions. */
   static final class Straight {
     private Straight() {}
 
@@ -237,7 +239,7 @@ class BlockBoundTest {
         for (String hex : machine.runs()) {
           System.out.println("runs " + machine.name() + " " + hex);
           byte[] code = HexFormat.of().parseHex(hex);
-          int times = Math.min(INSTRUCTIONS, CODE_BYTES / code.length);
+          int times = Math.min(Integer.parseInt(args[0]), CODE_BYTES / code.length);
           Blocks ran = run(machine, code, times, true);
           boolean toTheEnd = ran.instructions == times - 2 || ran.instructions == times - 1;
           told(ran, ran.failed.isEmpty() && toTheEnd && ran.longest == MOST);

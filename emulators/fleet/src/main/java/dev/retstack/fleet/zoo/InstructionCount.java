@@ -18,12 +18,19 @@ final class InstructionCount {
   private final LongOpenHashSet counting = new LongOpenHashSet();
   private final LongOpenHashSet inItBlocks = new LongOpenHashSet();
   private final LongOpenHashSet sites;
+
+  /** True where code may be Thumb: to look for an IT at each instruction takes its time. */
+  private final boolean mayBeThumb;
+
   private long previous;
   private long count;
 
   InstructionCount(LoadedImage image) {
     this.image = image;
     this.sites = new LongOpenHashSet(image.callSites());
+    this.mayBeThumb =
+        image.elf().functions().stream()
+            .anyMatch(f -> image.elf().secondInstructionSet(f.address()));
     for (long address : EntryPoints.of(image).countingFunctions().keySet()) {
       Symbol function = image.elf().functionAt(address).orElseThrow();
       for (long at = address; at != function.address() + function.size(); at++) {
@@ -62,6 +69,9 @@ final class InstructionCount {
 
   /** Instructions of the block of an IT at this address; 0 where there is none. */
   private int itBlock(long address) {
+    if (!mayBeThumb) {
+      return 0;
+    }
     boolean thumb =
         image.elf().functionAt(address).stream()
             .anyMatch(f -> image.elf().secondInstructionSet(f.address()));

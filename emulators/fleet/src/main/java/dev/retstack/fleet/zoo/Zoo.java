@@ -24,6 +24,11 @@ public final class Zoo {
 
   private static final Path IMAGES = GUEST.resolve("images");
 
+  /** What is committed is read once: finding the call sites of all images takes a second. */
+  private static Manifest committed;
+
+  private static List<LoadedImage> images;
+
   /**
    * One program in one image.
    *
@@ -45,17 +50,23 @@ public final class Zoo {
   }
 
   /** Every committed image, in the order of the manifest. */
-  public static List<LoadedImage> images() {
+  public static synchronized List<LoadedImage> images() {
     try {
-      return images(committed(), "");
+      if (images == null) {
+        images = List.copyOf(images(committed(), ""));
+      }
+      return images;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
   /** The manifest of the committed images. */
-  public static Manifest committed() throws IOException {
-    return Manifest.of(IMAGES);
+  public static synchronized Manifest committed() throws IOException {
+    if (committed == null) {
+      committed = Manifest.of(IMAGES);
+    }
+    return committed;
   }
 
   /**
@@ -153,7 +164,7 @@ public final class Zoo {
   private static Manifest.Entry entry(LoadedImage image) {
     Path folder = image.elf().file().map(Path::getParent).filter(Manifest::isIn).orElse(IMAGES);
     try {
-      return Manifest.of(folder)
+      return (folder.equals(IMAGES) ? committed() : Manifest.of(folder))
           .entry(image.elf().name())
           .orElseThrow(
               () -> new IllegalStateException(folder + " does not name " + image.elf().name()));

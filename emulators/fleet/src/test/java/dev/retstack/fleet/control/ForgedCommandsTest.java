@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
  * {@code -Dretstack.commands=N} tries N of them, {@code -Dretstack.seed} those of one seed.
  */
 class ForgedCommandsTest {
-  private static final int COMMANDS = Integer.getInteger("retstack.commands", 20_000);
+  private static final int COMMANDS = Integer.getInteger("retstack.commands", 5_000);
   private static final int MESSAGE_MAX = 20_000;
   private static final Instant NOW = Instant.ofEpochMilli(1_795_343_400_000L);
 
@@ -221,27 +221,27 @@ class ForgedCommandsTest {
   @Test
   void whatFleetsKeepOfCommandsIsBounded() {
     FleetControl control = new FleetControl();
-    List<String> long1000 = Collections.nCopies(1_000, "a".repeat(1_000));
-    Command first = command(0, "set-filter", long1000);
+    Order long1000 = Order.parse("set-filter", Collections.nCopies(1_000, "a".repeat(1_000)));
+    Order status = Order.parse("status", List.of());
+    Command first = command(0, long1000);
     assertThat(control.add(first, NOW)).isTrue();
     assertThat(control.add(first, NOW)).isFalse();
     for (int i = 1; i < 4; i++) {
-      control.add(command(i, "set-filter", long1000), NOW);
+      control.add(command(i, long1000), NOW);
     }
-    assertThatThrownBy(() -> control.add(command(4, "set-filter", long1000), NOW))
+    assertThatThrownBy(() -> control.add(command(4, long1000), NOW))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("among the 4 commands", "send 'reset' to target all");
-    assertThat(control.add(command(5, "reset", List.of()), NOW)).isTrue();
-    assertThat(control.add(command(6, "set-filter", long1000), NOW)).isTrue();
+    assertThat(control.add(command(5, Order.RESET), NOW)).isTrue();
+    assertThat(control.add(command(6, long1000), NOW)).isTrue();
     for (int i = 0; i <= FleetControl.IDS_MAX; i++) {
-      control.add(command(10 + i, "status", List.of()), NOW);
+      control.add(command(10 + i, status), NOW);
     }
     assertThat(control.add(first, NOW)).as("an id of long ago").isTrue();
     assertThat(control.size()).isEqualTo(2);
   }
 
-  private static Command command(int number, String name, List<String> arguments) {
-    return new Command(
-        "id-" + number, number, Instant.MAX, Selector.ALL, Order.parse(name, arguments));
+  private static Command command(int number, Order order) {
+    return new Command("id-" + number, number, Instant.MAX, Selector.ALL, order);
   }
 }

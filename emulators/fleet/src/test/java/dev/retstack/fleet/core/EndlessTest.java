@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class EndlessTest {
-  private static final long LIMIT = 100_000;
+  private static final long LIMIT = 30_000;
   private static final Ram RAM = new Ram(0x2000_0000, 0x100_0000);
   private static final int WORDS = 8_192;
   private static final byte[] RET = {(byte) 0xc0, 0x03, 0x5f, (byte) 0xd6}; // of aarch64

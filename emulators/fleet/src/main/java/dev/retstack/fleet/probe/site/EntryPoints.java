@@ -14,6 +14,8 @@ import dev.retstack.fleet.probe.task.TaskOptions;
 import dev.retstack.fleet.settings.TraceSettings;
 import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+import it.unimi.dsi.fastutil.longs.LongSet;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -51,6 +53,9 @@ public final class EntryPoints {
   private final List<Symbol> unwinders;
   private final List<Symbol> longjmps;
 
+  /** Where both begin: asked for at each block. */
+  private final LongSet leavers = new LongOpenHashSet();
+
   private SiteRules rules;
 
   private EntryPoints(
@@ -60,6 +65,10 @@ public final class EntryPoints {
     rules = new SiteRules(image, TraceSettings.standard(), none);
     unwinders = conventions.isEmpty() ? List.of() : image.unwinders();
     longjmps = conventions.isEmpty() ? List.of() : image.longjmps();
+    for (List<Symbol> functions : List.of(unwinders, longjmps)) {
+      functions.forEach(function -> leavers.add(function.address()));
+      functions.forEach(function -> leavers.add(function.entry()));
+    }
     List<AbiCard> all = new ArrayList<>(conventions.stream().map(ActiveConvention::card).toList());
     for (int i = 0; i < conventions.size(); i++) {
       for (Symbol function : conventions.get(i).countingFunctions()) {
@@ -123,7 +132,7 @@ public final class EntryPoints {
 
   /** True for the first instruction of an unwinder or a longjmp. */
   public boolean leavesFrames(long address) {
-    return unwinderAt(address) != null || longjmpAt(address) != null;
+    return leavers.contains(address);
   }
 
   /**

@@ -128,8 +128,15 @@ public final class Unwinding {
 
   private boolean isAnyOver(long address) {
     long sp = stackPointer();
-    return (longjmp != null && longjmp.isAt(address, sp))
-        || walks.stream().anyMatch(walk -> walk.leaving().isAt(address, sp));
+    if (longjmp != null && longjmp.isAt(address, sp)) {
+      return true;
+    }
+    for (int i = 0; i < walks.size(); i++) { // at each block: a stream costs more than all else
+      if (walks.get(i).leaving().isAt(address, sp)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private long stackPointer() {

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 2, unit = TimeUnit.HOURS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class ElfFuzzTest {
   private static final int SECONDS = Integer.getInteger("retstack.fuzz.elf", 0);
-  private static final int MUTANTS = 24_000;
+  private static final int MUTANTS = 6_000;
   private static final long ALLOCATION_MAX = 64L << 20;
   private static final long NANOS_MAX = TimeUnit.SECONDS.toNanos(60);
 
