@@ -22,9 +22,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Members come, leave and die in mid-stream, under each group protocol: the fewest partitions
- * move, those that stay are not opened again, those that move are opened once, and the result is
- * that of a replay.
+ * Members come, leave and die in mid-stream, under each group protocol: the fewest partitions move,
+ * those that stay are not opened again, those that move are opened once, and the result is that of
+ * a replay.
  */
 class GroupMovesTest {
   private static final int PARTITIONS = 6;

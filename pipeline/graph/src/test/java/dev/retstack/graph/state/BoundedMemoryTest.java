@@ -28,7 +28,9 @@ class BoundedMemoryTest {
   private static final int CHUNKS = Integer.getInteger("retstack.rounds", SHORT);
   private static final boolean LONG = CHUNKS > SHORT;
 
-  /** A way of which so many chunks were refused has shown what it does, unless all are asked for. */
+  /**
+   * A way of which so many chunks were refused has shown what it does, unless all are asked for.
+   */
   private static final int ENOUGH = 100;
 
   @Test
