@@ -37,7 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
  * its own core, and no partition leaves its owner.
  */
 class BrokenChunkTest {
-  private static final int MANY = Integer.getInteger("retstack.broken.cores", 40);
+  private static final int MANY = Integer.getInteger("retstack.broken.cores", 20);
   private static final long POISON = 0x401000 + 2 * 0x40;
   private static final Waits WAITS = new Waits(Duration.ofMinutes(2));
 

@@ -8,6 +8,7 @@ import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.service.kafka.GroupProtocol;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
+import dev.retstack.service.support.Protocols;
 import dev.retstack.service.support.Scraped;
 import dev.retstack.service.support.States;
 import dev.retstack.service.support.Waits;
@@ -18,12 +19,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Members come, leave and die in mid-stream, under both group protocols: the fewest partitions
- * move, those that stay are not opened again, those that move are opened once, and the result is
- * that of a replay.
+ * Members come, leave and die in mid-stream, under each group protocol: the fewest partitions move,
+ * those that stay are not opened again, those that move are opened once, and the result is that of
+ * a replay.
  */
 class GroupMovesTest {
   private static final int PARTITIONS = 6;
@@ -34,7 +35,7 @@ class GroupMovesTest {
   private record Owner(int member, long epoch) {}
 
   @ParameterizedTest
-  @EnumSource(GroupProtocol.class)
+  @MethodSource(Protocols.SOME)
   void theFewestPartitionsMove(GroupProtocol protocol) throws Exception {
     LiveBench bench = LiveBench.fresh(PARTITIONS, 12, protocol);
     List<Pipeline> members = new ArrayList<>();
@@ -116,7 +117,7 @@ class GroupMovesTest {
         return owners;
       }
       assertThat(System.nanoTime()).as(owners.toString()).isLessThan(deadline);
-      Waits.pause();
+      Waits.pauseOfPages();
     }
   }
 

@@ -46,7 +46,7 @@ import org.junit.jupiter.api.Test;
  * sends N records to each topic, {@code -Dretstack.seed} those of one seed.
  */
 class HostileTopicsTest {
-  private static final int FORGED = Integer.getInteger("retstack.forged", 300);
+  private static final int FORGED = Integer.getInteger("retstack.forged", 150);
   private static final long SEED = Long.getLong("retstack.seed", 20319);
   private static final Waits WAITS = new Waits(Duration.ofMinutes(3));
 

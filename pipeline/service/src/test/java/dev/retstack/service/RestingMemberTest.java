@@ -11,6 +11,7 @@ import dev.retstack.service.kafka.GroupProtocol;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.query.View;
 import dev.retstack.service.support.LiveBench;
+import dev.retstack.service.support.Protocols;
 import dev.retstack.service.support.Scraped;
 import dev.retstack.service.support.States;
 import dev.retstack.service.support.Waits;
@@ -20,19 +21,19 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** A member with more cores than its budget holds: all answers are those of a replay. */
 class RestingMemberTest {
-  private static final int CORES = 100;
+  private static final int CORES = Integer.getInteger("retstack.resting.cores", 50);
 
-  /** Each core is promised 32 KiB of it. */
-  private static final long BUDGET = 2 << 20;
+  /** Each core is promised 32 KiB of it, and there are 20 for each. */
+  private static final long BUDGET = CORES * (20L << 10);
 
   private static final Waits WAITS = new Waits(Duration.ofMinutes(3));
 
   @ParameterizedTest
-  @EnumSource
+  @MethodSource(Protocols.SOME)
   void coresThatDoNotFitRestAndAnswersAreThoseOfAReplay(GroupProtocol protocol) throws Exception {
     LiveBench bench = LiveBench.fresh(2, CORES, protocol);
     PipelineConfig config = bench.config().but().stateBytes(BUDGET).build();

@@ -31,6 +31,10 @@ import java.util.SplittableRandom;
  */
 final class AccountsHog {
   private static final int CORES = 24;
+
+  /** Of shapes of which each core alone has megabytes. */
+  private static final int BIG_CORES = 6;
+
   private static final int CHUNKS = 12;
   private static final long BUDGET = 1L << 30;
 
@@ -44,6 +48,7 @@ final class AccountsHog {
       Set.of(RecordLinks.class, LinkedCalls.class, StateBudget.class);
 
   private final Shape shape;
+  private final int cores;
   private final GraphLimits limits;
   private final HeapWalk walk = new HeapWalk(SHARED);
   private final SplittableRandom random = new SplittableRandom(17);
@@ -58,11 +63,11 @@ final class AccountsHog {
     CALLS(10_000, 1_000),
     HALF_TREES(10_000, 800),
     FULL_TREES(4_000, 4_000),
-    TASKS(10_000, 2_000),
-    TASKS_NO_TREE(0, 4_000),
-    TASKS_ENDED(4_000, 4_000),
-    STACKS(4_000, 4_000),
-    STACKS_NO_TREE(0, 4_000),
+    TASKS(10_000, 2_000, BIG_CORES),
+    TASKS_NO_TREE(0, 4_000, BIG_CORES),
+    TASKS_ENDED(4_000, 4_000, BIG_CORES),
+    STACKS(4_000, 4_000, BIG_CORES),
+    STACKS_NO_TREE(0, 4_000, BIG_CORES),
     FUNCTIONS(4_000, 4_000),
     INTERRUPTS(4_000, 1_000),
     LOSSES(4_000, 400),
@@ -82,27 +87,36 @@ final class AccountsHog {
 
     private final int treeRows;
     private final int records;
+    private final int cores;
 
     Shape(int treeRows, int records) {
+      this(treeRows, records, CORES);
+    }
+
+    Shape(int treeRows, int records, int cores) {
       this.treeRows = treeRows;
       this.records = records;
+      this.cores = cores;
     }
   }
 
-  private AccountsHog(Shape shape) {
+  private AccountsHog(Shape shape, boolean inFull) {
     this.shape = shape;
+    this.cores = inFull ? CORES : shape.cores;
     this.limits = GraphLimits.DEFAULT.withTreeCallsPerCore(shape.treeRows);
   }
 
   public static void main(String[] arguments) throws Exception {
+    boolean inFull = arguments.length > 0 && arguments[0].equals("full");
+    String one = arguments.length > (inFull ? 1 : 0) ? arguments[inFull ? 1 : 0] : "";
     for (Shape shape : Shape.values()) {
-      if (arguments.length == 0 || shape.name().equals(arguments[0])) {
-        new AccountsHog(shape).run(arguments.length > 0);
+      if (one.isEmpty() || shape.name().equals(one)) {
+        new AccountsHog(shape, inFull).run(!one.isEmpty());
       }
     }
   }
 
-  private void run(boolean inFull) throws Exception {
+  private void run(boolean told) throws Exception {
     StateBudget budget =
         new StateBudget(
             switch (shape) {
@@ -114,19 +128,19 @@ final class AccountsHog {
     GraphState state = new GraphState(limits, TimeRules.DEFAULT, budget);
     final long nothing = walk.bytes(state);
     for (int chunk = 0; chunk < CHUNKS; chunk++) {
-      for (int core = 0; core < CORES; core++) {
+      for (int core = 0; core < cores; core++) {
         send(state, chunk, core);
       }
     }
-    if (shape == Shape.LATE_SHOWN && state.cores().size() != CORES) {
+    if (shape == Shape.LATE_SHOWN && state.cores().size() != cores) {
       throw new AssertionError(shape + ": cores are missing");
     }
     final long held = walk.bytes(state) - nothing;
-    if (inFull) {
+    if (told) {
       walk.byClass().entrySet().stream()
           .sorted(Map.Entry.<Class<?>, Long>comparingByValue().reversed())
           .limit(40)
-          .forEach(e -> System.out.printf("%8d %s%n", e.getValue() / CORES, e.getKey()));
+          .forEach(e -> System.out.printf("%8d %s%n", e.getValue() / cores, e.getKey()));
     }
     final long accounts = budget.held();
     GraphState read = restart(state, budget);

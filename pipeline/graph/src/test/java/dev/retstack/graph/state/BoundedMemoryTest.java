@@ -25,6 +25,14 @@ class BoundedMemoryTest {
   /** Chunks of each kind that are sent where nobody asks for more. */
   private static final int SHORT = 1_000;
 
+  private static final int CHUNKS = Integer.getInteger("retstack.rounds", SHORT);
+  private static final boolean LONG = CHUNKS > SHORT;
+
+  /**
+   * A way of which so many chunks were refused has shown what it does, unless all are asked for.
+   */
+  private static final int ENOUGH = 100;
+
   @Test
   void aHostileStreamStaysWithinWhatIsStated() throws Exception {
     stays(MemoryHog.class, STATED);
@@ -47,9 +55,9 @@ class BoundedMemoryTest {
   @Test
   void theBudgetHoldsWhateverMakesStatesGrow() throws Exception {
     long seed = Seeds.fresh();
-    int chunks = Integer.getInteger("retstack.rounds", SHORT);
-    String mebibytes = chunks > SHORT ? "80" : "16";
-    String said = run("256m", BudgetHog.class, "" + seed, "" + chunks, mebibytes);
+    String mebibytes = LONG ? "80" : "8";
+    String enough = "" + (LONG ? Integer.MAX_VALUE : ENOUGH);
+    String said = run("256m", BudgetHog.class, "" + seed, "" + CHUNKS, mebibytes, enough);
     assertThat(said.lines()).as("seed %d", seed).hasSize(BudgetHog.Way.values().length);
     for (String line : said.lines().toList()) {
       String[] words = line.split(" ", -1);
@@ -64,7 +72,8 @@ class BoundedMemoryTest {
   /** Never below, which would end the process; little above, which would refuse what fits. */
   @Test
   void accountsAreWhatTheHeapHolds() throws Exception {
-    String said = run("768m", AccountsHog.class);
+    String[] howMuch = LONG ? new String[] {"full"} : new String[0];
+    String said = run("768m", AccountsHog.class, howMuch);
     System.out.print(said);
     assertThat(said.lines()).hasSize(AccountsHog.Shape.values().length);
     for (String line : said.lines().toList()) {

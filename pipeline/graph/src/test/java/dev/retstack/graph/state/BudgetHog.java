@@ -75,6 +75,14 @@ final class BudgetHog {
       this.records = records;
       this.times = times;
     }
+
+    /** The least budget in which its growth is seen beside all that a state has at first. */
+    private long mebibytes() {
+      return switch (this) {
+        case SESSIONS, IMAGES, BIG_IMAGES -> 16;
+        default -> 8;
+      };
+    }
   }
 
   private final Way way;
@@ -99,29 +107,37 @@ final class BudgetHog {
     this.random = new SplittableRandom(seed);
   }
 
+  /**
+   * Arguments: the seed, chunks of each way, MiB of the budget, and how many refused chunks of a
+   * way are enough of it.
+   */
   public static void main(String[] arguments) throws IOException {
     long seed = Long.parseLong(arguments[0]);
     int chunks = Integer.parseInt(arguments[1]);
-    long bytes = Long.parseLong(arguments[2]) << 20;
+    long mebibytes = Long.parseLong(arguments[2]);
+    int enough = Integer.parseInt(arguments[3]);
     List<Way> ways =
-        arguments.length > 3 ? List.of(Way.valueOf(arguments[3])) : List.of(Way.values());
+        arguments.length > 4 ? List.of(Way.valueOf(arguments[4])) : List.of(Way.values());
     for (Way way : ways) {
-      new BudgetHog(way, seed, bytes).run(way.times * chunks);
+      long bytes = Math.max(way.mebibytes(), mebibytes) << 20;
+      new BudgetHog(way, seed, bytes).run(way.times * chunks, enough);
     }
   }
 
-  private void run(int chunks) throws IOException {
+  private void run(int most, int enough) throws IOException {
+    int chunks = most;
     final long start = System.nanoTime();
     final long before = heap();
     long peak = 0;
     truth.image(Stream.IMAGE);
     require(state.image(Stream.IMAGE), "the image of the good cores");
     for (int i = 0; i < chunks; i++) {
-      if (i % Math.max(1, chunks / GOOD_ROUNDS) == 0) {
+      if (i % Math.max(1, most / GOOD_ROUNDS) == 0) {
         good();
       }
       hostile(i);
-      if (i % Math.max(1, chunks / 4) == 0) {
+      chunks = refused < enough ? chunks : i + 1;
+      if (i % Math.max(1, most / 4) == 0) {
         read();
         peak = Math.max(peak, heap());
       }

@@ -95,14 +95,16 @@ public final class GroupMember {
   }
 
   /**
-   * As whom this member commits a partition. Waits while it joins.
+   * As whom this member commits a partition. Waits while it joins; one that left its group joins
+   * nothing, and would keep a transaction open in which readers see no end.
    *
-   * @throws CommitFailedException where the group shut it out, or gave the partition to another
+   * @throws CommitFailedException where it left, the group shut it out, or gave the partition to
+   *     another
    */
   public ConsumerGroupMetadata commitsAs(int partition)
       throws InterruptedException, ExecutionException {
     Known now = known.get();
-    while (now.joins() && now.parts().get(partition) != Standing.LOST) {
+    while (now.joins() && now.isIn() && now.parts().get(partition) != Standing.LOST) {
       long left = JOINING.toNanos() - (System.nanoTime() - now.sinceNanos());
       try {
         now.over().get(Math.max(0, left), TimeUnit.NANOSECONDS);
@@ -111,7 +113,8 @@ public final class GroupMember {
       }
       now = known.get();
     }
-    if (now.parts().get(partition) == Standing.LOST
+    if (!now.isIn()
+        || now.parts().get(partition) == Standing.LOST
         || now.as() == null
         || now.as().generationId() < 0) {
       throw new CommitFailedException(

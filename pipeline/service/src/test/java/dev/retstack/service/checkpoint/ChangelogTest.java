@@ -21,6 +21,7 @@ import dev.retstack.service.partition.ChunkApplier;
 import dev.retstack.service.partition.StateCopy;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.LiveBench;
+import dev.retstack.service.support.Protocols;
 import dev.retstack.service.support.TopicReader;
 import dev.retstack.service.support.Waits;
 import java.io.IOException;
@@ -32,14 +33,14 @@ import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * At any commit, the state that is restored from the topic is what a replay up to its offset gives.
  * Meanwhile members write, and the broker compacts.
  */
 class ChangelogTest {
-  private static final int STEPS = Integer.getInteger("retstack.commits", 12);
+  private static final int STEPS = Integer.getInteger("retstack.commits", 8);
   private static final Waits WAITS = new Waits(Duration.ofMinutes(2));
 
   /**
@@ -56,7 +57,7 @@ class ChangelogTest {
   private int overtaken;
 
   @ParameterizedTest
-  @EnumSource
+  @MethodSource(Protocols.SOME)
   void theStateOfACommitIsThatOfAReplay(GroupProtocol protocol) throws Exception {
     LiveBench bench = LiveBench.fresh(2, 12, protocol);
     PipelineConfig config = bench.config().but().checkpoints(Duration.ofMillis(300), 2).build();

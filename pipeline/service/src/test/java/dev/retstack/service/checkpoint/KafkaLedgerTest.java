@@ -208,8 +208,9 @@ class KafkaLedgerTest {
                 kafka.producer(), new ByteArraySerializer(), new ByteArraySerializer())) {
       for (int i = 0; i < 300; i++) {
         byte[] value = new byte[i % 100 == 99 ? 900_000 : 100 + i];
-        events.send(new ProducerRecord<>(topics.events(), 0, null, value)).get();
+        var _ = events.send(new ProducerRecord<>(topics.events(), 0, null, value));
       }
+      events.flush();
       owner.open();
       assertThat(owner.goBack().nextOffset()).isZero();
       owner.publish(List.of(anomaly("kept")));

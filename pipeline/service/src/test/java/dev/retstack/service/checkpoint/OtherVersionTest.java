@@ -10,19 +10,20 @@ import dev.retstack.service.kafka.GroupMember;
 import dev.retstack.service.kafka.GroupProtocol;
 import dev.retstack.service.support.JoinedGroup;
 import dev.retstack.service.support.LiveBench;
+import dev.retstack.service.support.Protocols;
 import dev.retstack.service.support.Waits;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** A member that is given state of another version says so, touches nothing, and ends. */
 class OtherVersionTest {
   private static final Duration WAIT = Duration.ofMinutes(2);
 
   @ParameterizedTest
-  @EnumSource
+  @MethodSource(Protocols.SOME)
   void aMemberDoesNotGoOnFromIt(GroupProtocol protocol) throws Exception {
     LiveBench bench = LiveBench.fresh(2, 8, protocol);
     PipelineConfig config = bench.config();

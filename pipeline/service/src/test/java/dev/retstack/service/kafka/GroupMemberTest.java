@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.junit.jupiter.api.Test;
@@ -70,6 +71,25 @@ class GroupMemberTest {
     assertThat(member.commitsAs(2)).isEqualTo(as(6));
     member.is(as(-1)); // a broker takes that from anyone
     assertThatThrownBy(() -> member.commitsAs(1)).isInstanceOf(CommitFailedException.class);
+  }
+
+  /** Its ledgers may still be busy: what they commit is refused at once, not when it joined. */
+  @Test
+  void oneThatLeftCommitsNothingAndNobodyWaits() throws Exception {
+    member.joined(as(4));
+    member.given(Set.of(1));
+    member.joins();
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<ConsumerGroupMetadata> waits = threads.submit(() -> member.commitsAs(1));
+      member.left();
+      assertThatThrownBy(() -> waits.get(GroupMember.JOINING.toMillis() / 2, TimeUnit.MILLISECONDS))
+          .hasRootCauseInstanceOf(CommitFailedException.class);
+    }
+    member.refused(as(4)); // as it was told too late
+    assertThatThrownBy(() -> member.commitsAs(1)).isInstanceOf(CommitFailedException.class);
+    member.joined(as(5));
+    member.given(Set.of(1));
+    assertThat(member.commitsAs(1)).isEqualTo(as(5));
   }
 
   @SuppressWarnings("removal") // there is no other way to a generation of before

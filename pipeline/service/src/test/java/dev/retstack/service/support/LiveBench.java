@@ -148,7 +148,7 @@ public final class LiveBench {
       Scraped page = new Scraped(client.get("metrics", Map.of()));
       while (!condition.test(page)) {
         assertThat(System.nanoTime()).as("scraped until " + deadline).isLessThan(deadline);
-        Waits.pause();
+        Waits.pauseOfPages();
         page = new Scraped(client.get("metrics", Map.of()));
       }
       return page;

@@ -51,6 +51,7 @@ public final class MemberProcess implements AutoCloseable {
         bench,
         Optional.of(folder),
         "-XX:+UseG1GC",
+        "-XX:TieredStopAtLevel=1", // the better compiler costs more than a short run gives back
         "-XX:+ExitOnOutOfMemoryError",
         "-Xlog:gc:file=" + folder.resolve(GC_LOG));
   }

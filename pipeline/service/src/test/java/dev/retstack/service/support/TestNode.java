@@ -21,6 +21,11 @@ import org.apache.kafka.server.common.MetadataVersion;
 
 /** A real KRaft node in the tests' own JVM, with a folder of its own; the first is controller. */
 final class TestNode {
+  private static final Path MEMORY = Path.of("/dev/shm");
+
+  /** Many times what all tests of a run write. */
+  private static final long MEMORY_BYTES = 4L << 30;
+
   private final KafkaRaftServer server;
   private final Path dir;
   private final String bootstrap;
@@ -47,7 +52,7 @@ final class TestNode {
    */
   static TestNode start(Cluster cluster, int id, int replicas, Map<String, String> more)
       throws Exception {
-    Path dir = Files.createTempDirectory("retstack-broker");
+    Path dir = folder();
     new Formatter()
         .setPrintStream(new PrintStream(OutputStream.nullOutputStream()))
         .setNodeId(id)
@@ -63,6 +68,18 @@ final class TestNode {
     KafkaRaftServer server = new KafkaRaftServer(KafkaConfig.apply(config, false), Time.SYSTEM);
     server.startup();
     return new TestNode(server, dir, bootstrap);
+  }
+
+  /**
+   * In memory where there is room: each of the many small segments costs a disk milliseconds, and
+   * nothing here outlives the test.
+   */
+  private static Path folder() throws IOException {
+    boolean isRoomy =
+        Files.isWritable(MEMORY) && Files.getFileStore(MEMORY).getUsableSpace() > MEMORY_BYTES;
+    return isRoomy
+        ? Files.createTempDirectory(MEMORY, "retstack-broker")
+        : Files.createTempDirectory("retstack-broker");
   }
 
   private static Map<String, String> config(
@@ -92,8 +109,8 @@ final class TestNode {
     config.put("group.consumer.min.session.timeout.ms", "6000");
     config.put("auto.create.topics.enable", "false");
     config.put("message.max.bytes", String.valueOf(4 << 20));
-    config.put("log.cleaner.dedupe.buffer.size", String.valueOf(4 << 20));
-    config.put("log.cleaner.backoff.ms", "500"); // the state is compacted while tests run
+    config.put("log.cleaner.dedupe.buffer.size", String.valueOf(2 << 20));
+    config.put("log.cleaner.backoff.ms", "1000"); // the state is compacted while tests run
     return config;
   }
 

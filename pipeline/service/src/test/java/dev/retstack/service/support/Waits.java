@@ -15,6 +15,9 @@ import java.util.concurrent.locks.LockSupport;
 public record Waits(Duration patience) {
   private static final long PAUSE_NANOS = 20_000_000;
 
+  /** A page of all metrics costs milliseconds to make and to read. */
+  private static final long PAGE_PAUSE_NANOS = 60_000_000;
+
   /** What is waited for. */
   public interface Condition {
     boolean holds() throws Exception;
@@ -28,6 +31,11 @@ public record Waits(Duration patience) {
   /** Between two looks: whoever is waited for has the processor meanwhile. */
   public static void pause() {
     LockSupport.parkNanos(PAUSE_NANOS);
+  }
+
+  /** Between two looks at a page that costs whoever is waited for something. */
+  public static void pauseOfPages() {
+    LockSupport.parkNanos(PAGE_PAUSE_NANOS);
   }
 
   /** Looks again until it holds; each look asks the running system. */
