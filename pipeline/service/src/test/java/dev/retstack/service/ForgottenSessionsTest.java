@@ -156,6 +156,7 @@ class ForgottenSessionsTest {
             .topics(topics)
             .groupId(topics.prefix() + group)
             .checkpoints(checkpoints, 10_000)
+            .totalsInterval(Duration.ZERO) // only published totals are forgotten
             .keepEnded(KEEP)
             .build());
   }
