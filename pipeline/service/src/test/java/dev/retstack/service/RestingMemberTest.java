@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** A member with more cores than its budget holds: all answers are those of a replay. */
 class RestingMemberTest {
-  private static final int CORES = Integer.getInteger("retstack.resting.cores", 50);
+  private static final int CORES = Integer.getInteger("retstack.resting.cores", 100);
 
   /** Each core is promised 32 KiB of it, and there are 20 for each. */
   private static final long BUDGET = CORES * (20L << 10);
