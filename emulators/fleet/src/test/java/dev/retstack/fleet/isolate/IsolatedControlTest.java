@@ -132,6 +132,7 @@ class IsolatedControlTest {
     RunningFleet fleet = fleet(a);
     fleet.send("before", "core=a", 0, "set-filter", "w200_00?");
     List<ControlResult> status;
+    List<ControlResult> last;
     try (fleet) {
       fleet.start();
       fleet.awaitChunks("a", 1);
@@ -139,8 +140,10 @@ class IsolatedControlTest {
       signal("KILL", told.pids.get(a.image().elf().name()));
       fleet.awaitChunks("a.restart-1", 1);
       status = fleet.command("core=a", "status");
-      fleet.command("core=a.restart-1", "set-notrace", "w200_001", "w200_002");
+      last = fleet.command("core=a.restart-1", "set-notrace", "w200_001", "w200_002");
     }
+    assertThat(last).extracting(ControlResult::getCore).containsExactly("", "a.restart-1");
+    assertThat(last.getLast().getStatus()).as("%s", last).isEqualTo(ControlStatus.APPLIED);
     assertThat(status).extracting(ControlResult::getCore).containsExactly("", "a.restart-1");
     assertThat(status.getLast().getSettings())
         .containsExactly("set-filter w200_00?", "set-notrace w200_001");
