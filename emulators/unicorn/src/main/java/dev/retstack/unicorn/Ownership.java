@@ -7,10 +7,16 @@ import java.lang.invoke.VarHandle;
  * Which thread may call an engine now: any thread, one at a time, while it is idle; only the
  * running thread (its hooks) while it runs; none once it is closed. It costs one volatile read per
  * call. Callers that hand an idle engine to another thread provide the happens-before edge.
+ *
+ * <p>The first call makes the engine's machine, one engine of the process at a time: Unicorn 2.1.4
+ * fills in static tables there (r32 and rtl of sparc_tcg_init). Two SPARC engines that were made at
+ * once could leave one of them without a pc, which ended the process at its first block.
  */
 @SuppressWarnings("ReferenceEquality") // this very thread is meant
 final class Ownership {
   private static final Object CLOSED = new Object();
+  private static final Object NOT_MADE = new Object();
+  private static final Object MAKING = new Object();
   private static final VarHandle OWNER;
 
   static {
@@ -21,15 +27,43 @@ final class Ownership {
     }
   }
 
-  /** Null when idle, the running thread, or {@link #CLOSED}. */
-  private volatile Object owner;
+  /** Null when idle, the running thread, {@link #CLOSED} or {@link #NOT_MADE}. */
+  private volatile Object owner = NOT_MADE;
+
+  private final Runnable maker;
+
+  /**
+   * Of an engine whose machine is not made yet.
+   *
+   * @param maker a call that makes it
+   */
+  Ownership(Runnable maker) {
+    this.maker = maker;
+  }
 
   /** Refuses the call unless the engine is idle or runs on this thread. */
   void check() {
     Object now = owner;
     if (now != null && now != Thread.currentThread()) {
+      makeFor(now);
+    }
+  }
+
+  /** The same, for what is to be said before the machine is made. */
+  void checkFirst() {
+    if (owner != NOT_MADE) {
+      check();
+    }
+  }
+
+  private void makeFor(Object now) {
+    if (now != NOT_MADE) {
       throw refusal(now);
     }
+    synchronized (MAKING) {
+      maker.run();
+    }
+    owner = null;
   }
 
   /** Returns whether the engine runs. */
@@ -39,6 +73,7 @@ final class Ownership {
 
   /** Marks the engine as running on this thread. */
   void start() {
+    check();
     Object now = OWNER.compareAndExchange(this, null, Thread.currentThread());
     if (now == Thread.currentThread()) {
       throw new IllegalStateException("emu_start inside a hook: start again after it returned");
@@ -55,6 +90,9 @@ final class Ownership {
 
   /** Marks the engine as closed; returns false if it was already. */
   boolean close() {
+    if (OWNER.compareAndSet(this, NOT_MADE, CLOSED)) {
+      return true;
+    }
     Object now = OWNER.compareAndExchange(this, null, CLOSED);
     if (now == Thread.currentThread()) {
       throw new IllegalStateException("close inside a hook: close after emu_start returned");

@@ -34,7 +34,7 @@ abstract sealed class UnicornControls permits Unicorn {
   final long uc;
 
   /** Who may call. */
-  final Ownership ownership = new Ownership();
+  final Ownership ownership;
 
   private final MemorySegment out;
   private boolean inBlockHook;
@@ -43,6 +43,11 @@ abstract sealed class UnicornControls permits Unicorn {
   UnicornControls(long uc, Arena arena) {
     this.uc = uc;
     out = arena.allocate(TB_BYTES, Long.BYTES);
+    ownership =
+        new Ownership(
+            () -> {
+              var _ = NativeUnicorn.uc_query(uc, UcConst.UC_QUERY_PAGE_SIZE, out.address());
+            });
   }
 
   /** Chooses the TLB ({@code UcConst.UC_TLB_*}); before hooks and the first start. */
@@ -52,12 +57,12 @@ abstract sealed class UnicornControls permits Unicorn {
 
   /** Chooses the CPU model ({@code UC_CPU_*}); right after {@link Unicorn#open}. */
   public void ctl_set_cpu_model(int model) {
-    set(UcConst.UC_CTL_CPU_MODEL, model, "uc_ctl_set_cpu_model");
+    setFirst(UcConst.UC_CTL_CPU_MODEL, model, "uc_ctl_set_cpu_model");
   }
 
   /** Sets the bytes for translated code; right after {@link Unicorn#open}. 1 MiB suits a fleet. */
   public void ctl_set_tcg_buffer_size(int size) {
-    set(UcConst.UC_CTL_TCG_BUFFER_SIZE, size, "uc_ctl_set_tcg_buffer_size");
+    setFirst(UcConst.UC_CTL_TCG_BUFFER_SIZE, size, "uc_ctl_set_tcg_buffer_size");
   }
 
   /** Returns the bytes for translated code; Unicorn may have adjusted them. */
@@ -172,6 +177,16 @@ abstract sealed class UnicornControls permits Unicorn {
   /** Sets an {@code int}. */
   private void set(int type, int value, String name) {
     ownership.check();
+    write(type, value, name);
+  }
+
+  /** What must be set before the machine is made. */
+  private void setFirst(int type, int value, String name) {
+    ownership.checkFirst();
+    write(type, value, name);
+  }
+
+  private void write(int type, int value, String name) {
     int word = word(type, 1, UcConst.UC_CTL_IO_WRITE);
     UnicornException.check(NativeUnicorn.uc_ctl(uc, word, value), name, value);
   }

@@ -58,7 +58,7 @@ public final class PipelineConfig implements Cloneable {
   private Duration keepEnded = Duration.ofDays(7);
   private TimeRules rules = TimeRules.DEFAULT;
   private LateSymbols names = LateSymbols.NONE;
-  private StartAt start = StartAt.EARLIEST;
+  private StartAt start = new StartAt.Earliest();
 
   private PipelineConfig(KafkaSettings kafka) {
     this.kafka = kafka;

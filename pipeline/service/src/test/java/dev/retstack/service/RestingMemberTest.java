@@ -28,7 +28,7 @@ class RestingMemberTest {
   private static final int CORES = Integer.getInteger("retstack.resting.cores", 100);
 
   /** Each core is promised 32 KiB of it, and there are 20 for each. */
-  private static final long BUDGET = CORES * (20L << 10);
+  private static final int BUDGET = CORES * (20 << 10);
 
   private static final Waits WAITS = new Waits(Duration.ofMinutes(3));
 

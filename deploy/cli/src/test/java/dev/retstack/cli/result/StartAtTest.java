@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.TopicPartition;
@@ -79,7 +80,7 @@ class StartAtTest {
 
   @Test
   void allThatIsThereIsTheDefault() throws Exception {
-    assertThat(functions("all", StartAt.EARLIEST)).contains("fib", "quicksort");
+    assertThat(functions("all", new StartAt.Earliest())).contains("fib", "quicksort");
   }
 
   @Test
@@ -95,7 +96,7 @@ class StartAtTest {
 
   @Test
   void aGroupWithAStateGoesOnFromIt() throws Exception {
-    assertThat(functions("twice", StartAt.EARLIEST)).contains("fib");
+    assertThat(functions("twice", new StartAt.Earliest())).contains("fib");
     assertThat(functions("twice", new StartAt.Latest())).contains("fib", "quicksort");
   }
 
@@ -112,7 +113,7 @@ class StartAtTest {
   }
 
   /** Names that the live report of a group has once the second run has ended there. */
-  private static TreeSet<String> functions(String group, StartAt start) throws Exception {
+  private static Set<String> functions(String group, StartAt start) throws Exception {
     PipelineConfig config =
         PipelineConfig.of(KafkaSettings.of(broker.bootstrap()))
             .but()
@@ -120,14 +121,14 @@ class StartAtTest {
             .http("127.0.0.1", 0)
             .start(start)
             .build();
-    int cores = start.equals(StartAt.EARLIEST) || group.equals("twice") ? 2 : 1;
+    int cores = start.equals(new StartAt.Earliest()) || group.equals("twice") ? 2 : 1;
     try (Pipeline member = PipelineService.start(config)) {
       var _ = member.awaitCoresEnded(cores).toCompletableFuture().get(2, TimeUnit.MINUTES);
       Ran report =
           Ran.retstack(
               "report", "--live", "--http", member.httpUri().toString(), "--format", "json");
       assertThat(report.code()).as(report.err()).isEqualTo(ExitCode.OK);
-      TreeSet<String> names = new TreeSet<>();
+      Set<String> names = new TreeSet<>();
       for (JsonNode row : JSON.readTree(report.out()).path("functions")) {
         names.add(row.path("name").asText());
       }

@@ -134,7 +134,7 @@ public final class KafkaLedger implements Ledger {
 
   /** Where there is no state yet, the first commit says where it begins. */
   private Checkpoint begun(Checkpoint last) {
-    if (last.epoch() > 0 || start.equals(StartAt.EARLIEST)) {
+    if (last.epoch() > 0 || start.equals(new StartAt.Earliest())) {
       return last;
     }
     TopicPartition events = new TopicPartition(topics.events(), partition);

@@ -24,9 +24,6 @@ public sealed interface StartAt {
   /** At this offset. */
   record Offset(long offset) implements StartAt {}
 
-  /** At the first record that is there. */
-  StartAt EARLIEST = new Earliest();
-
   /**
    * Reads {@code earliest}, {@code latest}, an offset, or a time of ISO 8601 with its zone.
    *
@@ -35,7 +32,7 @@ public sealed interface StartAt {
   static StartAt parse(String text) {
     String word = text.strip();
     if (word.equals("earliest") || word.equals("latest")) {
-      return word.equals("latest") ? new Latest() : EARLIEST;
+      return word.equals("latest") ? new Latest() : new Earliest();
     }
     try {
       return word.chars().allMatch(c -> c >= '0' && c <= '9')

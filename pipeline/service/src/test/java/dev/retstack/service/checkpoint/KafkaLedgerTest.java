@@ -107,7 +107,7 @@ class KafkaLedgerTest {
       List<KafkaLedger> ledgers = new ArrayList<>();
       try {
         for (int p = 0; p < 2; p++) {
-          ledgers.add(new KafkaLedger(kafka, topics, moving, p, one, StartAt.EARLIEST));
+          ledgers.add(new KafkaLedger(kafka, topics, moving, p, one, new StartAt.Earliest()));
           ledgers.get(p).open();
           ledgers.get(p).commit(checkpoint(p, 1, 10, new byte[] {1}));
           ledgers.get(p).publish(List.of(anomaly(p, "of the zombie")));
@@ -134,10 +134,12 @@ class KafkaLedgerTest {
         mine.publish(List.of(anomaly(stayed, "of the one that stayed")));
         mine.commit(checkpoint(stayed, 1, 20, new byte[] {3}));
         try (KafkaLedger next =
-            new KafkaLedger(kafka, topics, moving, moved, second.member(), StartAt.EARLIEST)) {
+            new KafkaLedger(
+                kafka, topics, moving, moved, second.member(), new StartAt.Earliest())) {
           assertThat(next.open().nextOffset()).isEqualTo(10);
           try (KafkaLedger late =
-              new KafkaLedger(kafka, topics, moving, moved, first.member(), StartAt.EARLIEST)) {
+              new KafkaLedger(
+                  kafka, topics, moving, moved, first.member(), new StartAt.Earliest())) {
             assertThatThrownBy(late::open).isInstanceOf(CommitFailedException.class);
           }
           next.publish(List.of(anomaly(moved, "of the next owner")));
@@ -314,7 +316,7 @@ class KafkaLedgerTest {
 
   private KafkaLedger ledger(int partition) {
     return new KafkaLedger(
-        kafka, topics, topics.prefix(), partition, group.member(), StartAt.EARLIEST);
+        kafka, topics, topics.prefix(), partition, group.member(), new StartAt.Earliest());
   }
 
   private ProducerRecord<byte[], byte[]> anomaly(String text) {

@@ -69,7 +69,8 @@ class OtherVersionTest {
   private static Checkpoint writeOtherVersion(LiveBench bench, GroupMember member)
       throws Exception {
     try (KafkaLedger ledger =
-        new KafkaLedger(bench.kafka(), bench.topics(), group(bench), 1, member, StartAt.EARLIEST)) {
+        new KafkaLedger(
+            bench.kafka(), bench.topics(), group(bench), 1, member, new StartAt.Earliest())) {
       Checkpoint last = ledger.open();
       byte[] head = last.parts().get(GraphState.HEAD).clone();
       assertThat(head[Integer.BYTES]).isEqualTo((byte) GraphState.VERSION);

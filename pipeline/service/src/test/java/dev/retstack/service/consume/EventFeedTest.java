@@ -89,7 +89,7 @@ class EventFeedTest {
               bench.topics().prefix(),
               partition,
               as,
-              StartAt.EARLIEST);
+              new StartAt.Earliest());
     }
 
     @Override
