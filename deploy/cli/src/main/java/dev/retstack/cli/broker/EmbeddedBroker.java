@@ -84,33 +84,33 @@ public final class EmbeddedBroker implements AutoCloseable {
   private static EmbeddedBroker start(
       Path data, FolderLock lock, int port, Map<String, String> more, List<String> scram)
       throws BrokerException {
-    int listenPort = claim(port);
+    Ports ports = Ports.claim(port);
     format(data, scram);
     try {
-      Map<String, String> settings = settings(data, listenPort, claim(0));
+      Map<String, String> settings = settings(data, ports);
       settings.putAll(more);
       KafkaConfig config = KafkaConfig.apply(settings, /* doLog= */ false);
       KafkaRaftServer server = new KafkaRaftServer(config, Time.SYSTEM);
       server.startup();
-      return new EmbeddedBroker(server, HOST + ":" + listenPort, lock);
+      return new EmbeddedBroker(server, HOST + ":" + ports.clients(), lock);
     } catch (RuntimeException e) {
       throw notStarted(data, e);
     }
   }
 
   /** Kafka's settings for one node that is broker and controller at once, on loopback only. */
-  private static Map<String, String> settings(Path logDir, int port, int controllerPort) {
+  private static Map<String, String> settings(Path logDir, Ports ports) {
     Map<String, String> settings = new HashMap<>();
     settings.put("process.roles", "broker,controller");
     settings.put("node.id", String.valueOf(NODE_ID));
     // static voters: the controller's port may be another one after a restart
-    settings.put("controller.quorum.voters", NODE_ID + "@" + HOST + ":" + controllerPort);
+    settings.put("controller.quorum.voters", NODE_ID + "@" + HOST + ":" + ports.controller());
     settings.put("controller.listener.names", CONTROLLER_LISTENER);
     settings.put(
         "listeners",
         "PLAINTEXT://%s:%d,%s://%s:%d"
-            .formatted(HOST, port, CONTROLLER_LISTENER, HOST, controllerPort));
-    settings.put("advertised.listeners", "PLAINTEXT://%s:%d".formatted(HOST, port));
+            .formatted(HOST, ports.clients(), CONTROLLER_LISTENER, HOST, ports.controller()));
+    settings.put("advertised.listeners", "PLAINTEXT://%s:%d".formatted(HOST, ports.clients()));
     settings.put("listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT");
     settings.put("inter.broker.listener.name", "PLAINTEXT");
     settings.put("log.dirs", logDir.toString());
@@ -166,20 +166,31 @@ public final class EmbeddedBroker implements AutoCloseable {
     }
   }
 
-  /** The port itself where it is free, any free one for 0. */
-  private static int claim(int port) throws BrokerException {
-    try (ServerSocket socket = new ServerSocket()) {
+  /** Where a node listens. Both ports are held at once, or a free one could be found twice. */
+  private record Ports(int clients, int controller) {
+    /** The port itself where it is free, any free one for 0. */
+    static Ports claim(int port) throws BrokerException {
+      try (ServerSocket clients = bound(port);
+          ServerSocket controller = bound(0)) {
+        return new Ports(clients.getLocalPort(), controller.getLocalPort());
+      } catch (IOException e) {
+        throw new BrokerException(
+            "port %d is taken (%s): choose another with --port, or 0 for any free one"
+                .formatted(port, e.getMessage()),
+            e);
+      }
+    }
+
+    private static ServerSocket bound(int port) throws IOException {
+      ServerSocket socket = new ServerSocket();
       socket.setReuseAddress(true);
-      socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new BrokerException(
-          "port "
-              + port
-              + " is taken ("
-              + e.getMessage()
-              + "): choose another with --port, or 0 for any free one",
-          e);
+      try {
+        socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+      } catch (IOException e) {
+        socket.close();
+        throw e;
+      }
+      return socket;
     }
   }
 

@@ -39,7 +39,7 @@ final class TestNode {
   /** Which cluster nodes belong to, and where its controller listens. */
   record Cluster(String id, int controllerPort) {
     static Cluster fresh() throws IOException {
-      return new Cluster(Uuid.randomUuid().toString(), freePort());
+      return new Cluster(Uuid.randomUuid().toString(), freePort(0));
     }
   }
 
@@ -62,7 +62,7 @@ final class TestNode {
         .setControllerListenerName("CONTROLLER")
         .setReleaseVersion(MetadataVersion.LATEST_PRODUCTION)
         .run();
-    String bootstrap = "127.0.0.1:" + freePort();
+    String bootstrap = "127.0.0.1:" + freePort(cluster.controllerPort());
     Map<String, String> config = config(cluster, id, bootstrap, dir, replicas);
     config.putAll(more);
     KafkaRaftServer server = new KafkaRaftServer(KafkaConfig.apply(config, false), Time.SYSTEM);
@@ -130,9 +130,11 @@ final class TestNode {
     }
   }
 
-  private static int freePort() throws IOException {
+  /** A free port but this one, where nobody may listen yet. */
+  private static int freePort(int taken) throws IOException {
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
+      int port = socket.getLocalPort();
+      return port == taken ? freePort(taken) : port;
     }
   }
 }
