@@ -39,7 +39,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -217,19 +216,13 @@ class BrokerOutageTest {
    * given although there is room; here after 0.2 s.
    */
   @Test
-  @EnabledIfSystemProperty(
-      named = "retstack.chaos",
-      matches = "once",
-      disabledReason = "long form: ./retstack test --campaign chaos")
+  @ChaosRow
   void aBrokerThatIsAwayForSoLongThatTheProducerForgetsIt() throws Exception {
     survives("forgotten", FORGETFUL, BrokerOutageTest::killAndStart);
   }
 
   @Test
-  @EnabledIfSystemProperty(
-      named = "retstack.chaos",
-      matches = "once",
-      disabledReason = "long form: ./retstack test --campaign chaos")
+  @ChaosRow
   void aBrokerThatHangsForAWhile() throws Exception {
     survives(
         "hangs",

@@ -128,6 +128,7 @@ public final class HotVerb extends Verb {
     } else {
       count(source.trace(), cores);
     }
+    source.symbols().tell(cores.images(), terminal());
     return perCore ? cores.cores() : List.of(cores.merged());
   }
 

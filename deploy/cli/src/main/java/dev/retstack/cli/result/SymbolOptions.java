@@ -5,15 +5,15 @@ import dev.retstack.cli.command.FileTrouble;
 import dev.retstack.cli.command.Terminal;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.ElfFormatException;
+import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.LateSymbols;
-import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.symbol.SymbolTable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -70,22 +70,16 @@ public final class SymbolOptions {
    *
    * @throws CommandException where none did: the files are of other programs
    */
-  void tell(GraphState state, Terminal terminal) {
+  void tell(Collection<ImageInfo> images, Terminal terminal) {
     if (given.isEmpty()) {
       return;
     }
-    List<String> named = new ArrayList<>();
-    state
-        .images()
-        .forEach(
-            (id, image) -> {
-              if (files.containsKey(id)) {
-                named.add(image.name());
-                terminal.note(
-                    "%,d functions of %s are named by %s"
-                        .formatted(image.symbols().size(), image.name(), files.get(id)));
-              }
-            });
+    List<ImageInfo> named = images.stream().filter(image -> files.containsKey(image.id())).toList();
+    for (ImageInfo image : named) {
+      terminal.note(
+          "%,d functions of %s are named by %s"
+              .formatted(image.symbols().size(), image.name(), files.get(image.id())));
+    }
     if (named.isEmpty()) {
       throw CommandException.badInput(
           "--symbols: no build-id of %s is that of an image of the trace: %s"
@@ -93,7 +87,7 @@ public final class SymbolOptions {
                   files.entrySet().stream()
                       .map(file -> "%s (%s)".formatted(file.getValue(), file.getKey()))
                       .collect(Collectors.joining(", ")),
-                  state.images().values().stream()
+                  images.stream()
                       .map(image -> "%s (%s)".formatted(image.name(), image.id()))
                       .collect(Collectors.joining(", "))));
     }
@@ -126,11 +120,7 @@ public final class SymbolOptions {
   }
 
   private boolean add(ElfFile elf, Path path, Map<String, SymbolTable> functions) {
-    SymbolTable table =
-        SymbolTable.of(
-            elf.functions().stream()
-                .map(s -> new SymbolTable.Symbol(s.name(), s.address(), s.size()))
-                .toList());
+    SymbolTable table = functions(elf);
     if (table.size() == 0) {
       return false;
     }
@@ -140,6 +130,14 @@ public final class SymbolOptions {
       files.put(elf.buildId(), path);
     }
     return true;
+  }
+
+  /** The names of a file's functions. */
+  static SymbolTable functions(ElfFile elf) {
+    return SymbolTable.of(
+        elf.functions().stream()
+            .map(s -> new SymbolTable.Symbol(s.name(), s.address(), s.size()))
+            .toList());
   }
 
   private static List<Path> elfFiles(Path folder) {

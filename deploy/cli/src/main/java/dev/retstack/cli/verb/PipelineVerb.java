@@ -134,7 +134,7 @@ public final class PipelineVerb extends Verb {
       description =
           "Where a group begins that has no state yet: earliest (default), latest, an offset, or"
               + " a time such as 2026-11-26T16:00:00Z, by the broker's clock. Of each partition"
-              + " the start is committed before its first chunk; what has a state goes on from it.")
+              + " the start is committed before its first chunk; what has a state continues from it.")
   private StartAt from = new StartAt.Earliest();
 
   @Mixin private MemberOptions member;

@@ -3,6 +3,7 @@ package dev.retstack.cli.chaos;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.cli.ChaosRow;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.kafka.GroupProtocol;
 import dev.retstack.service.kafka.KafkaSettings;
@@ -57,10 +58,7 @@ class ChaosTest {
 
   /** On any machine the result counts; in the other rows the time as well. */
   @Test
-  @EnabledIfSystemProperty(
-      named = "retstack.chaos",
-      matches = "once",
-      disabledReason = CAMPAIGN + "chaos")
+  @ChaosRow
   void membersAndBrokersFailInEachWayOnce() throws Exception {
     String name = "membersAndBrokersFailInEachWayOnce";
     long seed = ChaosScript.freshSeed();

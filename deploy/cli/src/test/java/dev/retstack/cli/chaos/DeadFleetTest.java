@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.ChaosRow;
 import dev.retstack.cli.Pacer;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.schema.wire.Topics;
@@ -26,7 +27,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -49,10 +49,7 @@ class DeadFleetTest {
   private LiveClient client;
 
   @Test
-  @EnabledIfSystemProperty(
-      named = "retstack.chaos",
-      matches = "once",
-      disabledReason = "long form: ./retstack test --campaign chaos")
+  @ChaosRow
   void coresOfAFleetThatDiedAreDead() throws Exception {
     try (EmbeddedBroker running = EmbeddedBroker.start(dir.resolve("broker"), 0);
         Processes started = new Processes(dir)) {

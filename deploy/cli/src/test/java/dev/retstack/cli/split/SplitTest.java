@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.ChaosRow;
 import dev.retstack.cli.Pacer;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.RetstackScript;
@@ -28,7 +29,6 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -61,10 +61,7 @@ class SplitTest {
   }
 
   @Test
-  @EnabledIfSystemProperty(
-      named = "retstack.chaos",
-      matches = "once",
-      disabledReason = "long form: ./retstack test --campaign chaos")
+  @ChaosRow
   void bothSidesOfASplitGoOn() throws Exception {
     String refusal = Islands.refusal();
     Assumptions.assumeTrue(refusal.isEmpty(), refusal);

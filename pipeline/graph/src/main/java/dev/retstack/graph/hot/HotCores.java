@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -93,6 +94,11 @@ public final class HotCores {
 
   private HotCounter counter() {
     return kind.create(settings, sketchSize);
+  }
+
+  /** What the cores run. */
+  public Set<ImageInfo> images() {
+    return cores.values().stream().map(core -> core.image).collect(Collectors.toSet());
   }
 
   /** What each core called most, by core. */

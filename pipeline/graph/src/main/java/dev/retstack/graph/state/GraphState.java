@@ -760,7 +760,7 @@ public final class GraphState {
     cores.makeRoom(0);
   }
 
-  /** Reads what stands in a log of {@link #writeChanges}; all images are named in it. */
+  /** Reads what stands in a log of {@link #writeChanges}; no names come later. */
   public static GraphState readFrom(
       Map<String, byte[]> parts, GraphLimits limits, StateBudget budget) throws IOException {
     return readFrom(parts, limits, budget, LateSymbols.NONE);
