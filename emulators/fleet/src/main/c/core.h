@@ -161,10 +161,13 @@ struct site {
   uint8_t end_argument;
 };
 
+/* One line of the cache. */
 struct frame {
   uint64_t self_pc;
   uint64_t from_pc;
   uint64_t ret_p;
+  uint64_t fp;   /* at entry */
+  int64_t time; /* of the entry */
   uint64_t watched; /* watch_of() the stack pointer above which the frame may have been left; UNWATCHED: the slot is a register */
   uint64_t up; /* as in struct site */
   int16_t card;
@@ -207,12 +210,6 @@ struct home {
 };
 
 enum { HOMES = 1 << 11, HOME_SHIFT = 5 };
-
-/* What the record of an entry will say, should it be written. */
-struct late {
-  int64_t time;
-  uint64_t fp;
-};
 
 struct region {
   uint64_t start;
@@ -311,6 +308,7 @@ struct core {
   uint64_t frames_used; /* one past the highest ever pushed: frames beyond frame_count are dead, not gone */
   uint64_t frame_capacity;
   uint64_t frame_limit;
+  uint64_t shown; /* open frames by the records, where those above frame_count were given up since; else less */
   uint64_t stack_low; /* of the window of the current context: what lies outside may be another's */
   uint64_t stack_size;
 
@@ -345,7 +343,6 @@ struct core {
   int64_t graph_base; /* index of the frame that opened the graph; NONE */
   uint64_t max_depth;
   int64_t min_duration;
-  struct late *late; /* by index of the frame */
   uint64_t written; /* frames from here on have no record of their entry yet */
   uint64_t triggered; /* 1: the next entry was asked about */
   struct arguments *arguments; /* by index of the card */

@@ -52,11 +52,14 @@ HOT int enter_frame(uc_engine *uc, struct core *c, const struct site *site, cons
   if (__builtin_expect(c->any_given_up && way == 0, 0) && !has_home(c, &t, &way)) {
     return ASK_HOME;
   }
-  uint64_t index = hijack(uc, c, site, &t, ruled ? special_of(site) : 0, way);
-  if (ruled && !is_told(c, site, index, fp)) {
+  uint64_t index = hijack(uc, c, site, &t, fp, ruled ? special_of(site) : 0, way);
+  if (ruled && !is_told(c, site, index)) {
     return STOP_NONE;
   }
-  record(c, RECORD_ENTRY, index, site->self_pc, t.from & c->code_mask, t.ret_p, fp);
+  int64_t time = time_now(c);
+  c->frames[index].time = time;
+  c->shown = 0;
+  record_at(c, time, RECORD_ENTRY, index, site->self_pc, t.from & c->code_mask, t.ret_p, fp);
   if (ruled) {
     record_arguments(uc, c, site);
   }

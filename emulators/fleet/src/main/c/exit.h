@@ -69,6 +69,7 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t place
     over = (c->mode & MODE_HANDLER) && frame == 0;
   } else {
     record_exit(uc, c, (uint64_t)frame);
+    exit_shown(c, (uint64_t)frame);
   }
   c->last = &c->nowhere;
   if ((uint64_t)frame < c->frame_count) {

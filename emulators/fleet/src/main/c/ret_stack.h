@@ -155,6 +155,30 @@ static uint64_t first_of_chain(const struct core *c, uint64_t frame) {
   return frame;
 }
 
+/* Open frames that records tell of: the topmost ones may have no record of their entry. */
+static uint64_t told(const struct core *c) {
+  uint64_t count = c->frame_count;
+  if (count > 0 && (c->frames[count - 1].special & FRAME_HIDDEN)) {
+    count--;
+  }
+  return (c->mode & MODE_LATE) && c->written < count ? c->written : count;
+}
+
+/* Frames go without a record: the records show them as open until the next one. */
+static void go_unseen(struct core *c) {
+  uint64_t open = told(c);
+  c->shown = open > c->shown ? open : c->shown;
+}
+
+/* A record shows the exit of a frame. */
+HOT void exit_shown(struct core *c, uint64_t frame) {
+  if (frame < c->frame_count) {
+    c->shown = 0;
+  } else if (frame < c->shown) {
+    c->shown = frame;
+  }
+}
+
 /* Rule G1: all but so many frames are taken for dead, and remembered. False where Java must do it: then nothing was done. */
 static __attribute__((noinline)) int give_up(struct core *c, uint64_t keep) {
   if (c->frame_count - keep > FRESH - c->fresh_count) {
@@ -170,6 +194,7 @@ static __attribute__((noinline)) int give_up(struct core *c, uint64_t keep) {
     f->from_pc = c->frames[first_of_chain(c, i)].from_pc;
     c->fresh_depth[c->fresh_count++] = i;
   }
+  go_unseen(c);
   c->frame_count = keep;
   c->any_given_up = 1;
   return 1;

@@ -31,7 +31,7 @@ static int ignored(struct core *c, const struct site *site) {
 }
 
 /* False where nothing is late any more: all that was is written or gone. */
-static int keep_back(struct core *c, uint64_t index, uint64_t fp) {
+static int keep_back(struct core *c, uint64_t index) {
   if (c->written > index) {
     c->written = index;
   }
@@ -39,8 +39,7 @@ static int keep_back(struct core *c, uint64_t index, uint64_t fp) {
     c->mode &= ~(uint64_t)MODE_LATE;
     return 0;
   }
-  c->late[index].time = time_now(c);
-  c->late[index].fp = fp;
+  c->frames[index].time = time_now(c);
   return 1;
 }
 
@@ -148,7 +147,7 @@ static int special_of(const struct site *site) {
 }
 
 /* A new frame: true where its entry is recorded now. */
-static int is_told(struct core *c, const struct site *site, uint64_t index, uint64_t fp) {
+static int is_told(struct core *c, const struct site *site, uint64_t index) {
   if (site->special & SPECIAL_HIDE) {
     c->mode |= MODE_HIDDEN;
     return 0;
@@ -156,7 +155,7 @@ static int is_told(struct core *c, const struct site *site, uint64_t index, uint
   if ((c->mode & MODE_GRAPH) && c->graph_base == NONE) {
     c->graph_base = (int64_t)index;
   }
-  return !(c->mode & MODE_LATE) || !keep_back(c, index, fp);
+  return !(c->mode & MODE_LATE) || !keep_back(c, index);
 }
 
 /* Where records are kept back: false where there is no room for those that must stand in front of an exit. */
@@ -166,8 +165,8 @@ static int write_entries(struct core *c, uint64_t frame) {
       return 0;
     }
     const struct frame *f = &c->frames[c->written];
-    const struct late *l = &c->late[c->written];
-    record_at(c, l->time, RECORD_ENTRY, c->written, f->self_pc, f->from_pc & c->code_mask, f->ret_p, l->fp);
+    record_at(c, f->time, RECORD_ENTRY, c->written, f->self_pc, f->from_pc & c->code_mask, f->ret_p, f->fp);
+    c->shown = 0;
   }
   return 1;
 }
@@ -177,7 +176,7 @@ static __attribute__((noinline)) int leave_by_rules(uc_engine *uc, struct core *
   int special = c->frames[frame].special;
   int late = (c->mode & MODE_LATE) && frame < c->frame_count;
   int unwritten = late && c->written <= frame;
-  if ((special & FRAME_HIDDEN) || (unwritten && time_now(c) - c->late[frame].time < c->min_duration)) {
+  if ((special & FRAME_HIDDEN) || (unwritten && time_now(c) - c->frames[frame].time < c->min_duration)) {
     return 1;
   }
   if ((unwritten && !write_entries(c, frame)) || !has_room(c, special & FRAME_RETURN ? 2 : 1)) {
@@ -187,6 +186,7 @@ static __attribute__((noinline)) int leave_by_rules(uc_engine *uc, struct core *
     c->written = frame;
   }
   record_exit(uc, c, frame);
+  exit_shown(c, frame);
   if (!(special & FRAME_RETURN)) {
     return 1;
   }

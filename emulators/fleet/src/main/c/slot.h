@@ -112,13 +112,14 @@ HOT int ret_stack_is_small(const struct core *c) {
 }
 
 /* The new frame's index; the function will return to its handler slot. */
-HOT uint64_t hijack(uc_engine *uc, struct core *c, const struct site *site, const struct taken *t, int special,
-                    uint16_t way) {
+HOT uint64_t hijack(uc_engine *uc, struct core *c, const struct site *site, const struct taken *t, uint64_t fp,
+                    int special, uint16_t way) {
   uint64_t index = c->frame_count++;
   struct frame *f = &c->frames[index];
   f->self_pc = site->self_pc;
   f->from_pc = t->from;
   f->ret_p = t->ret_p;
+  f->fp = fp;
   f->watched = t->slot->place == PLACE_REGISTER ? UNWATCHED : watch_of(c, t->address - c->slot_reach);
   c->watched = f->watched;
   f->up = site->up;

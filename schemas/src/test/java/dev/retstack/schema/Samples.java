@@ -2,6 +2,7 @@ package dev.retstack.schema;
 
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.ChunkCodec;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -163,6 +164,37 @@ public final class Samples {
       case 2 -> random.nextLong() >> random.nextInt(0, 64);
       default -> random.nextInt(0, 8);
     };
+  }
+
+  /** What may be open before a time: a task in an interrupt, last or alone that of a chunk. */
+  public static Keyframe keyframe(SplittableRandom random, long before, boolean alone) {
+    Keyframe.Builder to = new Keyframe.Builder();
+    if (!alone) {
+      to.task(7, 3, 2);
+      frames(to, random, before, 0, 2);
+      to.interrupt(33, TEXT + 0x44, before / 2, 1, 1);
+      frames(to, random, before, 0, 1);
+    }
+    to.last();
+    int open = random.nextInt(1, 6);
+    to.task(0, open + random.nextInt(0, 2), open);
+    frames(to, random, before, random.nextInt(0, open), open);
+    return to.build();
+  }
+
+  private static void frames(
+      Keyframe.Builder to, SplittableRandom random, long before, int from, int end) {
+    for (int depth = from; depth < end; depth++) {
+      long time = before - 1000L * (end - depth) - random.nextInt(0, 900);
+      int function = random.nextInt(0, 5);
+      to.frame(
+          depth,
+          Math.max(0, time),
+          TEXT + function * 0x60L,
+          TEXT + function * 0x60L + 0x15,
+          STACK - depth * 0x30L,
+          STACK - depth * 0x30L + 0x10);
+    }
   }
 
   /** A sealed chunk that is not the last of its core. */

@@ -14,6 +14,7 @@ import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
 import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
 import java.util.Collections;
@@ -40,6 +41,12 @@ final class CoreRun {
   private static final int KEPT_MOST = 2048;
 
   private static final RecordBatch NOTHING = new RecordBatch(0);
+
+  /** A keyframe with so few records goes with each chunk, however small that is. */
+  private static final int KEYFRAME_SMALL = 32;
+
+  /** A keyframe goes with a chunk that is not even twice as long only so often, in nanoseconds. */
+  private static final long KEYFRAME_NANOS = 1_000_000_000;
 
   /** A command on its way to the core, and who hears what became of it. */
   private record Pending(Command command, Consumer<ControlResult.Builder> answer) {}
@@ -72,6 +79,11 @@ final class CoreRun {
   private volatile boolean hurried;
 
   private RecordBatch kept = NOTHING;
+
+  /** What was open where the next chunk begins; null where that is not known. */
+  private Keyframe begin;
+
+  private long keyframeAt = System.nanoTime() - KEYFRAME_NANOS;
   private boolean changed = true;
 
   /** True where the core has a buffer only during a slice. */
@@ -259,6 +271,7 @@ final class CoreRun {
             core.hurry();
           }
         });
+    begin = core.probe().keyframe();
     openingNanos = System.nanoTime() - start;
   }
 
@@ -269,7 +282,7 @@ final class CoreRun {
     }
     changed = false;
     if (kept.size() > 0) {
-      output.add(kept);
+      output.add(withKeyframe(kept));
       kept = NOTHING;
     }
     flush();
@@ -364,10 +377,23 @@ final class CoreRun {
 
   private void flush() throws IOException, InterruptedException {
     count();
-    output.add(core.probe().batch());
+    output.add(withKeyframe(core.probe().batch()));
     core.probe().clear();
+    begin = core.probe().keyframe();
     flushedAt = System.nanoTime();
     flushSoon = false;
+  }
+
+  /** The batch that begins where the last one ended. */
+  private RecordBatch withKeyframe(RecordBatch batch) {
+    long now = System.nanoTime();
+    int records = begin == null ? 0 : begin.records().size();
+    boolean isDue =
+        records <= Math.max(KEYFRAME_SMALL, batch.size() / 2) || now - keyframeAt >= KEYFRAME_NANOS;
+    batch.setKeyframe(isDue ? begin : null);
+    keyframeAt = isDue && begin != null ? now : keyframeAt;
+    begin = null;
+    return batch;
   }
 
   private void count() {
@@ -387,7 +413,8 @@ final class CoreRun {
         count();
       }
       long time = core == null ? 0 : core.clock().now();
-      output.end(rest, new ChunkPublisher.Ending(ending.end(), ending.detail(), time));
+      output.end(
+          withKeyframe(rest), new ChunkPublisher.Ending(ending.end(), ending.detail(), time));
     } catch (IOException e) {
       lost = e.getMessage();
     } catch (InterruptedException e) {

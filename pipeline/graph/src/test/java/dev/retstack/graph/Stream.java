@@ -10,6 +10,7 @@ import dev.retstack.graph.input.ImageTraits;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.graph.symbol.SymbolTable.Symbol;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
@@ -191,6 +192,27 @@ public final class Stream {
   private Stream add(byte kind, long at, int depth, long a, long b, long c, long d) {
     time = at;
     batch.add(kind, at, depth, a, b, c, d);
+    return this;
+  }
+
+  /** What is open in the core's first task: the stack of {@link Stream}s. */
+  public static Keyframe.Builder open(long at, int depth, long self, long from) {
+    Keyframe.Builder to = new Keyframe.Builder();
+    to.last();
+    to.task(0, depth + 1, depth + 1);
+    return frame(to, at, depth, self, from);
+  }
+
+  /** One frame more of the stack at hand. */
+  public static Keyframe.Builder frame(
+      Keyframe.Builder to, long at, int depth, long self, long from) {
+    to.frame(depth, at, self, from, slot(depth), fp(depth));
+    return to;
+  }
+
+  /** The chunk that is written begins with these calls open. */
+  public Stream opens(Keyframe.Builder keyframe) {
+    batch.setKeyframe(keyframe.build());
     return this;
   }
 

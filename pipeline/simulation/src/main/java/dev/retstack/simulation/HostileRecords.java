@@ -13,6 +13,7 @@ import dev.retstack.graph.symbol.SymbolTable.Symbol;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.linux.SystemCallNames;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
 import it.unimi.dsi.fastutil.longs.LongList;
@@ -30,6 +31,9 @@ import java.util.zip.CRC32C;
  * ret_stack most of the time, to reach deep states; others are noise.
  */
 final class HostileRecords {
+  /** Interrupts that a keyframe tells of, at most. */
+  private static final int MOST_NESTED = 6;
+
   /** Any table of names: which one makes no difference. */
   private static final String SYSTEM_CALLS = SystemCallNames.tables().iterator().next();
 
@@ -252,9 +256,40 @@ final class HostileRecords {
               "",
               at,
               Math.clamp(open, 0, Chunks.DEPTH_MAX));
+      if (random.nextInt(3) == 0 && first >= 0 && open >= 0 && open <= MOST_NESTED) {
+        batch.setKeyframe(lie(first, at, open));
+      }
       sequence += random.nextInt(40) == 0 ? random.nextInt(5) : 1;
       before += random.nextInt(40) == 0 ? random.nextInt(100) : size;
       return new Send(key, meta, batch);
+    }
+
+    /** A keyframe that lies, as far as a reader lets it. */
+    private Keyframe lie(long first, long at, int open) {
+      Keyframe.Builder to = new Keyframe.Builder();
+      for (int other = random.nextInt(3); other > 0; other--) {
+        lie(to, RecordBatch.TASK, anyTask(), first);
+      }
+      to.last();
+      lie(to, RecordBatch.TASK, at, first);
+      for (int nested = 0; nested < open; nested++) {
+        lie(to, RecordBatch.INTERRUPT_ENTER, edge(), first);
+      }
+      return to.build();
+    }
+
+    private void lie(Keyframe.Builder to, byte kind, long name, long first) {
+      int frames = random.nextInt(4);
+      int live = frames + random.nextInt(3);
+      int shown = live + random.nextInt(3);
+      if (kind == RecordBatch.TASK) {
+        to.task(name, shown, live);
+      } else {
+        to.interrupt(name, edge(), first, shown, live);
+      }
+      for (int depth = live - frames; depth < live; depth++) {
+        to.frame(depth, first, edge(), edge(), edge(), edge());
+      }
     }
 
     private void add(RecordBatch batch) {

@@ -59,6 +59,9 @@ final class ModelCore {
       chunks.add(
           chunk(chunks.size(), sent, lostBefore, records.subList(next, end), clock)
               .in(at[RecordLog.TASK], (int) at[RecordLog.INTERRUPTS]));
+      if (next < end) {
+        chunks.getLast().batch().setKeyframe(program.keyframe(records.get(next)));
+      }
       clock = records.get(Math.max(end, 1) - 1)[1];
       sent += end - next;
       next = end;

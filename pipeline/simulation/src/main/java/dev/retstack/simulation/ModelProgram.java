@@ -2,6 +2,7 @@ package dev.retstack.simulation;
 
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.tree.Ending;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
 import dev.retstack.simulation.ModelStack.Activation;
@@ -24,6 +25,9 @@ final class ModelProgram {
   private static final long TEXT = 0x40_0000L;
   private static final int NUMBERS = 5;
 
+  /** Steps from one keyframe to the next, at least; in proportion to its size. */
+  private static final int KEYFRAME_EACH = 5;
+
   private static final ModelTracer.Defect[] DEFECTS = {
     ModelTracer.Defect.FRAME_POINTER, ModelTracer.Defect.SLOT, ModelTracer.Defect.RETURN_ADDRESS
   };
@@ -40,6 +44,7 @@ final class ModelProgram {
   private ModelStack stack;
   private long clock;
   private long stacks;
+  private int untilKeyframe = KEYFRAME_EACH;
   final List<TrueCall> calls = new ArrayList<>();
   final List<TrueInterrupt> interrupts = new ArrayList<>();
 
@@ -81,6 +86,35 @@ final class ModelProgram {
   /** Records, see {@link RecordLog}. */
   List<long[]> records() {
     return log.records;
+  }
+
+  /** What was open ahead of a record, by the tracers; null where nobody noted it. */
+  Keyframe keyframe(long[] record) {
+    return log.keyframe(record);
+  }
+
+  private Keyframe open() {
+    Keyframe.Builder to = new Keyframe.Builder();
+    for (ModelTask task : tasks) {
+      if (task != current) {
+        addTo(to, task);
+      }
+    }
+    to.last();
+    addTo(to, current);
+    return to.build();
+  }
+
+  private static void addTo(Keyframe.Builder to, ModelTask task) {
+    for (ModelStack s : task.stacks) {
+      int frames = s.tracer.frames();
+      if (s.interrupt == null) {
+        to.task(task.id, frames, frames);
+      } else {
+        to.interrupt(s.interrupt.number, TEXT, s.interrupt.enter, frames, frames);
+      }
+      s.tracer.addTo(to);
+    }
   }
 
   /** Calls that ran untraced because ret_stack was full. */
@@ -133,6 +167,11 @@ final class ModelProgram {
 
   private void step() {
     pass(random.nextInt(3) == 0 ? random.nextInt(50) : 0);
+    if (--untilKeyframe <= 0) {
+      Keyframe open = open();
+      untilKeyframe = Math.max(KEYFRAME_EACH, 2 * open.records().size());
+      log.open(open);
+    }
     Workload.Contexts c = workload.contexts();
     if (chance(c.switches())) {
       switchTask();

@@ -1,6 +1,7 @@
 package dev.retstack.simulation;
 
 import dev.retstack.graph.input.ImageTraits;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +18,7 @@ final class ModelTracer {
       new ImageTraits(true, true, HANDLER_START, HANDLER_START + 16L * HANDLERS);
 
   /** A hijacked return. */
-  private record Frame(long selfPc, long fromPc, long retP, long fp) {}
+  private record Frame(long selfPc, long fromPc, long retP, long fp, long time) {}
 
   /** What an exit finds wrong. */
   enum Defect {
@@ -63,7 +64,7 @@ final class ModelTracer {
       return fromPc;
     }
     int depth = retStack.size();
-    retStack.add(new Frame(selfPc, fromPc, retP, fp));
+    retStack.add(new Frame(selfPc, fromPc, retP, fp, time));
     add(RecordBatch.ENTRY, time, depth, selfPc, fromPc, retP, fp);
     return HANDLER_START + 16L * (depth % HANDLERS);
   }
@@ -90,6 +91,15 @@ final class ModelTracer {
         defect == Defect.SLOT ? retP + 16 : retP,
         defect == Defect.FRAME_POINTER ? f.fp ^ 0x4141 : f.fp);
     return f.fromPc;
+  }
+
+  /** Adds the frames to a keyframe, in which the stack's head stands last. */
+  void addTo(Keyframe.Builder keyframe) {
+    int size = retStack.size();
+    for (int depth = size - keyframe.room(size); depth < size; depth++) {
+      Frame f = retStack.get(depth);
+      keyframe.frame(depth, f.time, f.selfPc, f.fromPc, f.retP, f.fp);
+    }
   }
 
   /** Frames in ret_stack. */

@@ -1,8 +1,10 @@
 package dev.retstack.simulation;
 
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
 
 /**
@@ -25,8 +27,29 @@ final class RecordLog {
   int interrupts;
   int frames;
 
+  /** What was open ahead of a record, of some of them. */
+  private final IdentityHashMap<long[], Keyframe> keyframes = new IdentityHashMap<>();
+
+  /** What is open ahead of the next record; null where nobody noted it. */
+  private Keyframe open;
+
   void add(int kind, long time, int depth, long self, long from, long retP, long fp) {
-    records.add(new long[] {kind, time, depth, self, from, retP, fp, task, interrupts, frames});
+    long[] record = {kind, time, depth, self, from, retP, fp, task, interrupts, frames};
+    records.add(record);
+    if (open != null) {
+      keyframes.put(record, open);
+      open = null;
+    }
+  }
+
+  /** This is open ahead of the next record. */
+  void open(Keyframe now) {
+    open = now;
+  }
+
+  /** What was open ahead of a record; null where it is not known. */
+  Keyframe keyframe(long[] record) {
+    return keyframes.get(record);
   }
 
   /** Records were lost here, and a TASK record says where the core is if it is elsewhere by now. */

@@ -253,6 +253,7 @@ final class Validations {
     none(
         graph,
         Stat.MISPLACED_EXITS,
+        Stat.KEYFRAME_MISMATCHES,
         Stat.STACK_JUMPS,
         Stat.TIME_BACKWARDS,
         Stat.BAD_RECORDS,
@@ -287,6 +288,7 @@ final class Validations {
     none(
         graph,
         Stat.MISPLACED_EXITS,
+        Stat.KEYFRAME_MISMATCHES,
         Stat.STACK_JUMPS,
         Stat.UNKNOWN_EXITS,
         Stat.TRUNCATED_CALLS,

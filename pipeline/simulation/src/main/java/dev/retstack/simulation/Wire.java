@@ -8,6 +8,7 @@ import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.codec.ChunkCodec;
 import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import java.util.List;
 
@@ -22,6 +23,12 @@ interface Wire {
           ChunkCodec codec = Codecs.byId(id);
           RecordBatch received = new RecordBatch(batch.size());
           codec.decode(codec.encode(batch), batch.size(), received);
+          if (batch.keyframe() != null) {
+            RecordBatch open = batch.keyframe().records();
+            RecordBatch frames = new RecordBatch(open.size());
+            codec.decode(codec.encode(open), open.size(), frames);
+            received.setKeyframe(Keyframe.of(frames));
+          }
           return received;
         } catch (CorruptChunkException e) {
           throw new IllegalStateException(id + " does not read what it wrote", e);

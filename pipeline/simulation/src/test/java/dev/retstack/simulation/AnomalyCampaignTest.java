@@ -78,7 +78,9 @@ class AnomalyCampaignTest {
       assertThat(graph.anomalies().rows())
           .as("seed %d", seed)
           .noneMatch(row -> DEFECTS.contains(row.kind()));
-      for (Stat stat : List.of(Stat.STACK_JUMPS, Stat.UNKNOWN_EXITS, Stat.BAD_RECORDS)) {
+      for (Stat stat :
+          List.of(
+              Stat.KEYFRAME_MISMATCHES, Stat.STACK_JUMPS, Stat.UNKNOWN_EXITS, Stat.BAD_RECORDS)) {
         assertThat(graph.stats().get(stat)).as("seed %d, %s", seed, stat).isZero();
       }
       behaviour(core, graph);

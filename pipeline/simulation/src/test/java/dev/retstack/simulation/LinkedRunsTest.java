@@ -105,6 +105,7 @@ class LinkedRunsTest {
   private static ModelChunk unlinked(ModelChunk chunk) {
     RecordBatch copy = new RecordBatch(chunk.batch().size());
     copy.addAll(chunk.batch(), 0, chunk.batch().size());
+    copy.setKeyframe(chunk.batch().keyframe());
     Arrays.fill(copy.links(), RecordBatch.UNLINKED);
     copy.setLinked();
     return new ModelChunk(chunk.core(), chunk.imageId(), chunk.meta(), copy);

@@ -54,6 +54,11 @@ public final class ChunkChecksum {
       sum.string("abandoned");
       sum.number(chunk.getAbandoned());
     }
+    if (chunk.getKeyframeRecords() != Chunks.NO_KEYFRAME || chunk.getKeyframe().hasRemaining()) {
+      sum.string("keyframe");
+      sum.number(chunk.getKeyframeRecords());
+      sum.bytes(chunk.getKeyframe());
+    }
     return sum.crc.getValue();
   }
 

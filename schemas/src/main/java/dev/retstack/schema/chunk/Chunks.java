@@ -6,6 +6,7 @@ import dev.retstack.schema.Image;
 import dev.retstack.schema.Symbol;
 import dev.retstack.schema.codec.ChunkCodec;
 import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -30,12 +31,16 @@ public final class Chunks {
   /** Characters of the name of a symbol, and of what a core says at its end, at most. */
   public static final int TEXT_MAX = 1 << 18;
 
+  /** {@code keyframeRecords} of a chunk that has no keyframe. */
+  public static final int NO_KEYFRAME = -1;
+
   private Chunks() {}
 
   /**
-   * Completes a chunk: packs the records and sets codec, payload, recordCount, the times and the
-   * checksum. Everything else has been set by the caller; firstTime and lastTime only where the
-   * batch does not tell them (it is empty, or the core's clock stood later when it ended).
+   * Completes a chunk: packs the records and the batch's keyframe, if it has one, and sets codec,
+   * payload, recordCount, the times and the checksum. Everything else has been set by the caller;
+   * firstTime and lastTime only where the batch does not tell them (it is empty, or the core's
+   * clock stood later when it ended).
    *
    * @throws IllegalArgumentException for more records or a longer payload than a chunk may hold
    */
@@ -59,6 +64,10 @@ public final class Chunks {
     if (count > 0 && !chunk.hasLastTime()) {
       chunk.setLastTime(batch.time[count - 1]);
     }
+    if (batch.keyframe() != null) {
+      RecordBatch open = batch.keyframe().written();
+      chunk.setKeyframeRecords(open.size()).setKeyframe(ByteBuffer.wrap(codec.encode(open)));
+    }
     return seal(
         chunk
             .setCodec(codec.id())
@@ -81,14 +90,15 @@ public final class Chunks {
   }
 
   /**
-   * Checks a chunk and unpacks its records.
+   * Checks a chunk and unpacks its records and its keyframe.
    *
    * @param reuse a batch to fill; where it is too small a new one is made
    * @return {@code reuse} or the new one
    * @throws CorruptChunkException where {@link #check} refuses it, the codec is unknown, the
    *     payload is not what the codec makes of recordCount records, a record's time is before the
    *     one ahead of it or outside [firstTime, lastTime], a depth is outside 0 to {@link
-   *     #DEPTH_MAX}, or a LOST record counts fewer than 1
+   *     #DEPTH_MAX}, a LOST record counts fewer than 1, or the keyframe is none ({@link
+   *     Keyframe#fault})
    */
   @CheckReturnValue
   public static RecordBatch decode(Chunk chunk, RecordBatch reuse) throws CorruptChunkException {
@@ -102,17 +112,37 @@ public final class Chunks {
     checkLimits(chunk);
     int count = chunk.getRecordCount();
     ChunkCodec codec = Codecs.byId(chunk.getCodec());
-    ByteBuffer payload = chunk.getPayload();
-    byte[] bytes = new byte[payload.remaining()];
-    payload.duplicate().get(bytes);
-    RecordBatch batch = reuse.capacity() >= count ? reuse : new RecordBatch(count);
-    codec.decode(bytes, count, batch);
+    RecordBatch batch = unpack(codec, chunk.getPayload(), count, reuse);
     checkRecords(chunk, batch);
+    batch.setKeyframe(chunk.getKeyframeRecords() == NO_KEYFRAME ? null : keyframe(codec, chunk));
     return batch;
   }
 
+  private static RecordBatch unpack(
+      ChunkCodec codec, ByteBuffer packed, int count, RecordBatch reuse)
+      throws CorruptChunkException {
+    byte[] bytes = new byte[packed.remaining()];
+    packed.duplicate().get(bytes);
+    RecordBatch batch = reuse.capacity() >= count ? reuse : new RecordBatch(count);
+    codec.decode(bytes, count, batch);
+    return batch;
+  }
+
+  private static Keyframe keyframe(ChunkCodec codec, Chunk chunk) throws CorruptChunkException {
+    int count = chunk.getKeyframeRecords();
+    RecordBatch records =
+        Keyframe.read(unpack(codec, chunk.getKeyframe(), count, new RecordBatch(count)));
+    String fault =
+        Keyframe.fault(
+            records, chunk.getFirstTime(), chunk.getTask(), chunk.getInterrupts(), DEPTH_MAX);
+    if (!fault.isEmpty()) {
+      throw refused(chunk, "keyframe: " + fault);
+    }
+    return Keyframe.of(records);
+  }
+
   /**
-   * Checks everything but the payload's inside.
+   * Checks everything but the inside of payload and keyframe.
    *
    * @throws CorruptChunkException for a wrong checksum, a recordCount outside 0 to {@link
    *     #RECORDS_MAX}, a payload beyond {@link #PAYLOAD_BYTES_MAX}, a negative sequence or counter,
@@ -131,6 +161,15 @@ public final class Chunks {
     within(chunk, "characters in endDetail", chunk.getEndDetail().length(), TEXT_MAX);
     within(chunk, "recordCount", chunk.getRecordCount(), RECORDS_MAX);
     within(chunk, "payload bytes", chunk.getPayload().remaining(), PAYLOAD_BYTES_MAX);
+    boolean hasKeyframe = chunk.getKeyframeRecords() != NO_KEYFRAME;
+    if (hasKeyframe) {
+      within(chunk, "keyframeRecords", chunk.getKeyframeRecords(), Keyframe.RECORDS_MOST);
+    }
+    within(
+        chunk,
+        "keyframe bytes",
+        chunk.getKeyframe().remaining(),
+        hasKeyframe ? PAYLOAD_BYTES_MAX : 0);
     within(chunk, "sequence", chunk.getSequence(), Long.MAX_VALUE);
     within(chunk, "recordsBefore", chunk.getRecordsBefore(), Long.MAX_VALUE - RECORDS_MAX);
     within(chunk, "lostBefore", chunk.getLostBefore(), Long.MAX_VALUE);

@@ -100,6 +100,7 @@ public final class RecordBatch {
   private int[] links;
   private boolean linked;
   private int size;
+  private Keyframe keyframe;
 
   /** An empty batch that holds up to {@code capacity} records. */
   public RecordBatch(int capacity) {
@@ -148,10 +149,21 @@ public final class RecordBatch {
     return size == kind.length;
   }
 
-  /** Forgets the records; the capacity stays. */
+  /** Forgets the records and the keyframe; the capacity stays. */
   public void clear() {
     size = 0;
     linked = false;
+    keyframe = null;
+  }
+
+  /** What is open where the batch begins; null where it does not say. */
+  public Keyframe keyframe() {
+    return keyframe;
+  }
+
+  /** Says what is open where the batch begins; null where that is not known. */
+  public void setKeyframe(Keyframe open) {
+    keyframe = open;
   }
 
   /**
@@ -242,7 +254,7 @@ public final class RecordBatch {
     linked = false;
   }
 
-  /** Equal records in equal order; capacities may differ. */
+  /** Equal records in equal order; capacities and keyframes may differ. */
   @Override
   public boolean equals(Object other) {
     return other instanceof RecordBatch that

@@ -6,9 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.Samples;
+import dev.retstack.schema.Seeds;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordsCodec;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
+import java.util.List;
+import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -48,6 +52,114 @@ class ChunksTest {
     early.setFirstTime(6L);
     early.setLastTime(6L);
     refused(early, "record 0 has time 5, before 6");
+  }
+
+  @Test
+  void aKeyframeComesBackAsItWas() throws CorruptChunkException {
+    SplittableRandom random = new SplittableRandom(Seeds.fresh("aKeyframeComesBackAsItWas"));
+    for (String id : Codecs.ids()) {
+      RecordBatch batch = Samples.callTree(random, 300, 5);
+      assertThat(decoded(id, batch).keyframe()).isNull();
+      Keyframe keyframe = Samples.keyframe(random, batch.time[0], false);
+      batch.setKeyframe(keyframe);
+      Keyframe back = decoded(id, batch).keyframe();
+      assertThat(back.records()).isEqualTo(keyframe.records());
+      int interrupt = back.end(0);
+      assertThat(back.open(0)).isEqualTo(2);
+      assertThat(back.shown(0)).isEqualTo(3);
+      assertThat(back.leftOut(0)).isZero();
+      assertThat(interrupt).isEqualTo(3);
+      int last = back.end(interrupt);
+      assertThat(back.end(last)).isEqualTo(back.records().size());
+      assertThat(back.leftOut(last)).isEqualTo(back.records().depth[last + 1]);
+    }
+  }
+
+  /** A core of one stack pays for its frames alone. */
+  @Test
+  void aKeyframeOfOneStackHasNoHeadInAChunk() throws CorruptChunkException {
+    for (String id : Codecs.ids()) {
+      for (Keyframe keyframe : List.of(frames(1, 20, 30), empty())) {
+        RecordBatch batch = record(RecordBatch.ENTRY, 50, 2, 1);
+        batch.setKeyframe(keyframe);
+        Chunk chunk = Samples.chunk("core-0", 0, Codecs.byId(id), batch);
+        assertThat(chunk.getKeyframeRecords()).isEqualTo(keyframe.records().size() - 1);
+        assertThat(Chunks.decode(chunk).keyframe().records()).isEqualTo(keyframe.records());
+      }
+    }
+  }
+
+  private static RecordBatch decoded(String codec, RecordBatch batch) throws CorruptChunkException {
+    return Chunks.decode(Samples.chunk("core-0", 0, Codecs.byId(codec), batch));
+  }
+
+  @Test
+  void namesWhatIsWrongInAKeyframe() {
+    refusedKeyframe(
+        k -> k.kind[0] = RecordBatch.INTERRUPT_ENTER, "keyframe: it does not begin with a task");
+    refusedKeyframe(k -> k.kind[0] = RecordBatch.ENTRY, "keyframe: frame 2 has depth 0");
+    refusedKeyframe(k -> k.kind[1] = RecordBatch.EXIT, "keyframe: record 1 is of kind 1");
+    refusedKeyframe(k -> k.time[1] = 51, "keyframe: record 1 has time 51, outside 0 to 50");
+    refusedKeyframe(k -> k.time[1] = -1, "keyframe: record 1 has time -1, outside 0 to 50");
+    refusedKeyframe(k -> k.time[2] = 10, "keyframe: frame 2 was entered before its caller");
+    refusedKeyframe(k -> k.retP[0] = 3, "keyframe: stack 0 has 3 frames of 2");
+    refusedKeyframe(k -> k.retP[0] = -1, "keyframe: stack 0 has -1 frames of 2");
+    refusedKeyframe(k -> k.depth[0] = (1 << 20) + 1, "keyframe: stack 0 has 2 frames of 1048577");
+    refusedKeyframe(k -> k.depth[1] = 5, "keyframe: frame 2 has depth 1");
+    refusedKeyframe(k -> k.depth[2] = 2, "keyframe: frame 2 has depth 2");
+    refusedKeyframe(k -> k.retP[0] = 1, "keyframe: frame 2 has depth 1");
+    refusedKeyframe(k -> k.selfPc[0] = 3, "keyframe: it ends in task 3 and 0 interrupts");
+    Keyframe.Builder deep = new Keyframe.Builder();
+    deep.task(0, 1025, 1025);
+    for (int depth = 0; depth <= Keyframe.FRAMES_MOST; depth++) {
+      deep.frame(depth, 1, 1, 2, 3, 4);
+    }
+    refused(withKeyframe(deep.build()), "keyframe: a stack has more than 1,024 frames");
+    Keyframe.Builder wide = new Keyframe.Builder();
+    for (int task = 0; task < Keyframe.STACKS_MOST; task++) {
+      wide.task(0, 0, 0);
+    }
+    assertThat(wide.build()).isNotNull();
+    wide.task(0, 0, 0);
+    assertThat(wide.build()).isNull();
+  }
+
+  @Test
+  void namesAKeyframeThatIsTooLongOrNotThere() {
+    Chunk chunk = withKeyframe(frames(1, 20, 30));
+    chunk.setKeyframeRecords(Keyframe.RECORDS_MOST + 1);
+    refused(chunk, "keyframeRecords 18433 is outside 0 to 18432");
+    chunk.setKeyframeRecords(Chunks.NO_KEYFRAME);
+    refused(chunk, "keyframe bytes %d is outside 0 to 0".formatted(chunk.getKeyframe().limit()));
+    chunk.setKeyframeRecords(-2);
+    refused(chunk, "keyframeRecords -2 is outside");
+  }
+
+  private static Keyframe frames(long... times) {
+    Keyframe.Builder to = new Keyframe.Builder();
+    to.last();
+    to.task(0, 2, 2);
+    to.frame(0, times[1], 0x400000, 0x400100, 0x7000, 0x7010);
+    to.frame(1, times[2], 0x400100, 0x400200, 0x6000, 0x6010);
+    return to.build();
+  }
+
+  private static Keyframe empty() {
+    Keyframe.Builder to = new Keyframe.Builder();
+    to.task(0, 0, 0);
+    return to.build();
+  }
+
+  private static Chunk withKeyframe(Keyframe keyframe) {
+    RecordBatch batch = record(RecordBatch.ENTRY, 50, 2, 1);
+    batch.setKeyframe(keyframe);
+    return Samples.chunk("core-0", 0, Codecs.standard(), batch);
+  }
+
+  private static void refusedKeyframe(Consumer<RecordBatch> change, String why) {
+    Keyframe keyframe = frames(1, 20, 30);
+    change.accept(keyframe.records());
+    refused(withKeyframe(keyframe), why);
   }
 
   @Test

@@ -95,6 +95,9 @@ class CodecFuzzTest {
         Samples.damage(records, random, 20);
         inOrder(records);
       }
+      if (records.size() > 0 && records.time[0] >= 0) {
+        records.setKeyframe(Samples.keyframe(random, records.time[0], random.nextBoolean()));
+      }
       Chunk chunk = Samples.chunk("core-0", 0, codec, records);
       change(chunk, random);
       try {
@@ -119,12 +122,19 @@ class CodecFuzzTest {
   }
 
   private static void change(Chunk chunk, SplittableRandom random) {
-    switch (random.nextInt(0, 12)) {
+    switch (random.nextInt(0, 15)) {
       case 0 -> chunk.setRecordCount(chunk.getRecordCount() + random.nextInt(1, 3));
       case 1 -> chunk.setSequence(chunk.getSequence() + 1);
       case 2 -> chunk.setLastTime(chunk.getLastTime() ^ 1);
       case 3 -> chunk.setCore(chunk.getCore() + "1");
       case 4 -> chunk.setLostBefore(1);
+      case 6 -> chunk.setKeyframeRecords(chunk.getKeyframeRecords() + random.nextInt(1, 3));
+      case 7, 8 ->
+          chunk.setKeyframe(
+              ByteBuffer.wrap(
+                  chunk.getKeyframe().hasRemaining()
+                      ? Mutations.of(chunk.getKeyframe().array(), random)
+                      : new byte[] {1}));
       case 5 -> chunk.setChecksum(chunk.getChecksum() ^ 1L << random.nextInt(0, 64));
       default ->
           chunk.setPayload(ByteBuffer.wrap(Mutations.of(chunk.getPayload().array(), random)));

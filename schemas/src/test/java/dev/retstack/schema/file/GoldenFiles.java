@@ -114,6 +114,7 @@ final class GoldenFiles {
       RecordBatch second = part(all, 40, 80, 1);
       long clock = all.time[79] + 10;
       second.add(RecordBatch.LOST, clock, 0, 17, 0, 0, 0);
+      second.setKeyframe(Samples.keyframe(random, second.time[0], core == 0));
       add(entries, Samples.chunk(name, 0, Codecs.standard(), part(all, 0, 40, 0)), 0);
       add(entries, Samples.chunk(name, 1, new RecordsCodec(), second), 40);
       add(entries, Samples.lastChunk(name, 2, Codecs.standard(), clock + 5), 81);
@@ -133,7 +134,9 @@ final class GoldenFiles {
   }
 
   private static List<SpecificRecord> messages() {
-    RecordBatch batch = Samples.callTree(new SplittableRandom(3), 30, 4);
+    SplittableRandom random = new SplittableRandom(3);
+    RecordBatch batch = Samples.callTree(random, 30, 4);
+    batch.setKeyframe(Samples.keyframe(random, batch.time[0], false));
     return List.of(
         Samples.image(),
         Samples.chunk("core-0", 0, Codecs.standard(), batch),

@@ -13,7 +13,6 @@ import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -187,17 +186,8 @@ class GuestAnomaliesTest {
   /** Frames that an exception or a jump left: as many as the program says, and nothing is wrong. */
   @Test
   void whatAnExceptionLeavesIsUnwound(@TempDir Path folder) throws Exception {
-    Assumptions.assumeTrue(
-        Files.isExecutable(Path.of("/usr/bin/x86_64-linux-gnu-g++")), "skipped: no g++");
-    Process build =
-        new ProcessBuilder(
-                Zoo.GUEST.resolve("unwind/build.sh").toString(), folder.toString(), "x86_64-mcount")
-            .redirectErrorStream(true)
-            .start();
-    String said = new String(build.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(build.waitFor()).as(said).isZero();
-    for (String program : List.of("exceptions", "jumps")) {
-      LoadedImage image = LoadedImage.load(folder.resolve(program + "-x86_64-mcount"));
+    for (LoadedImage image : UnwindGuests.build(folder)) {
+      String program = image.elf().name();
       Run run = Run.of(image, Guest.checking(), 1_000_000, core -> {});
       GraphState state = Guest.of(run);
       assertThat(Guest.errors(state)).as(program).isEmpty();

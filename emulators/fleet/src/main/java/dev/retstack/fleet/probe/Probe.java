@@ -1,6 +1,7 @@
 package dev.retstack.fleet.probe;
 
 import dev.retstack.fleet.probe.site.SiteRules;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.Mark;
 import dev.retstack.schema.record.RecordBatch;
 
@@ -17,6 +18,12 @@ public interface Probe {
 
   /** Forgets the records of the batch, which were taken; its counters start again at 0. */
   void clear();
+
+  /**
+   * What is open where the batch begins; to be asked between {@link #clear} and the core's next
+   * run. Null where it cannot be told: the batch begins with events that waited for room.
+   */
+  Keyframe keyframe();
 
   /**
    * update_ftrace_func: what becomes of entries from here on. Between two starts of the engine.

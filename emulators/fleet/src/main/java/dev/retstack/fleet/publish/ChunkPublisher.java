@@ -112,7 +112,9 @@ public final class ChunkPublisher {
     Chunk chunk = seal(batch, refused, ending);
     if (chunk.getPayload().remaining() > payloadBytesMax && batch.size() > 1) {
       int half = batch.size() / 2;
-      send(part(batch, 0, half), refused, null);
+      RecordBatch first = part(batch, 0, half);
+      first.setKeyframe(batch.keyframe());
+      send(first, refused, null);
       send(part(batch, half, batch.size()), Refused.NONE, ending);
       return;
     }
@@ -143,6 +145,9 @@ public final class ChunkPublisher {
     if (batch.size() == 0) {
       long time = ending == null ? 0 : ending.time();
       chunk.setFirstTime(time).setLastTime(time);
+      if (ending == null) { // when it begins is not told
+        batch.setKeyframe(null);
+      }
     }
     return Chunks.seal(chunk, codec, batch);
   }

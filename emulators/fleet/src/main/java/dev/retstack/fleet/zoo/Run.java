@@ -7,7 +7,11 @@ import dev.retstack.fleet.core.ImageLayout;
 import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
+import it.unimi.dsi.fastutil.HashCommon;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -17,7 +21,12 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 
-/** A program run to its end on one core, with all its records where they were kept. */
+/**
+ * A program run to its end on one core, with all its records where they were kept.
+ *
+ * @param keyframes a sum of what was open where each batch but the first began; 0 where that could
+ *     not be told
+ */
 public record Run(
     LoadedImage image,
     CoreEnding ending,
@@ -27,7 +36,8 @@ public record Run(
     long overruns,
     long unhijackable,
     long abandoned,
-    int batches) {
+    int batches,
+    LongList keyframes) {
 
   /** Runs a program with default options in long slices. */
   public static Run of(LoadedImage image, String... arguments) {
@@ -103,6 +113,9 @@ public record Run(
             all.append(core.probe().batch());
           }
           core.probe().clear();
+          if (how != Core.Slice.ENDED) {
+            all.keyframes.add(sum(core.probe().keyframe()));
+          }
         }
       } while (how != Core.Slice.ENDED);
       return new Run(
@@ -114,8 +127,32 @@ public record Run(
           all.overruns,
           all.unhijackable,
           all.abandoned,
-          all.batches);
+          all.batches,
+          all.keyframes);
     }
+  }
+
+  private static long sum(Keyframe keyframe) {
+    if (keyframe == null) {
+      return 0;
+    }
+    RecordBatch records = keyframe.records();
+    long sum = records.size();
+    for (int i = 0; i < records.size(); i++) {
+      long[] fields = {
+        records.kind[i],
+        records.time[i],
+        records.depth[i],
+        records.selfPc[i],
+        records.fromPc[i],
+        records.retP[i],
+        records.fp[i]
+      };
+      for (long field : fields) {
+        sum = HashCommon.mix(sum * 31 + field);
+      }
+    }
+    return sum;
   }
 
   /** The call tree of the records. */
@@ -143,6 +180,7 @@ public record Run(
     long unhijackable;
     long abandoned;
     int batches;
+    final LongArrayList keyframes = new LongArrayList();
 
     void append(RecordBatch more) {
       if (records.size() + more.size() > records.capacity()) {

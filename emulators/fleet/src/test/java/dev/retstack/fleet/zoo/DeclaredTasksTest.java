@@ -13,6 +13,7 @@ import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.fleet.probe.task.TaskOptions;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -167,7 +168,9 @@ class DeclaredTasksTest {
         (id, batch) ->
             trees.put(
                 name(image, id),
-                new Run(image, run.ending(), batch, "", 0, 0, 0, 0, 0).tree().lines()));
+                new Run(image, run.ending(), batch, "", 0, 0, 0, 0, 0, LongList.of())
+                    .tree()
+                    .lines()));
     return trees;
   }
 

@@ -57,7 +57,7 @@ class PatchingTest {
       assertThat(run.instructions()).as("virtual time").isEqualTo(full.instructions());
       assertThat(run.unhijackable()).isZero();
     }
-    Records.assertSame("Java", java.records(), "C", inC.records());
+    Records.assertSame(java, inC);
     Oracle oracle = new Oracle(image, full.records());
     if (oracle.isBalanced()) {
       oracle.calls().forEach(call -> call.kept = selected(image, call, changes));

@@ -54,6 +54,16 @@ final class Records {
     };
   }
 
+  /** Fails where the probes did not record the same, or had other frames where a batch begins. */
+  static void assertSame(Run java, Run inC) {
+    assertSame("Java", java.records(), "C", inC.records());
+    for (int batch = 0; batch < java.keyframes().size(); batch++) {
+      if (java.keyframes().getLong(batch) != inC.keyframes().getLong(batch)) {
+        throw new AssertionError("other frames are open where batch " + (batch + 1) + " begins");
+      }
+    }
+  }
+
   /** Fails with both neighbourhoods where two runs did not record the same. */
   static void assertSame(String name, RecordBatch one, String otherName, RecordBatch other) {
     int differs = firstDifference(one, other);

@@ -36,7 +36,7 @@ class ValuesTest {
     for (int batch : new int[] {3, 4_096}) {
       Run java = run(image, ProbeKind.JAVA, FIB, batch);
       Run inC = run(image, ProbeKind.NATIVE, FIB, batch);
-      Records.assertSame("Java", java.records(), "C", inC.records());
+      Records.assertSame(java, inC);
       RecordBatch calls = new RecordBatch(full.records().size());
       checkFib(image, inC.records(), calls);
       Records.assertSame("full trace", full.records(), "calls with values", calls);

@@ -295,12 +295,34 @@ class CallAccounts {
     }
   }
 
+  /** A ret_stack of this task, which need not be at hand, differs from the core's. */
+  void differs(TracedTask task, Anomaly anomaly) {
+    stats.add(anomaly.kind().stat(), 1);
+    AnomalyLog.Where where =
+        new AnomalyLog.Where(
+            anomaly.kind(), anomaly.selfPc(), anomaly.place(), task.id(), task.instance());
+    if (!core.anomalies().found(where, anomaly.time(), 1)) {
+      stats.add(Stat.ANOMALIES_NOT_KEPT, 1);
+      return;
+    }
+    Anomaly placed = anomaly.in(task.id(), task.instance());
+    core.anomalies().add(placed);
+    if (core.events() != null) {
+      core.events().anomaly(core, placed);
+    }
+  }
+
   private long task() {
     return stack == null ? 0 : stack.task().id();
   }
 
   private int instance() {
     return stack == null ? 1 : stack.task().instance();
+  }
+
+  /** Whether all frames and tasks of the core were kept so far. */
+  boolean isAllKept() {
+    return stats.get(Stat.FRAMES_NOT_KEPT) == 0 && stats.get(Stat.TASKS_NOT_KEPT) == 0;
   }
 
   /** Adds to a stat. */

@@ -44,6 +44,7 @@ public final class CoreReconstructor {
   private long records;
   private long lost;
   private long time;
+  private long keyframes;
 
   /** Number of the chunk at hand, and of its first record. */
   private long chunk;
@@ -94,6 +95,10 @@ public final class CoreReconstructor {
       time = Math.max(time, meta.firstTime()); // what was open then is open since then
     }
     tasks.begin(meta.task(), meta.interrupts(), loss, time);
+    if (batch.keyframe() != null) {
+      tasks.prove(batch.keyframe(), accounts.isAllKept(), time);
+      keyframes++;
+    }
     chunk = meta.sequence();
     firstRecord = Math.max(meta.recordsBefore(), 0);
     apply(batch);
@@ -372,6 +377,11 @@ public final class CoreReconstructor {
     return lost;
   }
 
+  /** Chunks that began with the core's own stacks, which were compared with these. */
+  public long keyframes() {
+    return keyframes;
+  }
+
   /** The core's clock as last seen. */
   public long time() {
     return time;
@@ -438,6 +448,7 @@ public final class CoreReconstructor {
     out.writeLong(records);
     out.writeLong(lost);
     out.writeLong(time);
+    out.writeLong(keyframes);
     Fields.writeText(out, end.name());
     Fields.writeText(out, endDetail);
     tasks.writeTo(out);
@@ -456,7 +467,13 @@ public final class CoreReconstructor {
     records = in.readLong();
     lost = in.readLong();
     time = in.readLong();
-    if (nextSequence < 0 || recordsExpected < 0 || records < 0 || lost < 0 || time < 0) {
+    keyframes = in.readLong();
+    if (nextSequence < 0
+        || recordsExpected < 0
+        || records < 0
+        || lost < 0
+        || time < 0
+        || keyframes < 0) {
       throw new IOException("corrupt snapshot: a negative count");
     }
     end = Fields.readEnum(in, CoreEnd.class);

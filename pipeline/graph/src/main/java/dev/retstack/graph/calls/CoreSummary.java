@@ -11,6 +11,7 @@ import dev.retstack.graph.tree.Ending;
  * How far a core came: what is known of it without its calls, also while it rests.
  *
  * @param nextSequence number of the chunk that must come next
+ * @param keyframes chunks where its stacks were compared with those of the core
  * @param records records taken, of any kind but LOST
  * @param lost records known to be missing
  * @param time its clock as last seen, in its unit
@@ -25,6 +26,7 @@ public record CoreSummary(
     ImageInfo image,
     ClockUnit unit,
     long nextSequence,
+    long keyframes,
     long records,
     long lost,
     long time,
@@ -41,6 +43,7 @@ public record CoreSummary(
         core.image(),
         core.unit(),
         p.nextSequence(),
+        p.keyframes(),
         p.records(),
         p.lost(),
         p.time(),

@@ -5,6 +5,8 @@ import dev.retstack.graph.input.ImageTraits;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.totals.CallProfile;
 import dev.retstack.graph.tree.Ending;
+import dev.retstack.schema.record.Keyframe;
+import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
 import java.io.DataInput;
 import java.io.DataOutput;
@@ -361,6 +363,28 @@ final class CoreTasks {
       nest(open, now);
     }
     afterLoss = false;
+  }
+
+  /**
+   * Compares every stack with that of the core, where a chunk begins.
+   *
+   * @param kept whether all frames and tasks were, so far
+   */
+  void prove(Keyframe keyframe, boolean kept, long now) {
+    RecordBatch core = keyframe.records();
+    boolean all = kept && !lossy;
+    TracedTask task = null;
+    int level = 0;
+    for (int head = 0; head < core.size(); head = keyframe.end(head)) {
+      boolean isTask = core.kind[head] == RecordBatch.TASK;
+      task = isTask ? table.live(core.selfPc[head]) : task;
+      level = isTask ? 0 : level + 1;
+      if (task != null && level < task.stacks.size()) {
+        task.stacks.get(level).isAs(keyframe, head, all, now);
+      } else if (all && keyframe.open(head) > 0) {
+        accounts.count(Stat.CONTEXTS_DISAGREE, 1);
+      }
+    }
   }
 
   /** So many interrupts are open on the task at hand, says a chunk. */

@@ -1,6 +1,7 @@
 package dev.retstack.graph.calls;
 
 import dev.retstack.graph.check.Anomaly;
+import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.input.ImageTraits;
 import dev.retstack.graph.snapshot.Fields;
@@ -8,6 +9,7 @@ import dev.retstack.graph.totals.CallProfile;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.graph.tree.CallTreeLog;
 import dev.retstack.graph.tree.Ending;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
@@ -520,6 +522,81 @@ final class ShadowStack {
     }
     frames.popTo(0);
     guestSize = 0;
+  }
+
+  // ---- The proof
+
+  /**
+   * Compares the stack with that of the core, where a chunk begins.
+   *
+   * @param head of the stack in the keyframe
+   * @param all whether every call of the core must be known: no record was lost, and none left out
+   * @return whether they agree, as far as it is known
+   */
+  boolean isAs(Keyframe keyframe, int head, boolean all, long time) {
+    if (losses.isPending()) {
+      return true;
+    }
+    final RecordBatch core = keyframe.records();
+    final int open = keyframe.open(head);
+    int depth = keyframe.leftOut(head);
+    int slot = 0;
+    while (slot < frames.size() && frames.depth(slot) < depth) {
+      slot++;
+    }
+    for (int i = head + 1; depth < open; depth++, i++) {
+      boolean isHere = slot < frames.size() && frames.depth(slot) == depth;
+      if (isHere && !frames.isUnknown(slot) && !isSame(slot, core, i, time)) {
+        return false;
+      }
+      if (!isHere && all && depth < limit) {
+        differs(Anomaly.Variant.PLAIN, time, 0, core.selfPc[i], 0, depth);
+        return false;
+      }
+      slot += isHere ? 1 : 0;
+    }
+    for (; slot < frames.size(); slot++) {
+      if (frames.depth(slot) >= keyframe.shown(head) && !frames.isUnknown(slot)) {
+        long selfPc = frames.selfPc(slot);
+        differs(Anomaly.Variant.PLAIN, time, selfPc, 0, selfPc, frames.depth(slot));
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean isSame(int slot, RecordBatch core, int i, long time) {
+    long selfPc = frames.selfPc(slot);
+    int depth = frames.depth(slot);
+    return isSame(Anomaly.Variant.PLAIN, core.selfPc[i], selfPc, selfPc, depth, time)
+        && isSame(Anomaly.Variant.FROM_PC, core.fromPc[i], frames.fromPc(slot), selfPc, depth, time)
+        && isSame(Anomaly.Variant.SLOT, core.retP[i], frames.retP(slot), selfPc, depth, time)
+        && isSame(Anomaly.Variant.FP, core.fp[i], frames.fp(slot), selfPc, depth, time)
+        && isSame(Anomaly.Variant.TIME, core.time[i], frames.enter(slot), selfPc, depth, time);
+  }
+
+  private boolean isSame(
+      Anomaly.Variant what, long expected, long received, long selfPc, int depth, long time) {
+    if (expected != received) {
+      differs(what, time, selfPc, expected, received, depth);
+    }
+    return expected == received;
+  }
+
+  private void differs(
+      Anomaly.Variant what, long time, long selfPc, long expected, long received, int depth) {
+    accounts.differs(
+        task,
+        new Anomaly(
+            AnomalyKind.KEYFRAME_MISMATCH,
+            what,
+            time,
+            selfPc,
+            expected,
+            received,
+            depth,
+            1,
+            LongImmutableList.of(frames.open(Anomaly.MAX_STACK))));
   }
 
   // ---- What happens inside of calls, without a frame of its own

@@ -21,6 +21,9 @@ import it.unimi.dsi.fastutil.longs.LongList;
  *       received} where it went, {@code target} its slot
  *   <li>MISPLACED_EXIT: selfPc exits; {@code expected} the function open there or 0, {@code
  *       received} selfPc, {@code target} the address returned to
+ *   <li>KEYFRAME_MISMATCH: selfPc is the function that is open there by the records, 0 where none
+ *       is; {@code expected} what the core has, {@code received} what the records say, {@code
+ *       target} the depth; the variant tells of what
  *   <li>FAULTED: selfPc is the innermost open call, {@code target} where the core stood, 0 = not
  *       known
  *   <li>SEQUENCE_GAP: the chunk number that should have come and the one that came
@@ -52,8 +55,14 @@ public record Anomaly(
   /** Which of the values differed. */
   public enum Variant {
     PLAIN,
-    /** RETURN_ADDRESS_MISMATCH: the slot was another one, not what it held. */
-    SLOT
+    /** The slot was another one; of RETURN_ADDRESS_MISMATCH: not what it held. */
+    SLOT,
+    /** KEYFRAME_MISMATCH: where a function returns to differs. */
+    FROM_PC,
+    /** KEYFRAME_MISMATCH: the frame pointer at entry differs. */
+    FP,
+    /** KEYFRAME_MISMATCH: the time of entry differs. */
+    TIME
   }
 
   private static final LongList NO_STACK = LongImmutableList.of();
@@ -85,7 +94,7 @@ public record Anomaly(
       case RETURN_ADDRESS_MISMATCH -> variant == Variant.SLOT ? target : expected;
       case TAIL_CALL -> received;
       case UNWOUND, MISSED_EXIT, STACK_SMASHED -> expected;
-      case STACK_SWITCH, OVERRUN, LOST, SEQUENCE_GAP, TRUNCATED -> 0;
+      case KEYFRAME_MISMATCH, STACK_SWITCH, OVERRUN, LOST, SEQUENCE_GAP, TRUNCATED -> 0;
     };
   }
 

@@ -63,6 +63,13 @@ public enum AnomalyKind {
           + "the open one",
       "the program returned twice from one frame, or several stacks are taken for one",
       "declare the program's tasks; else look at the records before it"),
+  KEYFRAME_MISMATCH(
+      Stat.KEYFRAME_MISMATCHES,
+      Severity.ERROR,
+      "where a chunk begins, the calls that are open by the records are not those that are open in "
+          + "the core, by its keyframe; one row per ret_stack, of the outermost difference",
+      "a record was changed after it was made, or retstack itself is at fault",
+      "report it with the trace: no program can cause it"),
   OVERRUN(
       Stat.OVERRUNS,
       Severity.WARNING,

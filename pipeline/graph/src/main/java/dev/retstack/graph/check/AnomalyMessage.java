@@ -80,6 +80,15 @@ public final class AnomalyMessage {
               "func " + symbols.symbolPlusOffset(a.received()),
               a,
               symbols);
+      case KEYFRAME_MISMATCH ->
+          "frame %d differs from the core's: expected %s, received %s"
+              .formatted(
+                  a.target(),
+                  frame(a.expected(), a.variant(), symbols),
+                  frame(a.received(), a.variant(), symbols)
+                      + (a.variant() == Anomaly.Variant.PLAIN
+                          ? ""
+                          : " in func " + symbols.symbolPlusOffset(a.selfPc())));
       case OVERRUN ->
           "ret_stack was full: %s ran untraced"
               .formatted(
@@ -102,6 +111,16 @@ public final class AnomalyMessage {
     return a.received() == 0
         ? "the end of the interrupt"
         : "func " + symbols.symbolPlusOffset(a.received());
+  }
+
+  private static String frame(long value, Anomaly.Variant what, SymbolTable symbols) {
+    return switch (what) {
+      case PLAIN -> value == 0 ? "no call" : "func " + symbols.symbolPlusOffset(value);
+      case FROM_PC -> "return to " + place(value, symbols);
+      case SLOT -> "slot at " + hex(value);
+      case FP -> "frame pointer " + hex(value);
+      case TIME -> "entry at " + value;
+    };
   }
 
   private static String mismatch(

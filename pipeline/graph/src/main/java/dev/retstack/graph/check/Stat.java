@@ -49,6 +49,8 @@ public enum Stat {
   RETURN_ADDRESS_MISMATCHES(
       ERROR, ANALYSIS, true, "exits with another return address or slot than at entry"),
   MISPLACED_EXITS(ERROR, ANALYSIS, true, "exits without a matching entry"),
+  KEYFRAME_MISMATCHES(
+      ERROR, ANALYSIS, false, "ret_stacks that differ from those of the core where a chunk begins"),
   STACK_JUMPS(WARNING, ANALYSIS, true, "entries deeper than the known stack without a loss"),
   TAIL_CALLS(INFO, ANALYSIS, true, "calls that ended by jumping to another function"),
   UNWOUND_CALLS(WARNING, ANALYSIS, true, "calls that ended without returning (longjmp, exception)"),

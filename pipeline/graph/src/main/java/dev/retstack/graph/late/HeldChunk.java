@@ -20,7 +20,10 @@ record HeldChunk(ChunkMeta meta, PackedRecords records) {
 
   /** What it costs to hold it. */
   int bytes() {
-    return LateLimits.CHUNK_BYTES + records.payload().length + 2 * meta.endDetail().length();
+    return LateLimits.CHUNK_BYTES
+        + records.payload().length
+        + records.keyframe().length
+        + 2 * meta.endDetail().length();
   }
 
   void writeTo(DataOutput out) throws IOException {
@@ -42,6 +45,9 @@ record HeldChunk(ChunkMeta meta, PackedRecords records) {
     out.writeInt(records.count());
     out.writeInt(records.payload().length);
     out.write(records.payload());
+    out.writeInt(records.keyframeCount());
+    out.writeInt(records.keyframe().length);
+    out.write(records.keyframe());
   }
 
   static HeldChunk readFrom(DataInput in) throws IOException {
@@ -65,7 +71,12 @@ record HeldChunk(ChunkMeta meta, PackedRecords records) {
     int count = Fields.readCount(in, Chunks.RECORDS_MAX, "records");
     byte[] payload = new byte[Fields.readCount(in, Chunks.PAYLOAD_BYTES_MAX, "bytes of records")];
     in.readFully(payload);
-    HeldChunk chunk = new HeldChunk(meta, new PackedRecords(position, codec, count, payload));
+    final int keyframeCount = in.readInt();
+    byte[] keyframe = new byte[Fields.readCount(in, Chunks.PAYLOAD_BYTES_MAX, "bytes of frames")];
+    in.readFully(keyframe);
+    HeldChunk chunk =
+        new HeldChunk(
+            meta, new PackedRecords(position, codec, count, payload, keyframeCount, keyframe));
     chunk.check();
     return chunk;
   }
@@ -78,7 +89,7 @@ record HeldChunk(ChunkMeta meta, PackedRecords records) {
       throw new IOException("corrupt snapshot: a negative count in chunk " + sequence());
     }
     try {
-      var _ = records.unpack(new RecordBatch(0));
+      var _ = records.unpack(new RecordBatch(0), meta);
     } catch (CorruptChunkException e) {
       throw new IOException("corrupt snapshot: chunk " + sequence() + ": " + e.getMessage(), e);
     }

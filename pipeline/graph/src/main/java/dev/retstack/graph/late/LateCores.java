@@ -233,7 +233,7 @@ public final class LateCores {
 
   private void apply(CoreGraph core, HeldChunk chunk, GraphEvents events) {
     try {
-      batch = chunk.records().unpack(batch);
+      batch = chunk.records().unpack(batch, chunk.meta());
       if (!batch.isLinked()) {
         links.fill(batch);
       }

@@ -1,21 +1,26 @@
 package dev.retstack.graph.late;
 
+import dev.retstack.graph.input.ChunkMeta;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import java.nio.ByteBuffer;
 
 /**
- * The records of a chunk, packed.
+ * The records of a chunk and its keyframe, packed.
  *
  * @param position where the chunk stands in the log that it came from; negative where it has none
  * @param codec id of the codec that packed them, or nothing: rows as they are
  * @param count how many there are
  * @param payload as in the chunk; never changed
+ * @param keyframeCount records of the keyframe; {@link Chunks#NO_KEYFRAME} where there is none
+ * @param keyframe as in the chunk; never changed
  */
 @SuppressWarnings("ArrayRecordComponent") // handed over, never compared nor a key
-public record PackedRecords(long position, String codec, int count, byte[] payload) {
+public record PackedRecords(
+    long position, String codec, int count, byte[] payload, int keyframeCount, byte[] keyframe) {
   private static final String ROWS = "";
 
   /** Bytes of a row: kind, time, depth, four fields. */
@@ -23,35 +28,65 @@ public record PackedRecords(long position, String codec, int count, byte[] paylo
 
   /** The records of a batch, whatever they are, as rows. */
   public static PackedRecords of(RecordBatch batch) {
+    Keyframe open = batch.keyframe();
+    return new PackedRecords(
+        -1,
+        ROWS,
+        batch.size(),
+        rows(batch),
+        open == null ? Chunks.NO_KEYFRAME : open.records().size(),
+        open == null ? new byte[0] : rows(open.records()));
+  }
+
+  private static byte[] rows(RecordBatch batch) {
     ByteBuffer rows = ByteBuffer.allocate(batch.size() * ROW_BYTES);
     for (int i = 0; i < batch.size(); i++) {
       rows.put(batch.kind[i]).putLong(batch.time[i]).putInt(batch.depth[i]);
       rows.putLong(batch.selfPc[i]).putLong(batch.fromPc[i]);
       rows.putLong(batch.retP[i]).putLong(batch.fp[i]);
     }
-    return new PackedRecords(-1, ROWS, batch.size(), rows.array());
+    return rows.array();
   }
 
   /**
    * Unpacks them.
    *
    * @param reuse a batch to fill; where it is too small a new one is made
+   * @param meta of the chunk
    * @throws CorruptChunkException where the payload is not such records
    */
-  RecordBatch unpack(RecordBatch reuse) throws CorruptChunkException {
-    if (count < 0 || count > Chunks.RECORDS_MAX) {
-      throw new CorruptChunkException("record count " + count);
-    }
-    RecordBatch batch = reuse.capacity() >= count ? reuse : new RecordBatch(count);
-    if (codec.equals(ROWS)) {
-      rows(batch);
-    } else {
-      Codecs.byId(codec).decode(payload, count, batch);
+  RecordBatch unpack(RecordBatch reuse, ChunkMeta meta) throws CorruptChunkException {
+    RecordBatch batch = unpack(count, Chunks.RECORDS_MAX, payload, reuse);
+    batch.setKeyframe(null);
+    if (keyframeCount != Chunks.NO_KEYFRAME) {
+      RecordBatch open =
+          Keyframe.read(unpack(keyframeCount, Keyframe.RECORDS_MOST, keyframe, new RecordBatch(0)));
+      String fault =
+          Keyframe.fault(open, meta.firstTime(), meta.task(), meta.interrupts(), Chunks.DEPTH_MAX);
+      if (!fault.isEmpty()) {
+        throw new CorruptChunkException("keyframe: " + fault);
+      }
+      batch.setKeyframe(Keyframe.of(open));
     }
     return batch;
   }
 
-  private void rows(RecordBatch batch) throws CorruptChunkException {
+  private RecordBatch unpack(int records, int most, byte[] bytes, RecordBatch reuse)
+      throws CorruptChunkException {
+    if (records < 0 || records > most) {
+      throw new CorruptChunkException("record count " + records);
+    }
+    RecordBatch batch = reuse.capacity() >= records ? reuse : new RecordBatch(records);
+    if (codec.equals(ROWS)) {
+      rows(records, bytes, batch);
+    } else {
+      Codecs.byId(codec).decode(bytes, records, batch);
+    }
+    return batch;
+  }
+
+  private static void rows(int count, byte[] payload, RecordBatch batch)
+      throws CorruptChunkException {
     if (payload.length != count * ROW_BYTES) {
       throw new CorruptChunkException(payload.length + " bytes of " + count + " rows");
     }

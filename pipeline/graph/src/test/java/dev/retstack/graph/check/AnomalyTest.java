@@ -434,6 +434,10 @@ class AnomalyTest {
           s.enter(t, 1, self, home).enter(t + 1, 1, A, home).exit(t + 2, 1, A, home);
       case STACK_SMASHED -> s.enter(t, 1, self, home).smashed(t + 1, 1, self, A, home);
       case MISPLACED_EXIT -> s.exit(t, 9, self, home);
+      case KEYFRAME_MISMATCH -> {
+        s.send().enter(t, 1, self, home).send();
+        s.opens(Stream.open(0, 0, MAIN, 0x900)).exit(t + 1, 1, self, home);
+      }
       case OVERRUN -> s.overrun(t, 2, self, home);
       case LOST -> s.lost(t, 2);
       case SEQUENCE_GAP -> {

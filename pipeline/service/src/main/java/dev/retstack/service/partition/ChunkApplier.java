@@ -123,10 +123,19 @@ public final class ChunkApplier {
   }
 
   private static PackedRecords packed(Chunk chunk, long offset) {
-    ByteBuffer payload = chunk.getPayload();
-    byte[] bytes = new byte[payload.remaining()];
-    payload.duplicate().get(bytes);
-    return new PackedRecords(offset, chunk.getCodec(), chunk.getRecordCount(), bytes);
+    return new PackedRecords(
+        offset,
+        chunk.getCodec(),
+        chunk.getRecordCount(),
+        bytes(chunk.getPayload()),
+        chunk.getKeyframeRecords(),
+        bytes(chunk.getKeyframe()));
+  }
+
+  private static byte[] bytes(ByteBuffer field) {
+    byte[] bytes = new byte[field.remaining()];
+    field.duplicate().get(bytes);
+    return bytes;
   }
 
   /** Counts a record that did not even hold a chunk. */

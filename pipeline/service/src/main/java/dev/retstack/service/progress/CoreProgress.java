@@ -14,6 +14,7 @@ import java.util.OptionalInt;
  * @param partition partition of events its chunks are in
  * @param isa as in Image
  * @param chunks chunks it is known to have sent
+ * @param keyframes chunks where its calls were compared with those that the core had open
  * @param records records received
  * @param lost records known to be lost
  * @param untraced calls known to have made no records
@@ -28,6 +29,7 @@ public record CoreProgress(
     int partition,
     String isa,
     long chunks,
+    long keyframes,
     long records,
     long lost,
     long untraced,
@@ -44,13 +46,14 @@ public record CoreProgress(
       int partition,
       String isa,
       long chunks,
+      long keyframes,
       long records,
       long lost,
       long untraced,
       long time,
       CoreEnd end,
       String endDetail) {
-    this(key, partition, isa, chunks, records, lost, untraced, time, end, endDetail, 0);
+    this(key, partition, isa, chunks, keyframes, records, lost, untraced, time, end, endDetail, 0);
   }
 
   /** How far this core of a partition came. */
@@ -60,6 +63,7 @@ public record CoreProgress(
         partition,
         core.image().isa(),
         core.nextSequence(),
+        core.keyframes(),
         core.records(),
         core.lost(),
         core.stats().untraced(),
@@ -78,7 +82,8 @@ public record CoreProgress(
     return since == deadSince
         ? this
         : new CoreProgress(
-            key, partition, isa, chunks, records, lost, untraced, time, end, endDetail, since);
+            key, partition, isa, chunks, keyframes, records, lost, untraced, time, end, endDetail,
+            since);
   }
 
   /** See {@link Report#completeness(long, long, long)}. */

@@ -110,6 +110,7 @@ record Part(
             out.writeUTF(core.key().core());
             out.writeUTF(core.isa());
             out.writeLong(core.chunks());
+            out.writeLong(core.keyframes());
             out.writeLong(core.records());
             out.writeLong(core.lost());
             out.writeLong(core.untraced());
@@ -178,6 +179,7 @@ record Part(
                 key,
                 partition,
                 in.readUTF(),
+                in.readLong(),
                 in.readLong(),
                 in.readLong(),
                 in.readLong(),

@@ -138,6 +138,7 @@ public final class AnomaliesView {
           RETURN_ADDRESS_MISMATCH,
           MISPLACED_EXIT,
           MISSED_EXIT,
+          KEYFRAME_MISMATCH,
           STACK_SMASHED ->
           true;
       case FAULTED, TAIL_CALL, UNWOUND, STACK_SWITCH, OVERRUN, LOST, SEQUENCE_GAP, TRUNCATED ->

@@ -29,6 +29,7 @@ public final class CoresView {
       NAMED
           .text("isa", CoreProgress::isa)
           .number("chunks", CoreProgress::chunks)
+          .number("keyframes", CoreProgress::keyframes)
           .number("records", CoreProgress::records)
           .number("lost", CoreProgress::lost)
           .number("untraced", CoreProgress::untraced)
@@ -43,6 +44,7 @@ public final class CoresView {
               "ISA",
               "PARTITION",
               "CHUNKS",
+              "KEYFRAMES",
               "RECORDS",
               "LOST",
               "UNTRACED",

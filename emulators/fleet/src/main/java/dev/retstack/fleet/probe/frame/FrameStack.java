@@ -32,8 +32,29 @@ public interface FrameStack {
   /** True where the frame below an open one gave way to it by a tail call. */
   boolean isTail(int frame);
 
-  /** Leaves so many frames. */
+  /** Leaves so many frames. Records do not show it yet. */
   void truncate(int frames);
+
+  /** The time of the entry of a frame. */
+  long time(int frame);
+
+  /** fp at the entry of a frame. */
+  long fp(int frame);
+
+  /** Open frames whose entry is recorded: all but some of the topmost. */
+  int told();
+
+  /** Open frames by the records: more than are told where some went without a record since. */
+  int shown();
+
+  /** Of the lowest frames so many are not known to the records, for which the stack is new. */
+  int unknown();
+
+  /** For the records the stack begins anew: they do not know the frames that are open now. */
+  void beginAnew();
+
+  /** A record shows that the frames from this one on are gone. */
+  void showExit(int frame);
 
   /** What is to be known of an open frame that is taken for dead; its task is 0. */
   GivenUp.Frame givenUp(int frame);

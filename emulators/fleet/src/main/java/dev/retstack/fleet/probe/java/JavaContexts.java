@@ -12,6 +12,7 @@ import dev.retstack.fleet.probe.task.Contexts;
 import dev.retstack.fleet.probe.task.TaskFilter;
 import dev.retstack.fleet.probe.task.TaskRules;
 import dev.retstack.fleet.probe.unwind.Unwinding;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import java.util.function.Supplier;
 
@@ -185,5 +186,15 @@ final class JavaContexts implements Contexts.Listener<RuledStack>, Unwinding.Sta
   }
 
   @Override
+  public long now() {
+    return clock.now();
+  }
+
+  @Override
   public void over(RuledStack left) {}
+
+  /** {@link Contexts#keyframe}. */
+  Keyframe keyframe() {
+    return contexts.keyframe(codeMask);
+  }
 }

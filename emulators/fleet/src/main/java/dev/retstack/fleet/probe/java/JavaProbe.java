@@ -22,6 +22,7 @@ import dev.retstack.fleet.probe.unwind.SmashedReturns;
 import dev.retstack.fleet.probe.unwind.Unwinding;
 import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.fleet.settings.Tracer;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.Mark;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.unicorn.Unicorn;
@@ -217,12 +218,14 @@ public final class JavaProbe implements BlockProbe {
       return late.isUnwritten() || function(site, stack.size());
     }
     int index = frames.hijack(site, slot, card, landing, !givenUp.isEmpty());
+    frames.setFp(index, fp);
     watch.top();
     if (frames.hides(index, flags, points.rules())) {
       return true;
     }
     frames.openGraph(settings());
-    if (!late.keep(index, clock.now(), fp)) {
+    if (!late.keep(index, clock.now())) {
+      frames.showEntry();
       long from = addresses.instruction(slot.from());
       ValueRange arguments = points.rules().arguments(site.selfPc(), flags);
       slot.enter(batch, clock.now(), index, site.selfPc(), from, fp, card, arguments);
@@ -273,10 +276,14 @@ public final class JavaProbe implements BlockProbe {
     }
     contexts.giveUp(frame + 1);
     long to = stack.fromPc(frame);
+    boolean isShown = false;
     if (!stack.isHidden(frame)) {
       int records = stack.isReturnWanted(frame) ? 2 : 1;
       switch (late.exit(frame, clock.now(), batch, records, addresses.instruction(-1))) {
-        case RECORDED -> slot.exit(batch, clock.now(), frame, stack, cards, addresses, result);
+        case RECORDED -> {
+          slot.exit(batch, clock.now(), frame, stack, cards, addresses, result);
+          isShown = true;
+        }
         case SILENT -> {}
         case FULL -> {
           return false;
@@ -284,6 +291,9 @@ public final class JavaProbe implements BlockProbe {
       }
     }
     stack.truncate(Math.min(frame, stack.size()));
+    if (isShown) {
+      stack.showExit(frame);
+    }
     watch.top();
     if (contexts.leaveHandler(addresses.instruction(to))) {
       goOn();
@@ -421,6 +431,11 @@ public final class JavaProbe implements BlockProbe {
     overruns = 0;
     unhijackable = 0;
     givenUp.clearAbandoned();
+  }
+
+  @Override
+  public Keyframe keyframe() {
+    return batch().size() > 0 || events.isWaiting() ? null : contexts.keyframe();
   }
 
   @Override

@@ -2,7 +2,6 @@ package dev.retstack.fleet.probe.java;
 
 import dev.retstack.fleet.probe.EventRecords;
 import dev.retstack.schema.record.RecordBatch;
-import java.util.Arrays;
 
 /**
  * Entries that are recorded only if their call, or one below it, lasted long enough. The frames
@@ -11,8 +10,6 @@ import java.util.Arrays;
  */
 final class LateEntries {
   private final RetStack stack;
-  private long[] time = {};
-  private long[] fp = {};
 
   /** Frames from here on have no record of their entry yet. */
   private int written;
@@ -43,19 +40,16 @@ final class LateEntries {
   }
 
   /** True where the entry of the frame on top is kept back. */
-  boolean keep(int frame, long now, long framePointer) {
+  boolean keep(int frame, long now) {
     written = Math.min(written, frame);
     late &= minDuration > 0 || written < frame;
-    if (!late) {
-      return false;
-    }
-    if (frame >= time.length) {
-      time = Arrays.copyOf(time, Math.max(frame + 1, 2 * time.length));
-      fp = Arrays.copyOf(fp, time.length);
-    }
-    time[frame] = now;
-    fp[frame] = framePointer;
-    return true;
+    stack.setTime(frame, now);
+    return late;
+  }
+
+  /** Of so many frames that leave records, those that have the record of their entry. */
+  int told(int visible) {
+    return late ? Math.min(written, visible) : visible;
   }
 
   /**
@@ -66,15 +60,16 @@ final class LateEntries {
    */
   void writeAll(int end, EventRecords to, RecordBatch batch, long codeMask) {
     for (; late && written < end; written++) {
+      stack.showEntry();
       to.record(
           batch,
           RecordBatch.ENTRY,
-          time[written],
+          stack.time(written),
           written,
           stack.selfPc(written),
           stack.fromPc(written) & codeMask,
           stack.retP(written),
-          fp[written]);
+          stack.fp(written));
     }
   }
 
@@ -104,21 +99,22 @@ final class LateEntries {
       }
       return room ? Exit.RECORDED : Exit.FULL;
     }
-    if (now - time[frame] < minDuration) {
+    if (now - stack.time(frame) < minDuration) {
       return Exit.SILENT;
     }
     for (; written <= frame; written++) {
       if (batch.isFull()) {
         return Exit.FULL;
       }
+      stack.showEntry();
       batch.add(
           RecordBatch.ENTRY,
-          time[written],
+          stack.time(written),
           written,
           stack.selfPc(written),
           stack.fromPc(written) & codeMask,
           stack.retP(written),
-          fp[written]);
+          stack.fp(written));
     }
     if (batch.capacity() - batch.size() < records) {
       return Exit.FULL;

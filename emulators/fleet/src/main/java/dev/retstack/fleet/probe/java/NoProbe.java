@@ -2,6 +2,7 @@ package dev.retstack.fleet.probe.java;
 
 import dev.retstack.fleet.probe.RecordBuffer;
 import dev.retstack.fleet.probe.site.SiteRules;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.Mark;
 import dev.retstack.schema.record.RecordBatch;
 
@@ -65,6 +66,11 @@ public final class NoProbe implements BlockProbe {
   @Override
   public boolean isWaiting() {
     return false;
+  }
+
+  @Override
+  public Keyframe keyframe() {
+    return null;
   }
 
   @Override

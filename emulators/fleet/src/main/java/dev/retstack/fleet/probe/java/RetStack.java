@@ -35,6 +35,8 @@ public class RetStack implements FrameStack {
   private long[] fromPc;
   private long[] retP;
   private long[] slot;
+  private long[] fp;
+  private long[] time;
   private boolean[] tail;
   private byte[] convention;
   private boolean[] framed;
@@ -45,6 +47,12 @@ public class RetStack implements FrameStack {
 
   /** One past the highest frame ever pushed: frames beyond {@link #size} are dead, not gone. */
   private int used;
+
+  /** Open frames by the records, where that is more than {@link #told}. */
+  private int shown;
+
+  /** Frames that the records do not know: their stack has begun anew for them. */
+  private int unknown;
 
   /**
    * An empty stack.
@@ -61,6 +69,8 @@ public class RetStack implements FrameStack {
     fromPc = new long[capacity];
     retP = new long[capacity];
     slot = new long[capacity];
+    fp = new long[capacity];
+    time = new long[capacity];
     tail = new boolean[capacity];
     convention = new byte[capacity];
     framed = new boolean[capacity];
@@ -112,6 +122,57 @@ public class RetStack implements FrameStack {
   @Override
   public int visible() {
     return size;
+  }
+
+  @Override
+  public int told() {
+    return size;
+  }
+
+  @Override
+  public int shown() {
+    return Math.max(shown, told());
+  }
+
+  @Override
+  public int unknown() {
+    return unknown;
+  }
+
+  @Override
+  public void beginAnew() {
+    shown = 0;
+    unknown = size;
+  }
+
+  @Override
+  public void showExit(int frame) {
+    shown = Math.min(shown, frame);
+  }
+
+  /** A record shows that the frame on top has been entered: it stands on open ones. */
+  void showEntry() {
+    shown = 0;
+  }
+
+  @Override
+  public long time(int frame) {
+    return time[frame];
+  }
+
+  /** The frame was entered at this time. */
+  void setTime(int frame, long now) {
+    time[frame] = now;
+  }
+
+  @Override
+  public long fp(int frame) {
+    return fp[frame];
+  }
+
+  /** What {@link #fp} says. */
+  void setFp(int frame, long framePointer) {
+    fp[frame] = framePointer;
   }
 
   @Override
@@ -203,6 +264,8 @@ public class RetStack implements FrameStack {
       fromPc = Arrays.copyOf(fromPc, capacity);
       retP = Arrays.copyOf(retP, capacity);
       slot = Arrays.copyOf(slot, capacity);
+      fp = Arrays.copyOf(fp, capacity);
+      time = Arrays.copyOf(time, capacity);
       tail = Arrays.copyOf(tail, capacity);
       convention = Arrays.copyOf(convention, capacity);
       framed = Arrays.copyOf(framed, capacity);
@@ -250,7 +313,9 @@ public class RetStack implements FrameStack {
 
   @Override
   public void truncate(int frames) {
+    shown = shown();
     size = frames;
+    unknown = Math.min(unknown, size);
   }
 
   /** Rule D3: how many frames a new one with this slot stands on; a longjmp left the others. */

@@ -85,10 +85,15 @@ final class ReturnWatch {
       return false;
     }
     int first = stack.first(frame);
-    if (!late.isUnwritten() && !stack.isHidden(frame)) {
+    boolean isShown = !late.isUnwritten() && !stack.isHidden(frame);
+    if (isShown) {
       events.smashed(batch, clock.now(), stack, frame, address, addresses);
     }
     giveUp.accept(frame + 1);
+    stack.truncate(frame);
+    if (isShown) {
+      stack.showExit(frame);
+    }
     stack.truncate(first);
     returns.watch(stack);
     return true;

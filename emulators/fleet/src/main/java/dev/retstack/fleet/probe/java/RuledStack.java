@@ -25,6 +25,11 @@ final class RuledStack extends RetStack {
     return isHidden() ? size() - 1 : size();
   }
 
+  @Override
+  public int told() {
+    return late.told(visible());
+  }
+
   /** True while what is called leaves no records. */
   boolean isHidden() {
     return size() > 0 && isHidden(size() - 1);

@@ -11,6 +11,7 @@ import dev.retstack.fleet.probe.task.TaskFilter;
 import dev.retstack.fleet.probe.task.TaskRules;
 import dev.retstack.fleet.probe.unwind.SmashedReturns;
 import dev.retstack.fleet.probe.unwind.Unwinding;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -286,6 +287,17 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
   @Override
   public void record(byte kind, int depth, long selfPc, long fromPc, long retP) {
     events.record(batch.get(), kind, time, depth, selfPc, fromPc, retP, 0);
+  }
+
+  @Override
+  public long now() {
+    return time;
+  }
+
+  /** {@link Contexts#keyframe}. */
+  Keyframe keyframe() {
+    frames();
+    return contexts.keyframe(core.get("code_mask"));
   }
 
   @Override

@@ -23,19 +23,33 @@ final class NativeFrames implements FrameStack {
   private static final int FIRST_FRAMES = 256;
   private static final long NONE = -1;
 
+  /** Of a line of the cache, which a frame takes. */
+  private static final int CACHE_LINE = 64;
+
   private final NativeLibrary layout;
   private final NativeCore core;
   private final Arena arena;
   private final Finder finder;
   private final int limit;
   private final long frameBytes;
+  private final long selfPcAt;
+  private final long fromPcAt;
+  private final long retpAt;
+  private final long fpAt;
+  private final long timeAt;
+  private final long watchedAt;
   private MemorySegment frames;
-  private MemorySegment late = MemorySegment.NULL;
   private long count;
   private long used;
   private long capacity;
   private long written;
   private long graphBase = NONE;
+
+  /** Open frames by the records, where that is more than {@link #told}. */
+  private long shown;
+
+  /** Frames that the records do not know: their stack has begun anew for them. */
+  private long unknown;
 
   /** True while entries are kept back, or some that were have no record yet. */
   private boolean isLate;
@@ -48,8 +62,14 @@ final class NativeFrames implements FrameStack {
     this.finder = finder;
     this.limit = limit;
     frameBytes = layout.at("frame");
+    selfPcAt = layout.at("frame.self_pc");
+    fromPcAt = layout.at("frame.from_pc");
+    retpAt = layout.at("frame.ret_p");
+    fpAt = layout.at("frame.fp");
+    timeAt = layout.at("frame.time");
+    watchedAt = layout.at("frame.watched");
     capacity = Math.min(limit, FIRST_FRAMES);
-    frames = arena.allocate(capacity * frameBytes, Long.BYTES);
+    frames = arena.allocate(capacity * frameBytes, CACHE_LINE);
   }
 
   /** No frames, for another context. */
@@ -58,6 +78,8 @@ final class NativeFrames implements FrameStack {
     used = 0;
     written = 0;
     graphBase = NONE;
+    shown = 0;
+    unknown = 0;
     isLate = minDuration > 0;
   }
 
@@ -67,14 +89,13 @@ final class NativeFrames implements FrameStack {
     used = core.get("frames_used");
     written = core.get("written");
     graphBase = core.get("graph_base");
+    shown = core.get("shown");
+    unknown = Math.min(unknown, count);
     isLate = (core.get("mode") & layout.at("MODE_LATE")) != 0;
   }
 
   /** The probe in C works on it from now on. */
   void load(NativeCore core) {
-    if (isLate) {
-      makeRoomForLate();
-    }
     long mode = core.get("mode") & ~(layout.at("MODE_LATE") | layout.at("MODE_HIDDEN"));
     mode |= isLate ? layout.at("MODE_LATE") : 0;
     mode |= isHidden() ? layout.at("MODE_HIDDEN") : 0;
@@ -85,12 +106,12 @@ final class NativeFrames implements FrameStack {
     core.set("frame_capacity", capacity);
     core.set("written", written);
     core.set("graph_base", graphBase);
-    core.set("late", late);
+    core.set("shown", shown);
   }
 
   /** What the frame on top is watched by. */
   long watched() {
-    return count == 0 ? SmashedReturns.UNWATCHED : of((int) count - 1, "watched");
+    return count == 0 ? SmashedReturns.UNWATCHED : of((int) count - 1, watchedAt);
   }
 
   /** Entries may not be seen: frames die unnoticed, and their slots are used again. */
@@ -103,19 +124,9 @@ final class NativeFrames implements FrameStack {
   /** Makes room for more frames, up to the limit. */
   void grow() {
     capacity = Math.min(limit, 2 * capacity);
-    MemorySegment more = arena.allocate(capacity * frameBytes, Long.BYTES);
+    MemorySegment more = arena.allocate(capacity * frameBytes, CACHE_LINE);
     more.copyFrom(frames);
     frames = more;
-  }
-
-  /** Where entries are kept back, there must be room for as many as there may be frames. */
-  private void makeRoomForLate() {
-    long bytes = capacity * layout.at("late");
-    if (late.byteSize() < bytes) {
-      MemorySegment more = arena.allocate(bytes, Long.BYTES);
-      more.copyFrom(late);
-      late = more;
-    }
   }
 
   /** From here on other settings count. */
@@ -124,7 +135,7 @@ final class NativeFrames implements FrameStack {
     isLate = rules.settings().minDuration() > 0 || (isLate && written < count);
     graphBase = NONE;
     for (int i = 0; i < count && graphBase == NONE; i++) {
-      if ((rules.of(of(i, "self_pc")) & SiteRules.GRAPH) != 0 && !isHidden(i)) {
+      if ((rules.of(of(i, selfPcAt)) & SiteRules.GRAPH) != 0 && !isHidden(i)) {
         graphBase = i;
       }
     }
@@ -132,19 +143,18 @@ final class NativeFrames implements FrameStack {
 
   /** Records all entries that are kept back. */
   void writeAll(EventRecords to, RecordBatch batch, long codeMask) {
-    long lateBytes = layout.at("late");
     for (; isLate && written < visible(); written++) {
-      long at = written * lateBytes;
       int frame = (int) written;
+      shown = 0;
       to.record(
           batch,
           RecordBatch.ENTRY,
-          late.get(JAVA_LONG, at + layout.at("late.time")),
+          time(frame),
           frame,
-          of(frame, "self_pc"),
-          of(frame, "from_pc") & codeMask,
-          of(frame, "ret_p"),
-          late.get(JAVA_LONG, at + layout.at("late.fp")));
+          of(frame, selfPcAt),
+          of(frame, fromPcAt) & codeMask,
+          of(frame, retpAt),
+          fp(frame));
     }
   }
 
@@ -184,18 +194,18 @@ final class NativeFrames implements FrameStack {
         0);
   }
 
-  private long of(int frame, String field) {
-    return frames.get(JAVA_LONG, frame * frameBytes + layout.at("frame." + field));
+  private long of(int frame, long field) {
+    return frames.get(JAVA_LONG, frame * frameBytes + field);
   }
 
   @Override
   public long selfPc(int frame) {
-    return of(frame, "self_pc");
+    return of(frame, selfPcAt);
   }
 
   @Override
   public long slot(int frame) {
-    return slot(core, of(frame, "watched"));
+    return slot(core, of(frame, watchedAt));
   }
 
   private static long slot(NativeCore core, long watched) {
@@ -227,12 +237,12 @@ final class NativeFrames implements FrameStack {
 
   @Override
   public long retP(int frame) {
-    return of(frame, "ret_p");
+    return of(frame, retpAt);
   }
 
   @Override
   public long fromPc(int frame) {
-    return of(frame, "from_pc");
+    return of(frame, fromPcAt);
   }
 
   @Override
@@ -251,8 +261,46 @@ final class NativeFrames implements FrameStack {
   }
 
   @Override
+  public long time(int frame) {
+    return of(frame, timeAt);
+  }
+
+  @Override
+  public long fp(int frame) {
+    return of(frame, fpAt);
+  }
+
+  @Override
+  public int told() {
+    return (int) Math.min(visible(), isLate ? written : Long.MAX_VALUE);
+  }
+
+  @Override
+  public int shown() {
+    return (int) Math.max(shown, told());
+  }
+
+  @Override
+  public int unknown() {
+    return (int) unknown;
+  }
+
+  @Override
+  public void beginAnew() {
+    shown = 0;
+    unknown = count;
+  }
+
+  @Override
+  public void showExit(int frame) {
+    shown = Math.min(shown, frame);
+  }
+
+  @Override
   public void truncate(int frames) {
+    shown = shown();
     count = frames;
+    unknown = Math.min(unknown, count);
   }
 
   @Override

@@ -20,6 +20,7 @@ import dev.retstack.fleet.probe.site.EntryPoints;
 import dev.retstack.fleet.probe.site.Operands;
 import dev.retstack.fleet.probe.site.SiteRules;
 import dev.retstack.fleet.probe.unwind.SmashedReturns;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.Mark;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.unicorn.NativeCallback;
@@ -231,14 +232,19 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     core.set("watched", SmashedReturns.UNWATCHED); // if it is none, the block may run
     int frame = returns.find(frames, to, last);
     if (frame >= 0) {
-      if (!rules.isUnwritten() && !frames.isHidden(frame)) {
+      boolean isShown = !rules.isUnwritten() && !frames.isHidden(frame);
+      if (isShown) {
         events.smashed(batch(), clock.now(), frames, frame, to, addresses);
         core.recordInto(buffer);
       }
       contexts.giveUp(frame + 1);
-      frames.truncate(frames.first(frame));
-      core.set("frame_count", frames.size());
-      core.set("watched", frames.watched());
+      int first = frames.first(frame);
+      frames.truncate(frame);
+      if (isShown) {
+        frames.showExit(frame);
+      }
+      frames.truncate(first);
+      contexts.goOn();
     }
   }
 
@@ -404,6 +410,11 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     core.set("overruns", 0);
     core.set("unhijackable", 0);
     contexts.givenUp().clearAbandoned();
+  }
+
+  @Override
+  public Keyframe keyframe() {
+    return batch().size() > 0 || events.isWaiting() ? null : contexts.keyframe();
   }
 
   @Override

@@ -32,6 +32,9 @@ final class Context<S extends FrameStack> {
   /** True where records say that the interrupt is open. */
   boolean told;
 
+  /** When that was said. */
+  long time;
+
   long low;
   long high;
 

@@ -2,6 +2,7 @@ package dev.retstack.fleet.probe.task;
 
 import dev.retstack.fleet.probe.frame.FrameStack;
 import dev.retstack.fleet.probe.frame.GivenUp;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
 import java.util.ArrayDeque;
@@ -44,6 +45,9 @@ public final class Contexts<S extends FrameStack> {
 
     /** A record of a context. */
     void record(byte kind, int depth, long selfPc, long fromPc, long retP);
+
+    /** The time of what is going on. */
+    long now();
 
     /** The context of these frames is over: they may serve another. */
     void over(S frames);
@@ -165,6 +169,53 @@ public final class Contexts<S extends FrameStack> {
       all.add(context.frames);
     }
     return all;
+  }
+
+  /**
+   * What is open by the records so far, as the frames here have it.
+   *
+   * @param codeMask bits of an address that are of the instruction
+   * @return null where records and frames cannot be compared: there are too many stacks, or a task
+   *     has begun again in an interrupt
+   */
+  public Keyframe keyframe(long codeMask) {
+    Keyframe.Builder to = new Keyframe.Builder();
+    for (GuestTask<S> task : tasks.known()) {
+      if (task.interruptsUnknown) {
+        return null;
+      }
+      if (task != current.task) {
+        addTo(to, task.top, codeMask);
+      }
+    }
+    to.last();
+    addTo(to, current, codeMask);
+    return to.build();
+  }
+
+  private void addTo(Keyframe.Builder to, Context<S> context, long codeMask) {
+    if (context.isInterrupt()) {
+      addTo(to, context.below, codeMask);
+    }
+    S frames = context.frames;
+    int open = frames.told();
+    if (!context.isInterrupt()) {
+      to.task(context.task.id, frames.shown(), open);
+    } else if (context.told) {
+      to.interrupt(context.number, context.interruptedAt, context.time, frames.shown(), open);
+    } else {
+      return;
+    }
+    int room = to.room(open - Math.min(frames.unknown(), open));
+    for (int i = open - room; i < open; i++) {
+      to.frame(
+          i,
+          frames.time(i),
+          frames.selfPc(i),
+          frames.fromPc(i) & codeMask,
+          frames.retP(i),
+          frames.fp(i));
+    }
   }
 
   /** What was taken for dead. */
@@ -340,6 +391,7 @@ public final class Contexts<S extends FrameStack> {
     switchTo(interrupt.task, stackPointer);
     interrupt.below = current;
     interrupt.told = false;
+    interrupt.frames.beginAnew();
     announce(interrupt);
     current.task.top = interrupt;
     current = interrupt;
@@ -359,6 +411,10 @@ public final class Contexts<S extends FrameStack> {
     }
     tasks.back(task);
     current = task.top;
+    if (!task.started) { // perhaps again
+      task.interruptsUnknown = current.isInterrupt();
+      current.frames.beginAnew();
+    }
     tell(task.started ? TaskEvent.SWITCHED : TaskEvent.STARTED, task, stackPointer);
     task.started = true;
   }
@@ -465,6 +521,7 @@ public final class Contexts<S extends FrameStack> {
     if (!context.told) {
       announce(context.below);
       context.told = true;
+      context.time = listener.now();
       S left = context.below.frames;
       listener.write(left);
       listener.record(

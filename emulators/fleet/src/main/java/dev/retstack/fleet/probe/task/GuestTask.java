@@ -23,6 +23,9 @@ final class GuestTask<S extends FrameStack> {
   /** True where it has ended, though calls of it may still return. */
   boolean over;
 
+  /** True where it has begun again, for the records, in interrupts of which they do not know. */
+  boolean interruptsUnknown;
+
   GuestTask(long id) {
     this.id = id;
   }

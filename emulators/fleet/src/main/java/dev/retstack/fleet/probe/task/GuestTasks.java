@@ -77,6 +77,11 @@ final class GuestTasks<S extends FrameStack> {
     return all;
   }
 
+  /** Those that records have named and that have not ended. */
+  List<GuestTask<S>> known() {
+    return tasks.stream().filter(task -> task.started && !task.over).toList();
+  }
+
   /** False for two addresses that are known to be on the stacks of different tasks. */
   boolean mayShareStack(long one, long other) {
     GuestTask<S> task = null;

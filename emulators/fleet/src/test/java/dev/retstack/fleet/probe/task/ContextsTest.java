@@ -88,6 +88,41 @@ class ContextsTest {
     }
 
     @Override
+    public long time(int frame) {
+      return stack.time(frame);
+    }
+
+    @Override
+    public long fp(int frame) {
+      return stack.fp(frame);
+    }
+
+    @Override
+    public int told() {
+      return stack.told();
+    }
+
+    @Override
+    public int shown() {
+      return stack.shown();
+    }
+
+    @Override
+    public int unknown() {
+      return stack.unknown();
+    }
+
+    @Override
+    public void beginAnew() {
+      stack.beginAnew();
+    }
+
+    @Override
+    public void showExit(int frame) {
+      stack.showExit(frame);
+    }
+
+    @Override
     public GivenUp.Frame givenUp(int frame) {
       return new GivenUp.Frame(0, 0, retP(frame), 0, 0, frame % HANDLERS, 0, 0);
     }
@@ -109,6 +144,11 @@ class ContextsTest {
               ? List.of("switched", "started", "ended").get((int) fromPc - 1)
               : kind == RecordBatch.INTERRUPT_ENTER ? "interrupt" : "back from";
       told.add("%s %d at depth %d".formatted(what, selfPc, depth));
+    }
+
+    @Override
+    public long now() {
+      return 0;
     }
 
     @Override
