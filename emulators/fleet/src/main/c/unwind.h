@@ -29,6 +29,7 @@ static __attribute__((noinline)) int meets_unwinder(uc_engine *uc, struct core *
   if (kind != BLOCK_UNWINDER && !is_any_over(uc, c, address)) {
     return 0;
   }
+  c->stop_time = time_now(c);
   stop_before(uc, c, address, ASK_UNWINDER);
   return 1;
 }

@@ -11,6 +11,11 @@ import java.util.SplittableRandom;
 public final class Samples {
   private static final long TEXT = 0x40_0000;
   private static final long STACK = 0x7fff_ffff_e000L;
+  private static final long LIBRARY = 0x7f00_0000_0000L;
+
+  /** Images that cores map. */
+  private static final List<String> IMAGES = List.of("a1b2c3d4", "0badcafe");
+
   private static final long[] EXTREMES = {
     0, 1, -1, Long.MIN_VALUE, Long.MAX_VALUE, 1L << 63 >>> 1, 0xffff_ffffL, -128, 127, 128, 16384
   };
@@ -90,6 +95,7 @@ public final class Samples {
   /** The same records with some of other kinds between them, before one in so many: as cores do. */
   public static RecordBatch withOthers(RecordBatch graph, SplittableRandom random, int oneIn) {
     RecordBatch batch = new RecordBatch(4 * graph.size());
+    batch.setImages(IMAGES);
     for (int i = 0; i < graph.size(); i++) {
       if (random.nextInt(0, oneIn) == 0) {
         other(batch, graph.time[i], random);
@@ -102,7 +108,10 @@ public final class Samples {
   private static void other(RecordBatch batch, long time, SplittableRandom random) {
     long number = random.nextInt(0, 400);
     int depth = random.nextInt(0, 20);
-    switch (random.nextInt(0, 7)) {
+    long place = LIBRARY + number * 0x1000;
+    switch (random.nextInt(0, 9)) {
+      case 7 -> batch.add(RecordBatch.MAP, time, (int) number & 1, place, 0x800, number, 5);
+      case 8 -> batch.add(RecordBatch.UNMAP, time, 0, place, 0x1000, 0, 0);
       case 4 -> batch.add(RecordBatch.TASK, time, depth, number, 1 + number % 3, STACK, 0);
       case 5 -> {
         batch.add(RecordBatch.INTERRUPT_ENTER, time, depth, number, TEXT, STACK, 0);
@@ -164,6 +173,14 @@ public final class Samples {
       case 2 -> random.nextLong() >> random.nextInt(0, 64);
       default -> random.nextInt(0, 8);
     };
+  }
+
+  /** A keyframe with two mappings in force, of the images that {@link #withOthers} names. */
+  public static Keyframe mapped(Keyframe stacks) {
+    RecordBatch maps = new RecordBatch(2);
+    maps.add(RecordBatch.MAP, 0, 1, LIBRARY, 0x3000, 0x1000, 5);
+    maps.add(RecordBatch.MAP, 0, 0, LIBRARY + 0x3000, 0x1000, 0, 4);
+    return Keyframe.of(maps, stacks.records());
   }
 
   /** What may be open before a time: a task in an interrupt, last or alone that of a chunk. */

@@ -6,7 +6,7 @@ import dev.retstack.cli.command.FileTrouble;
 import dev.retstack.cli.command.Ranges;
 import dev.retstack.cli.command.Shutdown;
 import dev.retstack.cli.command.Terminal;
-import dev.retstack.fleet.settings.NearNames;
+import dev.retstack.schema.wire.NearNames;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
@@ -29,15 +30,33 @@ public final class Main {
 
   /** Runs one command line in this JVM and returns one of {@link ExitCode}. */
   public static int run(Terminal terminal, String... args) {
-    int code = commandLine(terminal).execute(args);
+    int code = commandLine(terminal, verbs(args)).execute(args);
     terminal.out().flush();
     terminal.err().flush();
     return code;
   }
 
+  /** The verb that is meant, or all: to build the parser of each takes a third of a second. */
+  private static List<Class<?>> verbs(String... args) {
+    String first = args.length == 0 ? "" : args[0];
+    if (first.equals("--version") || first.equals("-V")) {
+      return List.of();
+    }
+    return Retstack.VERBS.stream()
+        .filter(verb -> verb.getAnnotation(Command.class).name().equals(first))
+        .findFirst()
+        .<List<Class<?>>>map(List::of)
+        .orElse(Retstack.VERBS);
+  }
+
   /** The parser with all verbs. */
   public static CommandLine commandLine(Terminal terminal) {
+    return commandLine(terminal, Retstack.VERBS);
+  }
+
+  private static CommandLine commandLine(Terminal terminal, List<Class<?>> verbs) {
     CommandLine line = new CommandLine(new Retstack(terminal));
+    verbs.forEach(line::addSubcommand);
     line.setOut(new PrintWriter(terminal.rawOut(), true, StandardCharsets.UTF_8));
     line.setErr(new PrintWriter(terminal.rawErr(), true, StandardCharsets.UTF_8));
     line.setUsageHelpAutoWidth(true);

@@ -13,16 +13,20 @@ import dev.retstack.cli.result.ReportVerb;
 import dev.retstack.cli.top.TopVerb;
 import dev.retstack.cli.verb.BrokerVerb;
 import dev.retstack.cli.verb.CompletionVerb;
+import dev.retstack.cli.verb.CutVerb;
 import dev.retstack.cli.verb.DeadLettersVerb;
 import dev.retstack.cli.verb.DemoVerb;
 import dev.retstack.cli.verb.DoctorVerb;
 import dev.retstack.cli.verb.EmulateVerb;
 import dev.retstack.cli.verb.FleetVerb;
+import dev.retstack.cli.verb.IndexVerb;
 import dev.retstack.cli.verb.IsaVerb;
+import dev.retstack.cli.verb.MergeVerb;
 import dev.retstack.cli.verb.PipelineVerb;
 import dev.retstack.cli.verb.RecordVerb;
 import dev.retstack.cli.verb.SitesVerb;
 import dev.retstack.cli.verb.TraceVerb;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import picocli.CommandLine.Command;
@@ -49,32 +53,37 @@ import picocli.CommandLine.Spec;
       "\"retstack VERB --help\" explains a verb.",
       "Exit codes: 0 done, 1 findings, if asked to fail on them, 2 usage,",
       "3 bad input, 4 something on this machine is missing."
-    },
-    subcommands = {
-      DemoVerb.class,
-      RecordVerb.class,
-      ReplayVerb.class,
-      GraphVerb.class,
-      ReportVerb.class,
-      CoresVerb.class,
-      HotVerb.class,
-      CoverageVerb.class,
-      AnomaliesVerb.class,
-      ExportVerb.class,
-      BrokerVerb.class,
-      EmulateVerb.class,
-      FleetVerb.class,
-      PipelineVerb.class,
-      TopVerb.class,
-      TraceVerb.class,
-      DeadLettersVerb.class,
-      IsaVerb.class,
-      SitesVerb.class,
-      DoctorVerb.class,
-      BenchVerb.class,
-      CompletionVerb.class,
     })
 public final class Retstack implements Callable<Integer>, Supplier<Terminal> {
+  /** All verbs, in this order. */
+  static final List<Class<?>> VERBS =
+      List.of(
+          DemoVerb.class,
+          RecordVerb.class,
+          ReplayVerb.class,
+          GraphVerb.class,
+          ReportVerb.class,
+          CoresVerb.class,
+          HotVerb.class,
+          CoverageVerb.class,
+          AnomaliesVerb.class,
+          ExportVerb.class,
+          CutVerb.class,
+          MergeVerb.class,
+          IndexVerb.class,
+          BrokerVerb.class,
+          EmulateVerb.class,
+          FleetVerb.class,
+          PipelineVerb.class,
+          TopVerb.class,
+          TraceVerb.class,
+          DeadLettersVerb.class,
+          IsaVerb.class,
+          SitesVerb.class,
+          DoctorVerb.class,
+          BenchVerb.class,
+          CompletionVerb.class);
+
   private final Terminal terminal;
   @Spec private CommandSpec spec;
 

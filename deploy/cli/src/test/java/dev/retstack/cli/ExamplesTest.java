@@ -51,7 +51,11 @@ class ExamplesTest {
     script = RetstackScript.write(folder.resolve("bin"));
     broker = EmbeddedBroker.start(folder.resolve("kafka"), 0);
     for (String example : examples("record")) {
-      runToEnd(example, Map.of());
+      if (example.contains("gcc") && !Files.isExecutable(Path.of("/usr/bin/gcc"))) {
+        System.out.println("skipped: no gcc for " + example);
+      } else {
+        runToEnd(example, Map.of());
+      }
     }
   }
 

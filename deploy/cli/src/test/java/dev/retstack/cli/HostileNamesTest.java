@@ -156,6 +156,7 @@ class HostileNamesTest {
       add(lines, "report", trace, "--by-task", "--format", format);
       add(lines, "report", trace, "--by-task", "--edges", "--format", format);
       add(lines, "anomalies", trace, "--by-task", "--format", format);
+      add(lines, "graph", trace, "--timeline", "--format", format);
       add(lines, "hot", trace, "--exact", "--per-core", "--format", format);
       add(lines, "hot", trace, "--sketch", "--format", format);
       add(lines, "trace", "log", "--format", format);
@@ -165,6 +166,13 @@ class HostileNamesTest {
     }
     add(lines, "export", trace, "--format", "folded", "-o", "-");
     add(lines, "export", trace, "--format", "folded", "--by-task", "-o", "-");
+    add(lines, "report", trace, "--from", "0", "--to", "100");
+    String copy = folder.resolve("copy.avro").toString();
+    add(lines, "cut", trace, "--from", "0", "--to", "100", "-o", copy);
+    add(lines, "cut", trace, "--core", EVIL, "-o", copy);
+    add(lines, "cut", trace, "--core", "none", "-o", copy);
+    add(lines, "merge", trace, "-o", copy);
+    add(lines, "index", copy);
     add(lines, "replay", trace);
     add(lines, "dead-letters", "list");
     add(lines, "dead-letters", "list", "--format", "csv");
@@ -236,6 +244,7 @@ class HostileNamesTest {
     document.path("paths").fieldNames().forEachRemaining(paths::add);
     paths.removeIf(path -> path.contains("{") || path.equals("/parts/own")); // bytes for members
     paths.remove("/anomalies/events"); // which do not end: below
+    paths.remove("/trace"); // a file
     assertThat(paths).hasSizeGreaterThan(15);
     for (String path : paths) {
       boolean forms =
@@ -253,7 +262,12 @@ class HostileNamesTest {
     }
     assertThat(new String(get("/cores?format=text"), UTF_8)).contains("EVIL").hasLineCount(2);
     String name = "%1b%5b2J%e2%80%ae%c2%9b%0aFORGED";
-    for (String asked : List.of("/graph?core=" + name, "/subjects/" + name + "/versions/latest")) {
+    for (String asked :
+        List.of(
+            "/graph?core=" + name,
+            "/report?core=" + name,
+            "/trace?core=" + name,
+            "/subjects/" + name + "/versions/latest")) {
       harmless(asked, get(asked));
     }
     harmless("/events", firstEvent());

@@ -13,7 +13,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A changed trace never becomes a report in silence: the command refuses it (exit code 3), or says
- * that it was cut off and reports what stands before the cut.
+ * that it was cut off and reports what stands before the cut, or says that only its index or its
+ * pyramid is wrong.
  *
  * <p>{@code -Dretstack.mutants=10000} makes a longer run, {@code -Dretstack.seed=} repeats one.
  */
@@ -30,7 +31,8 @@ class MutatedTraceTest {
         Ran.retstack(
             "record", "--image", "zoo-riscv64-mcount", "-o", whole.toString(), "--", "longjmp");
     assertThat(recorded.code()).as(recorded.err()).isEqualTo(ExitCode.OK);
-    assertThat(Ran.retstack("report", whole.toString()).code()).isEqualTo(ExitCode.OK);
+    Ran report = Ran.retstack("report", whole.toString(), "--format", "json");
+    assertThat(report.code()).isEqualTo(ExitCode.OK);
     byte[] original = Files.readAllBytes(whole);
 
     long seed = Seeds.fresh();
@@ -38,6 +40,7 @@ class MutatedTraceTest {
     Random random = new Random(seed);
     int refused = 0;
     int cut = 0;
+    int index = 0;
     Path file = dir.resolve("mutant.avro");
     for (int i = 0; i < MUTANTS; i++) {
       // the first is cut for sure; so few of the others are that a seed may have none
@@ -49,7 +52,10 @@ class MutatedTraceTest {
       Files.write(file, mutant);
       Ran ran = Ran.retstack("report", file.toString(), "--format", "json");
       String what = "mutant " + i + " of seed " + seed + ", exit code " + ran.code() + "\n";
-      if (ran.code() == ExitCode.OK) {
+      if (ran.code() == ExitCode.OK && ran.err().matches("(?s).*its (index|pyramid) is wrong.*")) {
+        assertThat(ran.out()).as(what).isEqualTo(report.out().replace("whole", "mutant"));
+        index++;
+      } else if (ran.code() == ExitCode.OK) {
         assertThat(ran.err()).as(what).contains("cut");
         assertThat(ran.out()).as(what).contains("CUT_TRACES");
         cut++;
@@ -60,7 +66,9 @@ class MutatedTraceTest {
         refused++;
       }
     }
-    System.out.printf("MutatedTraceTest: %d refused, %d reported as cut%n", refused, cut);
+    System.out.printf(
+        "MutatedTraceTest: %d refused, %d reported as cut, %d with a wrong index or pyramid%n",
+        refused, cut, index);
     assertThat(refused).isPositive();
     assertThat(cut).isPositive();
   }

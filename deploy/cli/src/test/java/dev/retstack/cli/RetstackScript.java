@@ -18,7 +18,7 @@ public final class RetstackScript {
         script,
         """
         #!/bin/sh
-        exec %s -Xmx512m -Dlogback.configurationFile=logback.xml dev.retstack.cli.Main "$@"
+        exec %s -Xmx512m dev.retstack.cli.Main "$@"
         """
             .formatted("\"" + String.join("\" \"", ClassArchive.java()) + "\""));
     Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));

@@ -4,6 +4,7 @@ import dev.retstack.fleet.publish.ChunkPublisher;
 import dev.retstack.schema.record.Mark;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
+import java.util.List;
 
 /** Where the records of a core go: to the sink, or into its flight recorder until asked for. */
 final class CoreOutput {
@@ -30,6 +31,11 @@ final class CoreOutput {
   /** Counts what left no records; sent with the next ones. */
   void refused(ChunkPublisher.Refused more) {
     refused = refused.plus(more);
+  }
+
+  /** Build-ids of the images that MAP records of what follows name by their numbers. */
+  void images(List<String> buildIds) {
+    publisher.images(buildIds);
   }
 
   /** Takes records, which are the caller's again after. */

@@ -14,6 +14,7 @@ import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
 import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.Image;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
@@ -70,6 +71,7 @@ final class CoreRun {
   private final long sliceInstructions;
   private final CoreSettings settings;
   private final CoreOutput output;
+  private final SentImages images;
   private final ReentrantLock stopped = new ReentrantLock();
   private final Queue<Pending> commands = new ConcurrentLinkedQueue<>();
   private final ReentrantLock life = new ReentrantLock();
@@ -107,11 +109,13 @@ final class CoreRun {
       FleetOptions options,
       long sliceInstructions,
       ChunkSink sink,
+      SentImages images,
       CoreSettings settings) {
     this.spec = spec;
     this.options = options;
     this.sliceInstructions = sliceInstructions;
     this.settings = settings;
+    this.images = images;
     this.output =
         new CoreOutput(
             new ChunkPublisher(
@@ -271,7 +275,7 @@ final class CoreRun {
             core.hurry();
           }
         });
-    begin = core.probe().keyframe();
+    begin = core.keyframe();
     openingNanos = System.nanoTime() - start;
   }
 
@@ -282,6 +286,7 @@ final class CoreRun {
     }
     changed = false;
     if (kept.size() > 0) {
+      sendImages();
       output.add(withKeyframe(kept));
       kept = NOTHING;
     }
@@ -377,11 +382,20 @@ final class CoreRun {
 
   private void flush() throws IOException, InterruptedException {
     count();
+    sendImages();
     output.add(withKeyframe(core.probe().batch()));
     core.probe().clear();
-    begin = core.probe().keyframe();
+    begin = core.keyframe();
     flushedAt = System.nanoTime();
     flushSoon = false;
+  }
+
+  /** Images that were mapped come before the records that name them. */
+  private void sendImages() throws IOException, InterruptedException {
+    for (Image image : core.mapped().takeFresh()) {
+      images.send(image.getBuildId(), () -> image);
+    }
+    output.images(core.mapped().ids());
   }
 
   /** The batch that begins where the last one ended. */
@@ -408,10 +422,12 @@ final class CoreRun {
   private void finish(CoreEnding ending) throws InterruptedException {
     String lost = "";
     try {
-      RecordBatch rest = core == null || kept.size() > 0 ? kept : core.probe().batch();
       if (core != null) {
+        sendWaiting();
         count();
+        sendImages();
       }
+      RecordBatch rest = core == null || kept.size() > 0 ? kept : core.probe().batch();
       long time = core == null ? 0 : core.clock().now();
       output.end(
           withKeyframe(rest), new ChunkPublisher.Ending(ending.end(), ending.detail(), time));
@@ -422,6 +438,16 @@ final class CoreRun {
       throw e;
     }
     close(ending, lost);
+  }
+
+  /** Sends what found no room in the batch, so that the rest has. */
+  private void sendWaiting() throws IOException, InterruptedException {
+    if (core.probe().isWaiting() && core.probe().batch().capacity() == 0) { // between two slices
+      lend(new RecordBuffer(kept.size() + KEPT_MOST));
+    }
+    while (core.probe().isWaiting()) {
+      flush();
+    }
   }
 
   private void undelivered(String why) {

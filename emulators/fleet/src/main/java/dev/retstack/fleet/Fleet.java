@@ -44,6 +44,7 @@ public final class Fleet {
   private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
 
   private final FleetOptions options;
+  private final SentImages images;
   private final ChunkSink sink;
   private final FleetListener listener;
   private final List<CoreRun> tasks;
@@ -61,10 +62,12 @@ public final class Fleet {
       List<CoreSpec> cores,
       FleetOptions options,
       ChunkSink sink,
+      SentImages images,
       FleetListener listener,
       ControlChannel channel) {
     this.options = options;
     this.sink = sink;
+    this.images = images;
     this.listener = listener;
     long slice = options.sliceOf(cores.size());
     this.tasks = cores.stream().map(core -> task(core, slice)).toList();
@@ -79,6 +82,7 @@ public final class Fleet {
         options,
         slice,
         sink,
+        images,
         new CoreSettings(core, () -> catalogs.computeIfAbsent(core.image(), SiteCatalog::of)));
   }
 
@@ -109,16 +113,14 @@ public final class Fleet {
       throws IOException, InterruptedException {
     try {
       Set<String> names = new HashSet<>();
-      Set<String> images = new HashSet<>();
+      SentImages images = new SentImages(sink);
       for (CoreSpec core : cores) {
         if (!names.add(core.name())) {
           throw new IllegalArgumentException("two cores are named " + core.name());
         }
-        if (images.add(core.image().elf().buildId())) {
-          sink.image(CoreSpec.describe(core.image(), cores));
-        }
+        images.send(core.image().elf().buildId(), () -> CoreSpec.describe(core.image(), cores));
       }
-      return new Fleet(cores, options, sink, listener, channel).run();
+      return new Fleet(cores, options, sink, images, listener, channel).run();
     } finally {
       channel.close();
     }

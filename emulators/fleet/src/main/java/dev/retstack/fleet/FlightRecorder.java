@@ -19,6 +19,9 @@ final class FlightRecorder {
   private long lost;
   private long lostTime;
 
+  /** Mappings that were dropped: the records behind them need them. */
+  private RecordBatch maps = new RecordBatch(0);
+
   /**
    * An empty one.
    *
@@ -79,11 +82,24 @@ final class FlightRecorder {
       lostTime = ring.time[index(count - 1)];
       for (int i = 0; i < count; i++) {
         place.pass(ring, index(i));
+        if (RecordBatch.isOfMaps(ring.kind[index(i)])) {
+          keep(index(i));
+        }
       }
       first = index(count);
       size -= count;
       lost += count;
     }
+  }
+
+  private void keep(int index) {
+    if (maps.isFull()) {
+      RecordBatch more = new RecordBatch(2 * maps.size() + 1);
+      more.addAll(maps, 0, maps.size());
+      maps = more;
+    }
+    maps.addAll(ring, index, index + 1);
+    lost--;
   }
 
   /** Everything it holds, the oldest first, behind a LOST record if need be; empty afterwards. */
@@ -93,10 +109,15 @@ final class FlightRecorder {
       cut++; // the record that they belong to is gone
     }
     drop(cut);
-    RecordBatch taken = new RecordBatch(size + 1);
+    RecordBatch taken = new RecordBatch(size + 1 + maps.size());
     if (lost > 0) {
       taken.add(RecordBatch.LOST, lostTime, 0, lost, 0, 0, 0);
     }
+    for (int i = 0; i < maps.size(); i++) {
+      taken.addAll(maps, i, i + 1);
+      taken.time[taken.size() - 1] = lostTime;
+    }
+    maps.clear();
     int untilWrap = Math.min(size, ring.capacity() - first);
     taken.addAll(ring, first, first + untilWrap);
     taken.addAll(ring, 0, size - untilWrap);

@@ -44,7 +44,7 @@ class GraphStateTest {
     assertThat(report.records()).isEqualTo(8);
     assertThat(report.completeness()).isEqualTo(100);
     assertThat(report.resultHash())
-        .isEqualTo("a6fadd8e573ccd4ef5f5ca933e0cb9dad7ee2d736fb3fbc4682bf04fc657bd80");
+        .isEqualTo("1833531cbf35636765ee98c709a9335c1907e07b6f6277803e798a2cbae624d0");
   }
 
   @Test

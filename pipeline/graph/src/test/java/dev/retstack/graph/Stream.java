@@ -189,6 +189,21 @@ public final class Stream {
     return add(RecordBatch.INTERRUPT_EXIT, at, 0, number, MAIN + 0x40, 0, 0);
   }
 
+  /** The images that mappings of the chunk that is written name. */
+  public Stream images(List<String> buildIds) {
+    batch.setImages(buildIds);
+    return this;
+  }
+
+  /** Code of an image stands there from now on. */
+  public Stream map(long at, int image, long start, long bytes, long link) {
+    return add(RecordBatch.MAP, at, image, start, bytes, link, 5);
+  }
+
+  public Stream unmap(long at, long start, long bytes) {
+    return add(RecordBatch.UNMAP, at, 0, start, bytes, 0, 0);
+  }
+
   private Stream add(byte kind, long at, int depth, long a, long b, long c, long d) {
     time = at;
     batch.add(kind, at, depth, a, b, c, d);

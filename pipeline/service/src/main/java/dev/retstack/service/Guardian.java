@@ -17,6 +17,7 @@ import dev.retstack.service.nodes.Role;
 import dev.retstack.service.partition.Feed;
 import dev.retstack.service.partition.PartitionGraph;
 import dev.retstack.service.partition.PartitionPeers;
+import dev.retstack.service.partition.PartitionSettings;
 import dev.retstack.service.partition.Partitions;
 import dev.retstack.service.progress.CoreWatch;
 import dev.retstack.service.query.AnomalyEvents;
@@ -25,11 +26,13 @@ import dev.retstack.service.query.Job;
 import dev.retstack.service.query.Queries;
 import dev.retstack.service.query.Readiness;
 import dev.retstack.service.query.Scrape;
+import dev.retstack.service.query.Windows;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.apache.kafka.common.IsolationLevel;
@@ -173,6 +176,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
         new FleetFeed(
             kafka, topics, sizes.events(), deaths -> watch.tell(new CoreWatch.Lost(deaths)));
     StateBudget budget = new StateBudget(config.stateBytes(), region());
+    EndOffsets starts = EndOffsets.first(kafka, topics.events(), sizes.events());
     GroupMember member = new GroupMember();
     EventFeed feed =
         new EventFeed(kafka, topics.events(), config.groupId(), member, refused::complete);
@@ -183,7 +187,12 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
                     partition(
                         p,
                         member,
-                        new PartitionPeers(images, watch, meters.partition(p), budget),
+                        new PartitionPeers(
+                            images,
+                            watch,
+                            meters.partition(p),
+                            budget,
+                            () -> starts.ask().thenApply(all -> offset(all, p))),
                         feed.of(p)),
                 p -> {
                   watch.tell(new CoreWatch.Left(p));
@@ -196,6 +205,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
     EndOffsets anomalyEnds =
         new EndOffsets(kafka, topics.anomalies(), sizes.anomalies(), IsolationLevel.READ_COMMITTED);
     job = new Job(queries, nodes, fleets, config.http(), ends, config.limits());
+    Windows windows = windows(images, meters);
     ImageFeed imageFeed =
         new ImageFeed(kafka, sizes.imageEnds(), images, meters, system.scheduler());
     if (config.roles().contains(Role.INGEST)) {
@@ -212,28 +222,17 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
                       imageFeed.close();
                       imageReader.close();
                       fleets.close();
+                      windows.close();
                       job.close();
                       ends.close();
+                      starts.close();
                       anomalyEnds.close();
                       return Done.done();
                     }));
-    api =
-        new HttpApi(
-            job,
-            new Readiness(queries, events.map(_ -> member)),
-            topics,
-            new Scrape(
-                queries,
-                meters,
-                fleets,
-                ends,
-                job.watch(),
-                config.groupId(),
-                topics.events(),
-                budget),
-            new AnomalyEvents(
-                system, kafka, topics.anomalies(), anomalyEnds, config.http().followersMax()),
-            config.http());
+    Scrape scrape =
+        new Scrape(
+            queries, meters, fleets, ends, job.watch(), config.groupId(), topics.events(), budget);
+    api = api(windows, scrape, member, anomalyEnds);
     imageFeed.start();
     getContext()
         .ask(
@@ -245,6 +244,35 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
                 why == null
                     ? ImagesRead.INSTANCE
                     : new Failed(new IOException("cannot read the images topic", why)));
+  }
+
+  private Windows windows(ActorRef<ImageRegistry.Command> images, Meters meters) {
+    PartitionSettings settings = config.partitionSettings();
+    return new Windows(
+        job,
+        getContext().getSystem(),
+        images,
+        config.kafka(),
+        config.topics().events(),
+        settings.rules(),
+        settings.names(),
+        meters);
+  }
+
+  private HttpApi api(Windows windows, Scrape scrape, GroupMember member, EndOffsets anomalyEnds) {
+    return new HttpApi(
+        job,
+        windows,
+        new Readiness(queries, events.map(_ -> member)),
+        config.topics(),
+        scrape,
+        new AnomalyEvents(
+            getContext().getSystem(),
+            config.kafka(),
+            config.topics().anomalies(),
+            anomalyEnds,
+            config.http().followersMax()),
+        config.http());
   }
 
   private Behavior<PartitionGraph.Command> partition(
@@ -265,6 +293,10 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
                 peers,
                 feed))
         .onFailure(SupervisorStrategy.stop());
+  }
+
+  private static OptionalLong offset(Optional<Map<Integer, Long>> all, int partition) {
+    return all.map(found -> OptionalLong.of(found.get(partition))).orElse(OptionalLong.empty());
   }
 
   private CompletionStage<ServerBinding> bind() {

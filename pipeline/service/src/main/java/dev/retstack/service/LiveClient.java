@@ -25,7 +25,7 @@ public final class LiveClient implements AutoCloseable {
   private static final String MISSING = "; missing=";
 
   /** Statuses of questions that make no sense, or are about something that is not there. */
-  private static final Set<Integer> AT_FAULT = Set.of(400, 404, 409, 414);
+  private static final Set<Integer> AT_FAULT = Set.of(400, 404, 409, 410, 413, 414, 422);
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -50,10 +50,16 @@ public final class LiveClient implements AutoCloseable {
   /**
    * An answer.
    *
-   * @param body its text
+   * @param bytes its text in UTF-8, or what else was asked for
    * @param missing partitions that are not in it, as {@code 1,4}; empty where all are
    */
-  public record Reply(String body, String missing) {}
+  @SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
+  public record Reply(byte[] bytes, String missing) {
+    /** Its text. */
+    public String body() {
+      return new String(bytes, StandardCharsets.UTF_8);
+    }
+  }
 
   private final URI base;
   private final LiveAccess access;
@@ -106,9 +112,9 @@ public final class LiveClient implements AutoCloseable {
     HttpRequest.Builder asked = HttpRequest.newBuilder(uri).timeout(ANSWER);
     access.token().ifPresent(token -> asked.header("Authorization", token.authorization()));
     HttpRequest request = asked.build();
-    HttpResponse<String> response;
+    HttpResponse<byte[]> response;
     try {
-      response = http.send(request, HttpResponse.BodyHandlers.ofString());
+      response = http.send(request, HttpResponse.BodyHandlers.ofByteArray());
     } catch (IOException e) {
       throw new UnreachableException(
           "no answer from %s: %s: %s"
@@ -126,16 +132,16 @@ public final class LiveClient implements AutoCloseable {
     return new Reply(response.body(), missing(response));
   }
 
-  private static String missing(HttpResponse<String> response) {
+  private static String missing(HttpResponse<?> response) {
     String covered = response.headers().firstValue(HttpApi.PARTITIONS).orElse("");
     int at = covered.indexOf(MISSING);
     return at < 0 ? "" : covered.substring(at + MISSING.length());
   }
 
-  private static IOException failure(URI uri, HttpResponse<String> response) {
+  private static IOException failure(URI uri, HttpResponse<byte[]> response) {
     int status = response.statusCode();
     try {
-      JsonNode body = JSON.readTree(response.body());
+      JsonNode body = JSON.readTree(text(response));
       if (body != null && body.hasNonNull("error")) {
         String said =
             "%s: %s: %s".formatted(uri, body.path("error").asText(), body.path("cure").asText());
@@ -145,7 +151,11 @@ public final class LiveClient implements AutoCloseable {
       return new IOException(
           "%s: answer %d that is not JSON: is this a pipeline?".formatted(uri, status), e);
     }
-    return new IOException("%s: answer %d: %s".formatted(uri, status, response.body()));
+    return new IOException("%s: answer %d: %s".formatted(uri, status, text(response)));
+  }
+
+  private static String text(HttpResponse<byte[]> response) {
+    return new String(response.body(), StandardCharsets.UTF_8);
   }
 
   private static String encode(String text) {

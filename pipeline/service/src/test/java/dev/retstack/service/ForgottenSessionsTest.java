@@ -9,6 +9,7 @@ import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.DeadLetter;
+import dev.retstack.schema.Image;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.kafka.KafkaSettings;
@@ -27,6 +28,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -35,6 +37,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A session of which nothing comes while the log goes on leaves the state of a member, whole and
@@ -64,6 +68,7 @@ class ForgottenSessionsTest {
   void aSilentSessionIsForgottenByTheLogsTime() throws Exception {
     kafka = KafkaSettings.of(TestBroker.bootstrap());
     makeTopics();
+    publish(images().toList());
     producer =
         new KafkaProducer<>(kafka.producer(), new ByteArraySerializer(), new ByteArraySerializer());
     List<Chunk> rest = going.getFirst().chunks();
@@ -123,6 +128,50 @@ class ForgottenSessionsTest {
     assertThat(profiles).isNotEmpty().allMatch(row -> row.value() != null);
   }
 
+  /** A group forgets the same, and refuses the same, in whatever order the images come. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void imagesThatComeLateChangeNothing(boolean lateIsSilent) throws Exception {
+    kafka = KafkaSettings.of(TestBroker.bootstrap());
+    makeTopics();
+    producer =
+        new KafkaProducer<>(kafka.producer(), new ByteArraySerializer(), new ByteArraySerializer());
+    Image late = (lateIsSilent ? silent.getLast() : going.getFirst()).image();
+    publish(images().filter(image -> !image.equals(late)).toList());
+    List<Chunk> rest = going.getFirst().chunks();
+    long waiting = lateIsSilent ? 0 : rest.size();
+    for (CoreScript core : silent) {
+      for (Chunk chunk : core.chunks()) {
+        send(chunk, 10);
+        waiting += chunk.getImage().equals(late.getBuildId()) ? 1 : 0;
+      }
+    }
+    String waits = "retstack_waiting_for_image{partition=\"0\"} " + waiting + ".0\n";
+    for (Chunk chunk : rest.subList(0, 10)) {
+      send(chunk, STEP);
+    }
+    send(silent.getLast().chunks().getFirst(), 0);
+    for (Chunk chunk : rest.subList(10, rest.size())) {
+      send(chunk, 1);
+    }
+    try (Pipeline pipeline = start("late", Duration.ofMillis(100))) {
+      try (LiveClient client = new LiveClient(pipeline.httpUri())) {
+        long deadline = System.nanoTime() + WAIT.toNanos();
+        String metrics = client.get("metrics", Map.of());
+        while (!metrics.contains(waits)) {
+          assertThat(System.nanoTime()).as("no %s in%n%s", waits, metrics).isLessThan(deadline);
+          Waits.pause();
+          metrics = client.get("metrics", Map.of());
+        }
+      }
+      publish(List.of(late));
+      assertThat(resultHash(pipeline))
+          .isEqualTo(ReportBuilder.of(States.of(going)).build().resultHash());
+    }
+    assertThat(ConfluentFrame.decode(letters(1).getFirst(), DeadLetter.class).getReason())
+        .contains("is forgotten");
+  }
+
   /**
    * Reads until there are that many: a broker shows a transaction a moment after it is committed.
    */
@@ -138,14 +187,19 @@ class ForgottenSessionsTest {
 
   private String finish(String group, Duration checkpoints) throws Exception {
     try (Pipeline pipeline = start(group, checkpoints)) {
-      CoreKey core = new CoreKey(going.getFirst().session(), going.getFirst().core());
-      var _ = pipeline.awaitCoresEnded(Set.of(core)).toCompletableFuture().get(2, TimeUnit.MINUTES);
-      try (LiveClient client = new LiveClient(pipeline.httpUri())) {
-        await(pipeline, "sessions", "1");
-        return JSON.readTree(client.get("report", Map.of("format", "json")))
-            .get("resultHash")
-            .asText();
-      }
+      return resultHash(pipeline);
+    }
+  }
+
+  /** The hash once the one core has ended, and the silent session is forgotten. */
+  private String resultHash(Pipeline pipeline) throws Exception {
+    CoreKey core = new CoreKey(going.getFirst().session(), going.getFirst().core());
+    var _ = pipeline.awaitCoresEnded(Set.of(core)).toCompletableFuture().get(2, TimeUnit.MINUTES);
+    await(pipeline, "sessions", "1");
+    try (LiveClient client = new LiveClient(pipeline.httpUri())) {
+      return JSON.readTree(client.get("report", Map.of("format", "json")))
+          .get("resultHash")
+          .asText();
     }
   }
 
@@ -171,10 +225,17 @@ class ForgottenSessionsTest {
     try (TopicAdmin admin = new TopicAdmin(kafka, WAIT)) {
       admin.ensure(topics, 1);
     }
+  }
+
+  private Stream<Image> images() {
+    return Stream.concat(silent.stream(), going.stream()).map(CoreScript::image).distinct();
+  }
+
+  private void publish(List<Image> images) throws Exception {
     try (TraceProducer producer = new TraceProducer(kafka, topics)) {
-      producer.image(silent.getFirst().image());
-      producer.image(silent.get(1).image());
-      producer.image(going.getFirst().image());
+      for (Image image : images) {
+        producer.image(image);
+      }
     }
   }
 

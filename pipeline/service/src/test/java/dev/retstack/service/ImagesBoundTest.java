@@ -2,6 +2,7 @@ package dev.retstack.service;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.retstack.graph.limits.LateLimits;
 import dev.retstack.graph.report.Report;
@@ -9,6 +10,7 @@ import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.Profile;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.record.RecordBatch;
@@ -163,6 +165,50 @@ class ImagesBoundTest {
                     && page.sum("retstack_checkpoint_behind_chunks") == 0);
       }
     }
+  }
+
+  /** A core that maps an image waits for it, and continues without the names if it never comes. */
+  @Test
+  void whatACoreMapsIsWaitedForLikeItsOwnImage() throws Exception {
+    Image image = CoreScript.image("maps-others", "main", "first", "second");
+    CoreScript late = new CoreScript(image, "s", "late");
+    CoreScript never = new CoreScript(image, "s", "never");
+    late.enter("main").map("object-late", "first", 0x1000).enter("first").tick(2).exit().chunk();
+    late.enter("first").tick(1).exit().exit().end();
+    never.enter("main").map("object-never", "second", 0x40).enter("second").exit().exit().end();
+    try (TraceProducer producer = new TraceProducer(bench.kafka(), bench.topics())) {
+      producer.image(image);
+      send(producer, List.of(late, never));
+      Pipeline first = PipelineService.start(bench.config());
+      bench.awaitScrape(first, page -> page.sum("retstack_waiting_for_image") == 3);
+      try (LiveClient client = new LiveClient(first.httpUri())) {
+        assertThat(client.get("parts", Map.of("format", "text")))
+            .contains("object-late", "object-never");
+      }
+      WAITS.await(first.stop());
+
+      Image object = CoreScript.image("object-late", "inside");
+      object.getSymbols().forEach(symbol -> symbol.setAddress(0x1000L));
+      producer.image(object);
+      try (Pipeline second =
+          PipelineService.start(
+              bench.config().but().imagePatience(Duration.ofSeconds(1)).build())) {
+        awaitEnded(second, List.of(late, never));
+        Report report = WAITS.await(second.view()).report(Optional.empty());
+        assertThat(report.functions())
+            .extracting(row -> row.image() + " " + row.name(), row -> row.calls())
+            .containsExactlyInAnyOrder(
+                tuple("maps-others.elf main", 2L),
+                tuple("object-late.elf inside", 2L),
+                tuple("object-n object-n+0x40", 1L));
+        assertThat(letters()).isEmpty();
+      }
+    }
+    assertThat(TopicReader.values(bench.kafka(), bench.topics().profiles()))
+        .map(row -> ConfluentFrame.decode(row, Profile.class))
+        .filteredOn(row -> row.getCaller() != null && row.getFunction().equals("inside"))
+        .extracting(Profile::getImage, Profile::getSelfpc, Profile::getCallerImage)
+        .containsOnly(tuple("object-late", "0x1000", "maps-others"));
   }
 
   /** Hostile: cores that each name an image that is not there, more than there is room for. */

@@ -91,7 +91,8 @@ class OpenApiTest {
     for (String path : document.getPaths().keySet()) {
       for (Parameter parameter : parameters(path, "query")) {
         for (String value : values(parameter)) {
-          check(path, filled(path) + "?" + parameter.getName() + "=" + value);
+          check(
+              path, filled(path) + "?" + parameter.getName() + "=" + value + time(path, parameter));
         }
         for (String value : wrong(parameter)) {
           refused(filled(path) + "?" + parameter.getName() + "=" + value, parameter.getName());
@@ -174,6 +175,14 @@ class OpenApiTest {
     }
     assertThat(samples).as("a sample of " + parameter.getName()).containsKey(parameter.getName());
     return List.of(samples.get(parameter.getName()));
+  }
+
+  /** What a parameter means something with. */
+  private static String time(String path, Parameter parameter) {
+    boolean needs =
+        parameter.getName().equals("window")
+            || (path.equals("/anomalies") && parameter.getName().equals("session"));
+    return needs ? "&at=5" : "";
   }
 
   private static List<String> wrong(Parameter parameter) {

@@ -79,9 +79,10 @@ public final class Accuracy {
     oracle = new Oracle(core.program().calls);
     List<long[]> records = core.program().records();
     sent = records.size();
-    List<long[]> kept = unit == Unit.RECORDS ? dropped(records, share, random) : records;
-    received = new ArrayList<>(core.cut(kept, random, CHUNK_RECORDS));
-    if (unit == Unit.CHUNKS) {
+    if (unit == Unit.RECORDS) {
+      received = core.cut(dropped(records, share, random), random, CHUNK_RECORDS);
+    } else {
+      received = core.withKeyframes(random, CHUNK_RECORDS);
       received.removeIf(_ -> random.nextDouble() < share);
     }
   }

@@ -34,6 +34,12 @@ final class HostileRecords {
   /** Interrupts that a keyframe tells of, at most. */
   private static final int MOST_NESTED = 6;
 
+  /** Mappings in a keyframe at most. */
+  private static final int MAPS = 4;
+
+  /** Images that cores map; the second is nowhere to be had. */
+  private static final List<String> IMAGES = List.of("0ab1e", "0ab1e2");
+
   /** Any table of names: which one makes no difference. */
   private static final String SYSTEM_CALLS = SystemCallNames.tables().iterator().next();
 
@@ -146,6 +152,16 @@ final class HostileRecords {
         .build();
   }
 
+  /** The one of the images beside their own that is there. */
+  static ImageInfo library() {
+    return new ImageInfo(
+        IMAGES.getFirst(),
+        "lib\u001b[2J.so",
+        "model",
+        new ImageTraits(false, false, 0, 0),
+        SymbolTable.of(List.of(new Symbol("one", 0x1000, 0x100), new Symbol("two", 0x8000, 0))));
+  }
+
   private ImageInfo image() {
     long end = random.nextInt(8) == 0 ? edge() : HANDLER + 256;
     LongList copied = random.nextInt(4) == 0 ? LongList.of(addresses) : LongList.of();
@@ -232,6 +248,7 @@ final class HostileRecords {
     Send chunk(int most) {
       int size = random.nextInt(most + 1);
       RecordBatch batch = new RecordBatch(size);
+      batch.setImages(random.nextInt(3) == 0 ? IMAGES : List.of());
       if (wildTimes && random.nextInt(10) == 0) {
         time = edge();
       }
@@ -257,7 +274,7 @@ final class HostileRecords {
               at,
               Math.clamp(open, 0, Chunks.DEPTH_MAX));
       if (random.nextInt(3) == 0 && first >= 0 && open >= 0 && open <= MOST_NESTED) {
-        batch.setKeyframe(lie(first, at, open));
+        batch.setKeyframe(lie(first, at, open, batch.images().size()));
       }
       sequence += random.nextInt(40) == 0 ? random.nextInt(5) : 1;
       before += random.nextInt(40) == 0 ? random.nextInt(100) : size;
@@ -265,8 +282,18 @@ final class HostileRecords {
     }
 
     /** A keyframe that lies, as far as a reader lets it. */
-    private Keyframe lie(long first, long at, int open) {
+    private Keyframe lie(long first, long at, int open, int images) {
       Keyframe.Builder to = new Keyframe.Builder();
+      if (images > 0) {
+        RecordBatch maps = new RecordBatch(MAPS);
+        long place = anyAddress() & Long.MAX_VALUE >> 1;
+        for (int left = random.nextInt(MAPS + 1); left > 0; left--) {
+          int bytes = 1 + random.nextInt(1 << 20);
+          maps.add(RecordBatch.MAP, 0, random.nextInt(images), place, bytes, anyLink(), 5);
+          place += bytes + random.nextInt(2);
+        }
+        to.maps(maps);
+      }
       for (int other = random.nextInt(3); other > 0; other--) {
         lie(to, RecordBatch.TASK, anyTask(), first);
       }
@@ -317,7 +344,30 @@ final class HostileRecords {
       kind = RecordBatch.isKind(kind) ? kind : RecordBatch.LOST;
       long self = kind == RecordBatch.LOST ? lost() : anyAddress();
       long from = kind == RecordBatch.TASK ? random.nextInt(4) : anyAddress();
+      if (RecordBatch.isOfMaps(kind)) {
+        map(kind, batch);
+        return;
+      }
       batch.add(kind, time, anyDepth(), self, from, anyAddress(), anyAddress());
+    }
+
+    /** As far as a reader lets it: bytes that fit, an image that is named. */
+    private void map(byte kind, RecordBatch batch) {
+      long start = anyAddress() & Long.MAX_VALUE - (random.nextInt(16) == 0 ? 0 : 0xfff);
+      long bytes = 1L + random.nextInt(1 << random.nextInt(1, 24));
+      boolean isMap = kind == RecordBatch.MAP && !batch.images().isEmpty();
+      batch.add(
+          isMap ? RecordBatch.MAP : RecordBatch.UNMAP,
+          time,
+          isMap ? random.nextInt(batch.images().size()) : 0,
+          start,
+          bytes,
+          isMap ? anyLink() : 0,
+          isMap ? random.nextInt(8) : 0);
+    }
+
+    private long anyLink() {
+      return random.nextInt(8) == 0 ? edge() : random.nextInt(1 << 20);
     }
 
     private long lost() {

@@ -15,6 +15,9 @@ import java.util.SplittableRandom;
 
 /** A core that ran a model program, and its records cut into chunks. */
 final class ModelCore {
+  /** Of so many chunks one begins anywhere, and has no keyframe unless by chance. */
+  private static final int ANYWHERE = 4;
+
   private final CoreKey key;
   private final ModelProgram program;
   private final Map<Long, TrueCall> byEntry = new HashMap<>();
@@ -44,15 +47,29 @@ final class ModelCore {
 
   /**
    * These records of the core in chunks. A LOST record that would begin a chunk may instead stand
-   * in its envelope.
+   * in its envelope. Nearly all chunks begin where a keyframe was noted.
    */
   List<ModelChunk> cut(List<long[]> records, SplittableRandom random, int largest) {
+    return cut(records, random, largest, ANYWHERE);
+  }
+
+  /** The records in chunks that all have a keyframe, but for one that is empty. */
+  List<ModelChunk> withKeyframes(SplittableRandom random, int largest) {
+    return cut(program.records(), random, largest, Integer.MAX_VALUE);
+  }
+
+  private List<ModelChunk> cut(
+      List<long[]> records, SplittableRandom random, int largest, int anywhere) {
     List<ModelChunk> chunks = new ArrayList<>();
     long clock = 0;
     long sent = 0;
     int next = 0;
     while (next < records.size()) {
       int end = Math.min(next + random.nextInt(largest + 1), records.size());
+      boolean seeks = random.nextInt(anywhere) > 0;
+      while (seeks && end < records.size() && program.keyframe(records.get(end)) == null) {
+        end++;
+      }
       boolean marker = next < end && records.get(next)[0] == RecordBatch.LOST;
       long lostBefore = marker && random.nextBoolean() ? records.get(next++)[3] : 0;
       long[] at = records.get(Math.min(next, records.size() - 1));

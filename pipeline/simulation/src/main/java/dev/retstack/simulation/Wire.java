@@ -24,11 +24,12 @@ interface Wire {
           RecordBatch received = new RecordBatch(batch.size());
           codec.decode(codec.encode(batch), batch.size(), received);
           if (batch.keyframe() != null) {
-            RecordBatch open = batch.keyframe().records();
+            RecordBatch open = batch.keyframe().written();
             RecordBatch frames = new RecordBatch(open.size());
             codec.decode(codec.encode(open), open.size(), frames);
-            received.setKeyframe(Keyframe.of(frames));
+            received.setKeyframe(Keyframe.read(frames));
           }
+          received.setImages(batch.images());
           return received;
         } catch (CorruptChunkException e) {
           throw new IllegalStateException(id + " does not read what it wrote", e);

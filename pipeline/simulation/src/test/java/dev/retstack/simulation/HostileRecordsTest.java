@@ -11,6 +11,7 @@ import dev.retstack.graph.hot.HotCores;
 import dev.retstack.graph.hot.HotCounter;
 import dev.retstack.graph.hot.HotSettings;
 import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
@@ -248,6 +249,7 @@ class HostileRecordsTest {
               ? GraphState.byTask(hostile.limits(), hostile.rules())
               : new GraphState(hostile.limits(), hostile.rules());
       state.image(hostile.image());
+      state.image(HostileRecords.library());
       boolean all = hostile.threshold() == Long.MAX_VALUE;
       OptionalLong threshold = all ? OptionalLong.empty() : OptionalLong.of(hostile.threshold());
       derived = new DerivedRecords(Topics.standard(), 0, threshold, new Meters().partition(0));
@@ -284,7 +286,8 @@ class HostileRecordsTest {
         assertThat(twin.apply(send.meta(), send.core(), hostile.image().id(), received))
             .isEqualTo(result);
       }
-      hot.apply(send.meta(), send.core(), hostile.image(), batch);
+      ImageInfo image = state.findImage(hostile.image().id()).orElseThrow();
+      hot.apply(send.meta(), send.core(), image, batch);
       derived.take();
     }
 
@@ -442,7 +445,8 @@ class HostileRecordsTest {
         ended += n;
       }
       assertThat(p.open()).isNotNegative();
-      assertThat(ended + p.open()).as("endings").isEqualTo(p.entries());
+      assertThat(ended + p.open()).as("endings").isEqualTo(p.entries() + p.adopted());
+      assertThat(core.stats().get(Stat.ADOPTED_CALLS)).isEqualTo(p.adopted());
       assertThat(p.lost()).isNotNegative();
       assertThat(p.records()).isNotNegative();
       for (Stat stat : Stat.values()) {
@@ -457,7 +461,11 @@ class HostileRecordsTest {
       assertThat(tree.size()).isLessThanOrEqualTo(hostile.limits().treeCallsPerCore());
       for (int row = 0; row < tree.size(); row++) {
         assertThat(tree.parent(row)).isLessThan(row);
-        assertThat(tree.exit(row)).as("end of row %d", row).isGreaterThanOrEqualTo(tree.enter(row));
+        assertThat(tree.exit(row))
+            .as(
+                "end of row %d, %s %s in %d",
+                row, tree.kind(row), tree.ending(row), tree.parent(row))
+            .isGreaterThanOrEqualTo(tree.enter(row));
       }
       assertThat(p.tasks()).hasSizeLessThanOrEqualTo(hostile.limits().tasks());
       assertThat(p.slots()).isLessThanOrEqualTo(hostile.limits().maxDepth());

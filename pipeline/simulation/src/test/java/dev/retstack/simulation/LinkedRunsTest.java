@@ -56,7 +56,7 @@ class LinkedRunsTest {
               Validations.invariants(subject);
             }
             same(subject, expected, limits);
-            same(read(snapshot(subject), limits), expected, limits);
+            same(read(snapshot(subject), limits), shown(expected, limits), limits);
             assertThat(subject.heldChunks()).isEqualTo(expected.heldChunks());
           }
           assertThat(events.heard).isEqualTo(expectedEvents.heard);
@@ -81,6 +81,12 @@ class LinkedRunsTest {
     state.image(ModelCore.image());
     state.events(events);
     return state;
+  }
+
+  /** Which functions beyond the limit are shown of chunks that are held, a restart may change. */
+  private static GraphState shown(GraphState state, GraphLimits limits) {
+    boolean tight = limits.functions() < GraphLimits.DEFAULT.functions();
+    return tight ? read(snapshot(state), limits) : state;
   }
 
   private static void apply(GraphState state, ModelChunk chunk) {

@@ -39,8 +39,11 @@ class RestingCoresTest {
   /** In which all cores stay. */
   private static final long ROOMY = 1L << 40;
 
-  /** In which half of them have no room. */
+  /** What half of them take. */
   private static final long TIGHT = 1 << 20;
+
+  /** Of a member with other states: a core may have a fifth of what is left, which is enough. */
+  private static final long MEMBER = 16 << 20;
 
   @Test
   void coresThatRestAreWhatTheyWouldBeInMemory() {
@@ -62,8 +65,8 @@ class RestingCoresTest {
             .edges(300)
             .late(LateLimits.NONE)
             .build();
-    GraphState roomy = state(limits, ROOMY);
-    GraphState tight = state(limits, TIGHT);
+    GraphState roomy = state(limits, new StateBudget(ROOMY, 0));
+    GraphState tight = state(limits, tight());
     Map<String, byte[]> log = new TreeMap<>();
     Map<String, byte[]> tightLog = new TreeMap<>();
     List<List<ModelChunk>> waiting = chunks(random);
@@ -87,7 +90,7 @@ class RestingCoresTest {
           write(roomy, log);
           write(tight, tightLog);
           tight.close();
-          tight = read(tightLog, limits, TIGHT);
+          tight = read(tightLog, limits, tight());
           seen[1]++;
         }
         default -> {}
@@ -102,7 +105,7 @@ class RestingCoresTest {
     equal(tightLog, log);
     String answers = answers(roomy);
     assertThat(answers(tight)).isEqualTo(answers);
-    assertThat(answers(read(tightLog, limits, TIGHT))).as("read from the log").isEqualTo(answers);
+    assertThat(answers(read(tightLog, limits, tight()))).as("read from the log").isEqualTo(answers);
     assertThat(answers(copy(tight, limits))).as("of a copy").isEqualTo(answers);
   }
 
@@ -119,8 +122,15 @@ class RestingCoresTest {
     return chunks;
   }
 
-  private static GraphState state(GraphLimits limits, long bytes) {
-    GraphState state = new GraphState(limits, TimeRules.DEFAULT, new StateBudget(bytes, 0));
+  /** Cores rest from three quarters on: all but so much of them is held by others. */
+  private static StateBudget tight() {
+    StateBudget budget = new StateBudget(MEMBER, 0);
+    budget.open(0).charge((MEMBER - TIGHT) * 3 / 4);
+    return budget;
+  }
+
+  private static GraphState state(GraphLimits limits, StateBudget budget) {
+    GraphState state = new GraphState(limits, TimeRules.DEFAULT, budget);
     assertThat(state.image(ModelCore.image())).isTrue();
     return state;
   }
@@ -154,9 +164,9 @@ class RestingCoresTest {
     want.forEach((key, part) -> assertThat(got.get(key)).as(key).isEqualTo(part));
   }
 
-  private static GraphState read(Map<String, byte[]> log, GraphLimits limits, long bytes) {
+  private static GraphState read(Map<String, byte[]> log, GraphLimits limits, StateBudget budget) {
     try {
-      return GraphState.readFrom(log, limits, new StateBudget(bytes, 0));
+      return GraphState.readFrom(log, limits, budget);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -59,6 +59,11 @@ public final class ChunkChecksum {
       sum.number(chunk.getKeyframeRecords());
       sum.bytes(chunk.getKeyframe());
     }
+    if (!chunk.getImages().isEmpty()) {
+      sum.string("images");
+      sum.number(chunk.getImages().size());
+      chunk.getImages().forEach(sum::string);
+    }
     return sum.crc.getValue();
   }
 

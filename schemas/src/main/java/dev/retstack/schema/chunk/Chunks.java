@@ -25,6 +25,9 @@ public final class Chunks {
   /** Depth of a record is below this. */
   public static final int DEPTH_MAX = 1 << 20;
 
+  /** Images that the MAP records of a chunk name at most. */
+  public static final int IMAGES_MAX = 1024;
+
   /** Characters of the name of a session, core or image at most. */
   public static final int NAME_MAX = 1024;
 
@@ -70,6 +73,7 @@ public final class Chunks {
     }
     return seal(
         chunk
+            .setImages(batch.images())
             .setCodec(codec.id())
             .setPayload(ByteBuffer.wrap(payload))
             .setRecordCount(count)
@@ -97,8 +101,8 @@ public final class Chunks {
    * @throws CorruptChunkException where {@link #check} refuses it, the codec is unknown, the
    *     payload is not what the codec makes of recordCount records, a record's time is before the
    *     one ahead of it or outside [firstTime, lastTime], a depth is outside 0 to {@link
-   *     #DEPTH_MAX}, a LOST record counts fewer than 1, or the keyframe is none ({@link
-   *     Keyframe#fault})
+   *     #DEPTH_MAX}, a LOST record counts fewer than 1, a MAP record names no image or no bytes, or
+   *     the keyframe is none ({@link Keyframe#fault})
    */
   @CheckReturnValue
   public static RecordBatch decode(Chunk chunk, RecordBatch reuse) throws CorruptChunkException {
@@ -113,6 +117,7 @@ public final class Chunks {
     int count = chunk.getRecordCount();
     ChunkCodec codec = Codecs.byId(chunk.getCodec());
     RecordBatch batch = unpack(codec, chunk.getPayload(), count, reuse);
+    batch.setImages(chunk.getImages());
     checkRecords(chunk, batch);
     batch.setKeyframe(chunk.getKeyframeRecords() == NO_KEYFRAME ? null : keyframe(codec, chunk));
     return batch;
@@ -130,15 +135,19 @@ public final class Chunks {
 
   private static Keyframe keyframe(ChunkCodec codec, Chunk chunk) throws CorruptChunkException {
     int count = chunk.getKeyframeRecords();
-    RecordBatch records =
+    Keyframe keyframe =
         Keyframe.read(unpack(codec, chunk.getKeyframe(), count, new RecordBatch(count)));
     String fault =
-        Keyframe.fault(
-            records, chunk.getFirstTime(), chunk.getTask(), chunk.getInterrupts(), DEPTH_MAX);
+        keyframe.fault(
+            chunk.getImages().size(),
+            chunk.getFirstTime(),
+            chunk.getTask(),
+            chunk.getInterrupts(),
+            DEPTH_MAX);
     if (!fault.isEmpty()) {
       throw refused(chunk, "keyframe: " + fault);
     }
-    return Keyframe.of(records);
+    return keyframe;
   }
 
   /**
@@ -170,6 +179,10 @@ public final class Chunks {
         "keyframe bytes",
         chunk.getKeyframe().remaining(),
         hasKeyframe ? PAYLOAD_BYTES_MAX : 0);
+    within(chunk, "images", chunk.getImages().size(), IMAGES_MAX);
+    for (String image : chunk.getImages()) {
+      within(chunk, "characters in an image", image.length(), NAME_MAX);
+    }
     within(chunk, "sequence", chunk.getSequence(), Long.MAX_VALUE);
     within(chunk, "recordsBefore", chunk.getRecordsBefore(), Long.MAX_VALUE - RECORDS_MAX);
     within(chunk, "lostBefore", chunk.getLostBefore(), Long.MAX_VALUE);
@@ -199,13 +212,26 @@ public final class Chunks {
         throw refused(
             chunk, "record " + i + " has depth " + depth + ", outside 0 to " + (DEPTH_MAX - 1));
       }
-      if (batch.kind[i] == RecordBatch.LOST && batch.selfPc[i] <= 0) {
-        throw refused(chunk, "record " + i + " says that " + batch.selfPc[i] + " records are lost");
+      if (batch.kind[i] > RecordBatch.EXIT) { // few are
+        checkOther(chunk, batch, i);
       }
     }
     if (before > chunk.getLastTime()) {
       throw refused(
           chunk, "last record has time " + before + ", after lastTime " + chunk.getLastTime());
+    }
+  }
+
+  private static void checkOther(Chunk chunk, RecordBatch batch, int i)
+      throws CorruptChunkException {
+    if (batch.kind[i] == RecordBatch.LOST && batch.selfPc[i] <= 0) {
+      throw refused(chunk, "record " + i + " says that " + batch.selfPc[i] + " records are lost");
+    }
+    if (RecordBatch.isOfMaps(batch.kind[i])) {
+      String fault = Keyframe.mapFault(batch, i, chunk.getImages().size());
+      if (!fault.isEmpty()) {
+        throw refused(chunk, fault);
+      }
     }
   }
 

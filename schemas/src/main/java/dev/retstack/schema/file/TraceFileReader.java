@@ -2,15 +2,20 @@ package dev.retstack.schema.file;
 
 import com.github.luben.zstd.Zstd;
 import com.github.luben.zstd.ZstdException;
+import dev.retstack.schema.IndexBlock;
+import dev.retstack.schema.PyramidDirectory;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.TraceSeal;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.ZstdFrame;
+import dev.retstack.schema.file.TraceIndex.WrongIndexException;
 import dev.retstack.schema.wire.AvroGuard;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -30,6 +35,7 @@ import org.apache.avro.specific.SpecificDatumReader;
  *   <li>A file that is not a trace, or was changed, gives a {@link CorruptTraceException} at the
  *       change, or at the seal at the latest. So entries are certain only after {@link #next()} has
  *       returned null.
+ *   <li>An index that is not what the entries give is not used, and {@link #notice()} says so.
  *   <li>Memory stays below four times the file's size or 64 MiB, whichever is more.
  * </ul>
  *
@@ -45,17 +51,19 @@ public final class TraceFileReader implements Closeable {
 
   private final String file;
   private final TraceInput in;
+  private final TraceIndex index = new TraceIndex();
   private byte[] sync;
   private SpecificDatumReader<TraceEntry> datums;
   private BinaryDecoder decoder;
   private byte[] unpacked = new byte[UNPACKED_BYTES_MIN];
   private long entries;
   private boolean ended;
-  private String truncation;
+  private boolean truncated;
+  private String notice = "";
 
-  private TraceFileReader(String file, InputStream in) {
+  private TraceFileReader(String file, InputStream in, SeekableByteChannel channel) {
     this.file = file;
-    this.in = new TraceInput(in);
+    this.in = new TraceInput(in, channel);
   }
 
   /**
@@ -65,12 +73,18 @@ public final class TraceFileReader implements Closeable {
    *     knows
    */
   public static TraceFileReader open(Path file) throws IOException {
-    return open(file.toString(), Files.newInputStream(file));
+    SeekableByteChannel channel = Files.newByteChannel(file);
+    return open(file.toString(), Channels.newInputStream(channel), channel);
   }
 
   /** As {@link #open(Path)}, from any stream; the name is for messages. */
   static TraceFileReader open(String name, InputStream in) throws IOException {
-    TraceFileReader reader = new TraceFileReader(name, in);
+    return open(name, in, null);
+  }
+
+  private static TraceFileReader open(String name, InputStream in, SeekableByteChannel channel)
+      throws IOException {
+    TraceFileReader reader = new TraceFileReader(name, in, channel);
     try {
       reader.readHeader();
     } catch (CutOffException e) {
@@ -83,9 +97,9 @@ public final class TraceFileReader implements Closeable {
   }
 
   /**
-   * The next image or chunk; the seal is checked and not given out.
+   * The next image or chunk; index and seal are checked and not given out.
    *
-   * @return null after the last one: then see {@link #truncated()}
+   * @return null after the last one: then see {@link #notice()}
    * @throws CorruptTraceException where the file was changed; a caller drops what it has read
    */
   public TraceEntry next() throws IOException {
@@ -105,12 +119,25 @@ public final class TraceFileReader implements Closeable {
 
   /** True once {@link #next()} has met the end of a file that is not sealed. */
   public boolean truncated() {
-    return truncation != null;
+    return truncated;
   }
 
-  /** One sentence that names the offset and what is readable; empty unless truncated. */
-  public String truncation() {
-    return truncation == null ? "" : truncation;
+  /**
+   * One sentence for the user, once {@link #next()} has returned null: at which byte the file was
+   * cut off and what is readable, or that its index is wrong; empty where all is well.
+   */
+  public String notice() {
+    return notice;
+  }
+
+  /** The index of the entries that were read so far. */
+  TraceIndex index() {
+    return index;
+  }
+
+  /** Where the next block begins. */
+  long position() {
+    return in.offset();
   }
 
   @Override
@@ -148,18 +175,42 @@ public final class TraceFileReader implements Closeable {
     long start = in.offset();
     long crcBefore = in.crc32c();
     int length = readBlock(start);
+    TraceEntry entry;
+    try {
+      entry = entry(start, length);
+    } catch (CorruptTraceException e) {
+      sealAfterIndex(start, crcBefore, e, e.getMessage());
+      return null;
+    }
+    if (entry.getEnd() != null || entry.getTiles() != null || entry.getPyramid() != null) {
+      String what = entry.getEnd() != null ? "seal" : "pyramid";
+      throw corrupt(start, what + " without an index before it");
+    }
+    if (entry.getIndex() != null) {
+      sealAfterIndex(start, crcBefore, null, index.difference(entry.getIndex()));
+      return null;
+    }
+    if (entry.getImage() != null) {
+      index.add(entry.getImage(), start, in.offset());
+    } else {
+      index.add(entry.getChunk(), start, in.offset());
+    }
+    entries++;
+    return entry;
+  }
+
+  /** The entry in the block that was just taken, checked by itself. */
+  private TraceEntry entry(long start, int length) throws IOException {
     TraceEntry entry = decode(start, unpack(start, length));
     int set =
         (entry.getImage() == null ? 0 : 1)
             + (entry.getChunk() == null ? 0 : 1)
-            + (entry.getEnd() == null ? 0 : 1);
+            + (entry.getIndex() == null ? 0 : 1)
+            + (entry.getEnd() == null ? 0 : 1)
+            + (entry.getTiles() == null ? 0 : 1)
+            + (entry.getPyramid() == null ? 0 : 1);
     if (set != 1) {
       throw corrupt(start, "entry with %d fields set, expected 1".formatted(set));
-    }
-    if (entry.getEnd() != null) {
-      checkSeal(entry.getEnd(), start, crcBefore);
-      ended = true;
-      return null;
     }
     if (entry.getChunk() != null) {
       try {
@@ -168,12 +219,233 @@ public final class TraceFileReader implements Closeable {
         throw corrupt(start, e.getMessage());
       }
     }
-    entries++;
     return entry;
+  }
+
+  /**
+   * Ends with the seal, which comes behind the pyramid, or now: the block before it is the index,
+   * or one that nobody can read. In the latter case only the seal tells which.
+   *
+   * @param start of the block before
+   * @param unreadable why it cannot be read, or null
+   * @param fault what is wrong with it as an index; empty = nothing
+   */
+  private void sealAfterIndex(
+      long start, long crcBefore, CorruptTraceException unreadable, String fault)
+      throws IOException, CutOffException {
+    final long indexCrc = in.blockCrc32c();
+    try {
+      PyramidCheck pyramid = new PyramidCheck(in.offset());
+      long at = in.offset();
+      TraceSeal seal = null;
+      while (seal == null) {
+        at = in.offset();
+        try {
+          seal = sealOrPyramid(at, pyramid);
+        } catch (CorruptTraceException | CutOffException e) {
+          // where the blocks of a pyramid do not follow each other, the seal is found from the end
+          Tail tail = in.size() > at ? tail(start) : null;
+          if (tail == null || tail.sealAt() <= at) {
+            throw e;
+          }
+          pyramid.wrong(e.getMessage());
+          at = tail.sealAt();
+          seal = tail.seal();
+        }
+      }
+      checkSeal(seal, start, crcBefore, at);
+      ended = true;
+      if (!fault.isEmpty() || seal.getIndexCrc32c() != indexCrc) {
+        String why = fault.isEmpty() ? "it was changed after it was written" : fault;
+        notice =
+            "%s: its index is wrong, only the chunks themselves are believed: %s"
+                .formatted(file, why);
+      } else if (!pyramid.isOf(seal)) {
+        notice = TracePyramid.wrong(file, pyramid.fault);
+      }
+    } catch (CorruptTraceException | CutOffException e) {
+      if (unreadable != null) {
+        throw unreadable;
+      }
+      throw e;
+    }
+  }
+
+  /** Takes the block behind the index or a pyramid's block; null where it is no seal. */
+  private TraceSeal sealOrPyramid(long at, PyramidCheck pyramid)
+      throws IOException, CutOffException {
+    int length = readBlock(at);
+    long crc = in.blockCrc32c();
+    TraceEntry entry;
+    try {
+      entry = entry(at, length);
+    } catch (CorruptTraceException e) {
+      if (in.isAtEnd()) {
+        throw e; // it should be the seal
+      }
+      pyramid.wrong(e.getMessage());
+      return null;
+    }
+    if (entry.getTiles() != null) {
+      pyramid.tiles(in.offset() - at, crc);
+    } else if (entry.getPyramid() != null) {
+      pyramid.directory(at, crc, entry.getPyramid());
+    } else if (entry.getEnd() == null) {
+      throw corrupt(at, "no seal follows the index");
+    }
+    return entry.getEnd();
+  }
+
+  /** Whether the blocks between index and seal are a pyramid of this trace. */
+  private static final class PyramidCheck {
+    private final long first;
+    private final List<Long> tiles = new ArrayList<>();
+    private String fault = "";
+    private PyramidDirectory directory;
+    private long position;
+    private long crc;
+
+    PyramidCheck(long first) {
+      this.first = first;
+    }
+
+    void wrong(String why) {
+      fault = fault.isEmpty() ? why : fault;
+    }
+
+    void tiles(long bytes, long blockCrc) {
+      tiles.add(bytes);
+      tiles.add(blockCrc);
+      if (directory != null) {
+        wrong("blocks follow its directory");
+      }
+    }
+
+    void directory(long at, long blockCrc, PyramidDirectory found) {
+      if (directory != null) {
+        wrong("it has two directories");
+      }
+      directory = found;
+      position = at;
+      crc = blockCrc;
+    }
+
+    boolean isOf(TraceSeal seal) {
+      if (directory == null && tiles.isEmpty() && seal.getPyramid() == 0) {
+        return fault.isEmpty();
+      }
+      if (directory == null || seal.getPyramid() != position || seal.getPyramidCrc32c() != crc) {
+        wrong("it was changed after it was written");
+      } else {
+        wrong(TracePyramid.fault(directory, seal, first));
+        List<Long> told = new ArrayList<>();
+        TracePyramid.places(directory)
+            .forEach(
+                place -> {
+                  told.add((long) place.getBytes());
+                  told.add(place.getCrc32c());
+                });
+        wrong(told.equals(tiles) ? "" : "its blocks are not those that its directory names");
+      }
+      return fault.isEmpty();
+    }
+  }
+
+  /**
+   * The entry whose block begins there; the next block is then at {@link #position}. What {@link
+   * #next} does after this is not defined.
+   *
+   * @throws CorruptTraceException where no whole block with an entry begins there
+   */
+  TraceEntry entryAt(long position) throws IOException {
+    in.seek(position);
+    try {
+      return entry(position, readBlock(position));
+    } catch (CutOffException e) {
+      throw corrupt(position, "the file ends inside " + e.getMessage());
+    }
+  }
+
+  /**
+   * The index that the seal names, found from the end of the file.
+   *
+   * @param first where the first block begins
+   * @return null where the file does not end with a seal: it was cut off, or is being written
+   */
+  TraceIndex indexAtEnd(long first) throws IOException, WrongIndexException {
+    Tail tail = tail(first);
+    if (tail == null) {
+      return null;
+    }
+    try {
+      TraceSeal seal = tail.seal();
+      long at = seal.getBytes();
+      if (at < first || at >= tail.sealAt()) {
+        throw new WrongIndexException();
+      }
+      IndexBlock block = entryAt(at).getIndex();
+      boolean isLast = in.offset() == tail.sealAt();
+      if (block == null
+          || (seal.getPyramid() == 0 && !isLast)
+          || in.blockCrc32c() != seal.getIndexCrc32c()) {
+        throw new WrongIndexException();
+      }
+      return TraceIndex.of(block, first, at, seal.getEntries());
+    } catch (CorruptTraceException e) {
+      throw new WrongIndexException();
+    }
+  }
+
+  /**
+   * The end of a complete file.
+   *
+   * @param sealAt where the block of the seal begins
+   */
+  record Tail(TraceSeal seal, long sealAt) {}
+
+  /** The end of the file; null where it does not end with a seal. */
+  Tail tail(long first) throws IOException {
+    long size = in.size();
+    long sealAt = lastBlock(first, size);
+    if (sealAt < 0) {
+      return null;
+    }
+    try {
+      TraceSeal seal = entryAt(sealAt).getEnd();
+      return seal == null || in.offset() != size ? null : new Tail(seal, sealAt);
+    } catch (CorruptTraceException e) {
+      return null;
+    }
+  }
+
+  /** CRC-32C of the block that {@link #entryAt} read last. */
+  long blockCrc32c() {
+    return in.blockCrc32c();
+  }
+
+  /** The marker behind each block. */
+  byte[] sync() {
+    return sync.clone();
+  }
+
+  /** Where the last block begins, if it is as short as a seal; -1 otherwise. */
+  private long lastBlock(long first, long size) throws IOException {
+    int tail = (int) Math.min(size - first + TraceFormat.SYNC_BYTES, TraceFormat.SEAL_BYTES_MAX);
+    in.seek(size - tail);
+    if (in.take(tail) < tail) {
+      return -1;
+    }
+    for (int at = tail - 2 * TraceFormat.SYNC_BYTES; at >= 0; at--) {
+      if (isSync(at)) {
+        return size - tail + at + TraceFormat.SYNC_BYTES;
+      }
+    }
+    return -1;
   }
 
   /** Takes one block; its packed bytes are then at the front of the input's bytes. */
   private int readBlock(long start) throws IOException, CutOffException {
+    in.beginBlock();
     long count = number(start, "its seal");
     if (count != 1) {
       throw corrupt(start, "block of %d entries, expected 1".formatted(count));
@@ -250,10 +522,11 @@ public final class TraceFileReader implements Closeable {
     }
   }
 
-  private void checkSeal(TraceSeal seal, long start, long crc) throws IOException {
+  /** Accepts the seal of so many bytes before the index, as the last block of the file. */
+  private void checkSeal(TraceSeal seal, long start, long crc, long sealAt) throws IOException {
     if (seal.getEntries() != entries || seal.getBytes() != start || seal.getCrc32c() != crc) {
       throw corrupt(
-          start,
+          sealAt,
           "seal expected %d entries in %d bytes with CRC-32C %08x, received %d in %d with %08x"
               .formatted(
                   seal.getEntries(), seal.getBytes(), seal.getCrc32c(), entries, start, crc));
@@ -300,7 +573,8 @@ public final class TraceFileReader implements Closeable {
 
   private void cutOff(CutOffException e) {
     ended = true;
-    truncation =
+    truncated = true;
+    notice =
         "%s was cut off at byte %d inside or before %s: %d entries are readable"
             .formatted(file, in.offset(), e.getMessage(), entries);
   }
@@ -309,20 +583,52 @@ public final class TraceFileReader implements Closeable {
     return new CorruptTraceException(file, offset, what);
   }
 
-  /** A file read once from front to back, with offset and running CRC-32C of what was taken. */
+  /**
+   * A file with offset and running CRC-32C of what was taken; without a channel it only goes on.
+   */
   private static final class TraceInput implements Closeable {
     private static final int FIRST_BYTES = 1 << 16;
 
     private final InputStream in;
+    private final SeekableByteChannel channel;
     private final byte[] buffer = new byte[1 << 16];
     private int at;
     private int limit;
     private final CRC32C crc = new CRC32C();
+    private final CRC32C blockCrc = new CRC32C();
     private long offset;
     private byte[] bytes = new byte[FIRST_BYTES];
 
-    TraceInput(InputStream in) {
+    TraceInput(InputStream in, SeekableByteChannel channel) {
       this.in = in;
+      this.channel = channel;
+    }
+
+    /** Bytes of the file; 0 where it only goes on. */
+    long size() throws IOException {
+      return channel == null ? 0 : channel.size();
+    }
+
+    /** Goes on at another byte; {@link #crc32c} means nothing from here on. */
+    void seek(long to) throws IOException {
+      long from = offset - at;
+      if (to >= from && to <= from + limit) {
+        at = (int) (to - from);
+      } else {
+        channel.position(to);
+        at = 0;
+        limit = 0;
+      }
+      offset = to;
+    }
+
+    void beginBlock() {
+      blockCrc.reset();
+    }
+
+    /** CRC-32C of the bytes taken since {@link #beginBlock}. */
+    long blockCrc32c() {
+      return blockCrc.getValue();
     }
 
     /** Bytes taken so far. */
@@ -335,6 +641,10 @@ public final class TraceFileReader implements Closeable {
       return crc.getValue();
     }
 
+    boolean isAtEnd() throws IOException {
+      return at == limit && !fill();
+    }
+
     /** Takes one byte, 0 to 255; -1 at the end. */
     int read() throws IOException {
       if (at == limit && !fill()) {
@@ -342,6 +652,7 @@ public final class TraceFileReader implements Closeable {
       }
       int b = buffer[at++] & 0xff;
       crc.update(b);
+      blockCrc.update(b);
       offset++;
       return b;
     }
@@ -363,6 +674,7 @@ public final class TraceFileReader implements Closeable {
         taken += more;
       }
       crc.update(bytes, 0, taken);
+      blockCrc.update(bytes, 0, taken);
       offset += taken;
       return taken;
     }

@@ -10,6 +10,7 @@ package dev.retstack.schema.record;
  *
  * <pre>
  *   record           selfPc   fromPc           retP    fp     depth   time
+ *   MAP              for each mapping in force, by address            0
  *   TASK             its id   SWITCHED         open    0      shown   0
  *   INTERRUPT_ENTER  number   where it came    open    0      shown   when it was entered
  *   ENTRY            as the entry's record was, its time included
@@ -21,7 +22,8 @@ package dev.retstack.schema.record;
  *   <li>ENTRY records are those of the topmost frames, at most {@link #FRAMES_MOST}; so the others,
  *       the lowest ones, are left out.
  *   <li>{@code shown}: frames that are open by the records, at least {@code open}. What is more was
- *       given up by a longjmp or an exception, and the next record of the stack will tell.
+ *       given up by a longjmp or an exception, or gave way to a function that has returned. The
+ *       next record of the stack will tell.
  *   <li>Most cores have one stack, that of task 0. Where nothing of it was given up, and the last
  *       frame is among the records, a chunk leaves out the head: {@link #written}.
  * </ul>
@@ -36,41 +38,72 @@ public final class Keyframe {
   /** Stacks at most. */
   public static final int STACKS_MOST = 2048;
 
-  /** Records at most. */
-  public static final int RECORDS_MOST = FRAMES_IN_ALL + STACKS_MOST;
+  /** Mappings at most. */
+  public static final int MAPS_MOST = 4096;
 
+  /** Records at most. */
+  public static final int RECORDS_MOST = FRAMES_IN_ALL + STACKS_MOST + MAPS_MOST;
+
+  private static final RecordBatch NO_MAPS = new RecordBatch(0);
+
+  private final RecordBatch maps;
   private final RecordBatch records;
 
-  private Keyframe(RecordBatch records) {
+  private Keyframe(RecordBatch maps, RecordBatch records) {
+    this.maps = maps;
     this.records = records;
   }
 
-  /** The records; not to be changed. */
+  /** MAP records of the mappings in force, by address; not to be changed. */
+  public RecordBatch maps() {
+    return maps;
+  }
+
+  /** The records of the stacks; not to be changed. */
   public RecordBatch records() {
     return records;
   }
 
   /** The records as a chunk holds them: without the head where that says nothing new. */
   public RecordBatch written() {
-    if (records.size() == 0 || records.kind[0] != RecordBatch.TASK || end(0) < records.size()) {
-      return records;
+    RecordBatch written = new RecordBatch(maps.size() + records.size());
+    written.addAll(maps, 0, maps.size());
+    boolean isOneStack =
+        records.size() > 0 && records.kind[0] == RecordBatch.TASK && end(0) == records.size();
+    if (isOneStack) {
+      written.addAll(records, 1, records.size());
+      if (read(written).records.equals(records)) {
+        return written;
+      }
+      written.setSize(maps.size());
     }
-    RecordBatch frames = new RecordBatch(records.size() - 1);
-    frames.addAll(records, 1, records.size());
-    return read(frames).equals(records) ? frames : records;
+    written.addAll(records, 0, records.size());
+    return written;
   }
 
-  /** The records of a keyframe, with the head that {@link #written} may have left out. */
-  public static RecordBatch read(RecordBatch written) {
+  /**
+   * The keyframe of the records that a chunk holds, with the head that {@link #written} may have
+   * left out. {@link #fault} says whether it is one.
+   */
+  public static Keyframe read(RecordBatch written) {
     int size = written.size();
-    if (size > 0 && written.kind[0] != RecordBatch.ENTRY) {
-      return written;
+    int first = 0;
+    while (first < size && written.kind[first] == RecordBatch.MAP) {
+      first++;
     }
-    int open = size == 0 ? 0 : written.depth[size - 1] + 1;
-    RecordBatch records = new RecordBatch(size + 1);
-    records.add(RecordBatch.TASK, 0, open, 0, TaskEvent.SWITCHED.code(), open, 0);
-    records.addAll(written, 0, size);
-    return records;
+    RecordBatch maps = first == 0 ? NO_MAPS : new RecordBatch(first);
+    maps.addAll(written, 0, first);
+    boolean hasHead = first < size && written.kind[first] != RecordBatch.ENTRY;
+    if (hasHead && first == 0) {
+      return new Keyframe(maps, written);
+    }
+    RecordBatch records = new RecordBatch(size - first + 1);
+    if (!hasHead) {
+      int open = first == size ? 0 : written.depth[size - 1] + 1;
+      records.add(RecordBatch.TASK, 0, open, 0, TaskEvent.SWITCHED.code(), open, 0);
+    }
+    records.addAll(written, first, size);
+    return new Keyframe(maps, records);
   }
 
   /** Whether there is a stack with this head. */
@@ -102,22 +135,31 @@ public final class Keyframe {
     return open(head) - (end(head) - head - 1);
   }
 
-  /** A keyframe of these records, which {@link #fault} has nothing to say about. */
-  public static Keyframe of(RecordBatch records) {
-    return new Keyframe(records);
+  /** A keyframe of these stacks alone, which {@link #fault} has nothing to say about. */
+  public static Keyframe of(RecordBatch stacks) {
+    return new Keyframe(NO_MAPS, stacks);
+  }
+
+  /** A keyframe of these mappings and stacks, which {@link #fault} has nothing to say about. */
+  public static Keyframe of(RecordBatch maps, RecordBatch stacks) {
+    return new Keyframe(maps, stacks);
   }
 
   /**
-   * What is wrong with records that claim to be a keyframe.
+   * What is wrong with what claims to be a keyframe.
    *
+   * @param images so many are named by the batch
    * @param firstTime the first record of the batch is no earlier
    * @param task in which the batch begins
    * @param interrupts of the task that are open there
    * @param depthMax depths are below this
    * @return one sentence; empty = nothing
    */
-  public static String fault(
-      RecordBatch records, long firstTime, long task, int interrupts, int depthMax) {
+  public String fault(int images, long firstTime, long task, int interrupts, int depthMax) {
+    String fault = mapsFault(images);
+    if (!fault.isEmpty()) {
+      return fault;
+    }
     if (records.size() == 0 || records.kind[0] != RecordBatch.TASK) {
       return "it does not begin with a task";
     }
@@ -176,9 +218,48 @@ public final class Keyframe {
     return "";
   }
 
+  private String mapsFault(int images) {
+    if (maps.size() > MAPS_MOST) {
+      return "%,d mappings: at most %,d".formatted(maps.size(), MAPS_MOST);
+    }
+    for (int i = 0; i < maps.size(); i++) {
+      String fault = mapFault(maps, i, images);
+      if (fault.isEmpty() && maps.time[i] != 0) {
+        fault = "a mapping in force has time " + maps.time[i];
+      } else if (fault.isEmpty() && i > 0) {
+        long end = maps.selfPc[i - 1] + maps.fromPc[i - 1];
+        boolean isBehind = end != 0 && Long.compareUnsigned(maps.selfPc[i], end) >= 0;
+        fault = isBehind ? "" : "mapping %d overlaps the one before".formatted(i);
+      }
+      if (!fault.isEmpty()) {
+        return fault;
+      }
+    }
+    return "";
+  }
+
+  /**
+   * What is wrong with a MAP or UNMAP record.
+   *
+   * @param images so many are named by its batch
+   * @return one sentence; empty = nothing
+   */
+  public static String mapFault(RecordBatch batch, int i, int images) {
+    long start = batch.selfPc[i];
+    long bytes = batch.fromPc[i];
+    if (bytes <= 0 || Long.compareUnsigned(start + bytes - 1, start) < 0) {
+      return "record %d maps %d bytes at %x".formatted(i, bytes, start);
+    }
+    if (batch.kind[i] == RecordBatch.MAP && batch.depth[i] >= images) {
+      return "record %d maps image %d of %d".formatted(i, batch.depth[i], images);
+    }
+    return "";
+  }
+
   /** Collects the stacks of a core, those of the task in which the batch begins last. */
   public static final class Builder {
     private RecordBatch records = new RecordBatch(16);
+    private RecordBatch maps = NO_MAPS;
     private int stacks;
 
     /** Frames that are still allowed, in all. */
@@ -186,6 +267,11 @@ public final class Keyframe {
 
     /** Leaves room for the frames of the task in which the batch begins, which come last. */
     private int kept = FRAMES_MOST;
+
+    /** These mappings are in force: MAP records, by address. */
+    public void maps(RecordBatch inForce) {
+      maps = inForce;
+    }
 
     /** The stack of a task follows. */
     public void task(long id, int shown, int open) {
@@ -227,7 +313,7 @@ public final class Keyframe {
 
     /** The keyframe; null where there are more stacks than it may have. */
     public Keyframe build() {
-      return stacks > STACKS_MOST ? null : new Keyframe(records);
+      return stacks > STACKS_MOST ? null : new Keyframe(maps, records);
     }
   }
 }

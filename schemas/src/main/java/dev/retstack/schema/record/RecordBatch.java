@@ -2,6 +2,7 @@ package dev.retstack.schema.record;
 
 import dev.retstack.schema.codec.ChunkCodec;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Hijack records of one core as primitive columns, in the order in which they happened. It is the
@@ -75,8 +76,18 @@ public final class RecordBatch {
    */
   public static final byte SMASHED = 12;
 
+  /**
+   * Code of another image stands here from now on: {@code depth} its index in {@link #images},
+   * {@code selfPc} the first address, {@code fromPc} the bytes, {@code retP} the address that the
+   * first byte has in the image, {@code fp} the protection: 1 read, 2 write, 4 execute.
+   */
+  public static final byte MAP = 13;
+
+  /** No image stands here any more: {@code selfPc} the first address, {@code fromPc} the bytes. */
+  public static final byte UNMAP = 14;
+
   /** A kind is below this. Kinds are numbered as in {@code TraceRecord.avsc}. */
-  public static final int KINDS = 13;
+  public static final int KINDS = 15;
 
   /** So many records are copied faster one by one than column by column. */
   private static final int FEW = 8;
@@ -101,6 +112,7 @@ public final class RecordBatch {
   private boolean linked;
   private int size;
   private Keyframe keyframe;
+  private List<String> images = List.of();
 
   /** An empty batch that holds up to {@code capacity} records. */
   public RecordBatch(int capacity) {
@@ -149,11 +161,12 @@ public final class RecordBatch {
     return size == kind.length;
   }
 
-  /** Forgets the records and the keyframe; the capacity stays. */
+  /** Forgets the records, the keyframe and the images; the capacity stays. */
   public void clear() {
     size = 0;
     linked = false;
     keyframe = null;
+    images = List.of();
   }
 
   /** What is open where the batch begins; null where it does not say. */
@@ -164,6 +177,21 @@ public final class RecordBatch {
   /** Says what is open where the batch begins; null where that is not known. */
   public void setKeyframe(Keyframe open) {
     keyframe = open;
+  }
+
+  /** Build-ids of the images that MAP records name by their index, the keyframe's included. */
+  public List<String> images() {
+    return images;
+  }
+
+  /** Says which images MAP records name. */
+  public void setImages(List<String> buildIds) {
+    images = buildIds;
+  }
+
+  /** Whether a record of this kind changes which image stands where. */
+  public static boolean isOfMaps(int kind) {
+    return kind >= MAP;
   }
 
   /**

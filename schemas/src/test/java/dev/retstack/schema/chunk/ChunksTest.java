@@ -11,6 +11,7 @@ import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordsCodec;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
+import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
@@ -75,6 +76,56 @@ class ChunksTest {
     }
   }
 
+  @Test
+  void mappingsComeBackWithTheirImages() throws CorruptChunkException {
+    SplittableRandom random = new SplittableRandom(Seeds.fresh("mappingsComeBack"));
+    for (String id : Codecs.ids()) {
+      RecordBatch batch = Samples.withOthers(Samples.callTree(random, 300, 5), random, 5);
+      for (boolean alone : new boolean[] {true, false}) {
+        Keyframe keyframe = Samples.mapped(Samples.keyframe(random, batch.time[0], alone));
+        batch.setKeyframe(keyframe);
+        RecordBatch back = decoded(id, batch);
+        assertThat(back).isEqualTo(batch);
+        assertThat(back.images()).isEqualTo(batch.images());
+        assertThat(back.keyframe().maps()).isEqualTo(keyframe.maps());
+        assertThat(back.keyframe().records()).isEqualTo(keyframe.records());
+      }
+    }
+  }
+
+  @Test
+  void namesWhatIsWrongInMappings() {
+    refusedMap(m -> m.depth[1] = 2, "keyframe: record 1 maps image 2 of 2");
+    refusedMap(m -> m.fromPc[0] = 0, "keyframe: record 0 maps 0 bytes at 7f0000000000");
+    refusedMap(m -> m.fromPc[0] = -1, "keyframe: record 0 maps -1 bytes at 7f0000000000");
+    refusedMap(m -> m.selfPc[1] = -0x10, "keyframe: record 1 maps 4096 bytes at fffffffffffffff0");
+    refusedMap(m -> m.selfPc[1] -= 1, "keyframe: mapping 1 overlaps the one before");
+    refusedMap(m -> m.selfPc[1] = 0, "keyframe: mapping 1 overlaps the one before");
+    refusedMap(m -> m.time[1] = 3, "keyframe: a mapping in force has time 3");
+    RecordBatch batch = new RecordBatch(1);
+    batch.setImages(List.of("a1b2c3d4"));
+    batch.add(RecordBatch.MAP, 50, 1, 0x1000, 0x1000, 0, 5);
+    refused(batch, "record 0 maps image 1 of 1");
+    RecordBatch unmap = record(RecordBatch.UNMAP, 50, 0, -2);
+    unmap.fromPc[0] = 3;
+    refused(unmap, "record 0 maps 3 bytes at fffffffffffffffe");
+    refused(
+        chunk -> chunk.setImages(Collections.nCopies(Chunks.IMAGES_MAX + 1, "a1b2c3d4")),
+        "images 1025 is outside 0 to 1024");
+    refused(
+        chunk -> chunk.setImages(List.of("a".repeat(Chunks.NAME_MAX + 1))),
+        "characters in an image 1025 is outside");
+  }
+
+  private static void refusedMap(Consumer<RecordBatch> change, String why) {
+    SplittableRandom random = new SplittableRandom(1);
+    RecordBatch batch = Samples.withOthers(Samples.callTree(random, 5, 3), random, 1);
+    Keyframe keyframe = Samples.mapped(Samples.keyframe(random, batch.time[0], true));
+    change.accept(keyframe.maps());
+    batch.setKeyframe(keyframe);
+    refused(Samples.chunk("core-0", 0, Codecs.standard(), batch), why);
+  }
+
   /** A core of one stack pays for its frames alone. */
   @Test
   void aKeyframeOfOneStackHasNoHeadInAChunk() throws CorruptChunkException {
@@ -128,7 +179,7 @@ class ChunksTest {
   void namesAKeyframeThatIsTooLongOrNotThere() {
     Chunk chunk = withKeyframe(frames(1, 20, 30));
     chunk.setKeyframeRecords(Keyframe.RECORDS_MOST + 1);
-    refused(chunk, "keyframeRecords 18433 is outside 0 to 18432");
+    refused(chunk, "keyframeRecords 22529 is outside 0 to 22528");
     chunk.setKeyframeRecords(Chunks.NO_KEYFRAME);
     refused(chunk, "keyframe bytes %d is outside 0 to 0".formatted(chunk.getKeyframe().limit()));
     chunk.setKeyframeRecords(-2);

@@ -9,10 +9,12 @@ import dev.retstack.schema.Samples;
 import dev.retstack.schema.Seeds;
 import dev.retstack.schema.codec.ChunkCodec;
 import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
@@ -96,7 +98,8 @@ class CodecFuzzTest {
         inOrder(records);
       }
       if (records.size() > 0 && records.time[0] >= 0) {
-        records.setKeyframe(Samples.keyframe(random, records.time[0], random.nextBoolean()));
+        Keyframe keyframe = Samples.keyframe(random, records.time[0], random.nextBoolean());
+        records.setKeyframe(records.images().isEmpty() ? keyframe : Samples.mapped(keyframe));
       }
       Chunk chunk = Samples.chunk("core-0", 0, codec, records);
       change(chunk, random);
@@ -122,7 +125,8 @@ class CodecFuzzTest {
   }
 
   private static void change(Chunk chunk, SplittableRandom random) {
-    switch (random.nextInt(0, 15)) {
+    switch (random.nextInt(0, 16)) {
+      case 9 -> chunk.setImages(List.of("00ff00ff"));
       case 0 -> chunk.setRecordCount(chunk.getRecordCount() + random.nextInt(1, 3));
       case 1 -> chunk.setSequence(chunk.getSequence() + 1);
       case 2 -> chunk.setLastTime(chunk.getLastTime() ^ 1);

@@ -68,6 +68,7 @@ final class GoldenFiles {
     List<TraceEntry> entries = trace();
     Path trace = scratch.resolve("trace.avro");
     Traces.write(trace, entries);
+    Traces.addPyramid(trace, 2);
     files.put("trace.avro", Files.readAllBytes(trace));
     files.put("trace.json", json(entries));
     return files;
@@ -107,7 +108,7 @@ final class GoldenFiles {
   private static List<TraceEntry> trace() {
     SplittableRandom random = new SplittableRandom(2);
     List<TraceEntry> entries = new ArrayList<>();
-    entries.add(new TraceEntry(Samples.image(), null, null));
+    entries.add(new TraceEntry(Samples.image(), null, null, null, null, null));
     for (int core = 0; core < 2; core++) {
       String name = "core-" + core;
       RecordBatch all = Samples.callTree(random, 80, 5);
@@ -124,7 +125,7 @@ final class GoldenFiles {
 
   private static void add(List<TraceEntry> entries, Chunk chunk, long recordsBefore) {
     chunk.setRecordsBefore(recordsBefore);
-    entries.add(new TraceEntry(null, Chunks.seal(chunk), null));
+    entries.add(new TraceEntry(null, Chunks.seal(chunk), null, null, null, null));
   }
 
   private static RecordBatch part(RecordBatch all, int from, int to, int room) {
@@ -136,7 +137,8 @@ final class GoldenFiles {
   private static List<SpecificRecord> messages() {
     SplittableRandom random = new SplittableRandom(3);
     RecordBatch batch = Samples.callTree(random, 30, 4);
-    batch.setKeyframe(Samples.keyframe(random, batch.time[0], false));
+    batch = Samples.withOthers(batch, random, 6);
+    batch.setKeyframe(Samples.mapped(Samples.keyframe(random, batch.time[0], false)));
     return List.of(
         Samples.image(),
         Samples.chunk("core-0", 0, Codecs.standard(), batch),

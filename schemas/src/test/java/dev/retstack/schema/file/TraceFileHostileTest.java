@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.management.ThreadMXBean;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.IndexBlock;
 import dev.retstack.schema.Samples;
 import dev.retstack.schema.Symbol;
 import dev.retstack.schema.TraceEntry;
@@ -43,7 +44,7 @@ class TraceFileHostileTest {
   void manySmallObjectsAreRefusedWithinMemory() throws IOException {
     Image image = Samples.image();
     image.setSymbols(Collections.nCopies(2_000_000, new Symbol("", 0L, 0L)));
-    byte[] file = container(w -> w.append(new TraceEntry(image, null, null)));
+    byte[] file = container(w -> w.append(new TraceEntry(image, null, null, null, null, null)));
     assertThat(file.length).isLessThan(200_000);
     refusedWithinMemory(file, "more than 40 MiB of objects");
   }
@@ -73,20 +74,49 @@ class TraceFileHostileTest {
   void wrongEntriesAreRefused() throws IOException {
     Chunk chunk = Samples.lastChunk("core-0", 0, Codecs.standard(), 7);
     chunk.setSequence(1L);
-    refused(container(w -> w.append(new TraceEntry(null, chunk, null))), "checksum of chunk 1");
-    refused(container(w -> w.append(new TraceEntry(null, null, null))), "0 fields set, expected 1");
-    TraceSeal seal = new TraceSeal(1L, 2L, 3L);
     refused(
-        container(w -> w.append(new TraceEntry(Samples.image(), null, seal))),
+        container(w -> w.append(new TraceEntry(null, chunk, null, null, null, null))),
+        "checksum of chunk 1");
+    refused(
+        container(w -> w.append(new TraceEntry(null, null, null, null, null, null))),
+        "0 fields set, expected 1");
+    TraceSeal seal = new TraceSeal(1L, 2L, 3L, 4L, 0L, 0L);
+    refused(
+        container(w -> w.append(new TraceEntry(Samples.image(), null, null, seal, null, null))),
         "2 fields set, expected 1");
     refused(
-        container(w -> w.append(new TraceEntry(null, null, seal))),
+        container(w -> w.append(new TraceEntry(null, null, null, seal, null, null))),
+        "seal without an index before it");
+    IndexBlock index = new TraceIndex().toBlock();
+    refused(
+        container(
+            w -> {
+              w.append(new TraceEntry(null, null, index, null, null, null));
+              w.sync();
+              w.append(new TraceEntry(null, null, null, seal, null, null));
+            }),
         "seal expected 1 entries in 2 bytes with CRC-32C 00000003, received 0 in ");
+    refused(
+        container(
+            w -> {
+              w.append(new TraceEntry(null, null, index, null, null, null));
+              w.sync();
+              w.append(new TraceEntry(null, chunk, null, null, null, null));
+            }),
+        "checksum of chunk 1");
+    refused(
+        container(
+            w -> {
+              w.append(new TraceEntry(null, null, index, null, null, null));
+              w.sync();
+              w.append(new TraceEntry(Samples.image(), null, null, null, null, null));
+            }),
+        "no seal follows the index");
   }
 
   @Test
   void severalEntriesInABlockAreRefused() throws IOException {
-    TraceEntry entry = new TraceEntry(Samples.image(), null, null);
+    TraceEntry entry = new TraceEntry(Samples.image(), null, null, null, null, null);
     refused(
         container(
             w -> {

@@ -30,7 +30,7 @@ class TraceFileTest {
     try (TraceFileReader reader = TraceFileReader.open(file)) {
       assertThat(Traces.rest(reader)).isEqualTo(written);
       assertThat(reader.truncated()).isFalse();
-      assertThat(reader.truncation()).isEmpty();
+      assertThat(reader.notice()).isEmpty();
       assertThat(reader.next()).isNull();
     }
   }
@@ -44,8 +44,9 @@ class TraceFileTest {
         new DataFileReader<>(file.toFile(), new GenericDatumReader<GenericRecord>())) {
       reader.forEach(read::add);
     }
-    assertThat(read).hasSize(written.size() + 1);
+    assertThat(read).hasSize(written.size() + 2);
     assertThat(read.get(0).toString()).contains("größe.elf");
+    assertThat(read.get(written.size()).get("index").toString()).contains("core-1");
     GenericRecord seal = (GenericRecord) read.getLast().get("end");
     assertThat(seal.get("entries")).isEqualTo((long) written.size());
   }
@@ -82,18 +83,18 @@ class TraceFileTest {
     try (TraceFileReader reader = TraceFileReader.open(file)) {
       assertThat(Traces.rest(reader)).hasSize(entries);
       assertThat(reader.truncated()).isTrue();
-      assertThat(reader.truncation()).contains(entries + " entries are readable");
+      assertThat(reader.notice()).contains(entries + " entries are readable");
     }
   }
 
   private static List<TraceEntry> write(Path file, int chunks) throws IOException {
     SplittableRandom random = new SplittableRandom(7);
     List<TraceEntry> entries = new ArrayList<>();
-    entries.add(new TraceEntry(Samples.image(), null, null));
+    entries.add(new TraceEntry(Samples.image(), null, null, null, null, null));
     for (int i = 0; i < chunks; i++) {
       RecordBatch batch = Samples.callTree(random, 500, 20);
       Chunk chunk = Samples.chunk("core-" + i % 2, i / 2, Codecs.standard(), batch);
-      entries.add(new TraceEntry(null, chunk, null));
+      entries.add(new TraceEntry(null, chunk, null, null, null, null));
     }
     Traces.write(file, entries);
     return entries;

@@ -44,8 +44,7 @@ public final class MemberProcess implements AutoCloseable {
             "--enable-native-access=ALL-UNNAMED",
             "--sun-misc-unsafe-memory-access=allow",
             "-XX:+ExitOnOutOfMemoryError",
-            "-Dorg.apache.avro.SERIALIZABLE_PACKAGES=dev.retstack",
-            "-Dlogback.configurationFile=logback.xml"));
+            "-Dorg.apache.avro.SERIALIZABLE_PACKAGES=dev.retstack"));
     command.addAll(jvm);
     command.addAll(
         List.of("-cp", System.getProperty("java.class.path"), "dev.retstack.cli.Main", "pipeline"));

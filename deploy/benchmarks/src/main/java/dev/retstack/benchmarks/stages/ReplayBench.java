@@ -16,6 +16,7 @@ import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.publish.FileChunkSink;
 import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.replay.TraceReplay;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -44,7 +45,8 @@ public final class ReplayBench {
       long cpuBefore = CpuTime.ofThisProcess();
       long start = System.nanoTime();
       long seen =
-          ReportBuilder.of(TraceReplay.read(file, TraceReplay.Progress.SILENT).state())
+          ReportBuilder.of(
+                  TraceReplay.read(file, new GraphState(), 1, TraceReplay.Progress.SILENT).state())
               .build()
               .records();
       long nanos = System.nanoTime() - start;
@@ -64,7 +66,8 @@ public final class ReplayBench {
         new Measure("replay", subject, "bytesPerRecord", Files.size(file) / (double) records));
   }
 
-  private static long record(LoadedImage image, long w200, Path file, Terminal terminal)
+  /** Records {@code w200} into a file; the number of records. */
+  static long record(LoadedImage image, long w200, Path file, Terminal terminal)
       throws IOException, InterruptedException {
     List<String> argv = List.of("zoo", "w200", String.valueOf(w200));
     CoreOptions options = CoreOptions.of(LinuxOptions.of("zoo").withArguments(argv));

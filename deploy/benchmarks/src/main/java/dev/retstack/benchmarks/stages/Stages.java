@@ -90,6 +90,11 @@ public final class Stages implements Benchmarks {
     if (stages.contains(Stage.REPLAY) || stages.contains(Stage.PEERS)) {
       measures.addAll(stored(first, w200));
     }
+    if (stages.contains(Stage.PYRAMID)) {
+      terminal.note("pyramid: made, and asked");
+      Path file = DataFolder.choose(null, "bench").resolve("pyramid.avro");
+      measures.addAll(PyramidBench.run(first, w200, rounds, options.questions(), file, terminal));
+    }
     if (stages.contains(Stage.ACCURACY)) {
       terminal.note("accuracy under loss: random programs that know their own truth");
       measures.addAll(AccuracyBench.run(rounds, (int) Math.min(calls, ACCURACY_CALLS_MAX)));

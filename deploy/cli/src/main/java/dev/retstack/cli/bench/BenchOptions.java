@@ -44,6 +44,7 @@ public final class BenchOptions {
     TRACERS,
     PATH,
     REPLAY,
+    PYRAMID,
     LIVE,
     CONTROL,
     STATE,
@@ -80,6 +81,13 @@ public final class BenchOptions {
               + " together make about --calls calls. Several numbers are measured one after the"
               + " other (default: a core per image with --calls each).")
   private final List<Integer> cores = new ArrayList<>();
+
+  @Option(
+      names = "--questions",
+      defaultValue = "10000",
+      paramLabel = "N",
+      description = "pyramid: windows of a seed that are asked for (default: ${DEFAULT-VALUE}).")
+  private int questions;
 
   @Option(
       names = "--state-functions",
@@ -135,6 +143,11 @@ public final class BenchOptions {
   /** Numbers of cores, one after the other; empty for what a stage has by itself. */
   public List<Integer> cores() {
     return cores;
+  }
+
+  /** Windows of a trace that are asked for. */
+  public int questions() {
+    return questions;
   }
 
   /** Rows of functions over all partitions. */

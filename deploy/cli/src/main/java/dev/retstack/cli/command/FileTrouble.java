@@ -1,6 +1,6 @@
 package dev.retstack.cli.command;
 
-import dev.retstack.fleet.settings.NearNames;
+import dev.retstack.schema.wire.NearNames;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;

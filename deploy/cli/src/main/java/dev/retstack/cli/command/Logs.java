@@ -8,10 +8,12 @@ import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.PatternLayout;
 import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.pattern.MessageConverter;
+import ch.qos.logback.classic.spi.Configurator;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.FileAppender;
 import ch.qos.logback.core.OutputStreamAppender;
+import ch.qos.logback.core.spi.ContextAwareBase;
 import dev.retstack.schema.wire.Visible;
 import java.nio.file.Path;
 import org.slf4j.LoggerFactory;
@@ -25,6 +27,21 @@ public final class Logs {
   private Logs() {}
 
   /**
+   * Until a verb has said where its log goes: errors only, and never to standard output. Logback
+   * finds it by name; to look for a file instead, and to parse it, takes it 50 ms at each start.
+   */
+  public static final class AtFirst extends ContextAwareBase implements Configurator {
+    @Override
+    public ExecutionStatus configure(LoggerContext context) {
+      if (System.getProperty("logback.configurationFile") != null) {
+        return ExecutionStatus.INVOKE_NEXT_IF_ANY; // as tests have it
+      }
+      install(context, console(), Level.ERROR);
+      return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
+    }
+  }
+
+  /**
    * Of what is on the console, our own warnings too: what runs for weeks says what befell it. The
    * libraries' stay away: a Kafka client warns several times a second while a broker is down.
    */
@@ -35,9 +52,13 @@ public final class Logs {
 
   /** To standard error: errors only, or everything from INFO up. */
   public static void toConsole(boolean verbose) {
+    install(console(), verbose ? Level.INFO : Level.ERROR);
+  }
+
+  private static ConsoleAppender<ILoggingEvent> console() {
     ConsoleAppender<ILoggingEvent> console = new ConsoleAppender<>();
     console.setTarget("System.err");
-    install(console, verbose ? Level.INFO : Level.ERROR);
+    return console;
   }
 
   /** To a file, from WARN up: appended, so that an earlier run's last words stay. */
@@ -72,6 +93,11 @@ public final class Logs {
   private static void install(OutputStreamAppender<ILoggingEvent> appender, Level level) {
     LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
     context.reset();
+    install(context, appender, level);
+  }
+
+  private static void install(
+      LoggerContext context, OutputStreamAppender<ILoggingEvent> appender, Level level) {
     PatternLayoutEncoder encoder = new VisibleEncoder();
     encoder.setContext(context);
     encoder.setPattern(PATTERN);

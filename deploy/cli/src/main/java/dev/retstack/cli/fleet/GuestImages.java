@@ -4,7 +4,7 @@ import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.FileTrouble;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.ElfFormatException;
-import dev.retstack.fleet.settings.NearNames;
+import dev.retstack.schema.wire.NearNames;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

@@ -7,11 +7,13 @@ import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.interrupt.InterruptTimer;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.linux.LinuxOptions;
+import dev.retstack.fleet.linux.shared.Sysroot;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.memory.Ram;
 import dev.retstack.fleet.probe.task.TaskFunctions;
 import dev.retstack.fleet.settings.TraceSettings;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -33,8 +35,8 @@ public final class ProgramOptions {
       names = "--image",
       paramLabel = "ELF",
       description =
-          "Program to run: built with -pg or -mfentry, freestanding or static Linux; or an"
-              + " image of the checkout by name, such as zoo-riscv64-mcount. May be repeated.")
+          "Program to run: built with -pg or -mfentry, for Linux or freestanding; or an image"
+              + " of the checkout by name, such as zoo-riscv64-mcount. May be repeated.")
   private final List<String> images = new ArrayList<>();
 
   @Option(
@@ -86,6 +88,14 @@ public final class ProgramOptions {
   private final List<Path> readable = new ArrayList<>();
 
   @Option(
+      names = "--sysroot",
+      paramLabel = "DIR",
+      description =
+          "Where the shared objects of a dynamically linked program are, as below its own root"
+              + " folder (default: this machine's, or /usr/TRIPLET of the program's ISA).")
+  private Path sysroot;
+
+  @Option(
       names = "--clock",
       defaultValue = "virtual",
       paramLabel = "CLOCK",
@@ -124,6 +134,8 @@ public final class ProgramOptions {
   @Mixin private TraceOptions trace;
 
   @Mixin private TaskDeclaration tasks;
+
+  @Mixin private ThreadOptions threads;
 
   @Parameters(
       paramLabel = "ARG",
@@ -170,6 +182,9 @@ public final class ProgramOptions {
       image.requireIsa(Isas.find(isa).orElseThrow());
     }
     image.requireCallSites();
+    if (image.elf().interpreter().isPresent()) {
+      requireSysroot(image);
+    }
     if (entry != null) {
       image.entry(entry);
     }
@@ -179,6 +194,16 @@ public final class ProgramOptions {
     try {
       TaskFunctions.of(image, tasks.options());
     } catch (IllegalArgumentException e) {
+      throw CommandException.badInput(e.getMessage(), e);
+    }
+  }
+
+  private void requireSysroot(LoadedImage image) throws ElfFormatException {
+    try {
+      Sysroot.of(image.elf(), image.isa(), Optional.ofNullable(sysroot));
+    } catch (ElfFormatException e) {
+      throw e;
+    } catch (IOException e) {
       throw CommandException.badInput(e.getMessage(), e);
     }
   }
@@ -208,7 +233,10 @@ public final class ProgramOptions {
 
   private CoreOptions options() {
     LinuxOptions linux =
-        LinuxOptions.of("program").withEnvironment(environment).withReadable(readable);
+        LinuxOptions.of("program")
+            .withEnvironment(environment)
+            .withReadable(readable)
+            .withSysroot(Optional.ofNullable(sysroot));
     return limits.in(
         CoreOptions.of(linux)
             .withClock(clock)
@@ -216,7 +244,8 @@ public final class ProgramOptions {
             .withTrace(trace())
             .withRam(ram)
             .withTimers(timers)
-            .withTasks(tasks.options()));
+            .withTasks(tasks.options())
+            .withSchedule(threads.schedule()));
   }
 
   /** Arguments after {@code --}. */

@@ -2,7 +2,7 @@ package dev.retstack.cli.fleetfile;
 
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.Ranges;
-import dev.retstack.fleet.settings.NearNames;
+import dev.retstack.schema.wire.NearNames;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;

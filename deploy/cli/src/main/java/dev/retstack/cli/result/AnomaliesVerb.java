@@ -39,7 +39,8 @@ import picocli.CommandLine.Option;
       "  retstack record --image zoo-x86_64-mcount -o trace.avro -- sort",
       "  retstack anomalies trace.avro --fail-on error",
       "  retstack anomalies trace.avro --task 0 --format csv",
-      "  retstack anomalies trace.avro --all --each"
+      "  retstack anomalies trace.avro --all --each",
+      "  retstack anomalies trace.avro --all --from 1000 --to 2000"
     })
 public final class AnomaliesVerb extends ResultVerb {
   @Option(
@@ -56,6 +57,7 @@ public final class AnomaliesVerb extends ResultVerb {
   private boolean explain;
 
   @Mixin private TaskOption task;
+  @Mixin private WindowOptions window;
 
   @Option(names = "--by-task", description = "Count each task of each core separately.")
   private boolean byTask;
@@ -75,6 +77,11 @@ public final class AnomaliesVerb extends ResultVerb {
 
   @Option(names = "--all", description = "Show everything in full: --severity info.")
   private boolean all;
+
+  @Override
+  WindowOptions window() {
+    return window;
+  }
 
   @Override
   boolean explains() {
@@ -103,6 +110,7 @@ public final class AnomaliesVerb extends ResultVerb {
   @Override
   Map<String, String> parameters() {
     Map<String, String> parameters = new HashMap<>(task.parameters());
+    parameters.putAll(window.parameters());
     parameters.put("severity", severity().name().toLowerCase(Locale.ROOT));
     parameters.put("rows", each ? "each" : byTask ? "by-task" : "groups");
     return parameters;

@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import picocli.CommandLine.Command;
@@ -91,6 +92,7 @@ public final class CoverageVerb extends Verb {
         SourceOptions.replay(
             trace,
             new GraphState(GraphLimits.DEFAULT.withTreeCallsPerCore(0)),
+            Optional.empty(),
             symbols,
             terminal()));
     List<ImageCoverage> all = new ArrayList<>(coverage.build());

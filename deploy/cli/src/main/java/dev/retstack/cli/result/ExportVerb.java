@@ -4,6 +4,7 @@ import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.FileTrouble;
 import dev.retstack.cli.command.Output;
 import dev.retstack.cli.command.Verb;
+import dev.retstack.cli.kafka.KafkaOptions;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.ReportBuilder;
@@ -20,7 +21,6 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code retstack export}: a trace in the format of another tool. */
 @Command(
@@ -28,11 +28,15 @@ import picocli.CommandLine.Parameters;
     description = {
       "Write a trace in the format of another tool.",
       "  folded    stacks with self time, for flame graph tools and speedscope",
-      "  perfetto  a protobuf trace that ui.perfetto.dev opens"
+      "  perfetto  a protobuf trace that ui.perfetto.dev opens",
+      "With --from, --to or --at: what was in that time, cut to it.",
+      "With --live: that time of a running pipeline, which reads its chunks from Kafka again:"
+          + " retstack export --live --core cpu0 --from 1000 --to 2000 --format folded -o live.folded"
     },
     footer = {
       "  retstack record --image zoo-aarch64-mcount -o trace.avro",
-      "  retstack export trace.avro --format perfetto -o trace.perfetto-trace"
+      "  retstack export trace.avro --format perfetto -o trace.perfetto-trace",
+      "  retstack export trace.avro --format folded --from 1000 --to 2000 -o part.folded"
     })
 public final class ExportVerb extends Verb {
   /** Formats of other tools. */
@@ -41,8 +45,8 @@ public final class ExportVerb extends Verb {
     PERFETTO
   }
 
-  @Parameters(index = "0", paramLabel = "TRACE", description = "A recorded trace.")
-  private Path trace;
+  @Mixin private SourceOptions source;
+  @Mixin private KafkaOptions kafka;
 
   @Option(
       names = "--format",
@@ -67,8 +71,7 @@ public final class ExportVerb extends Verb {
   private int maxCalls;
 
   @Mixin private TaskOption task;
-
-  @Mixin private SymbolOptions symbols;
+  @Mixin private WindowOptions window;
 
   @Option(
       names = "--by-task",
@@ -85,11 +88,21 @@ public final class ExportVerb extends Verb {
   private long shortened;
 
   @Override
-  protected int run() throws IOException {
+  protected int run() throws IOException, InterruptedException {
+    if (source.problem() != null) {
+      throw usage(source.problem());
+    }
+    if (!window.problem().isEmpty()) {
+      throw usage(window.problem());
+    }
     GraphLimits limits = GraphLimits.DEFAULT.withTreeCallsPerCore(maxCalls);
     TimeRules rules = new TimeRules(true, true, !noInterrupts);
+    GraphState empty = new GraphState(limits, rules);
     GraphState state =
-        SourceOptions.replay(trace, new GraphState(limits, rules), symbols, terminal());
+        source.live()
+            ? source.replayLive(empty, window, kafka, terminal())
+            : source.replay(empty, window.counted(), terminal());
+    window.require(state);
     if (output.toString().equals("-")) {
       OutputStream out = new BufferedOutputStream(terminal().rawOut());
       write(state, out);

@@ -1,23 +1,28 @@
 package dev.retstack.cli.result;
 
-import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.Output;
+import dev.retstack.cli.command.ProgressLine;
 import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.OpenCallRow;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
+import dev.retstack.schema.file.TraceIndex;
 import dev.retstack.service.export.GraphView;
+import dev.retstack.service.replay.TraceReplay;
+import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.view.OpenCallsView;
+import dev.retstack.service.view.TimelineView;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -28,24 +33,45 @@ import picocli.CommandLine.Option;
     description = {
       "Show the call tree of each task of each core.",
       "The form is that of the kernel's function_graph tracer. Defects and losses stand"
-          + " in the tree where they were found."
+          + " in the tree where they were found.",
+      "A running pipeline reads the calls of a time from Kafka again:"
+          + " retstack graph --live --core cpu0 --at 500 --window 100"
     },
     footer = {
       "  retstack record --image zoo-riscv64-mcount -o trace.avro -- longjmp",
       "  retstack graph trace.avro",
       "  retstack graph trace.avro --task 0",
       "  retstack graph trace.avro --at 500 --window 100",
-      "  retstack graph trace.avro --open"
+      "  retstack graph trace.avro --from 400 --to 600",
+      "  retstack graph trace.avro --open",
+      "  retstack graph trace.avro --timeline --width 60",
+      "  retstack graph trace.avro --timeline --from 400 --to 600 --depth 8"
     })
 public final class GraphVerb extends ResultVerb {
-  @Option(names = "--core", paramLabel = "NAME", description = "Show only this core.")
-  private String core;
+  private static final int WIDTH = 100;
+  private static final int LINES = 64;
 
   @Option(
       names = "--depth",
       paramLabel = "N",
-      description = "Do not show calls that are nested deeper (default: show all).")
+      description =
+          "Do not show calls that are nested deeper (default: show all). With --timeline: show so"
+              + " many lines of a core at most, outer calls first (default: 64).")
   private int maxDepth = Integer.MAX_VALUE;
+
+  @Option(
+      names = "--timeline",
+      description =
+          "Show what went on when: a line for each depth of each task, and a character for each"
+              + " stretch of time. Also for a trace of a billion calls, at once, as it is read from"
+              + " the pyramid that the trace ends with.")
+  private boolean timeline;
+
+  @Option(
+      names = "--width",
+      paramLabel = "N",
+      description = "With --timeline: divide the time into N stretches at most (default: 100).")
+  private Integer width;
 
   @Option(
       names = "--max-calls",
@@ -56,24 +82,12 @@ public final class GraphVerb extends ResultVerb {
   private int maxCalls;
 
   @Option(
-      names = "--at",
-      paramLabel = "T",
-      description = "Show the calls that were open at this time of the cores, in their unit.")
-  private Long at;
-
-  @Option(
-      names = "--window",
-      defaultValue = "0",
-      paramLabel = "N",
-      description = "With --at: also show the calls within N before and after it.")
-  private long window;
-
-  @Option(
       names = "--open",
       description = "List the calls that have not ended, and for how long they have been open.")
   private boolean open;
 
   @Mixin private TaskOption task;
+  @Mixin private WindowOptions window;
   @Mixin private TimeOptions time;
 
   @Override
@@ -82,24 +96,22 @@ public final class GraphVerb extends ResultVerb {
   }
 
   @Override
+  WindowOptions window() {
+    return window;
+  }
+
+  @Override
+  Optional<TraceReplay.Window> part() {
+    return window.shown();
+  }
+
+  @Override
   int show(GraphState state, Format shape) throws IOException {
-    List<CallTree> ofCore =
-        ReportBuilder.of(state).trees().stream()
-            .filter(t -> core == null || t.core().equals(core))
-            .toList();
-    if (core != null && ofCore.isEmpty()) {
-      throw CommandException.badInput(
-          "no core %s in this trace: it has %s"
-              .formatted(
-                  core,
-                  ReportBuilder.of(state).trees().stream()
-                      .map(CallTree::core)
-                      .collect(Collectors.joining(", "))));
-    }
     List<CallTree> trees =
-        ofCore.stream()
+        ReportBuilder.of(state).trees().stream()
+            .filter(t -> window.has(t.core()))
             .filter(t -> task.choice().has(t.task(), t.taskName()))
-            .map(t -> at == null ? t : t.within(from(), to()))
+            .map(t -> window.isTime() ? t.within(window.from(), window.to()) : t)
             .toList();
     task.require(!trees.isEmpty(), state);
     if (open) {
@@ -108,11 +120,48 @@ public final class GraphVerb extends ResultVerb {
     }
     List<AnomalyRow> anomalies =
         ReportBuilder.of(state).anomalies().stream()
-            .filter(a -> core == null || a.core().equals(core))
-            .filter(a -> at == null || (a.time() >= from() && a.time() <= to()))
+            .filter(a -> window.has(a.core()) && window.has(a.time()))
             .toList();
     Output.write(out(), shape, GraphView.of(trees, anomalies, maxDepth));
     return ExitCode.OK;
+  }
+
+  @Override
+  boolean showsOther(SourceOptions from, Format shape) throws IOException {
+    if (!timeline) {
+      if (width != null) {
+        throw usage("--width: give --timeline with it");
+      }
+      return false;
+    }
+    int pixels = width == null ? WIDTH : width;
+    int lines = maxDepth == Integer.MAX_VALUE ? LINES : maxDepth;
+    if (from.live() || open || pixels < 1 || pixels > Timeline.WIDTH_MAX || lines < 1) {
+      throw usage(
+          "--timeline: give a trace and not --live, --width from 1 to %,d, --depth of at least 1, and not --open"
+              .formatted(Timeline.WIDTH_MAX));
+    }
+    Timeline.Question question = new Timeline.Question(window.from(), window.to(), pixels, lines);
+    try (TraceTimeline trace = TraceTimeline.open(from.trace(), from.symbols().read());
+        ProgressLine line = new ProgressLine(terminal())) {
+      List<TraceTimeline.Answer> answers = new ArrayList<>();
+      for (TraceIndex.Core core : trace.cores()) {
+        if (window.has(core.core())) {
+          answers.add(
+              trace.answer(
+                  core,
+                  question,
+                  (chunks, records) ->
+                      line.show("%,d records in %,d chunks read".formatted(records, chunks))));
+        }
+      }
+      window.require(trace.cores().stream().map(TraceIndex.Core::core).toList());
+      trace.notices().forEach(terminal()::note);
+      Output.write(out(), shape, TimelineView.of(answers));
+      return true;
+    } catch (IOException e) {
+      throw SourceOptions.unreadable(from.trace(), e);
+    }
   }
 
   private void showOpen(GraphState state, List<CallTree> trees, Format shape) throws IOException {
@@ -121,21 +170,11 @@ public final class GraphVerb extends ResultVerb {
     Output.write(out(), shape, OpenCallsView.of(calls, all, Optional.empty()));
   }
 
-  private long from() {
-    return Math.max(0, at - window);
-  }
-
-  private long to() {
-    return at > Long.MAX_VALUE - window ? Long.MAX_VALUE : at + window;
-  }
-
   @Override
   boolean explains() {
-    if (at == null && window != 0) {
-      throw usage("--window %d needs a time: give --at".formatted(window));
-    }
-    if (open && at != null) {
-      throw usage("give --open for the end or --at for a time, not both");
+    if (open && window.isTime()) {
+      throw usage(
+          "give --open for the end, or a time, not both: --open and %s".formatted(window.given()));
     }
     return false;
   }
@@ -153,15 +192,9 @@ public final class GraphVerb extends ResultVerb {
   @Override
   Map<String, String> parameters() {
     Map<String, String> parameters = new TreeMap<>(task.parameters());
+    parameters.putAll(window.parameters());
     if (!open) {
       parameters.put("depth", String.valueOf(maxDepth));
-    }
-    if (at != null) {
-      parameters.put("from", String.valueOf(from()));
-      parameters.put("to", String.valueOf(to()));
-    }
-    if (core != null) {
-      parameters.put("core", core);
     }
     return parameters;
   }

@@ -155,12 +155,12 @@ public final class HotVerb extends Verb {
 
   private void count(Path trace, HotCores cores) {
     try {
-      String truncation = HotReplay.read(trace, cores, source.symbols().read());
-      if (!truncation.isEmpty() && cores.cores().isEmpty()) {
-        throw CommandException.badInput(truncation + "; record it again");
+      String notice = HotReplay.read(trace, cores, source.symbols().read());
+      if (!notice.isEmpty() && cores.cores().isEmpty()) {
+        throw CommandException.badInput(notice + "; record it again");
       }
-      if (!truncation.isEmpty()) {
-        note(truncation);
+      if (!notice.isEmpty()) {
+        note(notice);
       }
     } catch (IOException e) {
       throw SourceOptions.unreadable(trace, e);

@@ -106,6 +106,23 @@ public final class LiveOptions {
   public String ask(
       String resource, Map<String, String> parameters, KafkaOptions kafka, Terminal terminal)
       throws InterruptedException {
+    return reply(resource, parameters, kafka, terminal).body();
+  }
+
+  /** A window of the running pipeline as a recorded trace, as {@link #ask}. */
+  public byte[] trace(Map<String, String> window, KafkaOptions kafka, Terminal terminal)
+      throws InterruptedException {
+    return reply("trace", window, kafka, terminal).bytes();
+  }
+
+  /** Whether the user named the address of a pipeline. */
+  public boolean isNamed() {
+    return http != null;
+  }
+
+  private LiveClient.Reply reply(
+      String resource, Map<String, String> parameters, KafkaOptions kafka, Terminal terminal)
+      throws InterruptedException {
     LiveClient.Reply reply;
     try {
       Deque<URI> members = new ArrayDeque<>(members(kafka, terminal));
@@ -127,7 +144,7 @@ public final class LiveOptions {
           "partitions %s are missing in this answer; resource /parts of the pipeline says why"
               .formatted(reply.missing()));
     }
-    return reply.body();
+    return reply;
   }
 
   /**

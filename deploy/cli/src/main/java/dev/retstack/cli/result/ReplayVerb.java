@@ -114,8 +114,8 @@ public final class ReplayVerb extends Verb {
     } catch (CorruptTraceException e) {
       throw CommandException.badInput(e.getMessage(), e);
     }
-    if (!sent.truncation().isEmpty()) {
-      note(sent.truncation());
+    if (!sent.notice().isEmpty()) {
+      note(sent.notice());
     }
     note(
         "%,d chunks with %,d records in %s"

@@ -23,11 +23,15 @@ import picocli.CommandLine.Option;
       "Show the function report: calls and times per function.",
       "Times are total, self, min, max and average. The report also says how complete it"
           + " is, and has the hash of the result. The same trace gives the same hash, live or"
-          + " replayed, on any host."
+          + " replayed, on any host.",
+      "With --from, --to or --at it is the report of that time: of calls that began before it or"
+          + " end behind it, only the time in it counts. A running pipeline reads that time from Kafka again:"
+          + " retstack report --live --core cpu0 --from 1000 --to 2000"
     },
     footer = {
       "  retstack record --image zoo-aarch64-mcount -o trace.avro",
       "  retstack report trace.avro --top 20",
+      "  retstack report trace.avro --core zoo-aarch64-mcount-0 --from 1000 --to 2000",
       "  retstack report trace.avro --no-sleep-time --no-funcgraph-irqs",
       "  retstack report trace.avro --by-task --format csv"
     })
@@ -51,7 +55,13 @@ public final class ReportVerb extends ResultVerb {
   private boolean byTask;
 
   @Mixin private TaskOption task;
+  @Mixin private WindowOptions window;
   @Mixin private TotalTimeOptions time;
+
+  @Override
+  WindowOptions window() {
+    return window;
+  }
 
   @Override
   TimeOptions time() {

@@ -6,16 +6,19 @@ import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.kafka.KafkaOptions;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.state.GraphState;
+import dev.retstack.service.replay.TraceReplay;
 import dev.retstack.service.table.Format;
 import java.io.IOException;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import picocli.CommandLine.Mixin;
 
 /** What all verbs share that show a result of a trace or of a running pipeline. */
 abstract class ResultVerb extends Verb {
   private static final TimeOptions ALL_TIME = new TimeOptions();
+  private static final WindowOptions ALL = new WindowOptions();
 
   @Mixin private SourceOptions source;
   @Mixin private FormatOption format;
@@ -29,8 +32,16 @@ abstract class ResultVerb extends Verb {
     if (source.problem() != null) {
       throw usage(source.problem());
     }
+    if (!window().problem().isEmpty()) {
+      throw usage(window().problem());
+    }
+    if (showsOther(source, format.format())) {
+      return ExitCode.OK;
+    }
     if (!source.live()) {
-      return show(source.replay(state(), terminal()), format.format());
+      GraphState state = source.replay(state(), part(), terminal());
+      window().require(state);
+      return show(state, format.format());
     }
     if (!time().given().isEmpty()) {
       throw usage(
@@ -45,6 +56,16 @@ abstract class ResultVerb extends Verb {
     return new GraphState(limits(), time().rules());
   }
 
+  /** Which core and which time is shown. */
+  WindowOptions window() {
+    return ALL;
+  }
+
+  /** What is read of a trace for that; empty: all of it. */
+  Optional<TraceReplay.Window> part() {
+    return window().counted();
+  }
+
   /** Which time counts. */
   TimeOptions time() {
     return ALL_TIME;
@@ -52,6 +73,11 @@ abstract class ResultVerb extends Verb {
 
   /** Where words alone were asked for, prints them, and nothing is shown. */
   boolean explains() {
+    return false;
+  }
+
+  /** Shows what needs no state of all calls; false where that was not asked for. */
+  boolean showsOther(SourceOptions from, Format shape) throws IOException {
     return false;
   }
 
@@ -63,7 +89,7 @@ abstract class ResultVerb extends Verb {
 
   /** Parameters of the pipeline's answer, without the format. */
   Map<String, String> parameters() {
-    return Map.of();
+    return window().parameters();
   }
 
   /** What a trace may make grow. */

@@ -13,8 +13,11 @@ import dev.retstack.schema.file.CorruptTraceException;
 import dev.retstack.service.replay.InvalidTraceException;
 import dev.retstack.service.replay.TraceReplay;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -32,6 +35,12 @@ public final class SourceOptions {
 
   @Option(names = "--live", description = "Ask a running pipeline instead of a trace.")
   private boolean live;
+
+  @Option(
+      names = "--session",
+      paramLabel = "NAME",
+      description = "With --live and a core or a time: only cores of this session.")
+  private String session;
 
   @Mixin private LiveOptions pipeline;
 
@@ -57,6 +66,9 @@ public final class SourceOptions {
     if (live && symbols.isGiven()) {
       return "--symbols: a running pipeline has named the functions; give this to retstack pipeline";
     }
+    if (!live && session != null) {
+      return "--session: only with --live; the sessions of a trace are shown together";
+    }
     if (live && trace != null) {
       return "give a trace or --live, not both";
     }
@@ -64,35 +76,41 @@ public final class SourceOptions {
   }
 
   /**
-   * Replays the trace.
+   * Replays the trace, or a window of it.
    *
    * @throws CommandException where the file is no trace, or was changed
    */
-  public GraphState replay(GraphState state, Terminal terminal) {
-    return replay(trace, state, symbols, terminal);
+  public GraphState replay(
+      GraphState state, Optional<TraceReplay.Window> window, Terminal terminal) {
+    return replay(trace, state, window, symbols, terminal);
   }
 
   /** Replays a trace under these limits; says so where it was cut off. */
   public static GraphState replay(Path file, GraphLimits limits, Terminal terminal) {
-    return replay(file, new GraphState(limits), new SymbolOptions(), terminal);
+    return replay(file, new GraphState(limits), Optional.empty(), new SymbolOptions(), terminal);
   }
 
-  /** Replays a trace into a new state; says so where it was cut off. */
-  public static GraphState replay(
-      Path file, GraphState state, SymbolOptions symbols, Terminal terminal) {
+  /** Replays a trace, or a window of it, into a new state; says so where it was cut off. */
+  static GraphState replay(
+      Path file,
+      GraphState state,
+      Optional<TraceReplay.Window> window,
+      SymbolOptions symbols,
+      Terminal terminal) {
     GraphState named = state.named(symbols.read());
     try (ProgressLine line = new ProgressLine(terminal)) {
+      TraceReplay.Progress progress =
+          (chunks, records) ->
+              line.show("%,d records in %,d chunks replayed".formatted(records, chunks));
       TraceReplay.Replayed replayed =
-          TraceReplay.read(
-              file,
-              named,
-              (chunks, records) ->
-                  line.show("%,d records in %,d chunks replayed".formatted(records, chunks)));
+          window.isPresent()
+              ? TraceReplay.read(file, named, window.get(), progress)
+              : TraceReplay.read(file, named, progress);
       if (replayed.truncated() && replayed.state().images().isEmpty()) {
-        throw CommandException.badInput(replayed.truncation() + "; record it again");
+        throw CommandException.badInput(replayed.notice() + "; record it again");
       }
-      if (replayed.truncated()) {
-        terminal.note(replayed.truncation());
+      if (!replayed.notice().isEmpty()) {
+        terminal.note(replayed.notice());
       }
       replayed.state().cores().stream()
           .filter(core -> core.progress().end() == CoreEnd.BROKEN)
@@ -103,6 +121,33 @@ public final class SourceOptions {
     } catch (IOException e) {
       throw unreadable(file, e);
     }
+  }
+
+  /** Replays a window of the running pipeline, whose chunks it gives as a trace. */
+  GraphState replayLive(
+      GraphState state, WindowOptions window, KafkaOptions kafka, Terminal terminal)
+      throws InterruptedException {
+    byte[] chunks = pipeline.trace(ofSession(window.parameters()), kafka, terminal);
+    try {
+      Path file = Files.createTempFile("retstack-window", ".avro");
+      try {
+        Files.write(file, chunks);
+        return replay(file, state, window.counted(), symbols, terminal);
+      } finally {
+        Files.delete(file);
+      }
+    } catch (IOException e) {
+      throw CommandException.environment(
+          "cannot keep the window in a temporary file: %s; see java.io.tmpdir".formatted(e), e);
+    }
+  }
+
+  private Map<String, String> ofSession(Map<String, String> parameters) {
+    Map<String, String> all = new TreeMap<>(parameters);
+    if (session != null) {
+      all.put("session", session);
+    }
+    return all;
   }
 
   private static String broken(CoreGraph core, Path file) {
@@ -127,6 +172,6 @@ public final class SourceOptions {
   public String ask(
       String resource, Map<String, String> parameters, KafkaOptions kafka, Terminal terminal)
       throws InterruptedException {
-    return pipeline.ask(resource, parameters, kafka, terminal);
+    return pipeline.ask(resource, ofSession(parameters), kafka, terminal);
   }
 }

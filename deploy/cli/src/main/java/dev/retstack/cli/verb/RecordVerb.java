@@ -1,24 +1,39 @@
 package dev.retstack.cli.verb;
 
+import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.FileTrouble;
 import dev.retstack.cli.command.ProgressLine;
+import dev.retstack.cli.command.PyramidOption;
 import dev.retstack.cli.command.Shutdown;
 import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.fleet.FleetRun;
 import dev.retstack.cli.fleetfile.CoreChoice;
 import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.cli.result.LiveOptions;
+import dev.retstack.cli.result.WindowOptions;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.control.ControlChannel;
+import dev.retstack.fleet.memory.ByteSize;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.publish.FileChunkSink;
+import dev.retstack.fleet.publish.RotatingChunkSink;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
+import dev.retstack.service.replay.InvalidTraceException;
 import dev.retstack.service.replay.KafkaToTrace;
+import dev.retstack.service.replay.TraceReplay;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -29,13 +44,19 @@ import picocli.CommandLine.Option;
     description = {
       "Run instrumented programs on emulated cores and write a recorded trace.",
       "It needs no broker. With --from-kafka it copies the events topic of a cluster into"
-          + " a trace instead.",
+          + " a trace instead; with --session, --core, --from, --to or --at only that window: with"
+          + " --http as a running pipeline finds it by its index, without by reading the whole"
+          + " topic. So: retstack record --from-kafka --http http://127.0.0.1:7070 --core cpu0"
+          + " --from 1000 --to 2000 -o window.avro",
       "Exit codes: 0 done, or with --exit-code that of the program; 4 the trace is not"
           + " whole, 6 a core faulted, 7 nothing was recorded, 8 a core waits for an interrupt"
           + " that never comes."
     },
     footer = {
       "  retstack record --image zoo-x86_64-fentry -o trace.avro -- sort",
+      "  echo 'int main(void) { return 0; }' | gcc -pg -x c - &&"
+          + " retstack record --image a.out -o a.avro",
+      "  retstack record --image zoo-x86_64-fentry --rotate 64K -o part.avro -- w200 2000",
       "  retstack record --fleet fleet.conf -o fleet.avro",
       "  retstack record --image rtos-arm-mcount --timer 900:rtos_interrupt"
           + " --timer 7100:rtos_interrupt --task-variable rtos_current -o rtos.avro -- rtos"
@@ -53,7 +74,22 @@ public final class RecordVerb extends Verb {
       description = "Copy what is in the events topic now, instead of emulating.")
   private boolean fromKafka;
 
+  @Option(
+      names = "--rotate",
+      paramLabel = "SIZE|TIME",
+      converter = RotateConverter.class,
+      description =
+          "Begin another file when one has this size (64M, 1G) or was written for this time (90s,"
+              + " 30m, 12h). -o t.avro gives t.0001.avro, t.0002.avro and so on, each a whole trace."
+              + " \"retstack merge\" makes one of them.")
+  private RotatingChunkSink.Limit rotate;
+
+  private RotatingChunkSink rotating;
+
   @Mixin private CoreChoice choice;
+  @Mixin private PyramidOption pyramid;
+  @Mixin private WindowOptions window;
+  @Mixin private LiveOptions pipeline;
 
   @Option(
       names = "--exit-code",
@@ -64,6 +100,17 @@ public final class RecordVerb extends Verb {
   protected int run() throws IOException, InterruptedException {
     if (fromKafka == choice.isMade()) {
       throw usage("give one of --image, --fleet and --from-kafka");
+    }
+    if (fromKafka && rotate != null) {
+      throw usage("--rotate: a copy of the topics is one file; cut it with retstack cut");
+    }
+    if (!window.problem().isEmpty()) {
+      throw usage(window.problem());
+    }
+    if (!fromKafka && (!window.given().isEmpty() || pipeline.isNamed())) {
+      throw usage(
+          "%s: only with --from-kafka; give a time to report or cut"
+              .formatted(pipeline.isNamed() ? "--http" : window.given()));
     }
     return fromKafka ? copy() : emulate();
   }
@@ -86,29 +133,87 @@ public final class RecordVerb extends Verb {
       code = fleet.explain(results);
     }
     long records = results.stream().mapToLong(CoreResult::records).sum();
+    List<Path> files =
+        rotating == null
+            ? List.of(output)
+            : IntStream.rangeClosed(1, rotating.files()).mapToObj(this::piece).toList();
+    long bytes = 0;
+    for (Path file : files) {
+      pyramid.write(file, terminal());
+      bytes += Files.size(file);
+    }
     note(
         "%d cores, %,d records, %,d bytes in %.1f s"
-            .formatted(
-                results.size(), records, Files.size(output), (System.nanoTime() - start) / 1e9));
-    note("next: " + command() + " report " + output);
+            .formatted(results.size(), records, bytes, (System.nanoTime() - start) / 1e9));
+    if (rotating != null) {
+      note("%,d files, %s to %s".formatted(files.size(), files.getFirst(), files.getLast()));
+      Path next = piece(files.size() + 1);
+      if (Files.exists(next)) {
+        note("%s is of an earlier recording: leave it out, or remove it".formatted(next));
+      }
+    }
+    note("next: " + command() + " report " + files.getFirst());
     return exitCode ? FleetRun.guestsCode(results, code) : code;
   }
 
   private ChunkSink open() {
     try {
-      return new Sink(FileChunkSink.open(output));
+      if (rotate == null) {
+        return new Sink(FileChunkSink.open(output), () -> output);
+      }
+      rotating = RotatingChunkSink.open(this::piece, rotate, System::nanoTime);
+      return new Sink(rotating, rotating::file);
     } catch (IOException e) {
-      throw FileTrouble.writing(output, e);
+      throw FileTrouble.writing(rotate == null ? output : piece(1), e);
+    }
+  }
+
+  /** The name of a file of several: t.avro is t.0001.avro. */
+  private Path piece(int number) {
+    String name = output.getFileName().toString();
+    int dot = name.lastIndexOf('.');
+    int end = dot > 0 ? dot : name.length();
+    return output.resolveSibling(
+        "%s.%04d%s".formatted(name.substring(0, end), number, name.substring(end)));
+  }
+
+  /** A size or a time. */
+  static final class RotateConverter
+      implements CommandLine.ITypeConverter<RotatingChunkSink.Limit> {
+    private static final Pattern SIZE = Pattern.compile("\\d+[KMG]?");
+
+    @Override
+    public RotatingChunkSink.Limit convert(String text) {
+      if (!SIZE.matcher(text).matches()) {
+        Duration time = new MemberOptions.TimeSpanConverter().convert(text);
+        return new RotatingChunkSink.Limit(Long.MAX_VALUE, atLeastOne(time.toNanos(), text));
+      }
+      try {
+        long bytes = ByteSize.parse(text);
+        return new RotatingChunkSink.Limit(atLeastOne(bytes, text), Long.MAX_VALUE);
+      } catch (IllegalArgumentException e) {
+        throw new CommandLine.TypeConversionException(e.getMessage());
+      }
+    }
+
+    private static long atLeastOne(long number, String text) {
+      if (number <= 0) {
+        throw new CommandLine.TypeConversionException(
+            "'%s' is no limit: give a size such as 64M, or a time such as 30m".formatted(text));
+      }
+      return number;
     }
   }
 
   /** Says which file it is that takes no more, and why. */
-  private final class Sink implements ChunkSink {
+  private static final class Sink implements ChunkSink {
     private final ChunkSink file;
+    private final Supplier<Path> name;
     private String first; // what comes later only follows from it
 
-    Sink(ChunkSink file) {
+    Sink(ChunkSink file, Supplier<Path> name) {
       this.file = file;
+      this.name = name;
     }
 
     @Override
@@ -139,23 +244,47 @@ public final class RecordVerb extends Verb {
     }
 
     private synchronized IOException inWords(IOException e) {
-      first = first == null ? FileTrouble.whyNotWritten(output, e) : first;
+      first = first == null ? FileTrouble.whyNotWritten(name.get(), e) : first;
       return new IOException(first, e);
     }
   }
 
   private int copy() throws IOException, InterruptedException {
+    String session = choice.run().session().orElse("");
+    if (pipeline.isNamed()) {
+      Map<String, String> parameters = new TreeMap<>(window.parameters());
+      if (!session.isEmpty()) {
+        parameters.put("session", session);
+      }
+      byte[] trace = pipeline.trace(parameters, choice.run().kafka(), terminal());
+      try {
+        Files.write(output, trace);
+      } catch (IOException e) {
+        throw FileTrouble.writing(output, e);
+      }
+      pyramid.write(output, terminal());
+      note("%,d bytes in %s".formatted(trace.length, output));
+      note("next: " + command() + " report " + output);
+      return ExitCode.OK;
+    }
     KafkaLink link = choice.run().kafka().link(terminal());
     KafkaToTrace.Copied copied;
+    boolean isWhole = window.given().isEmpty() && session.isEmpty();
     try (ProgressLine line = new ProgressLine(terminal())) {
+      TraceReplay.Progress progress =
+          (chunks, records) ->
+              line.show(
+                  "%,d records in %,d chunks %s"
+                      .formatted(records, chunks, isWhole ? "copied" : "searched"));
       copied =
-          KafkaToTrace.copy(
-              link.settings(),
-              link.topics(),
-              output,
-              (chunks, records) ->
-                  line.show("%,d records in %,d chunks copied".formatted(records, chunks)));
+          isWhole
+              ? KafkaToTrace.copy(link.settings(), link.topics(), output, progress)
+              : KafkaToTrace.copy(
+                  link.settings(), link.topics(), session, window.window(), output, progress);
+    } catch (InvalidTraceException e) {
+      throw CommandException.badInput(e.getMessage(), e);
     }
+    pyramid.write(output, terminal());
     note(
         "%,d images, %,d chunks with %,d records, %,d bytes; %,d refused"
             .formatted(

@@ -45,7 +45,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Differential: where a chunk begins, the stacks that were rebuilt from records are the stacks of
- * the core. With short chunks they are compared after every few records.
+ * the core. With short chunks they are compared after every few records. A second reader, who does
+ * not get all chunks, knows by them what is open behind a gap.
  */
 class KeyframesTest {
   /** Programs of each image, by one of the probes; all programs and both for {@code all}. */
@@ -175,6 +176,7 @@ class KeyframesTest {
     List<ProbeKind> probes = ALL ? List.of(ProbeKind.JAVA, ProbeKind.NATIVE) : List.of(one);
     for (ProbeKind probe : probes) {
       Applied applied = new Applied();
+      applied.lossy = new LossyReader(random.split());
       run(image, options.withProbe(probe).withRecordsPerChunk(records), program, applied);
       String how = "%s, %s, chunks of %d".formatted(program, probe, records);
       assertThat(Guest.stat(applied.state, Stat.KEYFRAME_MISMATCHES))
@@ -182,6 +184,7 @@ class KeyframesTest {
           .isZero();
       assertThat(Guest.stat(applied.state, Stat.CONTEXTS_DISAGREE)).as(how).isZero();
       assertThat(applied.keyframes).as(how).isPositive();
+      applied.lossy.check(applied.state, how);
     }
   }
 
@@ -208,9 +211,15 @@ class KeyframesTest {
     long changed;
     Predicate<RecordBatch> changes = _ -> false;
 
+    /** A second reader, or null. */
+    LossyReader lossy;
+
     @Override
     public void image(Image image) {
       state.image(ChunkApplier.info(image));
+      if (lossy != null) {
+        lossy.state.image(ChunkApplier.info(image));
+      }
     }
 
     @Override
@@ -225,6 +234,9 @@ class KeyframesTest {
       ApplyResult result =
           state.apply(ChunkApplier.meta(chunk), ChunkApplier.key(chunk), chunk.getImage(), batch);
       assertThat(result).isEqualTo(ApplyResult.APPLIED);
+      if (lossy != null) {
+        lossy.chunk(chunk, batch);
+      }
     }
 
     @Override

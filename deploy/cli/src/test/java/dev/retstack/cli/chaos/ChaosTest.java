@@ -109,7 +109,9 @@ class ChaosTest {
       }
       assertThat(watch.await(3, PATIENCE)).as("%s", watch.wrong()).isTrue();
       assertThat(watch.wrong()).isEmpty();
-      producer.send(new ProducerRecord<>(topics.state(), 0, "g/0/x".getBytes(UTF_8), AT)).get();
+      producer
+          .send(new ProducerRecord<>(topics.state(), 0, "g/0/unknown".getBytes(UTF_8), AT))
+          .get();
       for (StateWatch.Checkpoint one :
           List.of(
               new StateWatch.Checkpoint(0, 2, 140, 0), // back

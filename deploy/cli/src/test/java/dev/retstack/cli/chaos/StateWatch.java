@@ -32,7 +32,8 @@ final class StateWatch implements AutoCloseable {
   private static final int OFFSET_AT = EPOCH_AT + 8;
 
   /** First words of the keys of a state. */
-  private static final Set<String> KEYS = Set.of("at", "waits", "head", "i", "t", "c", "s", "o");
+  private static final Set<String> KEYS =
+      Set.of("at", "waits", "head", "i", "t", "c", "s", "o", "x");
 
   private final KafkaConsumer<byte[], byte[]> consumer;
   private final String group;

@@ -109,7 +109,7 @@ class PeerFailuresTest {
     Files.createDirectory(dir.resolve("small"));
     String record = "retstack record --image " + IMAGE + " -o small/full.avro -- fib 29";
     String mounted =
-        "mount -t tmpfs -o size=16k none small && { %s; code=$?; cp small/full.avro .; exit $code; }"
+        "mount -t tmpfs -o size=32k none small && { %s; code=$?; cp small/full.avro .; exit $code; }"
             .formatted(record);
     Path said = dir.resolve("said.txt");
     Process recorder =

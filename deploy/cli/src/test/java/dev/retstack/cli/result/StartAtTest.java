@@ -20,7 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
@@ -45,16 +45,20 @@ class StartAtTest {
   @BeforeAll
   static void twoRuns() throws Exception {
     broker = EmbeddedBroker.start(dir.resolve("broker"), 0);
-    run("fib");
-    try (TopicAdmin admin =
-        new TopicAdmin(KafkaSettings.of(broker.bootstrap()), Duration.ofMinutes(1))) {
-      between = admin.endOffsets(Topics.standard().events());
-    }
+    run("fib", 5);
+    between = ends();
     Instant after = Instant.now();
     do { // records of the same millisecond would be on both sides
       then = Instant.now();
     } while (then.toEpochMilli() == after.toEpochMilli());
-    run("sort");
+    run("sort", 5);
+  }
+
+  private static Map<TopicPartition, Long> ends() throws Exception {
+    try (TopicAdmin admin =
+        new TopicAdmin(KafkaSettings.of(broker.bootstrap()), Duration.ofMinutes(1))) {
+      return admin.endOffsets(Topics.standard().events());
+    }
   }
 
   @AfterAll
@@ -62,7 +66,7 @@ class StartAtTest {
     broker.close();
   }
 
-  private static void run(String program) {
+  private static void run(String program, int argument) {
     Ran ran =
         Ran.retstack(
             "emulate",
@@ -74,7 +78,7 @@ class StartAtTest {
             "zoo-riscv64-mcount",
             "--",
             program,
-            "5");
+            String.valueOf(argument));
     assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
   }
 
@@ -92,6 +96,19 @@ class StartAtTest {
           .contains("quicksort")
           .doesNotContain("fib");
     }
+  }
+
+  /** Its second chunk tells which calls are open, and since when. */
+  @Test
+  void aCoreThatIsReadFromItsMiddleHasTheCallsThatAreOpen() throws Exception {
+    long first = ends().values().iterator().next();
+    run("w200", 2_000);
+    JsonNode whole = rows("whole", new StartAt.Offset(first)).get("run_w200");
+    JsonNode part = rows("middle", new StartAt.Offset(first + 1)).get("run_w200");
+    assertThat(part.path("calls").asInt()).isOne();
+    assertThat(part.path("min").asLong()).isEqualTo(whole.path("min").asLong());
+    assertThat(part.path("total").asLong()).isEqualTo(whole.path("total").asLong());
+    assertThat(part.path("self").asLong()).isBetween(1L, whole.path("self").asLong() - 1);
   }
 
   @Test
@@ -114,6 +131,10 @@ class StartAtTest {
 
   /** Names that the live report of a group has once the second run has ended there. */
   private static Set<String> functions(String group, StartAt start) throws Exception {
+    return rows(group, start).keySet();
+  }
+
+  private static Map<String, JsonNode> rows(String group, StartAt start) throws Exception {
     PipelineConfig config =
         PipelineConfig.of(KafkaSettings.of(broker.bootstrap()))
             .but()
@@ -128,11 +149,11 @@ class StartAtTest {
           Ran.retstack(
               "report", "--live", "--http", member.httpUri().toString(), "--format", "json");
       assertThat(report.code()).as(report.err()).isEqualTo(ExitCode.OK);
-      Set<String> names = new TreeSet<>();
+      Map<String, JsonNode> rows = new TreeMap<>();
       for (JsonNode row : JSON.readTree(report.out()).path("functions")) {
-        names.add(row.path("name").asText());
+        rows.put(row.path("name").asText(), row);
       }
-      return names;
+      return rows;
     }
   }
 }

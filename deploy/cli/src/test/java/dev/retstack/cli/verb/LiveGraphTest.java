@@ -52,7 +52,10 @@ class LiveGraphTest {
 
   @BeforeEach
   void aPipelineThatWaitsForTheLastChunks() throws Exception {
-    trace = cut(record()).toString();
+    trace = dir.resolve("trace.avro").toString();
+    // with an index: without one a trace is read whole for a window
+    Ran indexed = Ran.retstack("cut", cut(record()).toString(), "--core", CORE, "-o", trace);
+    assertThat(indexed.code()).as(indexed.err()).isEqualTo(ExitCode.OK);
     long records = JSON.readTree(ofTrace("report", "json").out()).path("records").asLong();
     assertThat(records).isPositive();
     broker = EmbeddedBroker.start(dir.resolve("broker"), 0);
@@ -155,6 +158,7 @@ class LiveGraphTest {
     assertThat(before.get(0).path("core").asText()).isEqualTo(CORE);
 
     openCalls();
+    windowsOfOtherVerbs(Long.parseLong(time));
     refusals(time);
   }
 
@@ -164,6 +168,59 @@ class LiveGraphTest {
     JsonNode calls = roots.get(0).path("children");
     assertThat(calls.size()).isGreaterThan(10);
     return calls.get(calls.size() / 2).path("enter").asLong();
+  }
+
+  /** What a report, anomalies, an export and a record of a time say, live and of the trace. */
+  private void windowsOfOtherVerbs(long time) throws Exception {
+    String http = pipeline.httpUri().toString();
+    List<String> window =
+        List.of("--core", CORE, "--from", "" + (time - 700), "--to", "" + (time + 700));
+    List<String> source = List.of("--live", "--http", http);
+    JsonNode live = JSON.readTree(of("report", source, window, "--format", "json").out());
+    JsonNode stored = JSON.readTree(of("report", List.of(trace), window, "--format", "json").out());
+    assertThat(stored.path("functions")).isNotEmpty();
+    for (String field : List.of("resultHash", "functions", "edges", "records", "lost")) {
+      assertThat(live.path(field)).as(field).isEqualTo(stored.path(field));
+    }
+    String session = JSON.readTree(live("json").out()).get(0).path("session").asText();
+    assertThat(of("graph", source, window, "--session", session).out())
+        .isEqualTo(of("graph", List.of(trace), window).out());
+    Ran nobody = live("text", "--core", CORE, "--at", "5", "--session", "nobody");
+    assertThat(nobody.code()).as(nobody.err()).isEqualTo(ExitCode.BAD_INPUT);
+    assertThat(of("anomalies", source, window, "--all", "--each").out())
+        .isEqualTo(of("anomalies", List.of(trace), window, "--all", "--each").out());
+    for (String format : List.of("folded", "perfetto")) {
+      List<Path> files = List.of(dir.resolve("live." + format), dir.resolve("of." + format));
+      of("export", source, window, "--format", format, "-o", files.get(0).toString());
+      of("export", List.of(trace), window, "--format", format, "-o", files.get(1).toString());
+      assertThat(files.get(0)).isNotEmptyFile().hasSameBinaryContentAs(files.get(1));
+    }
+    for (List<String> from : List.of(List.of("--http", http), List.<String>of())) {
+      String part = dir.resolve("part" + from.size() + ".avro").toString();
+      List<String> kafka = List.of("--from-kafka", "--bootstrap", broker.bootstrap(), "-o", part);
+      List<String> words = new ArrayList<>(kafka);
+      words.addAll(from);
+      of("record", words, window);
+      for (String verb : List.of("report", "graph", "anomalies")) {
+        assertThat(of(verb, List.of(part), window).out())
+            .isEqualTo(of(verb, List.of(trace), window).out());
+      }
+      assertThat(Files.size(Path.of(part))).isLessThan(Files.size(Path.of(trace)) / 2);
+      words.addAll(List.of("--core", "nobody"));
+      Ran other = run(List.of("record"), words.toArray(String[]::new));
+      assertThat(other.code()).as(other.err()).isEqualTo(ExitCode.BAD_INPUT);
+      assertThat(other.err()).contains("no ").contains("core");
+    }
+  }
+
+  private static Ran of(String verb, List<String> source, List<String> window, String... more) {
+    List<String> words = new ArrayList<>(List.of(verb));
+    words.addAll(source);
+    words.addAll(window);
+    words.addAll(List.of(more));
+    Ran ran = Ran.retstack(words.toArray(String[]::new));
+    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    return ran;
   }
 
   private void openCalls() throws Exception {
@@ -195,7 +252,7 @@ class LiveGraphTest {
     usage("--at -1: give a number from 0", "--at", "-1");
     usage("--window -1: give a number from 0", "--at", "5", "--window", "-1");
     usage("--window 5 needs a time", "--window", "5");
-    usage("give --open for the end or --at for a time, not both", "--open", "--at", "5");
+    usage("give --open for the end, or a time, not both", "--open", "--at", "5");
   }
 
   private void usage(String problem, String... more) {

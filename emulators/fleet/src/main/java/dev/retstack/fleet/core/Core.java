@@ -2,13 +2,17 @@ package dev.retstack.fleet.core;
 
 import dev.retstack.fleet.core.interrupt.InterruptController;
 import dev.retstack.fleet.core.interrupt.InterruptException;
+import dev.retstack.fleet.core.interrupt.InterruptPlaces;
+import dev.retstack.fleet.core.signal.SignalDelivery;
 import dev.retstack.fleet.isa.BringUp;
 import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.signal.SignalAbi;
 import dev.retstack.fleet.landing.AstrayException;
 import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.landing.Trampolines;
 import dev.retstack.fleet.linux.LinuxProcess;
+import dev.retstack.fleet.linux.shared.Sysroot;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.memory.GuestMemory;
@@ -20,14 +24,25 @@ import dev.retstack.fleet.probe.RecordBuffer;
 import dev.retstack.fleet.probe.TraceClock;
 import dev.retstack.fleet.settings.TraceChange;
 import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.fleet.signal.SignalInfo;
+import dev.retstack.fleet.signal.Signals;
+import dev.retstack.fleet.thread.GuestThread;
+import dev.retstack.fleet.thread.Schedule;
+import dev.retstack.fleet.thread.Threads;
 import dev.retstack.schema.record.EndDetail;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.Mark;
+import dev.retstack.unicorn.Hook;
 import dev.retstack.unicorn.UcConst;
+import dev.retstack.unicorn.UcError;
 import dev.retstack.unicorn.Unicorn;
 import dev.retstack.unicorn.UnicornException;
+import java.io.IOException;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Supplier;
 
 /**
  * One emulated core that runs one image: {@code open -> run, run, ... -> ended -> close}.
@@ -56,6 +71,9 @@ public final class Core implements AutoCloseable {
   private final Tracing tracing;
   private final Pacer pacer;
   private final LinuxProcess process;
+  private final LazyPlaces places;
+  private final ThreadSwitch threads;
+  private final SignalDelivery signals;
   private final GuestFaults faults;
   private final Optional<InterruptController> interrupts;
   private final int recordsPerChunk;
@@ -64,6 +82,21 @@ public final class Core implements AutoCloseable {
   private long pc;
   private boolean recording;
   private volatile boolean hurried;
+
+  /** True where a system call has the core stop behind it. */
+  private boolean stopsBehind;
+
+  /** What the processor could not do, and where; null: nothing. */
+  private SignalInfo raised;
+
+  private long raisedAt;
+
+  /** True where the core stopped only to call a handler. */
+  private boolean handled;
+
+  /** Its number; -1: none of the processor's. */
+  private int exceptionRaised = -1;
+
   private CoreEnding pending;
   private CoreEnding ending;
 
@@ -77,7 +110,11 @@ public final class Core implements AutoCloseable {
     tlb = new VirtualTlb(engine, isa, this::instructions, this::forgetBlocks, this::forgetMappings);
     memory = new GuestMemory(isa.wordBytes(), isa.order(), tlb);
     tlb.serve(memory);
-    ImageLayout.load(elf, memory, isa.syscalls().readImpliesExecute(elf.executableStack()));
+    Optional<Sysroot> sysroot = sysroot(image, options);
+    boolean all = isa.syscalls().readImpliesExecute(elf.executableStack());
+    ImageLayout.load(elf, memory, all);
+    sysroot.ifPresent(root -> ImageLayout.loadInterpreter(elf, root.interpreter(), memory, all));
+    StandIns.write(image, memory);
     landing = LandingPage.write(memory, isa, ImageLayout.landingPage(elf));
     options.ram().forEach(ram -> ImageLayout.addRam(ram, elf, landing, memory));
     Optional<HostClock> host =
@@ -88,17 +125,27 @@ public final class Core implements AutoCloseable {
     tracing = new Tracing(machine, options, host);
     pacer = tracing.pacer();
     clock = host.<TraceClock>map(c -> c).orElseGet(pacer::instructions);
-    faults = new GuestFaults(elf, tlb);
     process =
         new LinuxProcess(
             elf,
+            sysroot,
             isa.syscalls(),
             isa.registers(),
             memory,
             new EngineRegisters(engine),
             options.linux(),
-            clock::now);
+            new Threads(mayHaveThreads(options) ? options.schedule() : Schedule.NONE, clock::now));
+    places = new LazyPlaces(() -> new InterruptPlaces(image, machine.tracers()));
+    threads =
+        new ThreadSwitch(
+            machine, process, tracing.interrupted(), isa.addresses()::instruction, places);
+    signals = new SignalDelivery(machine, process, tracing.interrupted());
+    faults = new GuestFaults(elf, tlb, process::place);
     tracers.forEach(range -> process.reserve(range.start(), range.size()));
+    if (image.imports().any()) {
+      process.reserve(image.imports().page(), GuestMemory.PAGE);
+    }
+    process.listen(tracing.mappedObjects());
     process.listen(tracing.systemCalls(() -> engine.reg_read(isa.registers().pc())));
     interrupts =
         InterruptController.of(
@@ -106,14 +153,19 @@ public final class Core implements AutoCloseable {
     recordsPerChunk = options.traced() ? options.recordsPerChunk() : 0;
     instructionLimit = options.instructionLimit();
     firstStackPointer = process.start();
-    pc = elf.jumpTarget(options.entry().orElse(elf.entry()));
+    ElfFile first = sysroot.map(Sysroot::interpreter).orElse(elf);
+    pc =
+        options.entry().isPresent()
+            ? elf.jumpTarget(options.entry().getAsLong())
+            : first.jumpTarget(first.entry());
     // before the hooks: with a TLB of the host's, segment registers cannot be set from outside
     isa.bringUp()
         .apply(
             engine, name -> name.equals(BringUp.ENTRY) ? OptionalLong.of(pc) : image.address(name));
     engine.hook_add_tlb_fill(tlb);
     pacer.hook();
-    new Traps(engine, isa, process, faults, this::stopWith).hook();
+    new Traps(engine, isa, memory, process, faults, this::stopWith, this::stopBehind, this::stopFor)
+        .hook();
     engine.reg_write(isa.registers().sp(), firstStackPointer);
     if (!isa.pushesReturnAddress() && !isa.syscalls().linkIsExitHandler()) {
       engine.reg_write(isa.registers().link(), landing.stopAddress() - isa.addresses().linkBias());
@@ -138,6 +190,45 @@ public final class Core implements AutoCloseable {
       engine.close();
       throw t;
     }
+  }
+
+  private static Optional<Sysroot> sysroot(LoadedImage image, CoreOptions options) {
+    if (image.elf().interpreter().isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(Sysroot.of(image.elf(), image.isa(), options.linux().sysroot()));
+    } catch (IOException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
+    }
+  }
+
+  /** Interrupts and threads would both switch stacks; and a thread must stop behind its call. */
+  private boolean mayHaveThreads(CoreOptions options) {
+    return options.timers().isEmpty() && !isa.engine().stopsAtJumps();
+  }
+
+  private void stopBehind() {
+    stopsBehind = true;
+    pacer.arm(instructions(), Pacer.Deadline.ROUGH);
+  }
+
+  /** An exception of the processor, whose handler is to run. */
+  private boolean stopFor(int exception, SignalInfo info, long pcOf) {
+    if (!mayHandle(info.signal())) {
+      return false;
+    }
+    raised = info;
+    exceptionRaised = exception;
+    raisedAt = pcOf;
+    engine.emu_stop();
+    return true;
+  }
+
+  private boolean mayHandle(int signal) {
+    Signals all = process.signals();
+    boolean blocked = (all.current().mask & 1L << (signal - 1)) != 0;
+    return process.runsHandlers() && all.action(signal).hasHandler() && !blocked;
   }
 
   private void stopWith(CoreEnding how) {
@@ -178,7 +269,84 @@ public final class Core implements AutoCloseable {
       }
     }
     long left = instructionCount - (instructions() - start);
-    return left <= 0 || interrupts.isPresent() ? interrupted(left) : advance(left);
+    if (left <= 0 || interrupts.isPresent()) {
+      return interrupted(left);
+    }
+    long end = start + instructionCount;
+    Slice step;
+    do {
+      handled = false;
+      step = process.isBusy() ? Slice.DEADLINE : advance(end - instructions());
+      step = step == Slice.DEADLINE && process.isBusy() ? inTurns(end) : step;
+    } while (handled && mayGoOn(step, end));
+    return step;
+  }
+
+  private boolean mayGoOn(Slice step, long end) {
+    boolean isStopped = hurried || probe().isWaiting();
+    return step == Slice.DEADLINE && instructions() < end && !isStopped;
+  }
+
+  /** Runs from one place to the next where another thread may run. */
+  private Slice inTurns(long end) {
+    Slice step = Slice.DEADLINE;
+    while (mayGoOn(step, end)) {
+      long before = instructions();
+      if (!turn(before)) {
+        return Slice.ENDED;
+      }
+      if (probe().isWaiting()) {
+        return step;
+      }
+      long from = pc;
+      long wait = turnLength(before);
+      step = advance(Math.min(end - before, wait));
+      if (step == Slice.DEADLINE && !stopsBehind && instructions() == before && pc == from) {
+        // before a call that was switched off, which an exact deadline does not pass
+        return wait < end - before ? advance(1) : step;
+      }
+    }
+    return step;
+  }
+
+  /** Signals that are due, and whose turn it is; false where the program ended. */
+  private boolean turn(long now) {
+    OptionalLong next = signals.giveBack(pc, now);
+    boolean isBehind = stopsBehind;
+    stopsBehind = false;
+    if (next.isPresent()) {
+      pc = next.getAsLong();
+      GuestThread thread = process.threads().current();
+      signals.expire(now);
+      next = threads.goOn(pc, now);
+      if (next.isEmpty()) {
+        end(Traps.ending(process.deadlock(deadlock())));
+        return false;
+      }
+      pc = next.getAsLong();
+      boolean may = isBehind || thread != process.threads().current();
+      boolean isDue = signals.isDue() && places.get().allows(isa.addresses().instruction(pc));
+      if (may || isDue) {
+        next = signals.deliver(pc, now);
+      }
+    }
+    if (next.isEmpty() || process.end().isPresent()) {
+      end(Traps.ending(process.end().orElseThrow()));
+      return false;
+    }
+    pc = next.getAsLong();
+    return true;
+  }
+
+  /** Instructions until the next {@link #turn}; 0: none, but it stands in the tracer's code. */
+  private long turnLength(long now) {
+    boolean stuck = signals.isDue() && places.get().isTracers(isa.addresses().instruction(pc));
+    return stuck ? 0 : Math.min(threads.ask(pc, now), signals.ask());
+  }
+
+  private String deadlock() {
+    return Deadlock.describe(
+        process.threads(), probe(), faults::symbol, faults::data, t -> threads.pc(t, pc));
   }
 
   /** Runs from one place to the next where the program may be interrupted. */
@@ -204,6 +372,7 @@ public final class Core implements AutoCloseable {
 
   private Slice advance(long instructionCount) {
     boolean last = instructionCount >= instructionLimit - instructions();
+    stopsBehind = false;
     Pacer.Deadline exactly = instructionCount > 1 ? Pacer.Deadline.EXACT : Pacer.Deadline.ROUGH;
     pacer.arm(
         last ? instructionLimit : instructions() + instructionCount,
@@ -224,8 +393,14 @@ public final class Core implements AutoCloseable {
     } catch (AstrayException e) {
       return end(CoreEnding.faulted(e.getMessage()));
     }
+    if (raised != null && pending == null) {
+      return handle();
+    }
+    if (error != null && pending == null && process.signals().mustStop() && stopsBehind) {
+      return behind();
+    }
     if (error != null) {
-      return end(pending != null ? pending : failed(error));
+      return pending != null ? end(pending) : failed(error);
     }
     tlb.endOfSlice();
     if (pending != null) {
@@ -234,7 +409,7 @@ public final class Core implements AutoCloseable {
     pc = isa.addresses().target(pacer.stopAddress(), engine::reg_read);
     return switch (pacer.stop()) {
       case DEADLINE ->
-          last && !hurried
+          last && !hurried && !stopsBehind
               ? end(CoreEnding.stopped("limit of %d instructions".formatted(instructionLimit)))
               : Slice.DEADLINE;
       case BATCH_FULL -> Slice.BATCH_FULL;
@@ -289,12 +464,97 @@ public final class Core implements AutoCloseable {
     return tlb.fills();
   }
 
+  /** Made when the program is to be interrupted for the first time: most never are. */
+  private static final class LazyPlaces implements Supplier<InterruptPlaces> {
+    private final Supplier<InterruptPlaces> make;
+    private InterruptPlaces places;
+
+    LazyPlaces(Supplier<InterruptPlaces> make) {
+      this.make = make;
+    }
+
+    @Override
+    public InterruptPlaces get() {
+      places = places == null ? make.get() : places;
+      return places;
+    }
+  }
+
   private Slice end(CoreEnding how) {
     ending = how;
     return Slice.ENDED;
   }
 
-  private CoreEnding failed(UnicornException error) {
+  /** There is no code behind the system call that returns from a handler: nobody goes there. */
+  private Slice behind() {
+    tlb.forgetRefused();
+    return Slice.DEADLINE;
+  }
+
+  /** Calls the handler of what was raised. */
+  private Slice handle() {
+    SignalInfo info = raised;
+    raised = null;
+    signals.forget(exceptionRaised);
+    exceptionRaised = -1;
+    OptionalLong next = signals.fault(info, raisedAt, instructions());
+    if (next.isEmpty()) {
+      return end(Traps.ending(process.end().orElseThrow()));
+    }
+    pc = next.getAsLong();
+    handled = true;
+    return Slice.DEADLINE;
+  }
+
+  /** An instruction failed: its handler runs, or the core ends. */
+  private Slice failed(UnicornException error) {
+    boolean isAccess = GuestFaults.isOfAccess(error);
+    boolean isIllegal = error.error() == UcError.INSN_INVALID;
+    long at = pc;
+    SignalAbi.Fault illegal = isa.syscalls().signals().illegal(isIllegal ? code(at) : "");
+    int signal = isIllegal ? illegal.signal() : SignalAbi.SIGSEGV;
+    if (!mayHandle(signal)) {
+      return end(fault(error));
+    }
+    SignalInfo.Layout layout = process.signals().layout();
+    if (isIllegal) {
+      raised = layout.fault(signal, illegal.code(), at);
+    } else if (isAccess) {
+      repeat();
+      raised = layout.fault(signal, SignalAbi.SEGV_MAPERR, faults.address());
+    } else if (tlb.refusedAccess() == UcConst.UC_MEM_FETCH) {
+      boolean mapped = memory.isMapped(at, 1);
+      raised = layout.fault(signal, mapped ? SignalAbi.SEGV_ACCERR : SignalAbi.SEGV_MAPERR, at);
+    } else if (tlb.refusedAccess() >= 0) {
+      raised = layout.fault(signal, SignalAbi.SEGV_ACCERR, refusedAddress());
+    } else {
+      return end(fault(error));
+    }
+    faults.forget();
+    tlb.forgetRefused();
+    raisedAt = at;
+    return handle();
+  }
+
+  /** The bytes at an address, in hex. */
+  private String code(long address) {
+    int bytes = memory.isMapped(address, Integer.BYTES) ? Integer.BYTES : Short.BYTES;
+    boolean isThere = memory.isMapped(address, bytes);
+    return isThere ? HexFormat.of().formatHex(memory.read(address, bytes)) : "";
+  }
+
+  /** The engine tells the page only; the access fails once more, as one of no memory. */
+  private long refusedAddress() {
+    long page = GuestMemory.pageDown(tlb.refusedAddress());
+    long nowhere = memory.findFree(GuestMemory.PAGE, GuestMemory.PAGE, 1L << 31);
+    tlb.missing(page, nowhere);
+    repeat();
+    tlb.missing(-1, 0);
+    long offset = faults.address() - nowhere;
+    return offset >= 0 && offset < GuestMemory.PAGE ? page + offset : page;
+  }
+
+  private CoreEnding fault(UnicornException error) {
     // where calls push it, a program that returns from its entry point takes argc for an address
     if (isa.pushesReturnAddress()
         && pc == memory.readWord(firstStackPointer)
@@ -314,12 +574,13 @@ public final class Core implements AutoCloseable {
    * with any hook on memory every store takes a slow path, 8 times slower.
    */
   private void repeat() {
-    engine.hook_add_mem(UcConst.UC_HOOK_MEM_INVALID, faults::onInvalidAccess, 1, 0);
+    Hook hook = engine.hook_add_mem(UcConst.UC_HOOK_MEM_INVALID, faults::onInvalidAccess, 1, 0);
     // where it does not fail, not beyond its block
     pacer.arm(pacer.instructions().now(), Pacer.Deadline.ROUGH);
     pacer.resume();
     pc = isa.addresses().target(pc, engine::reg_read);
     start();
+    engine.hook_del(hook);
   }
 
   /**
@@ -378,6 +639,17 @@ public final class Core implements AutoCloseable {
     if (!recording) {
       recordInto(new RecordBuffer(recordsPerChunk));
     }
+    tracing.mapped().recordTo(probe());
+  }
+
+  /** What is open where the batch begins, and what is mapped; see {@link Probe#keyframe}. */
+  public Keyframe keyframe() {
+    return tracing.mapped().with(probe().keyframe());
+  }
+
+  /** Shared objects in its memory. */
+  public MappedImages mapped() {
+    return tracing.mapped();
   }
 
   /**

@@ -5,6 +5,7 @@ import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.memory.Ram;
 import dev.retstack.fleet.probe.task.TaskOptions;
 import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.fleet.thread.Schedule;
 import dev.retstack.schema.chunk.Chunks;
 import java.util.List;
 import java.util.OptionalLong;
@@ -26,6 +27,7 @@ import java.util.function.Consumer;
  * @param ram memory beside the image's segments
  * @param timers of the interrupt controller; none: there is none
  * @param tasks how the image tells which of its tasks runs
+ * @param schedule how threads of the program take turns
  * @param linux arguments, environment and streams of the program
  */
 public record CoreOptions(
@@ -41,6 +43,7 @@ public record CoreOptions(
     List<Ram> ram,
     List<InterruptTimer> timers,
     TaskOptions tasks,
+    Schedule schedule,
     LinuxOptions linux) {
 
   /** What the times of records are. */
@@ -101,6 +104,7 @@ public record CoreOptions(
         List.of(),
         List.of(),
         TaskOptions.NONE,
+        Schedule.STANDARD,
         linux);
   }
 
@@ -155,6 +159,11 @@ public record CoreOptions(
     return with(c -> c.tasks = value);
   }
 
+  /** With threads that take turns in another way. */
+  public CoreOptions withSchedule(Schedule value) {
+    return with(c -> c.schedule = value);
+  }
+
   public CoreOptions withLinux(LinuxOptions value) {
     return with(c -> c.linux = value);
   }
@@ -179,6 +188,7 @@ public record CoreOptions(
     List<Ram> ram;
     List<InterruptTimer> timers;
     TaskOptions tasks;
+    Schedule schedule;
     LinuxOptions linux;
 
     Change(CoreOptions from) {
@@ -194,6 +204,7 @@ public record CoreOptions(
       ram = from.ram;
       timers = from.timers;
       tasks = from.tasks;
+      schedule = from.schedule;
       linux = from.linux;
     }
 
@@ -211,6 +222,7 @@ public record CoreOptions(
           ram,
           timers,
           tasks,
+          schedule,
           linux);
     }
   }

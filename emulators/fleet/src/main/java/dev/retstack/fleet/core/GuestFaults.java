@@ -7,6 +7,8 @@ import dev.retstack.schema.record.EndDetail;
 import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.UcError;
 import dev.retstack.unicorn.UnicornException;
+import java.util.Optional;
+import java.util.function.LongFunction;
 
 /** Describes a fault of the guest in one sentence: what, where, by which function, and the cure. */
 final class GuestFaults {
@@ -14,12 +16,17 @@ final class GuestFaults {
 
   private final ElfFile image;
   private final VirtualTlb tlb;
+  private final LongFunction<Optional<String>> sharedObjects;
   private long address;
   private int access = NO_ACCESS;
 
-  GuestFaults(ElfFile image, VirtualTlb tlb) {
+  /**
+   * @param sharedObjects name the place of an address in one of them
+   */
+  GuestFaults(ElfFile image, VirtualTlb tlb, LongFunction<Optional<String>> sharedObjects) {
     this.image = image;
     this.tlb = tlb;
+    this.sharedObjects = sharedObjects;
   }
 
   /** True for an error whose address {@link #onInvalidAccess} would be told. */
@@ -32,6 +39,16 @@ final class GuestFaults {
     access = type;
     address = at;
     return false;
+  }
+
+  /** What was told of accesses that failed counts no longer: the program goes on. */
+  void forget() {
+    access = NO_ACCESS;
+  }
+
+  /** Address of the access that failed. */
+  long address() {
+    return address;
   }
 
   /** The sentence for an error of the engine. */
@@ -72,9 +89,19 @@ final class GuestFaults {
 
   /** {@code main+0x14 (0x100f54)}. */
   String symbol(long pc) {
-    return image
-        .functionAt(pc)
-        .map(f -> "%s+0x%x (0x%x)".formatted(f.name(), pc - f.address(), pc))
+    return sharedObjects
+        .apply(pc)
+        .or(() -> image.functionAt(pc).map(f -> "%s+0x%x".formatted(f.name(), pc - f.address())))
+        .map(place -> "%s (0x%x)".formatted(place, pc))
         .orElseGet(() -> "0x%x".formatted(pc));
+  }
+
+  /** {@code lock (0x404080)}. */
+  String data(long address) {
+    return image.objects().stream()
+        .filter(o -> Long.compareUnsigned(address - o.address(), o.size()) < 0)
+        .map(o -> "%s (0x%x)".formatted(o.name(), address))
+        .findFirst()
+        .orElseGet(() -> "0x%x".formatted(address));
   }
 }

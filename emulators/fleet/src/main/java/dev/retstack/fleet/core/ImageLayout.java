@@ -75,6 +75,23 @@ public final class ImageLayout {
     }
   }
 
+  /**
+   * Maps the interpreter of a program.
+   *
+   * @throws IllegalArgumentException where the program stands in its place
+   */
+  static void loadInterpreter(
+      ElfFile image, ElfFile interpreter, GuestMemory memory, boolean readImpliesExecute) {
+    long start = interpreter.segments().getFirst().address();
+    long size = interpreter.segments().getLast().end() - start;
+    if (memory.overlaps(start, size)) {
+      throw new IllegalArgumentException(
+          "%s stands at 0x%x, where its interpreter %s belongs: link it elsewhere"
+              .formatted(image.name(), start, interpreter.name()));
+    }
+    load(interpreter, memory, readImpliesExecute);
+  }
+
   private static void mapMissing(GuestMemory memory, long start, long end) {
     long from = start;
     while (from != end && memory.isMapped(from, GuestMemory.PAGE)) {

@@ -1,8 +1,11 @@
 package dev.retstack.fleet.core;
 
+import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.linux.SystemCallListener;
+import dev.retstack.fleet.linux.shared.MappedObjects;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.memory.VirtualTlb;
 import dev.retstack.fleet.probe.HostClock;
@@ -15,6 +18,7 @@ import dev.retstack.fleet.probe.java.JavaProbe;
 import dev.retstack.fleet.probe.java.NoProbe;
 import dev.retstack.fleet.probe.nativec.NativeLibrary;
 import dev.retstack.fleet.probe.site.EntryPoints;
+import dev.retstack.fleet.probe.site.SharedCode;
 import dev.retstack.fleet.probe.site.SitePatcher;
 import dev.retstack.fleet.probe.site.SiteRules;
 import dev.retstack.fleet.probe.task.GuestRegions;
@@ -38,10 +42,14 @@ final class Tracing {
   private final LoadedImage image;
   private final VirtualTlb tlb;
   private final SitePatcher patcher;
+  private final GuestMemory memory;
+  private final SharedCode code;
+  private final EntryPoints points;
   private final Pacer pacer;
   private final boolean traced;
   private final int recordsPerChunk;
   private final TaskFunctions tasks;
+  private final MappedImages mapped;
   private SiteRules rules;
 
   /** A core that traces what its options say, its block hook not yet added to the engine. */
@@ -49,14 +57,18 @@ final class Tracing {
     image = machine.image();
     tlb = machine.tlb();
     traced = options.traced();
+    mapped = new MappedImages();
     recordsPerChunk = options.recordsPerChunk();
     tasks = TaskFunctions.require(image, options.tasks());
-    rules = new SiteRules(image, options.trace(), tasks);
+    memory = machine.memory();
+    code = new SharedCode(image);
+    rules = new SiteRules(code, options.trace(), tasks);
     Optional<NativeLibrary> library = library(options.probe());
     patcher = new SitePatcher(image.patchSites(), machine.memory(), library.isPresent());
+    points = traced ? EntryPoints.of(code, patcher) : EntryPoints.none(image);
     ProbePlan plan =
         new ProbePlan(
-            traced ? EntryPoints.of(image, patcher) : EntryPoints.none(image),
+            points,
             patcher,
             new GuestRegions(machine.memory(), image.elf()),
             new TaskRules(tasks, machine.memory()),
@@ -65,7 +77,7 @@ final class Tracing {
             options.checkReturns());
     pacer = library.map(found -> found.probe(machine, plan)).orElseGet(() -> inJava(machine, plan));
     if (traced) {
-      returnAtOnce(machine.memory());
+      returnAtOnce();
       follow(options.trace(), NOWHERE);
     }
   }
@@ -95,18 +107,25 @@ final class Tracing {
   }
 
   /** The counting functions do nothing any more: the probe counts. */
-  private void returnAtOnce(GuestMemory memory) {
+  private void returnAtOnce() {
     image
         .conventions()
         .forEach(
             c ->
                 c.countingFunctions()
-                    .forEach(
-                        f ->
-                            memory.write(
-                                f.address(),
-                                c.card()
-                                    .entryStub(image.elf().secondInstructionSet(f.address())))));
+                    .forEach(f -> overwrite(f.address(), entryStub(image, c.card(), f.address()))));
+  }
+
+  /** Not where a function ends behind the memory that there is. */
+  private void overwrite(long address, byte[] code) {
+    if (memory.isMapped(address, code.length)) {
+      memory.write(address, code);
+    }
+  }
+
+  private static byte[] entryStub(LoadedImage of, AbiCard card, long function) {
+    byte[] stub = card.entryStub(of.elf().secondInstructionSet(function));
+    return of.imports().entryStub(function, stub);
   }
 
   /**
@@ -118,6 +137,51 @@ final class Tracing {
     return traced
         ? new SystemCallTrace(() -> rules.events(), pacer.probe(), pc)
         : SystemCallListener.NONE;
+  }
+
+  /** Learns of functions in shared objects that leave the frames of their callers. */
+  MappedObjects mappedObjects() {
+    return new MappedObjects() {
+      @Override
+      public void mapped(Mapped object) {
+        StandIns.write(image, object.image(), object.bias(), memory);
+        long end = object.base() + object.length();
+        points
+            .learn(new SharedCode.Part(object.image(), object.bias(), object.base(), end))
+            .forEach((f, card) -> returnAtOnce(object, f, card));
+        changed();
+        if (traced) {
+          mapped.mapped(object);
+        }
+      }
+
+      @Override
+      public void unmapped(long base, long length) {
+        points.forget(base, length);
+        changed();
+        if (traced) {
+          mapped.unmapped(base, length);
+        }
+      }
+
+      private void returnAtOnce(Mapped object, Symbol function, AbiCard card) {
+        long inFile = function.address() - object.bias();
+        byte[] stub = entryStub(object.image(), card, inFile);
+        if (function.address() + stub.length <= object.base() + object.length()) {
+          overwrite(function.address(), stub);
+        }
+      }
+
+      private void changed() {
+        rules.codeChanged();
+        pacer.codeChanged();
+      }
+    };
+  }
+
+  /** Shared objects in the memory of the core. */
+  MappedImages mapped() {
+    return mapped;
   }
 
   /** The block hook. */
@@ -140,10 +204,10 @@ final class Tracing {
       return new TraceChange(
           0, 0, List.of("the core runs untraced: open it with a tracer, if only nop"));
     }
-    rules = new SiteRules(image, settings, tasks);
+    rules = new SiteRules(code, settings, tasks);
     List<String> refused = new ArrayList<>(rules.refused(recordsPerChunk));
     if (recordsPerChunk < SiteRules.RECORDS_TOGETHER) {
-      rules = new SiteRules(image, settings.withArguments(List.of()).withReturns(List.of()), tasks);
+      rules = new SiteRules(code, settings.withArguments(List.of()).withReturns(List.of()), tasks);
     }
     TraceChange[] change = new TraceChange[1];
     tlb.together(() -> change[0] = patcher.follow(rules, pc));

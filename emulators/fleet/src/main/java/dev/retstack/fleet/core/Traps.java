@@ -2,11 +2,16 @@ package dev.retstack.fleet.core;
 
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.SyscallAbi;
+import dev.retstack.fleet.isa.signal.SignalAbi;
 import dev.retstack.fleet.linux.LinuxEnd;
 import dev.retstack.fleet.linux.LinuxProcess;
+import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.fleet.signal.SignalInfo;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.record.EndDetail;
 import dev.retstack.unicorn.Unicorn;
+import java.util.HexFormat;
+import java.util.List;
 import java.util.function.Consumer;
 
 /**
@@ -15,26 +20,44 @@ import java.util.function.Consumer;
 final class Traps {
   private final Unicorn engine;
   private final Isa isa;
+  private final GuestMemory memory;
   private final LinuxProcess process;
   private final GuestFaults faults;
   private final Consumer<CoreEnding> stop;
+  private final Runnable stopBehind;
+  private final Handled handled;
+
+  /** Who looks for a signal handler. */
+  interface Handled {
+    /** False where there is none. */
+    boolean by(int exception, SignalInfo info, long pc);
+  }
 
   /**
    * Those of a core.
    *
    * @param stop ends it, inside of a hook
+   * @param stopBehind lets it stop at its next block, for another thread is to run, or to begin
+   * @param handled lets it stop where it stands, for a signal handler is to run; false: there is
+   *     none
    */
   Traps(
       Unicorn engine,
       Isa isa,
+      GuestMemory memory,
       LinuxProcess process,
       GuestFaults faults,
-      Consumer<CoreEnding> stop) {
+      Consumer<CoreEnding> stop,
+      Runnable stopBehind,
+      Handled handled) {
+    this.handled = handled;
     this.engine = engine;
     this.isa = isa;
+    this.memory = memory;
     this.process = process;
     this.faults = faults;
     this.stop = stop;
+    this.stopBehind = stopBehind;
   }
 
   /** Adds the hooks to the engine. */
@@ -52,22 +75,42 @@ final class Traps {
       systemCall();
       return;
     }
+    long pc = engine.reg_read(isa.registers().pc());
+    SignalAbi.Fault fault = abi.signals().faults().get(number);
+    if (fault != null) {
+      SignalInfo.Layout layout = process.signals().layout();
+      long at = isLate(pc) ? pc - Integer.BYTES : pc;
+      if (handled.by(number, layout.fault(fault.signal(), fault.code(), at), at)) {
+        return;
+      }
+    }
     stop.accept(
-        CoreEnding.faulted(
-            isa.stops().exception(number)
-                + EndDetail.byPc(faults.symbol(engine.reg_read(isa.registers().pc())))));
+        CoreEnding.faulted(isa.stops().exception(number) + EndDetail.byPc(faults.symbol(pc))));
+  }
+
+  private boolean isLate(long pc) {
+    List<String> late = isa.syscalls().signals().late();
+    long before = pc - Integer.BYTES;
+    return !late.isEmpty()
+        && memory.isMapped(before, Integer.BYTES)
+        && late.contains(HexFormat.of().formatHex(memory.read(before, Integer.BYTES)));
   }
 
   private void systemCall() {
     if (!process.systemCall()) {
-      LinuxEnd end = process.end().orElseThrow();
-      stop.accept(
-          switch (end) {
-            case LinuxEnd.Exited exited -> CoreEnding.halted(exited.code(), end.describe());
-            case LinuxEnd.Stopped stopped -> CoreEnding.stopped(stopped.describe());
-            case LinuxEnd.Killed killed ->
-                new CoreEnding(CoreEnd.FAULTED, killed.shellCode(), end.describe());
-          });
+      stop.accept(ending(process.end().orElseThrow()));
+    } else if (process.mustStop()) {
+      stopBehind.run();
     }
+  }
+
+  /** How a core ends whose program ended. */
+  static CoreEnding ending(LinuxEnd end) {
+    return switch (end) {
+      case LinuxEnd.Exited exited -> CoreEnding.halted(exited.code(), end.describe());
+      case LinuxEnd.Stopped stopped -> CoreEnding.stopped(stopped.describe());
+      case LinuxEnd.Killed killed ->
+          new CoreEnding(CoreEnd.FAULTED, killed.shellCode(), end.describe());
+    };
   }
 }

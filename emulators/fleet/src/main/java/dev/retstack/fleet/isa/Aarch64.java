@@ -5,12 +5,15 @@ import static dev.retstack.unicorn.Arm64Const.*;
 import dev.retstack.fleet.isa.AbiCard.Moment;
 import dev.retstack.fleet.isa.AbiCard.SiteTable;
 import dev.retstack.fleet.isa.ElfAbi.ForeignAbi;
+import dev.retstack.fleet.isa.signal.SignalAbi;
 import dev.retstack.unicorn.UcConst;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.stream.IntStream;
 
 /**
  * aarch64, little-endian. Source: Procedure Call Standard for the Arm 64-bit Architecture, 6.1
@@ -106,6 +109,11 @@ final class Aarch64 {
               .result(UC_ARM64_REG_X0)
               .stat(StatLayout.GENERIC)
               .platform("aarch64")
+              .dynamic(
+                  DynamicAbi.of(
+                      "aarch64-linux-gnu", "libc6-arm64-cross", "c0 03 5f d6", Aarch64::importSlot))
+              .threads(SyscallAbi.CloneAbi.backwards(UC_ARM64_REG_TPIDR_EL0))
+              .signals(signals())
               .build(),
           InterruptAbi.plain(0, 0, 16, UC_ARM64_REG_X0, UC_ARM64_REG_X1, UC_ARM64_REG_X2),
           LandingCode.oneBlock(32, Aarch64::wayOut, Aarch64::jump),
@@ -119,6 +127,50 @@ final class Aarch64 {
           List.of(MCOUNT, CLANG_MCOUNT, PATCHABLE));
 
   private Aarch64() {}
+
+  /**
+   * {@code asm/sigcontext.h}:
+   *
+   * <pre>
+   *   0     siginfo    128  ucontext, with mcontext at 176 and a record of vectors at 464
+   *   4688  frame record
+   * </pre>
+   */
+  private static SignalAbi signals() {
+    return new SignalAbi.Layout(4704, 0, 0, 0, 128)
+        .trampoline(4, Encoding.littleEndian(0xd280_1168, 0xd400_0001)) // mov x8, 139; svc
+        .stackAndMask(16, 40)
+        .faultAt(176)
+        .registers(184, 8, 8, IntStream.range(UC_ARM64_REG_X0, UC_ARM64_REG_X28 + 1).toArray())
+        .registers(184 + 29 * 8, 8, 8, UC_ARM64_REG_X29, UC_ARM64_REG_X30)
+        .registers(432, 8, 8, UC_ARM64_REG_SP, UC_ARM64_REG_PC)
+        .flags(UC_ARM64_REG_NZCV, 448, 8, 0xf000_0000L, 0)
+        .word(464, 4, 0x4650_8001) // FPSIMD_MAGIC
+        .word(468, 4, 528)
+        .registers(472, 4, 4, UC_ARM64_REG_FPSR, UC_ARM64_REG_FPCR)
+        .registers(480, 16, 16, IntStream.range(UC_ARM64_REG_V0, UC_ARM64_REG_V0 + 32).toArray())
+        .chainAt(4688)
+        .faults(
+            Map.of(
+                1, new SignalAbi.Fault(SignalAbi.SIGILL, 1),
+                3, new SignalAbi.Fault(SignalAbi.SIGSEGV, SignalAbi.SEGV_MAPERR),
+                4, new SignalAbi.Fault(SignalAbi.SIGSEGV, SignalAbi.SEGV_MAPERR),
+                7, new SignalAbi.Fault(SignalAbi.SIGTRAP, SignalAbi.TRAP_BRKPT)))
+        .build();
+  }
+
+  /** AAELF64, "Procedure Linkage Table": {@code [bti c;] adrp x16, slot; ldr x17, [x16, #slot]}. */
+  private static OptionalLong importSlot(Code code, long address, long got) {
+    long at = (int) code.at(address) == 0xd503_245f ? address + 4 : address;
+    int adrp = (int) code.at(at);
+    int load = (int) code.at(at + 4);
+    if ((adrp & 0x9f00_001f) != 0x9000_0010 || (load & 0xffc0_03ff) != 0xf940_0211) {
+      return OptionalLong.empty();
+    }
+    int pages = (adrp << 8 >> 13 << 2) | (adrp >>> 29 & 3);
+    int offset = (load >>> 10 & 0xfff) << 3;
+    return OptionalLong.of((at & -4096) + ((long) pages << 12) + offset);
+  }
 
   /** What gcc's and clang's way to call {@code _mcount} have in common. */
   private static AbiCard.Builder counting(String name, String flags, boolean passesParent) {

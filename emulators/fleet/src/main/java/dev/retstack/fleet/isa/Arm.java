@@ -14,6 +14,7 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 
 /**
  * arm, little-endian: A32 and Thumb-2, which a program may mix. Source: Procedure Call Standard for
@@ -218,6 +219,9 @@ final class Arm {
               .result(UC_ARM_REG_R0)
               .stat(STAT)
               .platform("armv7l")
+              .dynamic(
+                  DynamicAbi.of(
+                      "arm-linux-gnueabihf", "libc6-armhf-cross", "1e ff 2f e1", Arm::importSlot))
               .olderThanStackHeader()
               .build(),
           InterruptAbi.plain(0, 0, 8, UC_ARM_REG_R0, UC_ARM_REG_R1, UC_ARM_REG_R2),
@@ -237,6 +241,25 @@ final class Arm {
           List.of(MCOUNT, MCOUNT_NOFP, THUMB_MCOUNT, PATCHABLE, THUMB_PATCHABLE));
 
   private Arm() {}
+
+  /**
+   * AAELF32, "Procedure Linkage Table", as linkers write it: {@code [bx pc; nop;] add ip, pc, #n;
+   * add ip, ip, #n; ldr pc, [ip, #n]!}.
+   */
+  private static OptionalLong importSlot(Code code, long address, long got) {
+    long at = (int) code.at(address) == 0x46c0_4778 ? address + 4 : address; // Thumb to A32
+    int add = (int) code.at(at);
+    long start = at;
+    long ip = at + 8;
+    while (at - start < 12 && (add & 0xffff_f000) == (at == start ? 0xe28f_c000 : 0xe28c_c000)) {
+      ip += Integer.rotateRight(add & 0xff, (add >>> 8 & 0xf) * 2);
+      at += 4;
+      add = (int) code.at(at);
+    }
+    return at > start && (add & 0xffff_f000) == 0xe5bc_f000 // ldr pc, [ip, #n]!
+        ? OptionalLong.of((ip + (add & 0xfff)) & 0xffff_ffffL)
+        : OptionalLong.empty();
+  }
 
   /** {@code ldr pc, [pc, #n]}: pc reads as the instruction's address + 8; n is below 4096. */
   private static int loadPc(long at, long mailbox) {

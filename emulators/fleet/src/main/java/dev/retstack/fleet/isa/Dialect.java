@@ -1,5 +1,6 @@
 package dev.retstack.fleet.isa;
 
+import dev.retstack.schema.record.SignalContext;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
@@ -43,19 +44,28 @@ public record Dialect(
     /** SIGKILL has one number everywhere. */
     public static final int KILL = 9;
 
+    /** {@code SIGUSR1} where signals are numbered as {@code asm-generic/signal.h} does. */
+    private static final int GENERIC_USER = 10;
+
     /** Signals that programs send, with one number everywhere. */
-    private static final Map<Integer, String> NAMES =
-        Map.of(
-            2, "SIGINT", 3, "SIGQUIT", 4, "SIGILL", 6, "SIGABRT", 8, "SIGFPE", KILL, "SIGKILL", 11,
-            "SIGSEGV", 13, "SIGPIPE", 15, "SIGTERM");
+    private static final Set<Integer> ALIKE = Set.of(2, 3, 4, 6, 8, KILL, 11, 13, 15);
 
     public Signals {
       ignored = Set.copyOf(ignored);
     }
 
+    /** SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, which come first; of the generic ones. */
+    public long synchronous() {
+      return 0x4000_04d8L;
+    }
+
     /** Name of a signal. */
     public String name(int signal) {
-      return signal == user ? "SIGUSR1" : NAMES.getOrDefault(signal, "signal " + signal);
+      if (signal == user) {
+        return "SIGUSR1";
+      }
+      boolean isKnown = user == GENERIC_USER || ALIKE.contains(signal);
+      return isKnown ? SignalContext.signalName(signal) : "signal " + signal;
     }
   }
 

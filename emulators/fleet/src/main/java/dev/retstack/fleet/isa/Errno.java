@@ -8,6 +8,7 @@ public enum Errno {
   EPERM(1),
   ENOENT(2),
   ESRCH(3),
+  EINTR(4),
   EIO(5),
   E2BIG(7),
   EBADF(9),

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 
 /**
  * m68k, from the 68020 on, big-endian. Source: System V Application Binary Interface, Motorola
@@ -133,6 +134,8 @@ final class M68k {
               .result(UC_M68K_REG_D0)
               .stat(STAT)
               .platform("m68k")
+              .dynamic(
+                  DynamicAbi.of("m68k-linux-gnu", "libc6-m68k-cross", "4e 75", M68k::importSlot))
               .olderThanStackHeader()
               .build(),
           InterruptAbi.plain(0, 12, 16), // three words of arguments
@@ -154,6 +157,13 @@ final class M68k {
           List.of(MCOUNT, PATCHABLE));
 
   private M68k() {}
+
+  /** What linkers write for the 68020: {@code jmp ([slot,%pc])}. */
+  private static OptionalLong importSlot(Code code, long address, long got) {
+    return code.bigEndianWord(address) == 0x4efb_0171
+        ? OptionalLong.of((address + 2 + code.bigEndianWord(address + 4)) & 0xffff_ffffL)
+        : OptionalLong.empty();
+  }
 
   /** {@code bra.l target}, counted from behind the opcode. */
   private static byte[] jump(long at, long target) {

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 
 /**
  * PowerPC. Source: Power ISA 3.0B, Book I; 64-bit PowerPC ELF ABI Supplement 1.9, 3.2 "Function
@@ -126,6 +127,12 @@ record Power(ByteOrder order, int wordBytes) {
   /** {@code blr}. */
   static final int BLR = 0x4e80_0020;
 
+  /** {@code std r2,24(r1)}: the TOC save word. */
+  private static final int STD_R2_24_R1 = 0xf841_0018;
+
+  /** From the beginning of the GOT to where the TOC register points. */
+  private static final long TOC_BIAS = 0x8000;
+
   /** {@code b .}. */
   private static final int BRANCH = 0x4800_0000;
 
@@ -229,11 +236,38 @@ record Power(ByteOrder order, int wordBytes) {
           start(engine);
           symbols.apply(entry).ifPresent(value -> engine.reg_write(entryRegister, value));
         },
-        systemCalls(name).build(),
+        systemCalls(name)
+            .dynamic(order == ByteOrder.LITTLE_ENDIAN ? elfV2() : DynamicAbi.NONE)
+            .build(),
         interrupts,
         landing(),
         stops(),
         cards64());
+  }
+
+  /**
+   * Code between functions of two files keeps the caller's TOC, which is loaded behind the call.
+   */
+  private DynamicAbi elfV2() {
+    return DynamicAbi.of("powerpc64le-linux-gnu", "libc6-ppc64el-cross", hex(BLR), this::importSlot)
+        .withLinkageLead(code(STD_R2_24_R1));
+  }
+
+  /**
+   * 64-Bit ELF V2 ABI, 4.2.5.3 "Procedure Linkage Table", as linkers write it, each at a multiple
+   * of 32: {@code std r2,24(r1); [addis r12,r2,slot@ha;] ld r12,slot@l(r12 or r2)}.
+   */
+  private OptionalLong importSlot(Code code, long address, long got) {
+    int second = instruction(code, address + 4);
+    boolean far = second >>> 16 == 0x3d82;
+    int load = far ? instruction(code, address + 8) : second;
+    if (address % 32 != 0
+        || instruction(code, address) != STD_R2_24_R1
+        || load >>> 16 != (far ? 0xe98c : 0xe982)) {
+      return OptionalLong.empty();
+    }
+    long high = far ? (long) (short) second << 16 : 0;
+    return OptionalLong.of(got + TOC_BIAS + high + (short) (load & ~3));
   }
 
   private Isa isa32() {

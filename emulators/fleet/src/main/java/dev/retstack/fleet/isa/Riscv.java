@@ -7,11 +7,14 @@ import dev.retstack.fleet.isa.AbiCard.SiteTable;
 import dev.retstack.fleet.isa.ElfAbi.ForeignAbi;
 import dev.retstack.fleet.isa.SiteFacts.Where;
 import dev.retstack.fleet.isa.StackWalk.Form;
+import dev.retstack.fleet.isa.signal.SignalAbi;
 import dev.retstack.unicorn.UcConst;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.stream.IntStream;
 
 /**
  * RISC-V: riscv64 and riscv32, little-endian. Source: RISC-V ELF psABI, "Integer Calling
@@ -93,6 +96,16 @@ final class Riscv {
 
   private Riscv() {}
 
+  /** RISC-V psABI, "Procedure Linkage Table": {@code auipc t3, slot; l[d|w] t3, slot(t3)}. */
+  private static OptionalLong importSlot(Code code, long address, long got) {
+    int auipc = (int) code.at(address);
+    int load = (int) code.at(address + 4);
+    boolean loads = (load & 0xfffff) == 0xe_3e03 || (load & 0xfffff) == 0xe_2e03;
+    return (auipc & 0xfff) == 0xe17 && loads
+        ? OptionalLong.of(address + (auipc & 0xffff_f000) + (load >> 20))
+        : OptionalLong.empty();
+  }
+
   /**
    * @param name of the ISA, and what the kernel calls the platform
    * @param word bytes of a register: 8 or 4
@@ -122,6 +135,14 @@ final class Riscv {
             .result(UC_RISCV_REG_A0)
             .stat(StatLayout.GENERIC)
             .platform(name)
+            .dynamic(
+                DynamicAbi.of(
+                    name + "-linux-gnu",
+                    "libc6-" + name + "-cross",
+                    "67 80 00 00",
+                    Riscv::importSlot))
+            .threads(SyscallAbi.CloneAbi.backwards(UC_RISCV_REG_TP))
+            .signals(word == Long.BYTES ? signals() : SignalAbi.NONE)
             .build(),
         InterruptAbi.plain(0, 0, 16, UC_RISCV_REG_A0, UC_RISCV_REG_A1, UC_RISCV_REG_A2),
         landing(word),
@@ -131,6 +152,33 @@ final class Riscv {
             mcountWithoutFrame(word, calls),
             clangMcount(word, calls),
             patchable()));
+  }
+
+  /**
+   * {@code asm/sigcontext.h}, {@code asm/ucontext.h}:
+   *
+   * <pre>
+   *   0   siginfo    128  ucontext, with mcontext at 176: pc, x1 to x31, f0 to f31, fcsr
+   * </pre>
+   */
+  private static SignalAbi signals() {
+    return new SignalAbi.Layout(1088, 0, 0, 0, 128)
+        .trampoline(4, Encoding.littleEndian(0x08b0_0893, 0x0000_0073)) // li a7, 139; ecall
+        .withoutRestorer()
+        .stackAndMask(16, 40)
+        .registers(176, 8, 8, UC_RISCV_REG_PC)
+        .registers(184, 8, 8, IntStream.rangeClosed(UC_RISCV_REG_X1, UC_RISCV_REG_X31).toArray())
+        .registers(432, 8, 8, IntStream.rangeClosed(UC_RISCV_REG_F0, UC_RISCV_REG_F31).toArray())
+        .registers(688, 4, 4, UC_RISCV_REG_FCSR)
+        .faults(
+            Map.of(
+                2, new SignalAbi.Fault(SignalAbi.SIGILL, 1),
+                3, new SignalAbi.Fault(SignalAbi.SIGTRAP, SignalAbi.TRAP_BRKPT),
+                4, new SignalAbi.Fault(SignalAbi.SIGBUS, SignalAbi.BUS_ADRALN),
+                6, new SignalAbi.Fault(SignalAbi.SIGBUS, SignalAbi.BUS_ADRALN)))
+        .breakpoints("73001000", "0290") // ebreak, c.ebreak
+        .late("731000c0") // unimp
+        .build();
   }
 
   private static AbiCard mcount(int word, CallForm[] calls) {

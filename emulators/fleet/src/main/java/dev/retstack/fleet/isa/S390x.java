@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 
 /**
  * s390x, big-endian. Source: ELF Application Binary Interface Supplement for s390x, "Registers",
@@ -192,6 +193,8 @@ final class S390x {
               .stat(STAT)
               .linkIsExitHandler()
               .platform("s390x")
+              .dynamic(
+                  DynamicAbi.of("s390x-linux-gnu", "libc6-s390x-cross", "07 fe", S390x::importSlot))
               .build(),
           // register save area
           InterruptAbi.plain(0, 160, 8, UC_S390X_REG_R2, UC_S390X_REG_R3, UC_S390X_REG_R4),
@@ -202,6 +205,15 @@ final class S390x {
           List.of(MCOUNT, FENTRY, CLANG_MCOUNT, MCOUNT_NOP, FENTRY_NOP, PATCHABLE));
 
   private S390x() {}
+
+  /** s390x psABI, "Procedure Linkage Table": {@code larl %r1, slot; lg %r1, 0(%r1)}. */
+  private static OptionalLong importSlot(Code code, long address, long got) {
+    long larl = Long.reverseBytes(code.at(address));
+    long load = Long.reverseBytes(code.at(address + 6)) >>> 16;
+    return larl >>> 48 == 0xc010 && load == 0xe310_1000_0004L
+        ? OptionalLong.of(address + 2L * (int) (larl >> 16))
+        : OptionalLong.empty();
+  }
 
   /** What all functions share that begin with nops. */
   private static AbiCard.Builder nops(String name, String flags) {

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.isa;
 
+import dev.retstack.fleet.isa.signal.SignalAbi;
 import dev.retstack.schema.linux.SystemCallNames;
 import java.util.List;
 import java.util.Objects;
@@ -59,6 +60,9 @@ import java.util.stream.IntStream;
  * @param linkIsExitHandler true where a program takes the link register at its start for a function
  *     to call at its end: then it must be 0, and the program cannot be left by a return
  * @param olderThanStackHeader true where there are programs of the time before PT_GNU_STACK
+ * @param dynamic what programs with shared objects need
+ * @param threads how threads are started
+ * @param signals how signal handlers are called
  */
 public record SyscallAbi(
     Trap trap,
@@ -79,7 +83,10 @@ public record SyscallAbi(
     boolean archControl,
     OptionalLong descriptorTable,
     boolean linkIsExitHandler,
-    boolean olderThanStackHeader) {
+    boolean olderThanStackHeader,
+    DynamicAbi dynamic,
+    CloneAbi threads,
+    SignalAbi signals) {
 
   /** How the engine tells of a system call. */
   public enum Trap {
@@ -101,6 +108,59 @@ public record SyscallAbi(
     /** The register's new value. */
     public long after(long before, boolean failure) {
       return (before & ~mask) | (failure ? failed : 0);
+    }
+  }
+
+  /**
+   * How a program starts a thread: which argument of {@code clone} is which, and where the new
+   * thread finds its own variables. Source: {@code kernel/fork.c}, the forms of {@code clone}.
+   *
+   * @param flags index of the argument {@code flags}
+   * @param stack of {@code newsp}
+   * @param parentTid of {@code parent_tid}
+   * @param childTid of {@code child_tid}
+   * @param tls of {@code tls}
+   * @param started false where threads cannot be started
+   * @param storage registers that take {@code tls}, the one of its low half last
+   * @param segment the segment register that {@code tls} describes instead, as {@code
+   *     set_thread_area} has it
+   */
+  public record CloneAbi(
+      int flags,
+      int stack,
+      int parentTid,
+      int childTid,
+      int tls,
+      boolean started,
+      List<Integer> storage,
+      OptionalInt segment) {
+
+    /** No threads. */
+    public static final CloneAbi NONE =
+        new CloneAbi(0, 1, 2, 3, 4, false, List.of(), OptionalInt.empty());
+
+    public CloneAbi {
+      storage = List.copyOf(storage);
+    }
+
+    /** {@code clone(flags, newsp, parent_tid, child_tid, tls)}. */
+    static CloneAbi plain(Integer... storage) {
+      return new CloneAbi(0, 1, 2, 3, 4, true, List.of(storage), OptionalInt.empty());
+    }
+
+    /** {@code clone(flags, newsp, parent_tid, tls, child_tid)}: CONFIG_CLONE_BACKWARDS. */
+    static CloneAbi backwards(Integer... storage) {
+      return new CloneAbi(0, 1, 2, 4, 3, true, List.of(storage), OptionalInt.empty());
+    }
+
+    /** The same, with a descriptor of a segment for {@code tls}. */
+    static CloneAbi backwardsBySegment(int register) {
+      return new CloneAbi(0, 1, 2, 4, 3, true, List.of(), OptionalInt.of(register));
+    }
+
+    /** {@code clone(newsp, flags, parent_tid, child_tid, tls)}: CONFIG_CLONE_BACKWARDS2. */
+    static CloneAbi stackFirst(Integer... storage) {
+      return new CloneAbi(1, 0, 2, 3, 4, true, List.of(storage), OptionalInt.empty());
     }
   }
 
@@ -168,6 +228,9 @@ public record SyscallAbi(
     private OptionalLong descriptorTable = OptionalLong.empty();
     private boolean linkIsExitHandler;
     private boolean olderThanStackHeader;
+    private DynamicAbi dynamic = DynamicAbi.NONE;
+    private CloneAbi threads = CloneAbi.NONE;
+    private SignalAbi signals = SignalAbi.NONE;
 
     private Builder(Trap trap, int trapNumber) {
       this.trap = trap;
@@ -264,6 +327,24 @@ public record SyscallAbi(
       return this;
     }
 
+    /** Programs may be linked with shared objects. */
+    Builder dynamic(DynamicAbi value) {
+      dynamic = value;
+      return this;
+    }
+
+    /** Programs may start threads. */
+    Builder threads(CloneAbi value) {
+      threads = value;
+      return this;
+    }
+
+    /** Signal handlers run. */
+    Builder signals(SignalAbi value) {
+      signals = value;
+      return this;
+    }
+
     SyscallAbi build() {
       return new SyscallAbi(
           trap,
@@ -284,7 +365,10 @@ public record SyscallAbi(
           archControl,
           descriptorTable,
           linkIsExitHandler,
-          olderThanStackHeader);
+          olderThanStackHeader,
+          dynamic,
+          threads,
+          signals);
     }
   }
 }

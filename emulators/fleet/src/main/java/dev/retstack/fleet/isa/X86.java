@@ -10,6 +10,7 @@ import dev.retstack.fleet.isa.ElfAbi.ForeignAbi;
 import dev.retstack.fleet.isa.SiteFacts.Where;
 import dev.retstack.fleet.isa.StackWalk.Effect;
 import dev.retstack.fleet.isa.StackWalk.Form;
+import dev.retstack.fleet.isa.signal.X86Signals;
 import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.Unicorn;
 import java.lang.foreign.MemorySegment;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 
 /**
  * x86: x86_64 and i386. Source: System V Application Binary Interface, AMD64 Architecture Processor
@@ -229,7 +231,10 @@ final class X86 {
             .result(UC_X86_REG_RAX)
             .stat(STAT_64)
             .platform("x86_64")
+            .dynamic(DynamicAbi.of("x86_64-linux-gnu", "libc6-amd64-cross", "c3", X86::importSlot))
             .archControl()
+            .threads(SyscallAbi.CloneAbi.plain(UC_X86_REG_FS_BASE))
+            .signals(X86Signals.WIDE)
             .build(),
         // AMD64 psABI, 3.2.2: red zone
         InterruptAbi.plain(128, 0, 16, UC_X86_REG_RDI, UC_X86_REG_RSI, UC_X86_REG_RDX),
@@ -281,8 +286,11 @@ final class X86 {
             .result(UC_X86_REG_EAX)
             .stat(STAT_32)
             .platform("i686")
+            .dynamic(DynamicAbi.of("i686-linux-gnu", "libc6-i386", "c3", X86::importSlotNarrow))
             .olderThanStackHeader()
             .descriptorTable(DESCRIPTORS)
+            .threads(SyscallAbi.CloneAbi.backwardsBySegment(UC_X86_REG_GS))
+            .signals(X86Signals.NARROW)
             .build(),
         InterruptAbi.plain(0, 12, 16), // three words of arguments
         LandingCode.oneBlock(32, this::wayOut, X86::jump),
@@ -433,6 +441,27 @@ final class X86 {
     engine.ctl_tlb_mode(UcConst.UC_TLB_CPU);
     engine.reg_write(UC_X86_REG_SS, KERNEL_DATA);
     engine.ctl_tlb_mode(UcConst.UC_TLB_VIRTUAL);
+  }
+
+  /** AMD64 psABI, 5.2 "Procedure Linkage Table": {@code [endbr64;] [bnd] jmp *slot(%rip)}. */
+  private static OptionalLong importSlot(Code code, long address, long got) {
+    long at = (int) code.at(address) == 0xfa1e_0ff3 ? address + 4 : address;
+    at += (code.at(at) & 0xff) == 0xf2 ? 1 : 0;
+    long bytes = code.at(at);
+    return (bytes & 0xffff) == 0x25ff
+        ? OptionalLong.of(at + 6 + (int) (bytes >> 16))
+        : OptionalLong.empty();
+  }
+
+  /** i386 psABI: {@code [endbr32;] jmp *slot}, or {@code jmp *offset(%ebx)}. */
+  private static OptionalLong importSlotNarrow(Code code, long address, long got) {
+    long bytes = code.at((int) code.at(address) == 0xfb1e_0ff3 ? address + 4 : address);
+    long operand = (int) (bytes >> 16);
+    return switch ((int) bytes & 0xffff) {
+      case 0x25ff -> OptionalLong.of(operand & 0xffff_ffffL);
+      case 0xa3ff -> OptionalLong.of((got + operand) & 0xffff_ffffL);
+      default -> OptionalLong.empty();
+    };
   }
 
   /** {@code jmp *mailbox(%rip)}; i386 names the mailbox by its address. */

@@ -83,7 +83,12 @@ public final class CoreHost {
     ParentChannel channel = new ParentChannel(out, Map.copyOf(numbers), past);
     Thread.ofPlatform().name("parent").daemon().start(() -> listen(channel));
     try {
-      Fleet.run(cores, job.fleet().options(), new ParentSink(numbers), new Teller(), channel);
+      Fleet.run(
+          cores,
+          job.fleet().options(),
+          new ParentSink(image.elf().buildId(), numbers),
+          new Teller(),
+          channel);
     } catch (InterruptedException e) {
       // the parent asked for it, and every core has ended in order
     }
@@ -107,16 +112,22 @@ public final class CoreHost {
     Runtime.getRuntime().halt(ORPHANED);
   }
 
-  /** Chunks go to the parent; images it knows already. */
+  /** Chunks go to the parent, and the images that cores map; it knows what they run. */
   private final class ParentSink implements ChunkSink {
+    private final String own;
     private final Map<String, Integer> numbers;
 
-    ParentSink(Map<String, Integer> numbers) {
+    ParentSink(String own, Map<String, Integer> numbers) {
+      this.own = own;
       this.numbers = numbers;
     }
 
     @Override
-    public void image(Image image) {}
+    public void image(Image image) throws IOException {
+      if (!image.getBuildId().equals(own)) {
+        new Frame(Frame.Kind.IMAGE, ConfluentFrame.encode(image)).write(out);
+      }
+    }
 
     @Override
     public void chunk(Chunk chunk) throws IOException {

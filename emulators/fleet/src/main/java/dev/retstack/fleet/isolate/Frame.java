@@ -59,7 +59,9 @@ final class Frame {
     /** To the child: a command. */
     COMMAND(11),
     /** To the parent: core, then its ControlResult in a Confluent frame. */
-    ANSWER(12);
+    ANSWER(12),
+    /** To the parent: an Image in its Confluent frame, before the first chunk that names it. */
+    IMAGE(13);
 
     private final int code;
 

@@ -11,6 +11,7 @@ import dev.retstack.fleet.memory.Ram;
 import dev.retstack.fleet.probe.task.TaskOptions;
 import dev.retstack.fleet.settings.Setting;
 import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.fleet.thread.Schedule;
 import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.codec.CorruptChunkException;
 import java.io.IOException;
@@ -20,6 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -87,13 +89,15 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
       List<Ram> ram,
       List<InterruptTimer> timers,
       TaskOptions tasks,
+      Schedule schedule,
       List<String> arguments,
       Map<String, String> environment,
       long seed,
       long stackBytes,
       long memoryBytesMax,
       long outputBytesMax,
-      List<String> readable) {
+      List<String> readable,
+      String sysroot) {
 
     static CorePart of(CoreSpec spec) {
       CoreOptions core = spec.options();
@@ -113,13 +117,15 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
           core.ram(),
           core.timers(),
           core.tasks(),
+          core.schedule(),
           linux.arguments(),
           linux.environment(),
           linux.seed(),
           linux.stackBytes(),
           linux.memoryBytesMax(),
           linux.outputBytesMax(),
-          linux.readable().stream().map(Path::toString).toList());
+          linux.readable().stream().map(Path::toString).toList(),
+          linux.sysroot().map(Path::toString).orElse(null));
     }
 
     CoreSpec spec(LoadedImage image, InputStream in, OutputStream out, OutputStream err) {
@@ -134,7 +140,8 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
               stackBytes,
               memoryBytesMax,
               outputBytesMax,
-              readable.stream().map(Path::of).toList());
+              readable.stream().map(Path::of).toList(),
+              Optional.ofNullable(sysroot).map(Path::of));
       return new CoreSpec(
           name,
           image,
@@ -151,6 +158,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
               ram,
               timers,
               tasks,
+              schedule,
               linux),
           labels);
     }

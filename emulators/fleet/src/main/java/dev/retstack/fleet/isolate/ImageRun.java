@@ -3,12 +3,15 @@ package dev.retstack.fleet.isolate;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.FleetProgress;
+import dev.retstack.fleet.SentImages;
 import dev.retstack.fleet.control.ControlDesk;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.publish.SinkWaits;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.Image;
+import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
 import java.io.IOException;
@@ -28,6 +31,7 @@ final class ImageRun {
   private final HostJob.FleetPart fleet;
   private final int restartsMax;
   private final ChunkSink sink;
+  private final SentImages images;
   private final IsolateListener listener;
   private final ControlDesk desk;
   private final List<CoreStream> first;
@@ -53,12 +57,14 @@ final class ImageRun {
       HostJob.FleetPart fleet,
       int restartsMax,
       ChunkSink sink,
+      SentImages images,
       IsolateListener listener,
       ControlDesk desk) {
     this.file = file;
     this.fleet = fleet;
     this.restartsMax = restartsMax;
     this.sink = sink;
+    this.images = images;
     this.listener = listener;
     this.desk = desk;
     this.first = cores.stream().map(core -> CoreStream.first(core, fleet.session())).toList();
@@ -241,6 +247,7 @@ final class ImageRun {
         ended(core);
         post.ended(cores.indexOf(core));
       }
+      case IMAGE -> image(frame.body(), cores);
       case ANSWER -> post.answered(frame.core(cores.size()), frame.content());
       default -> throw new StreamCorruptedException("frame for a child: " + frame.kind());
     }
@@ -251,6 +258,30 @@ final class ImageRun {
       return frame.read(type);
     } catch (IOException | RuntimeException e) {
       throw new StreamCorruptedException(frame.kind() + ": " + e.getMessage());
+    }
+  }
+
+  /**
+   * Hands on an image that cores map; where the sink refuses it, chunks that name it may not go.
+   */
+  private void image(byte[] message, List<CoreStream> cores) throws StreamCorruptedException {
+    String own = cores.getFirst().spec().image().elf().buildId();
+    try {
+      Image image = ConfluentFrame.decode(message, Image.class);
+      Chunks.check(image);
+      if (image.getBuildId().equals(own)) {
+        throw new StreamCorruptedException("image " + own + ", which the parent knows");
+      }
+      images.send(image.getBuildId(), () -> image);
+    } catch (StreamCorruptedException e) {
+      throw e;
+    } catch (CorruptChunkException e) {
+      throw new StreamCorruptedException(e.getMessage());
+    } catch (IOException e) {
+      cores.forEach(core -> core.refused(e.getMessage()));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      cores.forEach(core -> core.refused("interrupted while the sink waited"));
     }
   }
 

@@ -4,6 +4,7 @@ import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.FleetProgress;
+import dev.retstack.fleet.SentImages;
 import dev.retstack.fleet.control.ControlChannel;
 import dev.retstack.fleet.control.ControlDesk;
 import dev.retstack.fleet.control.CoreIdentity;
@@ -116,6 +117,7 @@ public final class IsolatedFleet {
     fleet.desk.replay();
     int threads = Math.ceilDiv(options.threads(), Math.max(1, byImage.size()));
     HostJob.FleetPart part = HostJob.FleetPart.of(options, threads);
+    SentImages images = new SentImages(sink);
     for (List<CoreSpec> ofOne : byImage.values()) {
       LoadedImage image = ofOne.getFirst().image();
       String file =
@@ -124,8 +126,10 @@ public final class IsolatedFleet {
               .file()
               .orElseThrow(() -> new IllegalArgumentException(image.elf().name() + " has no file"))
               .toString();
-      sink.image(CoreSpec.describe(image, ofOne));
-      fleet.add(new ImageRun(ofOne, file, part, restartsMax, sink, fleet.new Serial(), fleet.desk));
+      images.send(image.elf().buildId(), () -> CoreSpec.describe(image, ofOne));
+      fleet.add(
+          new ImageRun(
+              ofOne, file, part, restartsMax, sink, images, fleet.new Serial(), fleet.desk));
     }
     return fleet;
   }

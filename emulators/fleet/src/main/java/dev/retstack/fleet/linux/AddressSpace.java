@@ -1,6 +1,7 @@
 package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.linux.shared.Sysroot;
 import dev.retstack.fleet.memory.GuestMemory;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,7 +48,7 @@ final class AddressSpace {
     this.bytesMax = bytesMax;
     this.readImpliesExecute = readImpliesExecute;
     boolean wide = memory.wordBytes() == 8;
-    this.mappingsFrom = wide ? 0x20_0000_0000L : 0x4000_0000L;
+    this.mappingsFrom = Sysroot.interpreterBase(memory.wordBytes());
     this.mappingsTo = wide ? 0x30_0000_0000L : 0x7000_0000L;
     this.stackTop = wide ? 0x3F_F000_0000L : 0x7F00_0000L;
     this.breakStart = GuestMemory.pageUp(imageEnd) + GuestMemory.PAGE;
@@ -71,6 +72,16 @@ final class AddressSpace {
   private int granted(int permissions) {
     boolean more = readImpliesExecute && (permissions & GuestMemory.READ) != 0;
     return more ? permissions | GuestMemory.EXECUTE : permissions;
+  }
+
+  /** Maps a page of the kernel's code above the stack; returns its address. */
+  long mapCode(byte[] code) {
+    long page = stackTop + (64 << 10);
+    memory.map(page, GuestMemory.PAGE, GuestMemory.READ | GuestMemory.WRITE);
+    memory.write(page, code);
+    memory.protect(page, GuestMemory.PAGE, GuestMemory.READ | GuestMemory.EXECUTE);
+    reserve(page, GuestMemory.PAGE);
+    return page;
   }
 
   /** Keeps the program from changing a range: the tracer's own pages. */

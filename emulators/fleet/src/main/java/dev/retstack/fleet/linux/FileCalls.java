@@ -228,12 +228,12 @@ final class FileCalls {
     }
   }
 
-  private long status(OpenFile file, long inode, StatLayout layout, long address)
+  private long status(OpenFile file, long descriptor, StatLayout layout, long address)
       throws IOException {
     // Zeroed as a whole first: the guest sees no padding of earlier contents; times and owners are
     // 0.
     memory.write(address, new byte[layout.bytes()]);
-    write(address, layout.inode(), inode + 1);
+    write(address, layout.inode(), file.inode(descriptor));
     write(address, layout.mode(), file.mode());
     write(address, layout.links(), 1);
     write(address, layout.size(), file.size());

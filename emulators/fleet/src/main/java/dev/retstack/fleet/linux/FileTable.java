@@ -1,12 +1,16 @@
 package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.linux.shared.Sysroot;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
 
 /** The file descriptors of a process, and the names that it may open. */
 final class FileTable {
@@ -16,10 +20,17 @@ final class FileTable {
   private static final int ACCESS_MODE = 3;
 
   private final OpenFile[] files = new OpenFile[DESCRIPTORS_MAX];
-  private final LinuxOptions options;
 
-  FileTable(LinuxOptions options) {
+  /** Above the numbers of streams. */
+  private static final long FIRST_NUMBER = 1000;
+
+  private final LinuxOptions options;
+  private final Optional<Sysroot> sysroot;
+  private final Map<Path, Long> numbers = new HashMap<>();
+
+  FileTable(LinuxOptions options, Optional<Sysroot> sysroot) {
     this.options = options;
+    this.sysroot = sysroot;
     files[0] = new OpenFile.Input(options.stdin());
     OpenFile.Quota quota = new OpenFile.Quota(options.outputBytesMax());
     files[1] = new OpenFile.Output(options.stdout(), quota);
@@ -101,24 +112,34 @@ final class FileTable {
   }
 
   private OpenFile hostFile(String name, int flags) throws IOException {
-    if (options.readable().isEmpty() || name.isEmpty() || name.indexOf('\0') >= 0) {
+    boolean none = options.readable().isEmpty() && sysroot.isEmpty();
+    if (none || name.isEmpty() || name.indexOf('\0') >= 0) {
       throw new SystemCallException(Errno.ENOENT);
     }
     if ((flags & ACCESS_MODE) != 0) {
       throw new SystemCallException(Errno.EACCES);
+    }
+    Optional<Path> object = sysroot.flatMap(root -> root.find(name));
+    if (object.isPresent()) {
+      return open(object.get());
     }
     try {
       // The real path: a link must not lead out of what is allowed.
       Path real = Path.of(name).toRealPath();
       for (Path allowed : options.readable()) {
         if (real.startsWith(allowed.toRealPath()) && Files.isRegularFile(real)) {
-          return OpenFile.HostFile.open(real);
+          return open(real);
         }
       }
     } catch (NoSuchFileException | InvalidPathException e) {
       throw new SystemCallException(Errno.ENOENT);
     }
     throw new SystemCallException(Errno.ENOENT);
+  }
+
+  private OpenFile open(Path real) throws IOException {
+    return OpenFile.HostFile.open(
+        real, numbers.computeIfAbsent(real, path -> FIRST_NUMBER + numbers.size()));
   }
 
   private int add(OpenFile file) throws IOException {

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The stack that a program finds at its first instruction (System V psABI, "Initial Stack and
@@ -62,12 +63,18 @@ final class InitialStack {
   /**
    * Writes the stack.
    *
+   * @param interpreter that the program starts with
    * @param random 16 bytes for AT_RANDOM
    * @return the stack pointer
    * @throws IllegalArgumentException where arguments and environment take more than a quarter of
    *     the stack, the limit of Linux
    */
-  long write(ElfFile image, LinuxOptions options, String platform, byte[] random) {
+  long write(
+      ElfFile image,
+      Optional<ElfFile> interpreter,
+      LinuxOptions options,
+      String platform,
+      byte[] random) {
     requireRoom(options);
     long name = string(options.arguments().getFirst());
     List<Long> environment = new ArrayList<>();
@@ -90,7 +97,7 @@ final class InitialStack {
     pair(words, AT_PHENT, image.programHeaderBytes());
     pair(words, AT_PHNUM, image.programHeaderCount());
     pair(words, AT_PAGESZ, GuestMemory.PAGE);
-    pair(words, AT_BASE, 0);
+    pair(words, AT_BASE, interpreter.map(ElfFile::bias).orElse(0L));
     pair(words, AT_FLAGS, 0);
     pair(words, AT_ENTRY, image.jumpTarget(image.entry()));
     pair(words, AT_UID, ProcessCalls.USER);

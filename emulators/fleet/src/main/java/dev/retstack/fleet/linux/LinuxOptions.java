@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The surroundings of a program.
@@ -21,6 +22,7 @@ import java.util.Map;
  * @param memoryBytesMax most memory for heap and mappings together
  * @param outputBytesMax most output, on stdout and stderr together: more ends the program
  * @param readable files and folders of the host that the program may open for reading
+ * @param sysroot where its shared objects are; empty: it is looked for
  */
 public record LinuxOptions(
     List<String> arguments,
@@ -32,7 +34,8 @@ public record LinuxOptions(
     long stackBytes,
     long memoryBytesMax,
     long outputBytesMax,
-    List<Path> readable) {
+    List<Path> readable,
+    Optional<Path> sysroot) {
 
   /** Default size of the stack: that of most Linux systems. */
   public static final long STACK_BYTES = 8L << 20;
@@ -75,17 +78,18 @@ public record LinuxOptions(
         STACK_BYTES,
         MEMORY_BYTES_MAX,
         OUTPUT_BYTES_MAX,
-        List.of());
+        List.of(),
+        Optional.empty());
   }
 
   /** The same with other arguments, the program's name first. */
   public LinuxOptions withArguments(List<String> value) {
-    return with(value, environment, seed, readable);
+    return with(value, environment, seed, readable, sysroot);
   }
 
   /** The same with another environment. */
   public LinuxOptions withEnvironment(Map<String, String> value) {
-    return with(arguments, value, seed, readable);
+    return with(arguments, value, seed, readable, sysroot);
   }
 
   /** The same with other streams. */
@@ -100,12 +104,13 @@ public record LinuxOptions(
         stackBytes,
         memoryBytesMax,
         outputBytesMax,
-        readable);
+        readable,
+        sysroot);
   }
 
   /** The same with another seed of AT_RANDOM and getrandom. */
   public LinuxOptions withSeed(long value) {
-    return with(arguments, environment, value, readable);
+    return with(arguments, environment, value, readable, sysroot);
   }
 
   /** The same with another stack and another limit of memory. */
@@ -116,16 +121,35 @@ public record LinuxOptions(
   /** The same with another stack, and other limits of memory and output. */
   public LinuxOptions withLimits(long stack, long memory, long output) {
     return new LinuxOptions(
-        arguments, environment, stdin, stdout, stderr, seed, stack, memory, output, readable);
+        arguments,
+        environment,
+        stdin,
+        stdout,
+        stderr,
+        seed,
+        stack,
+        memory,
+        output,
+        readable,
+        sysroot);
   }
 
   /** The same with files and folders of the host that the program may read. */
   public LinuxOptions withReadable(List<Path> value) {
-    return with(arguments, environment, seed, value);
+    return with(arguments, environment, seed, value, sysroot);
+  }
+
+  /** The same with the folder that stands for the root folder of a dynamically linked program. */
+  public LinuxOptions withSysroot(Optional<Path> value) {
+    return with(arguments, environment, seed, readable, value);
   }
 
   private LinuxOptions with(
-      List<String> argv, Map<String, String> envp, long otherSeed, List<Path> files) {
+      List<String> argv,
+      Map<String, String> envp,
+      long otherSeed,
+      List<Path> files,
+      Optional<Path> root) {
     return new LinuxOptions(
         argv,
         envp,
@@ -136,6 +160,7 @@ public record LinuxOptions(
         stackBytes,
         memoryBytesMax,
         outputBytesMax,
-        files);
+        files,
+        root);
   }
 }

@@ -1,11 +1,19 @@
 package dev.retstack.fleet.linux;
 
+import dev.retstack.fleet.isa.Dialect;
 import dev.retstack.fleet.isa.Errno;
 import dev.retstack.fleet.isa.Registers;
 import dev.retstack.fleet.isa.SyscallAbi;
+import dev.retstack.fleet.linux.shared.CodeMappings;
+import dev.retstack.fleet.linux.shared.MappedObjects;
+import dev.retstack.fleet.linux.shared.Sysroot;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.memory.GuestAccessException;
 import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.fleet.signal.SignalInfo;
+import dev.retstack.fleet.signal.Signals;
+import dev.retstack.fleet.thread.GuestThread;
+import dev.retstack.fleet.thread.Threads;
 import dev.retstack.schema.linux.SystemCallNames;
 import java.io.IOException;
 import java.util.Collections;
@@ -17,12 +25,12 @@ import java.util.SortedMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.LongSupplier;
+import java.util.function.BooleanSupplier;
 
 /**
- * A static Linux program on one core. The core maps the image and calls {@link #start} for the
- * stack pointer. At each trap it calls {@link #systemCall}, until that says that the program ended.
- * One thread at a time.
+ * A Linux program on one core. The core maps the image and calls {@link #start} for the stack
+ * pointer. At each trap it calls {@link #systemCall}, until that says that the program ended. Where
+ * {@link Threads#mustStop} says so, the core stops behind the system call.
  */
 public final class LinuxProcess implements AutoCloseable {
   private static final int AT_RANDOM_BYTES = 16;
@@ -37,8 +45,15 @@ public final class LinuxProcess implements AutoCloseable {
   private final GuestMemory memory;
   private final LinuxOptions options;
   private final CallRegisters registers;
+  private final Threads threads;
+  private final Cpu cpu;
+  private final int stackPointer;
   private final AddressSpace space;
   private final FileTable files;
+  private final Optional<Sysroot> sysroot;
+  private final CodeMappings code = new CodeMappings();
+  private final Signals signals;
+  private final SignalCalls signalCalls;
   private final SplittableRandom random;
   private final SystemCallNames names;
   private final Map<String, SystemCall> calls = new HashMap<>();
@@ -47,22 +62,28 @@ public final class LinuxProcess implements AutoCloseable {
   private SystemCallListener listener = SystemCallListener.NONE;
   private LinuxEnd end;
 
+  /** True where a signal has ended the wait of the current thread. */
+  private boolean interrupted;
+
   /**
    * @param image whose segments are mapped in {@code memory} already
+   * @param sysroot where its shared objects are, whose interpreter is mapped too; empty for a
+   *     program without
    * @param abi how the program calls Linux
    * @param registers which registers the ISA has
    * @param memory of the core
    * @param cpu registers of the core
-   * @param clockNs the core's clock; with the virtual clock one instruction is one nanosecond
+   * @param threads of the program, and its clock
    */
   public LinuxProcess(
       ElfFile image,
+      Optional<Sysroot> sysroot,
       SyscallAbi abi,
       Registers registers,
       GuestMemory memory,
       Cpu cpu,
       LinuxOptions options,
-      LongSupplier clockNs) {
+      Threads threads) {
     this.image = image;
     this.abi = abi;
     this.memory = memory;
@@ -73,17 +94,49 @@ public final class LinuxProcess implements AutoCloseable {
             image.segments().getLast().end(),
             options.memoryBytesMax(),
             abi.readImpliesExecute(image.executableStack()));
-    this.files = new FileTable(options);
+    this.files = new FileTable(options, sysroot);
+    this.sysroot = sysroot;
     this.random = new SplittableRandom(options.seed());
     this.names = abi.names();
+    this.threads = threads;
+    this.cpu = cpu;
+    this.stackPointer = registers.sp();
     this.registers = new CallRegisters(abi, registers, memory, cpu);
     new FileCalls(memory, files, this.registers, abi.stat(), "/" + image.name()).register(calls);
-    new MemoryCalls(space, memory, abi.dialect().mapAnonymous(), this::countUnsupported)
-        .register(calls);
-    new TimeCalls(memory, clockNs).register(calls);
-    new SignalCalls(memory, abi.dialect().signals(), this::endWith).register(calls);
+    long anonymous = abi.dialect().mapAnonymous();
+    new MemoryCalls(space, memory, files, code, anonymous, this::countUnsupported).register(calls);
+    SignalInfo.Layout infos = new SignalInfo.Layout(memory.wordBytes(), memory.order());
+    signals = new Signals(abi.dialect().signals(), threads, infos);
+    BooleanSupplier waits = () -> threads.many() || signals.isBusy();
+    new TimeCalls(memory, threads, waits).register(calls);
+    signalCalls =
+        new SignalCalls(
+            memory,
+            abi,
+            signals,
+            threads,
+            () -> cpu.read(registers.sp()),
+            space,
+            this::countUnsupported,
+            this::endWith);
+    signalCalls.register(calls);
+    if (signalCalls.run()) {
+      new TimeCalls.TimerCalls(memory, signals, threads).register(calls);
+    }
     new ProcessCalls(memory, options, abi, random, this::endWith).register(calls);
-    new ThreadCalls(memory, cpu, abi, registers.threadPointer(), this::endWith).register(calls);
+    Futexes futexes = new Futexes(memory, threads, waits, this::endWith);
+    futexes.register(calls);
+    new ThreadCalls(
+            memory,
+            cpu,
+            abi,
+            registers.threadPointer(),
+            threads,
+            futexes,
+            signals,
+            this::countUnsupported,
+            this::endWith)
+        .register(calls);
     abi.descriptorTable().ifPresent(page -> space.reserve(page, GuestMemory.PAGE));
   }
 
@@ -98,7 +151,7 @@ public final class LinuxProcess implements AutoCloseable {
     byte[] bytes = new byte[AT_RANDOM_BYTES];
     random.nextBytes(bytes);
     return new InitialStack(memory, bottom, space.stackTop(), abi.stackGap())
-        .write(image, options, abi.platform(), bytes);
+        .write(image, sysroot.map(Sysroot::interpreter), options, abi.platform(), bytes);
   }
 
   /**
@@ -119,7 +172,10 @@ public final class LinuxProcess implements AutoCloseable {
       countUnsupported(name == null ? "number " + number : name);
       registers.fail(Errno.ENOSYS);
     } else {
+      boolean inOne = abi.resultRegister() == abi.numberRegister();
+      long before = inOne ? number : registers.result();
       carryOut(call);
+      threads.current().beforeCall = before;
     }
     if (end == null) {
       listener.left(number, registers.result());
@@ -127,9 +183,114 @@ public final class LinuxProcess implements AutoCloseable {
     return end == null;
   }
 
+  /** True where the core must stop behind the system call. */
+  public boolean mustStop() {
+    return threads.mustStop() || signals.mustStop();
+  }
+
+  /** True where the core cannot simply run on: who runs, or what comes, is to be seen to. */
+  public boolean isBusy() {
+    return threads.many() || signals.isBusy() || threads.current().waits();
+  }
+
+  /** The signals of the program. */
+  public Signals signals() {
+    return signals;
+  }
+
+  /** True where signal handlers run. */
+  public boolean runsHandlers() {
+    return signalCalls.run();
+  }
+
+  /** Where handlers return that have no restorer. */
+  public long trampoline() {
+    return signalCalls.trampoline();
+  }
+
+  /** Name of a signal, as the program's architecture numbers them. */
+  public String signalName(int signal) {
+    return abi.dialect().signals().name(signal);
+  }
+
+  /** True where the handler that returns has a frame of the older form (i386). */
+  public boolean returnsOldFrame() {
+    return signalCalls.returnsOldFrame();
+  }
+
+  /** The program ends by a signal. */
+  public void kill(LinuxEnd.Killed how) {
+    endWith(how);
+  }
+
+  /** True, once, where a signal has ended the wait of the current thread. */
+  public boolean takeInterrupted() {
+    boolean was = interrupted;
+    interrupted = false;
+    return was;
+  }
+
+  /** The threads of the program. */
+  public Threads threads() {
+    return threads;
+  }
+
+  /** The registers are those of the starter of a thread: makes them those of the thread. */
+  public void begin(GuestThread thread) {
+    registers.succeed(0);
+    if (thread.stack() != 0) {
+      cpu.write(stackPointer, thread.stack());
+    }
+    if (thread.storage().isPresent()) {
+      long value = thread.storage().getAsLong();
+      for (int register : abi.threads().storage().reversed()) {
+        cpu.write(register, value);
+        value >>>= Integer.SIZE; // of several, each has 32 bits
+      }
+    }
+  }
+
+  /** The registers are those of the current thread, which has waited: answers its system call. */
+  public void goOn() {
+    GuestThread thread = threads.current();
+    if (thread.takeTimedOut()) {
+      if (signals.endSuspension()) {
+        registers.succeed(0);
+      } else {
+        registers.fail(signals.endWait() ? Errno.EAGAIN : Errno.ETIMEDOUT);
+      }
+    } else if (thread.takeInterrupted()) {
+      Optional<SignalInfo> arrived = signals.arrived();
+      signals.endWait();
+      if (arrived.isPresent()) {
+        carryOut(a -> signalCalls.take(arrived.get()));
+      } else {
+        registers.fail(Errno.EINTR);
+        interrupted = true;
+      }
+    }
+  }
+
+  /** No thread can ever go on. */
+  public LinuxEnd deadlock(String who) {
+    endWith(new LinuxEnd.Killed(Dialect.Signals.KILL, who));
+    return end;
+  }
+
   /** From here on it is told of system calls. */
   public void listen(SystemCallListener to) {
     listener = to;
+  }
+
+  /** From here on it is told of code that the program maps, and at once of its interpreter. */
+  public void listen(MappedObjects to) {
+    code.listen(to);
+    sysroot.ifPresent(root -> code.interpreter(root.interpreterImage()));
+  }
+
+  /** The place of an address in a shared object that the program has mapped. */
+  public Optional<String> place(long pc) {
+    return code.place(pc);
   }
 
   /** How the program ended; empty while it runs. */

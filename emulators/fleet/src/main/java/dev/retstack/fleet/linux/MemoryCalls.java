@@ -1,7 +1,10 @@
 package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.linux.shared.CodeMappings;
 import dev.retstack.fleet.memory.GuestMemory;
+import java.io.IOException;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.function.Consumer;
 
@@ -14,28 +17,46 @@ final class MemoryCalls {
 
   private static final int MMAP_ARGUMENTS = 6;
 
+  /** Offsets of mmap2 count these, whatever the size of a page. */
+  private static final long MMAP2_UNIT = 4096;
+
+  private static final long MAP_TYPE = 0xf;
+  private static final long MAP_PRIVATE = 2;
+
+  private static final int PIECE_BYTES = 1 << 20;
+
   private final AddressSpace space;
   private final GuestMemory memory;
+  private final FileTable files;
+  private final CodeMappings code;
   private final long anonymous;
   private final Consumer<String> refused;
 
   /**
+   * @param code told of files mapped to be executed
    * @param anonymous {@code MAP_ANONYMOUS}
    * @param refused told what the program asked for in vain
    */
-  MemoryCalls(AddressSpace space, GuestMemory memory, long anonymous, Consumer<String> refused) {
+  MemoryCalls(
+      AddressSpace space,
+      GuestMemory memory,
+      FileTable files,
+      CodeMappings code,
+      long anonymous,
+      Consumer<String> refused) {
     this.space = space;
     this.memory = memory;
+    this.files = files;
+    this.code = code;
     this.anonymous = anonymous;
     this.refused = refused;
   }
 
   void register(Map<String, SystemCall> calls) {
     calls.put("brk", a -> space.setBreak(a[0]));
-    calls.put("mmap", this::map);
-    // the last argument counts pages, not bytes: only files have an offset
-    calls.put("mmap2", this::map);
-    calls.put("old_mmap", a -> map(words(a[0])));
+    calls.put("mmap", a -> map(a, 1));
+    calls.put("mmap2", a -> map(a, MMAP2_UNIT));
+    calls.put("old_mmap", a -> map(words(a[0]), 1));
     calls.put("munmap", this::unmap);
     calls.put("mprotect", this::protect);
     calls.put("mremap", this::remap);
@@ -53,21 +74,58 @@ final class MemoryCalls {
     return words;
   }
 
-  private long map(long[] a) {
+  /**
+   * @param unit what the last argument counts in bytes
+   */
+  private long map(long[] a, long unit) throws IOException {
     long flags = a[3];
-    if ((flags & anonymous) == 0) {
-      refused.accept("mmap of a file");
+    int permissions = permissions(a[2]);
+    if ((flags & anonymous) != 0) {
+      return place(a, permissions);
+    }
+    if (!(files.get(a[4]) instanceof OpenFile.HostFile file)) {
+      refused.accept("mmap of a stream");
       throw new SystemCallException(Errno.ENODEV);
     }
-    int permissions = permissions(a[2]);
-    if ((flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0) {
-      return space.mapFixed(a[0], a[1], permissions, (flags & MAP_FIXED_NOREPLACE) == 0);
+    if ((flags & MAP_TYPE) != MAP_PRIVATE && (permissions & GuestMemory.WRITE) != 0) {
+      refused.accept("mmap of a file to write to it");
+      throw new SystemCallException(Errno.EACCES); // it is open for reading
+    }
+    long offset = a[5] * unit;
+    if (offset < 0 || offset % GuestMemory.PAGE != 0) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    long address = place(a, GuestMemory.READ | GuestMemory.WRITE);
+    fill(address, file, offset, a[1]);
+    space.protect(address, a[1], permissions);
+    code.mapped(file.path(), address, offset, GuestMemory.pageUp(a[1]), permissions);
+    return address;
+  }
+
+  /** Behind the end of the file stay zeroes. */
+  private void fill(long address, OpenFile.HostFile file, long offset, long length)
+      throws IOException {
+    byte[] piece = new byte[(int) Math.min(length, PIECE_BYTES)];
+    int got = 1;
+    for (long done = 0; done < length && got > 0; done += got) {
+      byte[] into = length - done < piece.length ? new byte[(int) (length - done)] : piece;
+      got = file.readAt(offset + done, into);
+      memory.write(address + done, got == into.length ? into : Arrays.copyOf(into, got));
+    }
+  }
+
+  private long place(long[] a, int permissions) {
+    if ((a[3] & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0) {
+      long address = space.mapFixed(a[0], a[1], permissions, (a[3] & MAP_FIXED_NOREPLACE) == 0);
+      code.unmapped(address, a[1]);
+      return address;
     }
     return space.map(a[1], permissions);
   }
 
   private long unmap(long[] a) {
     space.unmap(a[0], a[1]);
+    code.unmapped(a[0], a[1]);
     return 0;
   }
 

@@ -27,6 +27,15 @@ interface OpenFile extends Closeable {
   /** {@code st_mode}. */
   int mode();
 
+  /**
+   * {@code st_ino}.
+   *
+   * @param descriptor that the file is known by; 0 for none
+   */
+  default long inode(long descriptor) {
+    return descriptor + 1;
+  }
+
   /** {@code st_size}. */
   default long size() throws IOException {
     return 0;
@@ -129,10 +138,20 @@ interface OpenFile extends Closeable {
     }
   }
 
-  /** A file of the host, for reading. */
-  record HostFile(FileChannel channel) implements OpenFile {
-    static HostFile open(Path path) throws IOException {
-      return new HostFile(FileChannel.open(path, StandardOpenOption.READ));
+  /**
+   * A file of the host, for reading.
+   *
+   * @param path of the file
+   * @param number tells it from other files: a loader knows by it what is loaded already
+   */
+  record HostFile(FileChannel channel, Path path, long number) implements OpenFile {
+    static HostFile open(Path path, long number) throws IOException {
+      return new HostFile(FileChannel.open(path, StandardOpenOption.READ), path, number);
+    }
+
+    @Override
+    public long inode(long descriptor) {
+      return number;
     }
 
     @Override

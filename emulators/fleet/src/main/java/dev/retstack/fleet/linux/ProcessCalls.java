@@ -3,6 +3,7 @@ package dev.retstack.fleet.linux;
 import dev.retstack.fleet.isa.Errno;
 import dev.retstack.fleet.isa.SyscallAbi;
 import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.fleet.thread.Threads;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -10,8 +11,8 @@ import java.util.function.Consumer;
 
 /** System calls about the process itself: identity, end, limits, random bytes. */
 final class ProcessCalls {
-  /** Id of the process, and of its one thread. */
-  static final long PROCESS = 1000;
+  /** Id of the process. */
+  static final long PROCESS = Threads.FIRST;
 
   /** User and group: root has more rights, programs may behave differently for it. */
   static final long USER = 1000;
@@ -55,7 +56,6 @@ final class ProcessCalls {
   }
 
   void register(Map<String, SystemCall> calls) {
-    calls.put("exit", this::exit);
     calls.put("exit_group", this::exit);
     calls.put("getpid", a -> PROCESS);
     calls.put("getpgrp", a -> PROCESS);

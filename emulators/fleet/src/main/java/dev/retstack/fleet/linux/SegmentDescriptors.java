@@ -63,6 +63,11 @@ final class SegmentDescriptors {
     return 0;
   }
 
+  /** Where the segment lies that a {@code user_desc} describes. */
+  static long base(GuestMemory memory, long description) {
+    return Integer.toUnsignedLong(memory.readInt(description + BASE));
+  }
+
   private int free() {
     for (int entry = FIRST; entry < FIRST + COUNT; entry++) {
       if (memory.readLong(at(entry)) == 0) {

@@ -1,13 +1,21 @@
 package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.memory.GuestAccessException;
 import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.fleet.signal.Signals;
+import dev.retstack.fleet.signal.VirtualTimer;
+import dev.retstack.fleet.signal.VirtualTimers;
+import dev.retstack.fleet.thread.GuestThread;
+import dev.retstack.fleet.thread.Threads;
+import java.util.HashMap;
 import java.util.Map;
-import java.util.function.LongSupplier;
+import java.util.OptionalLong;
+import java.util.function.BooleanSupplier;
 
 /**
- * Time as a program sees it: the core's clock plus the time it slept. A sleep ends at once and
- * moves the program's clock, not the core's.
+ * Time as a program sees it: the core's clock plus the time it slept. If no other thread can run, a
+ * sleep ends at once and moves the program's clock, not the core's.
  */
 final class TimeCalls {
   /** The wall clock starts here, so that runs are alike: 2000-01-01T00:00:00Z. */
@@ -19,13 +27,19 @@ final class TimeCalls {
   private static final int CLOCK_TAI = 11;
   private static final long TIMER_ABSTIME = 1;
 
-  private final GuestMemory memory;
-  private final LongSupplier coreNs;
-  private long sleptNs;
+  private static final long NO_MATTER = 0;
 
-  TimeCalls(GuestMemory memory, LongSupplier coreNs) {
+  private final GuestMemory memory;
+  private final Threads threads;
+  private final BooleanSupplier waits;
+
+  /**
+   * @param waits true where a wait may end in another way than by its time
+   */
+  TimeCalls(GuestMemory memory, Threads threads, BooleanSupplier waits) {
     this.memory = memory;
-    this.coreNs = coreNs;
+    this.threads = threads;
+    this.waits = waits;
   }
 
   void register(Map<String, SystemCall> calls) {
@@ -36,13 +50,13 @@ final class TimeCalls {
     calls.put("clock_getres_time64", a -> resolution(a, Long.BYTES));
     calls.put("clock_nanosleep", a -> clockSleep(a, word));
     calls.put("clock_nanosleep_time64", a -> clockSleep(a, Long.BYTES));
-    calls.put("nanosleep", a -> sleep(CLOCK_REALTIME, false, a[0], word));
+    calls.put("nanosleep", a -> sleep(CLOCK_REALTIME, false, a[0], a[1], word));
     calls.put("gettimeofday", this::timeOfDay);
     calls.put("time", this::seconds);
   }
 
   private long now() {
-    return coreNs.getAsLong() + sleptNs;
+    return threads.nowNs();
   }
 
   private long clockTime(long[] a, int field) {
@@ -60,23 +74,44 @@ final class TimeCalls {
   }
 
   private long clockSleep(long[] a, int field) {
-    return sleep(clock(a[0]), (a[1] & TIMER_ABSTIME) != 0, a[2], field);
+    boolean absolute = (a[1] & TIMER_ABSTIME) != 0;
+    return sleep(clock(a[0]), absolute, a[2], absolute ? NO_MATTER : a[3], field);
   }
 
-  private long sleep(int clock, boolean absolute, long request, int field) {
-    long seconds = read(request, field);
-    long second = read(request + field, field);
+  private long sleep(int clock, boolean absolute, long request, long rest, int field) {
+    long wanted = readTime(memory, request, field, absolute ? baseSeconds(clock) : 0);
+    long more = absolute ? Math.max(0, wanted - now()) : wanted;
+    if (waits.getAsBoolean()) {
+      long until = now() + more;
+      threads.await(0, 0, OptionalLong.of(until));
+      if (rest != 0) {
+        threads.current().whenInterrupted(() -> writeRest(rest, until, field));
+      }
+    } else {
+      threads.skip(more);
+    }
+    return 0;
+  }
+
+  /** A time of the program, in nanoseconds after so many seconds; a sleep of centuries is cut. */
+  static long readTime(GuestMemory memory, long address, int field, long base) {
+    long seconds = read(memory, address, field);
+    long second = read(memory, address + field, field);
     // in 32-bit programs the other half is padding, which may hold anything
     long nanoseconds = memory.wordBytes() == Integer.BYTES ? (int) second : second;
     if (seconds < 0 || nanoseconds < 0 || nanoseconds >= SECOND_NS) {
       throw new SystemCallException(Errno.EINVAL);
     }
-    long base = absolute ? baseSeconds(clock) : 0;
-    // A sleep of centuries must not turn time around.
-    long wanted = Math.min(Math.max(0, seconds - base), 1L << 32) * SECOND_NS + nanoseconds;
-    long more = absolute ? Math.max(0, wanted - now()) : wanted;
-    sleptNs = Math.min(sleptNs + more, 1L << 62);
-    return 0;
+    return Math.min(Math.max(0, seconds - base), 1L << 32) * SECOND_NS + nanoseconds;
+  }
+
+  /** A signal has ended a sleep. */
+  private void writeRest(long address, long until, int field) {
+    try {
+      writeTime(address, 0, Math.max(0, until - now()), field);
+    } catch (GuestAccessException e) {
+      // the sleep is over all the same
+    }
   }
 
   private long timeOfDay(long[] a) {
@@ -98,11 +133,15 @@ final class TimeCalls {
 
   /** Writes seconds and nanoseconds, each as a number of {@code field} bytes. */
   private void writeTime(long address, long baseSeconds, long ns, int field) {
-    write(address, baseSeconds + ns / SECOND_NS, field);
-    write(address + field, ns % SECOND_NS, field);
+    writeTime(memory, address, baseSeconds, ns, field);
   }
 
-  private void write(long address, long value, int bytes) {
+  static void writeTime(GuestMemory memory, long address, long baseSeconds, long ns, int field) {
+    write(memory, address, baseSeconds + ns / SECOND_NS, field);
+    write(memory, address + field, ns % SECOND_NS, field);
+  }
+
+  private static void write(GuestMemory memory, long address, long value, int bytes) {
     if (bytes == Long.BYTES) {
       memory.writeLong(address, value);
     } else {
@@ -110,20 +149,190 @@ final class TimeCalls {
     }
   }
 
-  private long read(long address, int bytes) {
+  private static long read(GuestMemory memory, long address, int bytes) {
     return bytes == Long.BYTES ? memory.readLong(address) : memory.readInt(address);
   }
 
-  private static long baseSeconds(int clock) {
+  static long baseSeconds(int clock) {
     boolean wall = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
     return wall ? EPOCH_SECONDS : 0;
   }
 
-  private static int clock(long number) {
+  static int clock(long number) {
     int clock = (int) number;
     if (clock < 0 || clock > CLOCK_TAI) {
       throw new SystemCallException(Errno.EINVAL);
     }
     return clock;
+  }
+
+  /** System calls of timers, which count virtual time: one instruction is one nanosecond. */
+  static final class TimerCalls {
+    private static final long MICRO_NS = 1000;
+    private static final int PROCESS_CPUTIME = 2;
+    private static final int THREAD_CPUTIME = 3;
+    private static final int SIGALRM = 14;
+
+    /** {@code sigev_notify}. */
+    private static final int SIGEV_SIGNAL = 0;
+
+    private static final int SIGEV_NONE = 1;
+    private static final int SIGEV_THREAD_ID = 4;
+
+    private final GuestMemory memory;
+    private final VirtualTimers timers;
+    private final Threads threads;
+
+    /** Where the clock of a timer begins, in seconds; by its id. */
+    private final Map<Integer, Long> bases = new HashMap<>();
+
+    TimerCalls(GuestMemory memory, Signals signals, Threads threads) {
+      this.memory = memory;
+      this.timers = signals.timers();
+      this.threads = threads;
+    }
+
+    void register(Map<String, SystemCall> calls) {
+      int word = memory.wordBytes();
+      calls.put("alarm", this::alarm);
+      calls.put("setitimer", this::setInterval);
+      calls.put("getitimer", this::getInterval);
+      calls.put("timer_create", this::create);
+      calls.put("timer_settime", a -> set(a, word));
+      calls.put("timer_settime64", a -> set(a, Long.BYTES));
+      calls.put("timer_gettime", a -> get(a, word));
+      calls.put("timer_gettime64", a -> get(a, Long.BYTES));
+      calls.put("timer_getoverrun", a -> timer(a[0]).overruns());
+      calls.put("timer_delete", this::delete);
+    }
+
+    private long left(VirtualTimer timer) {
+      return timer.left(timers.now(timer));
+    }
+
+    private long alarm(long[] a) {
+      VirtualTimer timer = timers.interval(VirtualTimers.REAL);
+      long left = (left(timer) + SECOND_NS / 2) / SECOND_NS;
+      left = left == 0 && left(timer) > 0 ? 1 : left;
+      long seconds = a[0] & 0xffff_ffffL;
+      timers.set(timer, seconds == 0 ? 0 : timers.now(timer) + seconds * SECOND_NS, 0);
+      return left;
+    }
+
+    private VirtualTimer interval(long which) {
+      int index = (int) which;
+      if (index < VirtualTimers.REAL || index > VirtualTimers.PROF) {
+        throw new SystemCallException(Errno.EINVAL);
+      }
+      return timers.interval(index);
+    }
+
+    private long setInterval(long[] a) {
+      VirtualTimer timer = interval(a[0]);
+      int pair = 2 * memory.wordBytes();
+      long every = a[1] == 0 ? 0 : micros(a[1]);
+      long first = a[1] == 0 ? 0 : micros(a[1] + pair);
+      if (a[2] != 0) {
+        write(timer, a[2]);
+      }
+      timers.set(timer, first == 0 ? 0 : timers.now(timer) + first, every);
+      return 0;
+    }
+
+    private long getInterval(long[] a) {
+      write(interval(a[0]), a[1]);
+      return 0;
+    }
+
+    private void write(VirtualTimer timer, long address) {
+      int word = memory.wordBytes();
+      writeMicros(address, timer.interval());
+      writeMicros(address + 2L * word, left(timer));
+    }
+
+    private void writeMicros(long address, long ns) {
+      memory.writeWord(address, ns / SECOND_NS);
+      memory.writeWord(address + memory.wordBytes(), (ns % SECOND_NS + MICRO_NS - 1) / MICRO_NS);
+    }
+
+    private long micros(long address) {
+      int word = memory.wordBytes();
+      long seconds = word == Long.BYTES ? memory.readLong(address) : memory.readInt(address);
+      long micros =
+          word == Long.BYTES ? memory.readLong(address + word) : memory.readInt(address + word);
+      if (seconds < 0 || micros < 0 || micros >= SECOND_NS / MICRO_NS) {
+        throw new SystemCallException(Errno.EINVAL);
+      }
+      return Math.min(seconds, Integer.MAX_VALUE) * SECOND_NS + micros * MICRO_NS;
+    }
+
+    private long create(long[] a) {
+      int clock = clock(a[0]);
+      boolean ofProcessor = clock == PROCESS_CPUTIME || clock == THREAD_CPUTIME;
+      long value = timers.nextId();
+      int signal = SIGALRM;
+      int notify = SIGEV_SIGNAL;
+      GuestThread target = null;
+      int word = memory.wordBytes();
+      if (a[1] != 0) {
+        value = memory.readWord(a[1]);
+        signal = memory.readInt(a[1] + word);
+        notify = memory.readInt(a[1] + word + Integer.BYTES);
+      }
+      if (notify == SIGEV_THREAD_ID) {
+        long id = memory.readInt(a[1] + word + 2L * Integer.BYTES);
+        target = threads.find(id).orElse(null);
+      }
+      boolean known = notify == SIGEV_SIGNAL || notify == SIGEV_NONE || target != null;
+      if (!known || (notify != SIGEV_NONE && (signal < 1 || signal > Long.SIZE))) {
+        throw new SystemCallException(Errno.EINVAL);
+      }
+      memory.writeInt(a[2], timers.nextId());
+      if (timers.create(ofProcessor, notify == SIGEV_NONE ? 0 : signal, value, target) == null) {
+        throw new SystemCallException(Errno.EAGAIN);
+      }
+      bases.put(timers.nextId() - 1, baseSeconds(clock));
+      return 0;
+    }
+
+    private VirtualTimer timer(long id) {
+      VirtualTimer timer = timers.created((int) id);
+      if (timer == null) {
+        throw new SystemCallException(Errno.EINVAL);
+      }
+      return timer;
+    }
+
+    private long set(long[] a, int field) {
+      VirtualTimer timer = timer(a[0]);
+      boolean absolute = ((int) a[1] & TIMER_ABSTIME) != 0;
+      long base = absolute ? bases.get((int) a[0]) : 0;
+      long every = readTime(memory, a[2], field, 0);
+      boolean on = readTime(memory, a[2] + 2L * field, field, 0) != 0;
+      long first = readTime(memory, a[2] + 2L * field, field, base);
+      if (a[3] != 0) {
+        write(timer, a[3], field);
+      }
+      long at = absolute ? Math.max(1, first) : timers.now(timer) + first;
+      timers.set(timer, on ? at : 0, every);
+      return 0;
+    }
+
+    private void write(VirtualTimer timer, long address, int field) {
+      writeTime(memory, address, 0, timer.interval(), field);
+      writeTime(memory, address + 2L * field, 0, left(timer), field);
+    }
+
+    private long get(long[] a, int field) {
+      write(timer(a[0]), a[1], field);
+      return 0;
+    }
+
+    private long delete(long[] a) {
+      timer(a[0]);
+      timers.delete((int) a[0]);
+      bases.remove((int) a[0]);
+      return 0;
+    }
   }
 }

@@ -1,7 +1,7 @@
 /**
- * As much of Linux as a static program needs: the first stack, system calls by name, one process
- * with one thread on one core. Everything is deterministic: the clock is the core's, random bytes
- * come from a seed, the host's files are out of reach unless allowed.
+ * As much of Linux as a program needs: the first stack, system calls by name, one process with one
+ * thread on one core. Everything is deterministic: the clock is the core's, random bytes come from
+ * a seed, the host's files are out of reach unless allowed.
  *
  * <p>A system call is a line in the {@code register} method of its group: {@link
  * dev.retstack.fleet.linux.FileCalls}, {@link dev.retstack.fleet.linux.MemoryCalls}, {@link

@@ -13,17 +13,19 @@ import java.util.List;
 /** Finds calls of the counting function in code, by the call forms of an ABI card. */
 final class CallSiteScanner {
   private final ElfFile image;
+  private final Imports imports;
   private final Code code;
 
-  CallSiteScanner(ElfFile image) {
+  CallSiteScanner(ElfFile image, Imports imports) {
     this.image = image;
+    this.imports = imports;
     this.code = image.codeReader();
   }
 
   /**
-   * Every call that goes to one of {@code targets} from code that is of the card's convention,
-   * sorted by address. Bytes that are a call by chance are told apart by the target: all 32 bits of
-   * a call would have to agree.
+   * Every call that goes to one of {@code targets}, or to a function of another file by a name of
+   * the card, from code that is of the card's convention, sorted by address. Bytes that are a call
+   * by chance are told apart by the target: all 32 bits of a call would have to agree.
    */
   List<CallSite> find(AbiCard card, LongSet targets) {
     List<CallSite> sites = new ArrayList<>();
@@ -47,7 +49,7 @@ final class CallSiteScanner {
         skip--;
       } else {
         long address = range.address() + at;
-        CallForm form = callAt(address, window, size - at, card.callForms(), targets);
+        CallForm form = callAt(address, window, size - at, card, targets);
         if (form != null) {
           add(card, address, form.size(), sites);
           // A shorter form may lie inside a longer one.
@@ -67,32 +69,34 @@ final class CallSiteScanner {
   }
 
   /** The form of the call that stands at {@code address}, or null. */
-  private CallForm callAt(
-      long address, long code, int left, List<CallForm> forms, LongSet targets) {
-    for (CallForm form : forms) {
-      if (form.size() <= left
-          && form.matches(code)
-          && targets.contains(target(form, address, code))) {
+  private CallForm callAt(long address, long code, int left, AbiCard card, LongSet targets) {
+    for (CallForm form : card.callForms()) {
+      if (form.size() <= left && form.matches(code) && counts(form, address, code, card, targets)) {
         return form;
       }
     }
     return null;
   }
 
-  /** Where the call goes; 0 where a pointer that it goes through is not in the file. */
-  private long target(CallForm form, long address, long code) {
+  private boolean counts(CallForm form, long address, long code, AbiCard card, LongSet targets) {
     long mask = image.is64() ? -1 : 0xFFFF_FFFFL;
     long target = (form.target().of(address, code) + base(form)) & mask;
-    if (!form.indirect()) {
-      return target;
-    }
+    return form.indirect()
+        ? targets.contains(pointer(target)) || card.symbols().contains(imports.throughSlot(target))
+        : targets.contains(target) || card.symbols().contains(imports.through(target));
+  }
+
+  /** What a pointer is in the file; 0 where it is not there. */
+  private long pointer(long address) {
     return image
-        .memory(target, image.wordBytes())
+        .memory(address, image.wordBytes())
         .map(b -> image.is64() ? b.getLong(0) : b.getInt(0) & 0xFFFF_FFFFL)
         .orElse(0L);
   }
 
   private long base(CallForm form) {
-    return form.base().flatMap(image::symbol).map(Symbol::address).orElse(0L);
+    return form.base().isEmpty()
+        ? 0
+        : form.base().flatMap(image::symbol).map(Symbol::address).orElse(imports.got());
   }
 }

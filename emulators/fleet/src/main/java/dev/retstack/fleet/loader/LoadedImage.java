@@ -24,30 +24,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A program with what the tracer knows about it: its ISA, and its conventions with their call
- * sites.
+ * A program or a shared object with what the tracer knows about it: its ISA, and its conventions
+ * with their call sites.
  */
 public final class LoadedImage {
-  /**
-   * Functions that read the return addresses of the frames below them: those by which exceptions
-   * are thrown and backtraces taken (Itanium C++ ABI, "Exception Handling", level I), and glibc's
-   * {@code backtrace}.
-   */
-  private static final List<String> UNWINDERS =
-      List.of(
-          "_Unwind_RaiseException",
-          "_Unwind_Resume",
-          "_Unwind_Resume_or_Rethrow",
-          "_Unwind_ForcedUnwind",
-          "_Unwind_Backtrace",
-          "backtrace");
-
-  /**
-   * How the names end of functions that go back to where setjmp was called: {@code siglongjmp},
-   * {@code __longjmp} and {@code ____longjmp_chk} are glibc's.
-   */
-  private static final List<String> LONGJMPS = List.of("longjmp", "longjmp_chk");
-
   private final ElfFile elf;
   private final Isa isa;
   private final List<ActiveConvention> conventions;
@@ -56,20 +36,21 @@ public final class LoadedImage {
   private final List<Symbol> longjmps;
   private final PatchSites patchSites;
   private final LongSet relocatedSites = new LongOpenHashSet();
+  private final Imports imports;
 
   private LoadedImage(ElfFile elf, Isa isa) {
     this.elf = elf;
     this.isa = isa;
-    this.conventions = conventions(elf, isa, relocatedSites);
+    this.imports = new Imports(elf, isa);
+    this.conventions = conventions(elf, isa, imports, relocatedSites);
     LongArrayList sites = new LongArrayList();
     conventions.forEach(c -> sites.addAll(c.callSites()));
     sites.addAll(elf.mcountLoc());
     this.patchSites = PatchSites.of(this);
     this.callSites = sites.longStream().sorted().distinct().boxed().toList();
-    this.unwinders = uninstrumented(UNWINDERS.stream().flatMap(name -> elf.symbol(name).stream()));
-    this.longjmps =
-        uninstrumented(
-            elf.functions().stream().filter(f -> LONGJMPS.stream().anyMatch(f.name()::endsWith)));
+    LeavingFunctions leaving = LeavingFunctions.of(elf);
+    this.unwinders = uninstrumented(leaving.unwinders().stream());
+    this.longjmps = uninstrumented(leaving.longjmps().stream());
   }
 
   /**
@@ -183,6 +164,14 @@ public final class LoadedImage {
           "calls of " + symbolNames() + ", or nops in their place",
           "compile with " + flags());
     }
+    if (isa.conventions().stream().anyMatch(card -> imports.has(card.symbols()))) {
+      throw new ElfFormatException(
+          elf.name(),
+          "the number of call sites",
+          "0, though a shared object has the %s that it calls".formatted(symbolNames()),
+          "calls whose code is known (%s)".formatted(isa.name()),
+          "link with -static");
+    }
     if (elf.functions().isEmpty()) {
       throw new ElfFormatException(
           elf.name(), "the symbol table", "empty", "function symbols", "do not strip the program");
@@ -262,6 +251,11 @@ public final class LoadedImage {
     return longjmps;
   }
 
+  /** What a dynamically linked program gets in place of functions of shared objects. */
+  public Imports imports() {
+    return imports;
+  }
+
   /** Addresses of the calls that relocations name; mostly empty. */
   LongSet relocatedSites() {
     return relocatedSites;
@@ -284,7 +278,8 @@ public final class LoadedImage {
    * an answer to its system calls.
    */
   public boolean hostedOnLinux() {
-    return elf.symbol("__libc_start_main").isPresent()
+    return elf.interpreter().isPresent()
+        || elf.symbol("__libc_start_main").isPresent()
         || elf.symbol("__libc_start_call_main").isPresent()
         || elf.section(".note.ABI-tag").isPresent();
   }
@@ -320,8 +315,9 @@ public final class LoadedImage {
    *
    * @param relocated takes the addresses of the calls that relocations name
    */
-  private static List<ActiveConvention> conventions(ElfFile elf, Isa isa, LongSet relocated) {
-    CallSiteScanner scanner = new CallSiteScanner(elf);
+  private static List<ActiveConvention> conventions(
+      ElfFile elf, Isa isa, Imports imports, LongSet relocated) {
+    CallSiteScanner scanner = new CallSiteScanner(elf, imports);
     RelocationSites relocations = new RelocationSites(elf);
     NopSites nops = new NopSites(elf);
     List<ActiveConvention> found = new ArrayList<>();
@@ -331,9 +327,10 @@ public final class LoadedImage {
       List<Symbol> targets = countingFunctions(elf, card);
       List<CallSite> sites = new ArrayList<>(relocations.find(card));
       sites.forEach(site -> relocated.add(site.address()));
-      if (!targets.isEmpty() && !elf.relocatable()) {
+      if ((!targets.isEmpty() || imports.has(card.symbols())) && !elf.relocatable()) {
         LongSet addresses = new LongOpenHashSet(targets.stream().map(Symbol::address).toList());
         sites.addAll(scanner.find(card, addresses));
+        targets = Stream.concat(targets.stream(), imports.places(card.symbols()).stream()).toList();
       }
       sites.removeIf(site -> !taken.add(site.address()));
       sites.forEach(site -> calling.add(site.function()));
@@ -401,11 +398,7 @@ public final class LoadedImage {
   private List<Symbol> uninstrumented(Stream<Symbol> symbols) {
     return symbols
         .filter(symbol -> symbol.kind() == Symbol.Kind.FUNCTION)
-        .filter(symbol -> callSites.stream().noneMatch(site -> contains(symbol, site)))
+        .filter(symbol -> callSites.stream().noneMatch(site -> symbol.holds(site)))
         .toList();
-  }
-
-  private static boolean contains(Symbol function, long address) {
-    return Long.compareUnsigned(address - function.address(), Math.max(1, function.size())) < 0;
   }
 }

@@ -39,14 +39,20 @@ public final class PatchSites {
       ActiveConvention convention = image.conventions().get(i);
       for (CallSite site : convention.sites()) {
         if (site.after() != site.address()) {
-          sites.add(site(i, convention.card(), site, code));
+          ByteList lead = image.imports().linkageLead(convention.card());
+          sites.add(site(i, convention.card(), site, code, lead));
         }
       }
     }
     return new PatchSites(sites);
   }
 
-  private static PatchSite site(int convention, AbiCard card, CallSite site, Code code) {
+  /**
+   * @param linkageLead what a call does besides, by the code through which it goes: that must be
+   *     done also where the call is not made
+   */
+  private static PatchSite site(
+      int convention, AbiCard card, CallSite site, Code code, ByteList linkageLead) {
     long start = card.callAdjust(code, site.address());
     byte[] bytes = new byte[(int) (site.after() - start)];
     for (int i = 0; i < bytes.length; i++) {
@@ -58,6 +64,7 @@ public final class PatchSites {
         card.callForms().stream()
             .filter(form -> form.size() == size && form.matches(there))
             .findFirst()
+            .filter(form -> linkageLead.isEmpty())
             .flatMap(CallForm::skip);
     boolean atStart = start == site.function() && skip.isPresent() && skip.get().nop().isPresent();
     int lead = (int) (site.address() - start);
@@ -66,7 +73,9 @@ public final class PatchSites {
         site,
         start,
         ByteList.of(bytes),
-        card.nop(bytes).map(ByteList::of),
+        linkageLead.isEmpty()
+            ? card.nop(bytes).map(ByteList::of)
+            : Optional.of(linkageLead).filter(instead -> instead.size() == bytes.length),
         skip.map(s -> skipped(bytes, lead, s, atStart)),
         skip.isEmpty() || atStart ? 0 : site.address() + jumpBytes(skip.get()));
   }

@@ -103,7 +103,6 @@ public final class GuestMemory implements AutoCloseable {
   /** Unmaps all mapped pages of a range; the others are left alone, as munmap does. */
   public void unmap(long address, long size) {
     Region.checkPages(address, size);
-    last = null;
     for (int i = regions.size() - 1; i >= 0; i--) {
       Region region = regions.get(i);
       if (!region.intersects(address, size)) {
@@ -112,6 +111,7 @@ public final class GuestMemory implements AutoCloseable {
       long from = region.from(address);
       long to = region.to(address + size);
       listener.unmapped(from, to - from);
+      last = null; // not before: the listener may look pages up
       List<Region> rest = regions.subList(i, i + 1);
       rest.clear();
       if (to != region.end()) {

@@ -70,6 +70,11 @@ public final class VirtualTlb implements Hook.TlbFill, MemoryListener {
   private long refusedAddress;
   private int refusedAccess = -1;
 
+  /** A page whose accesses are shown to the engine as ones of no memory, at another place. */
+  private long missingPage = -1;
+
+  private long missingAt;
+
   /**
    * The page table of an engine.
    *
@@ -96,6 +101,24 @@ public final class VirtualTlb implements Hook.TlbFill, MemoryListener {
   /** Address of the page of the last refused access; see {@link #refusedAccess}. */
   public long refusedAddress() {
     return refusedAddress;
+  }
+
+  /** What was refused counts no longer: the program goes on. */
+  public void forgetRefused() {
+    refusedAccess = -1;
+  }
+
+  /**
+   * From here on accesses of a page fail as those of no memory do: the engine tells their address,
+   * as of another page.
+   *
+   * @param page -1: none
+   * @param at where nothing is mapped
+   */
+  public void missing(long page, long at) {
+    missingPage = page;
+    missingAt = at;
+    engine.ctl_flush_tlb();
   }
 
   /** {@code UC_MEM_*} of the last refused access, -1 where none was. */
@@ -126,6 +149,10 @@ public final class VirtualTlb implements Hook.TlbFill, MemoryListener {
   public boolean onFill(long address, int access, TlbEntry result) {
     if (access != UcConst.UC_MEM_FETCH && !removing && mustLeave(address, access)) {
       return false;
+    }
+    if (GuestMemory.pageDown(address) == missingPage && access != UcConst.UC_MEM_FETCH) {
+      result.set(missingAt + (address - missingPage), needed(access));
+      return true;
     }
     fills++;
     Region region = memory.find(address);

@@ -74,6 +74,19 @@ public final class EventRecords {
     return index < values.length ? values[index] : 0;
   }
 
+  /** Adds a copy of one record, with this time. */
+  public void copy(RecordBatch batch, RecordBatch from, long time) {
+    record(
+        batch,
+        from.kind[0],
+        time,
+        from.depth[0],
+        from.selfPc[0],
+        from.fromPc[0],
+        from.retP[0],
+        from.fp[0]);
+  }
+
   /** Adds a mark: tracing itself changed. */
   public void mark(RecordBatch batch, long time, long function, int code, long command) {
     room(batch).add(RecordBatch.MARK, time, 0, function, code, command, 0);

@@ -4,6 +4,7 @@ import dev.retstack.fleet.probe.site.SiteRules;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.Mark;
 import dev.retstack.schema.record.RecordBatch;
+import java.util.Map;
 
 /**
  * Makes hijack records from calls of the counting function and from returns to the landing page.
@@ -61,6 +62,14 @@ public interface Probe {
    */
   void mark(Mark mark, long function, long time, long command);
 
+  /**
+   * Records that another image stands somewhere, or none any more; in any mode. Where the entries
+   * of open calls are not recorded yet, it has the time of the first of them.
+   *
+   * @param change one MAP or UNMAP record, whose time does not count
+   */
+  void mapping(RecordBatch change);
+
   /** There is no code where the program went, so that no block begins there; the core has ended. */
   void fetchFailed(long address);
 
@@ -82,6 +91,40 @@ public interface Probe {
    * @param pc where the core goes on
    */
   void interruptExit(long pc);
+
+  /**
+   * Between two runs: a signal handler begins, as an interrupt on top of what is open.
+   *
+   * @param number its vector
+   * @param pc where the program was
+   * @param stackPointer there
+   * @param top the handler's stack is below; by it {@link #signalExit} knows the handler
+   * @param stack where a separate stack begins that the handler runs on
+   * @param stackBytes its size; 0: it runs on the stack of what it interrupts
+   */
+  void signalEnter(long number, long pc, long stackPointer, long top, long stack, long stackBytes);
+
+  /**
+   * Between two runs: a signal handler returns; those on top of it are over too. Where it was left
+   * before, nothing happens.
+   *
+   * @param top that it began with
+   * @param pc where the core goes on
+   */
+  void signalExit(long top, long pc);
+
+  /**
+   * Between two runs, when the registers are those that the core goes on with: it goes on with
+   * another thread of its program. From the first time on the probe need not guess which task an
+   * entry belongs to.
+   *
+   * @param id of the task
+   * @param ended true where the one that ran so far is over
+   */
+  void threadSwitched(long id, boolean ended);
+
+  /** The functions of the innermost open calls that are hijacked, by the ids of their tasks. */
+  Map<Long, Long> innermost();
 
   /** True where events wait for room: the batch must be taken before the core goes on. */
   boolean isWaiting();

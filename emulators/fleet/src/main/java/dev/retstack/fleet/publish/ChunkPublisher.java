@@ -7,6 +7,7 @@ import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.ChunkCodec;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
+import java.util.List;
 
 /**
  * Turns the batches of one core into its stream of chunks: numbered without gaps, each small enough
@@ -18,6 +19,7 @@ public final class ChunkPublisher {
   private final ChunkCodec codec;
   private final int payloadBytesMax;
   private long sequence;
+  private List<String> images = List.of();
   private long records;
 
   /** Where the next record is. */
@@ -124,6 +126,22 @@ public final class ChunkPublisher {
     records += batch.size();
   }
 
+  /** Build-ids of the images that MAP records of what follows name by their numbers. */
+  public void images(List<String> buildIds) {
+    images = buildIds;
+  }
+
+  private boolean namesImages(RecordBatch batch) {
+    if (images.isEmpty() || (batch.keyframe() != null && batch.keyframe().maps().size() > 0)) {
+      return !images.isEmpty();
+    }
+    int i = 0;
+    while (i < batch.size() && batch.kind[i] != RecordBatch.MAP) {
+      i++;
+    }
+    return i < batch.size();
+  }
+
   private Chunk seal(RecordBatch batch, Refused refused, Ending ending) {
     Chunk.Builder chunk =
         Chunk.newBuilder()
@@ -149,6 +167,7 @@ public final class ChunkPublisher {
         batch.setKeyframe(null);
       }
     }
+    batch.setImages(namesImages(batch) ? List.copyOf(images) : List.of());
     return Chunks.seal(chunk, codec, batch);
   }
 

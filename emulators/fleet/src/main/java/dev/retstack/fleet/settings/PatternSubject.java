@@ -31,4 +31,9 @@ public record PatternSubject(String function, long site, String section, String 
             .orElse(""),
         elf.name());
   }
+
+  /** The same site at the address where it stands in memory. */
+  public PatternSubject at(long address) {
+    return new PatternSubject(function, address, section, image);
+  }
 }

@@ -1,6 +1,7 @@
 package dev.retstack.fleet.settings;
 
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.schema.wire.NearNames;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

@@ -19,6 +19,7 @@ import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.fleet.settings.Tracer;
 import dev.retstack.fleet.settings.Trigger;
 import dev.retstack.fleet.settings.ValueRequest;
+import dev.retstack.fleet.thread.Schedule;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.schema.chunk.Codecs;
 import java.io.InputStream;
@@ -28,6 +29,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
@@ -74,7 +76,8 @@ class HostJobTest {
             1 << 20,
             3 << 20,
             5 << 20,
-            List.of(Path.of("/etc"), Path.of("relative/x")));
+            List.of(Path.of("/etc"), Path.of("relative/x")),
+            Optional.of(Path.of("/root-of-guest")));
     CoreOptions core =
         new CoreOptions(
             false,
@@ -89,6 +92,7 @@ class HostJobTest {
             List.of(new Ram(0x2000, 0x1000)),
             List.of(new InterruptTimer(900, "handler")),
             new TaskOptions("current", "", List.of("end"), List.of("handler")),
+            new Schedule(321, 7),
             linux);
     FleetOptions fleet =
         new FleetOptions(

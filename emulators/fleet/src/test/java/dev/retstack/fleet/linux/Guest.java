@@ -8,6 +8,8 @@ import dev.retstack.fleet.loader.elf.ElfBuilder;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.memory.MemoryListener;
+import dev.retstack.fleet.thread.Schedule;
+import dev.retstack.fleet.thread.Threads;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -15,6 +17,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /** A process whose program is the test: it makes system calls by setting registers. */
@@ -52,12 +55,13 @@ final class Guest implements AutoCloseable {
     this.process =
         new LinuxProcess(
             image(),
+            Optional.empty(),
             isa.syscalls(),
             isa.registers(),
             memory,
             new MapCpu(registers),
             setting.apply(options),
-            () -> clockNs);
+            new Threads(Schedule.STANDARD, () -> clockNs));
   }
 
   private ElfFile image() {

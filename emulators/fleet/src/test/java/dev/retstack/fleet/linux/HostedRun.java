@@ -46,19 +46,30 @@ record HostedRun(
       String input,
       long slice)
       throws IOException, InterruptedException {
+    LinuxOptions options =
+        LinuxOptions.of("prog").withArguments(arguments).withEnvironment(environment);
+    return of(program, options, input, CoreOptions.ProbeKind.AUTO, slice);
+  }
+
+  static HostedRun of(
+      Path program, LinuxOptions linux, String input, CoreOptions.ProbeKind probe, long slice)
+      throws IOException, InterruptedException {
+    return of(program, CoreOptions.of(linux).withProbe(probe), input, slice);
+  }
+
+  static HostedRun of(Path program, CoreOptions core, String input, long slice)
+      throws IOException, InterruptedException {
     LoadedImage image = LoadedImage.load(program).requireCallSites();
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     LinuxOptions options =
-        LinuxOptions.of("prog")
-            .withArguments(arguments)
-            .withEnvironment(environment)
+        core.linux()
             .withStreams(
                 new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8)), out, err);
     Collector collector = new Collector(image);
     List<CoreResult> results =
         Fleet.run(
-            List.of(new CoreSpec("core-0", image, CoreOptions.of(options))),
+            List.of(new CoreSpec("core-0", image, core.withLinux(options))),
             FleetOptions.standard().withThreads(1).withSliceInstructions(slice),
             collector,
             FleetListener.NONE);

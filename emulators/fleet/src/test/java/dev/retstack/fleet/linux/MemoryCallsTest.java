@@ -5,7 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.isa.Errno;
 import dev.retstack.fleet.memory.GuestMemory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 final class MemoryCallsTest {
   private static final long PAGE = GuestMemory.PAGE;
@@ -14,6 +21,10 @@ final class MemoryCallsTest {
   private static final long FIXED = 0x10;
   private static final long FIXED_NOREPLACE = 0x10_0000;
   private static final long MAYMOVE = 1;
+  private static final long SHARED = 1;
+  private static final long PRIVATE = 2;
+
+  @TempDir private Path folder;
 
   @Test
   void heapGrowsShrinksAndComesBackZeroed() {
@@ -95,11 +106,55 @@ final class MemoryCallsTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource({"x86_64, mmap, 4096", "riscv64, mmap, 4096", "i386, mmap2, 1", "arm, mmap2, 1"})
+  void filesAreMappedFromAnyPageOfTheirs(String isa, String call, long secondPage)
+      throws Exception {
+    byte[] bytes = new byte[(int) PAGE + 10];
+    Arrays.fill(bytes, (byte) 'a');
+    Arrays.fill(bytes, (int) PAGE, bytes.length, (byte) 'b');
+    Path file = Files.write(folder.resolve("data"), bytes);
+    try (Guest guest = new Guest(isa, "", o -> o.withReadable(List.of(file)))) {
+      guest.string(SCRATCH, file.toString());
+      assertThat(guest.call("openat", -100, SCRATCH, 0)).isEqualTo(3);
+
+      long whole = guest.call(call, 0, 3 * PAGE, 1, PRIVATE, 3, 0);
+      assertThat(guest.text(whole + PAGE - 1, 3)).isEqualTo("abb");
+      assertThat(guest.memory.readLong(whole + PAGE + 10)).isZero();
+      assertThat(guest.memory.readLong(whole + 2 * PAGE)).isZero();
+      int writable = guest.memory.permissionsAt(whole) & GuestMemory.WRITE;
+      assertThat(writable).isZero();
+      assertThat(guest.call("close", 3)).isZero();
+
+      assertThat(guest.call("openat", -100, SCRATCH, 0)).isEqualTo(3);
+      long fixed = guest.call(call, whole, 2 * PAGE, 5, PRIVATE | FIXED, 3, secondPage);
+      assertThat(fixed).isEqualTo(whole);
+      assertThat(guest.text(whole, 2)).isEqualTo("bb");
+      assertThat(guest.memory.readByte(whole + PAGE)).isZero();
+      assertThat(guest.memory.permissionsAt(whole)).isEqualTo(5);
+      assertThat(guest.call(call, 0, PAGE, 1, SHARED, 3, 0)).isPositive();
+    }
+  }
+
   @Test
-  void filesCannotBeMapped() {
-    try (Guest guest = new Guest("x86_64")) {
-      assertThat(guest.call("mmap", 0, PAGE, RW, 2, 3)).isEqualTo(Errno.ENODEV.result());
-      assertThat(guest.process.unsupported()).containsEntry("mmap of a file", 1L);
+  void whatCannotBeMappedIsRefused() throws Exception {
+    Path file = Files.writeString(folder.resolve("data"), "data");
+    try (Guest guest = new Guest("x86_64", "", o -> o.withReadable(List.of(file)))) {
+      guest.string(SCRATCH, file.toString());
+      assertThat(guest.call("open", SCRATCH, 0)).isEqualTo(3);
+
+      assertThat(guest.call("mmap", 0, PAGE, RW, PRIVATE, 9)).isEqualTo(Errno.EBADF.result());
+      assertThat(guest.call("mmap", 0, PAGE, RW, PRIVATE, 0)).isEqualTo(Errno.ENODEV.result());
+      assertThat(guest.call("mmap", 0, PAGE, RW, SHARED, 3)).isEqualTo(Errno.EACCES.result());
+      for (long offset : new long[] {1, -PAGE, Long.MIN_VALUE}) {
+        assertThat(guest.call("mmap", 0, PAGE, RW, PRIVATE, 3, offset))
+            .isEqualTo(Errno.EINVAL.result());
+      }
+      assertThat(guest.call("mmap", 0, 1L << 40, RW, PRIVATE, 3)).isEqualTo(Errno.ENOMEM.result());
+      assertThat(guest.call("mmap", 0, PAGE, RW, PRIVATE, 3, 1L << 40)).isPositive();
+      assertThat(guest.process.unsupported())
+          .containsEntry("mmap of a stream", 1L)
+          .containsEntry("mmap of a file to write to it", 1L);
     }
   }
 

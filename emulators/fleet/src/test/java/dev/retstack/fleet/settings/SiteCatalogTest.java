@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.loader.Images;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.schema.wire.NearNames;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Collectors;

@@ -5,7 +5,9 @@ import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.AnomalyLog;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.check.StatCounts;
+import dev.retstack.graph.input.CallerPcs;
 import dev.retstack.graph.losses.Loss;
+import dev.retstack.graph.totals.CallDigest;
 import dev.retstack.graph.totals.CallProfile;
 import dev.retstack.graph.totals.OpenCounts;
 import dev.retstack.graph.totals.TimeRules;
@@ -96,6 +98,25 @@ class CallAccounts {
         on.leftOut());
   }
 
+  /**
+   * A call began before a segment does: it is a row of its tree, and adds to nothing yet.
+   *
+   * @return false where it is not kept
+   */
+  boolean inherited(ShadowStack on, int slot, long selfPc, long time) {
+    Frames f = on.frames;
+    int caller = slot == 0 ? CallProfile.NO_CALLER : f.function(slot - 1);
+    int arc = profile.arc(caller, selfPc);
+    arc = arc < 0 ? newArc(caller, selfPc) : arc;
+    if (arc < 0 || tree.isFull()) {
+      return false;
+    }
+    int row = tree.enter(selfPc, slot - 1, time);
+    long callerPc = slot == 0 ? 0 : f.selfPc(slot - 1);
+    f.begin(slot, callerPc, time, arc, profile.arcs().callee(arc), slot, row, time, 0);
+    return true;
+  }
+
   /** Not met before, or beyond the limits. */
   private int newArc(int caller, long selfPc) {
     int function = profile.function(selfPc);
@@ -157,10 +178,21 @@ class CallAccounts {
       tree.setTimes(row, time - enter - ran, time - enter - on.took(slot, time));
     }
     core.setDigest(
-        CoreGraph.mix(core.digest(), f.selfPc(slot), enter, time, f.level(slot), ending.code()));
+        CallDigest.add(core.digest(), f.selfPc(slot), enter, time, f.level(slot), ending.code()));
+    if (core.pyramid() != null) {
+      place(on, f.depth(slot), f.selfPc(slot), enter, time);
+    }
     GraphEvents events = core.events();
     if (events != null && ending.finished() && took >= events.threshold() && !on.isHidden()) {
       events.finished(FinishedCall.of(core, on, slot, time, self, ending));
+    }
+  }
+
+  /** Puts a call where its time is. */
+  private void place(ShadowStack on, int depth, long selfPc, long enter, long exit) {
+    if (!on.isHidden()) {
+      TracedTask task = on.task();
+      core.pyramid().call(task.id(), task.instance(), on.interrupts(), depth, selfPc, enter, exit);
     }
   }
 
@@ -193,6 +225,10 @@ class CallAccounts {
     LinkedCalls linked = core.linked();
     int end = linked.run(core, on, batch, first, room);
     stats.add(Stat.TREE_CALLS_NOT_KEPT, (end - first + linked.frames()) / 2);
+    if (core.pyramid() != null) {
+      TracedTask task = on.task();
+      core.pyramid().linked(task.id(), task.instance(), on.interrupts(), batch, first, end);
+    }
     linked.handOver(on, batch, end);
     return end;
   }
@@ -211,6 +247,9 @@ class CallAccounts {
       stats.add(Stat.FUNCTIONS_NOT_KEPT, 1);
     }
     countNotKept();
+    if (core.pyramid() != null) {
+      place(on, on.frames.topDepth() + 1, selfPc, time, time);
+    }
     other.function(row(on, parent), selfPc, fromPc, time);
   }
 
@@ -266,6 +305,9 @@ class CallAccounts {
   /** Records are missing; the stacks say later what that means. */
   void lost(Loss loss) {
     core.losses().add(loss);
+    if (core.pyramid() != null) {
+      core.pyramid().lost(loss.records(), loss.after(), loss.until());
+    }
     if (stack != null) {
       stack.losses.add(loss, stack.task());
     } else {
@@ -282,6 +324,9 @@ class CallAccounts {
    * @return whether {@link #anomaly} shall follow; what is not wanted is only counted
    */
   boolean found(AnomalyKind kind, long selfPc, long place, long time, long count) {
+    if (core.pyramid() != null) {
+      core.pyramid().anomaly(selfPc, time);
+    }
     AnomalyLog.Where where = new AnomalyLog.Where(kind, selfPc, place, task(), instance());
     return core.anomalies().found(where, time, count);
   }
@@ -298,6 +343,9 @@ class CallAccounts {
   /** A ret_stack of this task, which need not be at hand, differs from the core's. */
   void differs(TracedTask task, Anomaly anomaly) {
     stats.add(anomaly.kind().stat(), 1);
+    if (core.pyramid() != null) {
+      core.pyramid().anomaly(anomaly.selfPc(), anomaly.time());
+    }
     AnomalyLog.Where where =
         new AnomalyLog.Where(
             anomaly.kind(), anomaly.selfPc(), anomaly.place(), task.id(), task.instance());
@@ -320,9 +368,9 @@ class CallAccounts {
     return stack == null ? 1 : stack.task().instance();
   }
 
-  /** Whether all frames and tasks of the core were kept so far. */
-  boolean isAllKept() {
-    return stats.get(Stat.FRAMES_NOT_KEPT) == 0 && stats.get(Stat.TASKS_NOT_KEPT) == 0;
+  /** Whether all tasks and interrupts of the core were kept so far. */
+  boolean isEachTaskKept() {
+    return stats.get(Stat.TASKS_NOT_KEPT) == 0;
   }
 
   /** Adds to a stat. */

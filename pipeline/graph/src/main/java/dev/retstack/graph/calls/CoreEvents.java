@@ -2,6 +2,7 @@ package dev.retstack.graph.calls;
 
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.snapshot.Fields;
+import dev.retstack.graph.totals.CallDigest;
 import dev.retstack.graph.totals.SystemCallTotals;
 import dev.retstack.graph.tree.CallTreeLog;
 import dev.retstack.graph.tree.Ending;
@@ -18,6 +19,9 @@ import java.io.IOException;
  * has room.
  */
 public final class CoreEvents {
+  /** Tells equal values at other places apart. */
+  private static final long VALUE_PLACE = 0xd6e8feb86659fd93L;
+
   private final CallTreeLog tree;
   private final SystemCallTotals systemCalls;
   private long functions;
@@ -25,6 +29,9 @@ public final class CoreEvents {
   private long marks;
   private long values;
   private long digest;
+
+  /** Numbers in the digest, since the core is in memory. */
+  private long digested;
 
   /** Row of the tree that was told of last, or none. */
   private int lastRow = CallTreeLog.NONE;
@@ -111,7 +118,8 @@ public final class CoreEvents {
   boolean values(int depth, long[] more) {
     values++;
     for (long value : more) {
-      digest = (Long.rotateLeft(digest, 5) ^ value) * 0x9e3779b97f4a7c15L + depth;
+      digest = CallDigest.add(digest, value + depth * VALUE_PLACE);
+      digested++;
     }
     return lastRow < 0
         || (lastEnded ? tree.resultsOf(lastRow) : tree.argumentsOf(lastRow))
@@ -128,7 +136,34 @@ public final class CoreEvents {
   }
 
   private void mix(TreeKind kind, long a, long b, long time) {
-    digest = CoreGraph.mix(digest, a, time, b, kind.code(), Ending.count());
+    digest = CallDigest.add(digest, a, time, b, kind.code(), Ending.count());
+    digested++;
+  }
+
+  /** Whether what a segment adds are numbers, of which none meets a limit, and no row's values. */
+  boolean fits(CoreEvents segment) {
+    boolean fits = systemCalls.hasRoomFor(segment.systemCalls);
+    for (int row = 0; fits && segment.values > 0 && row < segment.tree.size(); row++) {
+      fits = segment.tree.arguments(row).isEmpty() && segment.tree.results(row).isEmpty();
+    }
+    return fits;
+  }
+
+  /**
+   * Takes what a {@link CoreSegment} adds.
+   *
+   * @param stack of the core, with the calls that the segment began with
+   */
+  void join(CoreEvents segment, ShadowStack stack) {
+    functions += segment.functions;
+    systemCallCount += segment.systemCallCount;
+    marks += segment.marks;
+    values += segment.values;
+    digest = CallDigest.join(digest, segment.digest, segment.digested);
+    digested += segment.digested;
+    systemCalls.merge(segment.systemCalls);
+    lastRow = segment.lastRow < 0 ? CallTreeLog.NONE : stack.frames.row(segment.lastRow);
+    lastEnded = segment.lastEnded && lastRow >= 0;
   }
 
   /** Functions called of which the return was not seen. */

@@ -5,6 +5,7 @@ import static dev.retstack.graph.symbol.SymbolTable.textBytes;
 import dev.retstack.graph.check.AnomalyLog;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.check.StatCounts;
+import dev.retstack.graph.input.CallerPcs;
 import dev.retstack.graph.input.ChunkMeta;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreEnd;
@@ -14,12 +15,14 @@ import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.losses.Loss;
 import dev.retstack.graph.losses.LossLog;
+import dev.retstack.graph.pyramid.Pyramid;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.snapshot.StateChanges;
 import dev.retstack.graph.snapshot.StateLog;
 import dev.retstack.graph.snapshot.StateParts;
+import dev.retstack.graph.totals.CallDigest;
 import dev.retstack.graph.totals.CallProfile;
 import dev.retstack.graph.totals.ContextKey;
 import dev.retstack.graph.totals.InterruptTotals;
@@ -57,7 +60,7 @@ public final class CoreGraph extends KnownCore {
   private static final int LOGS_ROOM = 256;
 
   /** What a core takes of which nothing was seen but that it is there. */
-  private static final int BYTES = 4_600;
+  private static final int BYTES = 4_770;
 
   private final CoreReconstructor reconstructor;
   private final CallTreeLog tree;
@@ -71,12 +74,19 @@ public final class CoreGraph extends KnownCore {
   private final Optional<ContextProfiles> byTask;
   private final CallAccounts accounts;
   private long digest;
+
+  /** Switches and interrupts in the digest, since the core is in memory. */
+  private long contexts;
+
   private int revision;
 
   /** Of so many bytes on it was too large to rest. */
   private long tooLarge = Long.MAX_VALUE;
 
   private GraphEvents events;
+
+  /** Null where nobody asks for it. */
+  private Pyramid pyramid;
 
   /**
    * A core of which nothing was seen; {@code linked} serves all cores of the state, {@code callers}
@@ -108,13 +118,14 @@ public final class CoreGraph extends KnownCore {
     this.byTask = byTask ? Optional.of(new ContextProfiles(key, limits)) : Optional.empty();
     this.accounts = accountsOf.apply(this, callers);
     this.reconstructor =
-        new CoreReconstructor(image.traits(), limits.maxDepth(), limits.tasks(), accounts, account);
+        new CoreReconstructor(image, limits.maxDepth(), limits.tasks(), accounts, account);
   }
 
   public boolean apply(ChunkMeta meta, RecordBatch batch, GraphEvents listener) {
     try {
       touch();
       events = listener;
+      pyramid = listener == null ? null : listener.pyramid(this);
       if (listener != null) {
         listener.chunk(this, meta.sequence());
       }
@@ -191,6 +202,21 @@ public final class CoreGraph extends KnownCore {
     return CoreSummary.of(this);
   }
 
+  /** What was before this chunk, the first one that will be taken, is not asked for. */
+  public void beginAt(ChunkMeta meta) {
+    reconstructor.beginAt(meta);
+  }
+
+  /** Nothing of it behind this time counts: what is open ends there. */
+  public void closeAt(long time) {
+    touch();
+    events = null;
+    accounts.begin();
+    reconstructor.closeAt(time);
+    accounts.rest();
+    settle();
+  }
+
   /** Sequence, records, losses, endings. */
   public CoreReconstructor progress() {
     return reconstructor;
@@ -220,7 +246,44 @@ public final class CoreGraph extends KnownCore {
 
   /** Another stack is at hand: that is part of the digest. */
   void mixContext(TreeKind kind, long id, long detail, long time) {
-    digest = mix(digest, id, time, detail, kind.code(), Ending.count());
+    digest = CallDigest.add(digest, id, time, detail, kind.code(), Ending.count());
+    contexts++;
+  }
+
+  /** Whether a {@link CoreSegment} can go on from here, or be one. */
+  boolean isPlain() {
+    return !isByTask()
+        && events == null
+        && rules.graphTime()
+        && tree.isFullBeside()
+        && contexts == 0
+        && interrupts.numbers().length == 0
+        && reconstructor.isPlain();
+  }
+
+  /** Takes what a segment that fits adds to this core; false where that meets a limit. */
+  boolean join(CoreGraph segment) {
+    long notKept =
+        segment.stats.get(Stat.FUNCTIONS_NOT_KEPT) + segment.stats.get(Stat.EDGES_NOT_KEPT);
+    if (notKept > 0
+        || !profile().hasRoomFor(segment.profile())
+        || segment.losses.losses() > 0
+        || !other.fits(segment.other)
+        || !segment.anomalies.isExact()) {
+      return false;
+    }
+    touch();
+    profile().merge(segment.profile());
+    long calls = 0;
+    for (Ending ending : Ending.values()) {
+      calls += segment.reconstructor.ended(ending);
+    }
+    digest = CallDigest.join(digest, segment.digest, calls);
+    other.join(segment.other, reconstructor.current());
+    reconstructor.join(segment.reconstructor, segment.profile(), profile());
+    stats.add(segment.stats);
+    stats.add(Stat.ANOMALIES_NOT_KEPT, anomalies.join(segment.anomalies));
+    return true;
   }
 
   /** Digest of every finished or truncated call of this core, in order, with its times. */
@@ -293,10 +356,9 @@ public final class CoreGraph extends KnownCore {
     return events;
   }
 
-  static long mix(long h, long selfPc, long enter, long exit, int level, int ending) {
-    long call = selfPc * 0x9e3779b97f4a7c15L + Long.rotateLeft(enter, 21) * 31 + exit;
-    call = (call ^ (call >>> 29)) + level * 8L + ending;
-    return (Long.rotateLeft(h, 5) ^ call) * 0xbf58476d1ce4e5b9L;
+  /** Where calls are put by their times, null for nowhere. */
+  Pyramid pyramid() {
+    return pyramid;
   }
 
   @Override

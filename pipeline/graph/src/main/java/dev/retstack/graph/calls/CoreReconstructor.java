@@ -5,15 +5,18 @@ import static dev.retstack.graph.limits.Saturating.sum;
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.input.AddressMap;
 import dev.retstack.graph.input.ChunkMeta;
+import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreEnd;
-import dev.retstack.graph.input.ImageTraits;
+import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.losses.Loss;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.totals.CallProfile;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.schema.record.EndDetail;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
@@ -38,6 +41,7 @@ public final class CoreReconstructor {
 
   private final CallAccounts accounts;
   private final CoreTasks tasks;
+  private final AddressMap map;
   private final int maxDepth;
   private long nextSequence;
   private long recordsExpected;
@@ -45,6 +49,15 @@ public final class CoreReconstructor {
   private long lost;
   private long time;
   private long keyframes;
+
+  /** Whether no chunk was taken. */
+  private boolean isNew = true;
+
+  /** Whether something may be open ahead of the first chunk. */
+  private boolean begunInside;
+
+  /** Whether it begins with the calls of a keyframe, to be joined to what was before. */
+  private boolean isSegment;
 
   /** Number of the chunk at hand, and of its first record. */
   private long chunk;
@@ -59,17 +72,18 @@ public final class CoreReconstructor {
    *
    * @param maxDepth records at this ret_stack index or above are refused as impossible
    * @param maxTasks tasks that are kept
-   * @param account of the bytes that tasks and frames take
+   * @param account of the bytes that tasks, frames and mappings take
    */
   CoreReconstructor(
-      ImageTraits traits,
+      ImageInfo image,
       int maxDepth,
       int maxTasks,
       CallAccounts accounts,
       StateBudget.Account account) {
     this.accounts = accounts;
     this.maxDepth = maxDepth;
-    this.tasks = new CoreTasks(traits, maxDepth, maxTasks, accounts, account);
+    this.map = new AddressMap(image.others(), account);
+    this.tasks = new CoreTasks(image.traits(), maxDepth, maxTasks, accounts, account);
   }
 
   /**
@@ -87,22 +101,28 @@ public final class CoreReconstructor {
       accounts.count(Stat.CONTRADICTORY_CHUNKS, 1);
       return false;
     }
-    if (nextSequence == 0) {
-      tasks.first(meta.task(), meta.interrupts(), Math.max(meta.firstTime(), 0));
+    final boolean told = batch.keyframe() != null;
+    boolean inside =
+        isNew && (begunInside || nextSequence > 0 || meta.task() != 0 || meta.interrupts() != 0);
+    if (inside) {
+      tasks.first(meta.task(), meta.interrupts(), told, Math.max(meta.firstTime(), 0));
     }
-    boolean loss = takeLosses(meta);
-    if (nextSequence == 0 && (meta.task() != 0 || meta.interrupts() != 0)) {
+    boolean loss = takeLosses(meta, told);
+    if (inside) {
       time = Math.max(time, meta.firstTime()); // what was open then is open since then
     }
-    tasks.begin(meta.task(), meta.interrupts(), loss, time);
-    if (batch.keyframe() != null) {
-      tasks.prove(batch.keyframe(), accounts.isAllKept(), time);
+    tasks.begin(meta.task(), meta.interrupts(), loss, told, time);
+    if (told) {
+      takeMap(batch, loss || inside);
+      tasks.keyframe(map.behind(batch.keyframe()), loss || inside, time);
       keyframes++;
     }
     chunk = meta.sequence();
     firstRecord = Math.max(meta.recordsBefore(), 0);
-    apply(batch);
+    apply(map.behind(batch));
+    takeMapStats();
     takeUntraced(meta);
+    isNew = false;
     nextSequence = meta.sequence() + 1;
     recordsExpected = sum(Math.max(meta.recordsBefore(), 0), batch.size());
     if (meta.end() != CoreEnd.RUNNING) {
@@ -112,6 +132,102 @@ public final class CoreReconstructor {
       throw new IllegalStateException("entries and endings of calls do not add up: " + this);
     }
     return true;
+  }
+
+  /** A keyframe says what is mapped: behind a loss it is believed, else it is compared. */
+  private void takeMap(RecordBatch batch, boolean loss) {
+    boolean same = map.isAs(batch.keyframe(), batch.images());
+    if (!same && !loss) {
+      accounts.count(Stat.MAPS_DISAGREE, 1);
+    }
+    if (!same && loss) {
+      map.begin(batch.keyframe(), batch.images());
+    }
+  }
+
+  private void takeMapStats() {
+    accounts.count(Stat.MAPS_OVERLAP, map.takeOverlaps());
+    accounts.count(Stat.MAPS_NOT_KEPT, map.takeNotKept());
+    accounts.count(Stat.IMAGES_UNKNOWN, map.takeUnknown());
+  }
+
+  /** What was before this chunk, the first one that will be taken, is not asked for. */
+  void beginAt(ChunkMeta meta) {
+    nextSequence = meta.sequence();
+    recordsExpected = Math.max(meta.recordsBefore(), 0);
+    begunInside = true;
+  }
+
+  /**
+   * Begins with a chunk that is not the core's first, and the calls that its keyframe tells of, as
+   * {@link CoreSegment} does.
+   *
+   * @return false where a limit keeps one of them out
+   */
+  boolean inherit(ChunkMeta meta, Keyframe keyframe) {
+    nextSequence = meta.sequence();
+    recordsExpected = Math.max(meta.recordsBefore(), 0);
+    isNew = false;
+    isSegment = true;
+    return tasks.current().inherit(keyframe);
+  }
+
+  /** Whether this chunk is the next one, and none of its records is missing. */
+  boolean isAt(ChunkMeta meta) {
+    return nextSequence == meta.sequence()
+        && recordsExpected == meta.recordsBefore()
+        && records > 0;
+  }
+
+  /** Whether there is one task, in no interrupt, of which all is known, and nothing is mapped. */
+  boolean isPlain() {
+    return map.isEmpty() && tasks.isPlain();
+  }
+
+  /** Whether what is open is what a segment began with, and there is room for what it has open. */
+  boolean fits(CoreReconstructor segment, Keyframe keyframe) {
+    return tasks.current().fits(segment.tasks.current(), keyframe);
+  }
+
+  /** Takes what a segment, which {@link #fits}, adds to this. */
+  void join(CoreReconstructor segment, CallProfile theirs, CallProfile profile) {
+    nextSequence = segment.nextSequence;
+    recordsExpected = segment.recordsExpected;
+    records += segment.records;
+    keyframes += segment.keyframes;
+    time = segment.time;
+    tasks.join(segment.tasks, theirs, profile);
+  }
+
+  /**
+   * A chunk without records behind what was taken, for a core that goes on from here elsewhere.
+   *
+   * @param at no call that is open is told to be older, nor is the chunk
+   * @param unit of the core
+   */
+  public ChunkMeta behind(long at, ClockUnit unit) {
+    return here(ChunkMeta.running(Math.max(0, nextSequence - 1), recordsExpected, at, at, unit));
+  }
+
+  /** That chunk, beginning where the core is now. */
+  public ChunkMeta here(ChunkMeta meta) {
+    return tasks.here(meta);
+  }
+
+  /**
+   * Gives a batch that begins here the keyframe that a chunk would have: what is known to be open
+   * now, and what is mapped.
+   *
+   * @param since entered by then at the earliest
+   * @param known false where records are missing behind it: then nothing is
+   */
+  public void open(long since, boolean known, RecordBatch batch) {
+    map.tell(tasks.open(since, known), batch);
+  }
+
+  /** Nothing behind this time counts: what is open ends there. */
+  void closeAt(long at) {
+    tasks.end(advance(Math.max(time, at)));
   }
 
   /** No chunk is taken any more: one of them made this fail. What was taken before it stays. */
@@ -134,7 +250,7 @@ public final class CoreReconstructor {
     return missing;
   }
 
-  private boolean takeLosses(ChunkMeta meta) {
+  private boolean takeLosses(ChunkMeta meta, boolean told) {
     long missing = meta.recordsBefore() - recordsExpected;
     if (meta.recordsBefore() < recordsExpected) {
       accounts.count(Stat.COUNT_DISAGREES, 1);
@@ -158,10 +274,11 @@ public final class CoreReconstructor {
       accounts.count(Stat.GAP_CHUNKS, meta.sequence() - nextSequence);
       report(Anomaly.ofGap(at, nextSequence, meta.sequence(), missing));
       // a chunk that did not come may have told of records dropped before it
-      lose(loss, StackLosses.UNBOUNDED);
+      lose(loss, StackLosses.UNBOUNDED, told);
     }
     if (meta.lostBefore() > 0) {
-      drop(meta.firstTime(), meta.lostBefore(), meta.sequence(), Math.max(meta.recordsBefore(), 0));
+      long before = Math.max(meta.recordsBefore(), 0);
+      drop(meta.firstTime(), meta.lostBefore(), meta.sequence(), before, told);
     }
     return gap || meta.lostBefore() > 0;
   }
@@ -205,14 +322,14 @@ public final class CoreReconstructor {
             open.length == 0 ? 0 : open[0],
             0,
             0,
-            EndDetail.place(endDetail).orElse(0),
+            map.of(EndDetail.place(endDetail).orElse(0)),
             1,
             LongImmutableList.of(open)));
   }
 
   private void apply(RecordBatch batch) {
     int size = batch.size();
-    if (records == 0 && size > 0) {
+    if (records == 0 && size > 0 && !isSegment) {
       tasks.firstRecord(Math.max(time, batch.time[0]));
     }
     int i = 0;
@@ -259,7 +376,7 @@ public final class CoreReconstructor {
         }
       }
       case RecordBatch.LOST -> {
-        drop(at, Math.max(selfPc, 0), chunk, sum(firstRecord, index + 1L));
+        drop(at, Math.max(selfPc, 0), chunk, sum(firstRecord, index + 1L), false);
         return;
       }
       case RecordBatch.VALUES -> {
@@ -276,6 +393,12 @@ public final class CoreReconstructor {
         }
       }
       case RecordBatch.FUNCTION, RecordBatch.MARK -> {}
+      case RecordBatch.MAP, RecordBatch.UNMAP -> {
+        records++;
+        advance(at); // the map was followed already
+        tasks.seen(1);
+        return;
+      }
       default -> {
         bad(at);
         return;
@@ -328,19 +451,23 @@ public final class CoreReconstructor {
   }
 
   /** The core dropped records and says so. */
-  private void drop(long when, long count, long told, long before) {
+  private void drop(long when, long count, long chunk, long before, boolean told) {
     long since = time;
     long at = advance(when);
     lost = sum(lost, count);
     accounts.count(Stat.LOST_RECORDS, count);
     report(Anomaly.ofRecords(AnomalyKind.LOST, at, count));
-    lose(new Loss(Loss.Kind.DROPPED, told, told, before, count, since, at), count);
+    lose(new Loss(Loss.Kind.DROPPED, chunk, chunk, before, count, since, at), count, told);
   }
 
-  /** What is open may have ended. */
-  private void lose(Loss loss, long atMost) {
+  /**
+   * What is open may have ended.
+   *
+   * @param told whether a keyframe follows
+   */
+  private void lose(Loss loss, long atMost, boolean told) {
     accounts.lost(loss);
-    tasks.lose(loss.after(), loss.until(), atMost);
+    tasks.lose(loss.after(), loss.until(), atMost, told);
     accounts.next();
   }
 
@@ -377,7 +504,7 @@ public final class CoreReconstructor {
     return lost;
   }
 
-  /** Chunks that began with the core's own stacks, which were compared with these. */
+  /** Chunks that began with the core's own stacks, with which these were compared. */
   public long keyframes() {
     return keyframes;
   }
@@ -397,7 +524,12 @@ public final class CoreReconstructor {
 
   /** Calls seen to begin. */
   public long entries() {
-    return tasks.table().entries();
+    return tasks.table().counts().entries();
+  }
+
+  /** Calls that began in a loss, as a keyframe told. */
+  public long adopted() {
+    return tasks.table().counts().adopted();
   }
 
   /** Calls that have not ended. */
@@ -407,7 +539,7 @@ public final class CoreReconstructor {
 
   /** Calls that ended so. */
   public long ended(Ending ending) {
-    return tasks.table().ended(ending);
+    return tasks.table().counts().ended(ending);
   }
 
   /** All tasks that are kept, in the order in which they appeared. */
@@ -452,6 +584,7 @@ public final class CoreReconstructor {
     Fields.writeText(out, end.name());
     Fields.writeText(out, endDetail);
     tasks.writeTo(out);
+    map.writeTo(out);
   }
 
   /**
@@ -468,6 +601,7 @@ public final class CoreReconstructor {
     lost = in.readLong();
     time = in.readLong();
     keyframes = in.readLong();
+    isNew = nextSequence == 0;
     if (nextSequence < 0
         || recordsExpected < 0
         || records < 0
@@ -479,6 +613,7 @@ public final class CoreReconstructor {
     end = Fields.readEnum(in, CoreEnd.class);
     endDetail = Fields.readText(in);
     tasks.readFrom(in, written, profile);
+    map.readFrom(in);
     if (nextSequence == 0 && tasks.stack() == null) {
       throw new IOException("corrupt snapshot: no stack ahead of the first chunk");
     }

@@ -1,6 +1,7 @@
 package dev.retstack.graph.calls;
 
 import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.input.ChunkMeta;
 import dev.retstack.graph.input.ImageTraits;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.totals.CallProfile;
@@ -12,7 +13,9 @@ import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The tasks of a core and the interrupts on top of them. It decides which ret_stack the next
@@ -59,6 +62,24 @@ final class CoreTasks {
   /** The innermost stack that is kept of the task at hand, or null. */
   ShadowStack current() {
     return current == null ? null : current.top();
+  }
+
+  /** Whether there is one task and was no other, in no interrupt, and all of it is known. */
+  boolean isPlain() {
+    return !lossy
+        && current != null
+        && current.id() == 0
+        && current.skipped == 0
+        && current.stacks.size() == 1
+        && table.isOne()
+        && current.own().isPlain();
+  }
+
+  /** Takes what a segment adds to the one task. */
+  void join(CoreTasks segment, CallProfile theirs, CallProfile profile) {
+    afterLoss = false;
+    current.records(segment.current.records());
+    current.own().join(segment.current.own(), theirs, profile);
   }
 
   /** The tasks and what their calls add up to. */
@@ -146,17 +167,21 @@ final class CoreTasks {
     stack.countBy(stack.clock);
   }
 
-  /** The task is over, and its calls with it. */
   private void end(TracedTask task, long now) {
-    if (task.isOver()) {
-      return;
+    if (!task.isOver()) {
+      end(task, Ending.ENDED, now, now);
     }
+  }
+
+  /**
+   * The task is over, and its calls with it.
+   *
+   * @param ending of its interrupts
+   * @param seen until when they are known to have been open
+   */
+  private void end(TracedTask task, Ending ending, long seen, long now) {
     task.wake(now);
-    while (task.stacks.size() > 1) {
-      resume(task.top());
-      task.top().end(now);
-      drop(task, Ending.ENDED, now, now);
-    }
+    dropTo(task, 0, ending, seen, now);
     ShadowStack own = task.own();
     resume(own);
     own.end(now);
@@ -185,18 +210,22 @@ final class CoreTasks {
       top = null;
       return;
     }
-    push(number, true, fromPc, now);
+    push(current, number, now, 0, fromPc, now);
+    top = current.top();
+    resume(top);
   }
 
-  private void push(long number, boolean known, long fromPc, long now) {
-    ShadowStack context = table.open(known ? 0 : -1);
-    context.ofInterrupt(current, number, known, now);
-    if (known) {
-      accounts.interrupted(top, context, fromPc, now);
+  /**
+   * @param entered when the interrupt began, negative where that is not known
+   * @param frames on its ret_stack, negative where that is not known
+   */
+  private void push(TracedTask task, long number, long entered, int frames, long fromPc, long now) {
+    ShadowStack context = table.open(frames);
+    context.ofInterrupt(task, number, entered, now);
+    if (entered >= 0) {
+      accounts.interrupted(task.top(), context, fromPc, entered);
     }
-    current.stacks.add(context);
-    top = context;
-    resume(top);
+    task.stacks.add(context);
   }
 
   /** The interrupt at hand ends. */
@@ -214,7 +243,8 @@ final class CoreTasks {
     }
     if (!top.isInterrupt()) {
       if (lossy) { // its beginning was lost: whose the frames here are is not known
-        top.lose(now, now, StackLosses.UNBOUNDED, top.clock);
+        top.lose(now, StackLosses.UNBOUNDED, top.clock);
+        top.loseAll(now);
       } else {
         accounts.count(Stat.CONTEXTS_DISAGREE, 1);
       }
@@ -227,6 +257,15 @@ final class CoreTasks {
     drop(current, Ending.RETURNED, now, now);
     top = current.top();
     resume(top);
+  }
+
+  /** So many interrupts of a task are left: the others are over, and their calls with them. */
+  private void dropTo(TracedTask task, int left, Ending ending, long seen, long now) {
+    while (task.stacks.size() - 1 > left) {
+      resume(task.top());
+      task.top().end(now);
+      drop(task, ending, seen, now);
+    }
   }
 
   /** The topmost interrupt of a task, the stack at hand, is over; its calls are closed. */
@@ -246,9 +285,10 @@ final class CoreTasks {
    *
    * @param since time of the last record before
    * @param now time by which the loss was over
-   * @param count {@link TaskLosses#UNBOUNDED} where they may be more than is known
+   * @param count {@link StackLosses#UNBOUNDED} where they may be more than is known
+   * @param told whether {@link #keyframe} follows
    */
-  void lose(long since, long now, long count) {
+  void lose(long since, long now, long count, boolean told) {
     lossy = true;
     afterLoss = true;
     lostSince = since;
@@ -257,21 +297,16 @@ final class CoreTasks {
       if (!task.isOver()) {
         // where it ran meanwhile, an interrupt that was open may be another by now
         boolean doubtful = task != current && task.stacks.size() > 1;
-        lose(task, since, now, doubtful ? StackLosses.UNBOUNDED : count);
+        lose(task, since, now, doubtful ? StackLosses.UNBOUNDED : count, told);
         if (task != current) {
           task.cutAt(since);
         }
       }
     }
-    if (current == null) {
-      accounts.nowhere();
-    } else {
-      top = topOf(current);
-      resume(current.top());
-    }
+    goOn();
   }
 
-  private void lose(TracedTask task, long since, long now, long count) {
+  private void lose(TracedTask task, long since, long now, long count, boolean told) {
     boolean all = count == StackLosses.UNBOUNDED;
     if (task == current) {
       task.unsure(since, since); // interrupts that are not kept count up to the loss
@@ -283,10 +318,12 @@ final class CoreTasks {
     }
     if (task == current) {
       task.unsure(since, now);
+    } else if (told) {
+      task.mayHaveRun(since, now);
     } else if (all) {
       task.wake(now);
     }
-    if (all) {
+    if (all || told) {
       task.skipped(0, now); // ahead of the interrupts below them
     }
     for (int level = task.stacks.size() - 1; level >= 0; level--) {
@@ -294,7 +331,13 @@ final class CoreTasks {
       if (all || c.isInterrupt() || c.systemCall.open) {
         resume(c);
       }
-      c.lose(since, now, count, then.get(level));
+      c.lose(since, count, then.get(level));
+      if (told) {
+        continue;
+      }
+      if (all) { // not the sum of losses: nobody made this stack the one at hand
+        c.loseAll(now);
+      }
       if (level > 0 && all) {
         drop(task, Ending.TRUNCATED, since, now);
       } else if (level > 0 && count > 1 && c.isKnown()) {
@@ -307,7 +350,7 @@ final class CoreTasks {
   /** A TASK record follows a loss: which interrupts the task at hand was in is not known. */
   private void behindLoss(long now) {
     if (current.stacks.size() > 1) {
-      lose(current, lostAt, now, StackLosses.UNBOUNDED);
+      lose(current, lostAt, now, StackLosses.UNBOUNDED, false);
       top = current.top();
       resume(top);
     } else {
@@ -318,30 +361,34 @@ final class CoreTasks {
 
   /** Ahead of the first record that is seen of the core: what was before does not count. */
   void firstRecord(long time) {
-    if (current != null && current.nested() == 0) {
+    if (current != null && current.nested() == 0 && current.own().frames.size() == 0) {
       current.startAt(time);
       resume(current.top());
     }
   }
 
-  /** Ahead of the first chunk of the core. */
-  void first(long id, int open, long time) {
-    if (id == 0 && open == 0) {
-      return;
-    }
+  /**
+   * Ahead of the first chunk of a core of which something was open before.
+   *
+   * @param told whether {@link #keyframe} follows
+   */
+  void first(long id, int open, boolean told, long time) {
     table.close(top);
     table.clear();
     lossy = true;
     enter(table.create(id, -1, time), time);
-    nest(open, time);
+    if (!told) {
+      nest(open, time);
+    }
   }
 
   /**
    * A chunk says where it begins.
    *
    * @param loss whether records are missing ahead of it
+   * @param told whether {@link #keyframe} follows
    */
-  void begin(long id, int open, boolean loss, long now) {
+  void begin(long id, int open, boolean loss, boolean told, long now) {
     boolean same = current != null && current.id() == id;
     if (!loss) {
       boolean agrees = same && current.nested() == open;
@@ -353,12 +400,14 @@ final class CoreTasks {
     if (!same) {
       TracedTask named = table.live(id);
       if (current != null) {
-        behindLoss(now);
+        if (!told) {
+          behindLoss(now);
+        }
         current.out(now);
       }
       enter(named == null ? table.create(id, -1, now) : named, now);
     }
-    if (current != null) {
+    if (current != null && !told) {
       current.skipped(0, now);
       nest(open, now);
     }
@@ -366,39 +415,147 @@ final class CoreTasks {
   }
 
   /**
-   * Compares every stack with that of the core, where a chunk begins.
+   * A chunk tells what is open in the core where it begins: each stack is compared with it.
    *
-   * @param kept whether all frames and tasks were, so far
+   * @param loss whether records are missing ahead of it, so that it tells which tasks and
+   *     interrupts there are
    */
-  void prove(Keyframe keyframe, boolean kept, long now) {
+  void keyframe(Keyframe keyframe, boolean loss, long now) {
     RecordBatch core = keyframe.records();
-    boolean all = kept && !lossy;
+    Set<TracedTask> live = new HashSet<>();
     TracedTask task = null;
     int level = 0;
-    for (int head = 0; head < core.size(); head = keyframe.end(head)) {
+    int next;
+    for (int head = 0; head < core.size(); head = next) {
+      next = keyframe.end(head);
       boolean isTask = core.kind[head] == RecordBatch.TASK;
-      task = isTask ? table.live(core.selfPc[head]) : task;
       level = isTask ? 0 : level + 1;
+      if (isTask) {
+        task = loss ? taken(core.selfPc[head], now) : table.live(core.selfPc[head]);
+        boolean isNew = live.add(task);
+        task = isNew ? task : null; // twice: a lie
+      } else if (task != null && loss) {
+        takeInterrupt(task, level, core, head, now);
+      }
       if (task != null && level < task.stacks.size()) {
-        task.stacks.get(level).isAs(keyframe, head, all, now);
-      } else if (all && keyframe.open(head) > 0) {
+        if (loss) {
+          learn(task, level, keyframe, head, now);
+        } else {
+          task.stacks.get(level).prove(keyframe, head, now);
+        }
+      } else if (!lossy && accounts.isEachTaskKept() && keyframe.open(head) > 0) {
         accounts.count(Stat.CONTEXTS_DISAGREE, 1);
+      }
+      boolean isLast = next == core.size() || core.kind[next] == RecordBatch.TASK;
+      if (task != null && loss && isLast && level < task.stacks.size() - 1) {
+        instead(task, level, now);
+      }
+    }
+    if (loss) {
+      endAllBut(live, now);
+      lossy = !accounts.isEachTaskKept() || !table.isComplete();
+      goOn();
+    }
+  }
+
+  /** Other stacks were at hand meanwhile. */
+  private void goOn() {
+    if (current == null) {
+      accounts.nowhere();
+    } else {
+      top = topOf(current);
+      resume(current.top());
+    }
+  }
+
+  /** The task of this id that is live in the core: where it is not known, it began in the loss. */
+  private TracedTask taken(long id, long now) {
+    TracedTask task = table.live(id);
+    if (task == null) {
+      task = table.create(id, -1, now);
+      if (task != null) {
+        task.out(now); // the one at hand is known
+      }
+    }
+    return task;
+  }
+
+  /**
+   * In the core the interrupt of this head is open: the one that is known, or one instead of it.
+   */
+  private void takeInterrupt(TracedTask task, int level, RecordBatch core, int head, long now) {
+    long number = core.selfPc[head];
+    if (level < task.stacks.size()) {
+      ShadowStack known = task.stacks.get(level);
+      if (known.number() == number && known.entered() == core.time[head]) {
+        return;
+      }
+    }
+    instead(task, level - 1, now);
+    if (task.skipped > 0 || level > MAX_NESTED || !table.takeInterrupt()) {
+      task.skip(now);
+      accounts.count(Stat.TASKS_NOT_KEPT, 1);
+    } else {
+      push(task, number, Math.min(core.time[head], now), -1, core.fromPc[head], now);
+    }
+  }
+
+  /** So many interrupts of the task continue; so it ran in the loss, where it was switched out. */
+  private void instead(TracedTask task, int left, long now) {
+    accounts.switchedIn(task.top(), lostSince, now);
+    dropTo(task, left, Ending.TRUNCATED, lostSince, now);
+  }
+
+  private void learn(TracedTask task, int level, Keyframe keyframe, int head, long now) {
+    ShadowStack stack = task.stacks.get(level);
+    StackClock at = new StackClock();
+    task.clockAt(level, now, at);
+    resume(stack);
+    stack.learn(keyframe, head, at, now);
+  }
+
+  private void endAllBut(Set<TracedTask> live, long now) {
+    for (TracedTask task : table.all()) {
+      if (!task.isOver() && !live.contains(task)) {
+        end(task, Ending.TRUNCATED, lostSince, now);
       }
     }
   }
 
   /** So many interrupts are open on the task at hand, says a chunk. */
   private void nest(int open, long now) {
-    while (current.stacks.size() - 1 > open) {
-      resume(current.top());
-      current.top().end(now);
-      drop(current, Ending.TRUNCATED, lostSince, now);
-    }
+    dropTo(current, open, Ending.TRUNCATED, lostSince, now);
     while (current.stacks.size() - 1 < Math.min(open, MAX_NESTED) && table.takeInterrupt()) {
-      push(0, false, 0, now);
+      push(current, 0, -1, -1, 0, now);
     }
     top = topOf(current);
     resume(current.top());
+  }
+
+  /** That chunk, beginning in the task at hand. */
+  ChunkMeta here(ChunkMeta meta) {
+    return current == null ? meta : meta.in(current.id(), current.nested());
+  }
+
+  /** See {@link CoreReconstructor#open}. */
+  Keyframe open(long since, boolean known) {
+    List<TracedTask> told = new ArrayList<>(table.all());
+    told.removeIf(TracedTask::isOver);
+    if (told.remove(current)) {
+      told.add(current);
+    }
+    int records = 0;
+    for (TracedTask task : told) {
+      for (ShadowStack stack : task.stacks) {
+        records += 1 + stack.frames.size();
+      }
+    }
+    RecordBatch open = new RecordBatch(Math.max(1, records));
+    if (told.isEmpty()) { // the core has ended
+      open.add(RecordBatch.TASK, 0, 0, 0, TaskEvent.SWITCHED.code(), 0, 0);
+    }
+    told.forEach(task -> task.stacks.forEach(stack -> stack.tell(since, known, open)));
+    return Keyframe.of(open);
   }
 
   void writeTo(DataOutput out) throws IOException {

@@ -10,8 +10,14 @@ final class FrameBudget {
   /** A row of {@link Frames}. */
   private static final int FRAME_BYTES = 128;
 
+  /** Frames that a core has whatever room there is: one that wakes without any would be deaf. */
+  private static final int ALWAYS = 32;
+
   private final StateBudget.Account account;
   private int left;
+
+  /** Frames that all stacks have room for. */
+  private int all;
 
   /**
    * @param frames beyond those that each stack may have anyway
@@ -27,7 +33,8 @@ final class FrameBudget {
 
   /** Frames that a stack which may have so many beside may grow by. */
   int room(int beside) {
-    return (int) Math.max(0, Math.min((long) beside + left, account.room() / FRAME_BYTES));
+    long fit = Math.max(account.room() / FRAME_BYTES, ALWAYS - all);
+    return (int) Math.max(0, Math.min((long) beside + left, fit));
   }
 
   /**
@@ -43,6 +50,7 @@ final class FrameBudget {
       account.give(-more);
     }
     left += countedBefore - countedNow;
+    all += now - before;
   }
 
   private long bytes(int frames) {

@@ -183,6 +183,12 @@ final class Frames {
     r[at + LEFT_OUT] = leftOut;
   }
 
+  /** Only since then does the call of a frame run, as far as is known; see {@link #begin}. */
+  void beganBy(int slot, long ran, long leftOut) {
+    rows[(slot << SHIFT) + RAN] = ran;
+    rows[(slot << SHIFT) + LEFT_OUT] = leftOut;
+  }
+
   private static long both(int upper, int lower) {
     return (long) upper << 32 | (lower & 0xffff_ffffL);
   }
@@ -290,6 +296,16 @@ final class Frames {
     return (get(slot, DEPTH) & UNKNOWN) != 0;
   }
 
+  /** Whether no loss may have put another call in the place of any. */
+  boolean allKnown() {
+    for (int slot = 0; slot < size; slot++) {
+      if (isUnknown(slot)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** Depth of the topmost frame if its call is open, else less than -1. */
   int openDepth() {
     long top = size == 0 ? ENDED : rows[(size - 1) << SHIFT];
@@ -338,6 +354,31 @@ final class Frames {
       }
     }
     return n == open.length ? open : Arrays.copyOf(open, n);
+  }
+
+  /**
+   * Takes the frames of a segment that began with those here: of its own, the lowest have a row.
+   *
+   * @param theirs the profile of the segment, merged into {@code profile} already
+   */
+  void join(Frames segment, CallProfile theirs, CallProfile profile) {
+    int same = 0;
+    while (same < segment.size && segment.row(same) >= 0) {
+      addChild(same, segment.children(same));
+      if (segment.hasEnded(same)) {
+        setEnded(same);
+      }
+      same++;
+    }
+    popTo(same);
+    for (int slot = same; slot < segment.size; slot++) {
+      int arc = segment.arc(slot);
+      arc = arc < 0 ? arc : profile.sameArc(theirs, arc);
+      int function = arc < 0 ? CallProfile.NOT_KEPT : profile.arcs().callee(arc);
+      extend(1);
+      System.arraycopy(segment.rows, slot << SHIFT, rows, slot << SHIFT, 1 << SHIFT);
+      rows[(slot << SHIFT) + ARC_FUNCTION] = both(arc, function);
+    }
   }
 
   void writeTo(DataOutput out) throws IOException {

@@ -1,6 +1,7 @@
 package dev.retstack.graph.calls;
 
 import dev.retstack.graph.check.Anomaly;
+import dev.retstack.graph.pyramid.Pyramid;
 
 /** Receives calls and anomalies while chunks are applied, for publishers. */
 public interface GraphEvents {
@@ -18,6 +19,11 @@ public interface GraphEvents {
    * @param time from which on it may differ, in the core's unit
    */
   default void amended(CoreGraph core, long sequence, long time) {}
+
+  /** Where all calls of this core are put by their times, too; null where nobody asks for that. */
+  default Pyramid pyramid(CoreGraph core) {
+    return null;
+  }
 
   /** Smallest duration of which {@link #finished} wants to hear, in the core's unit. */
   long threshold();

@@ -1,6 +1,7 @@
 package dev.retstack.graph.calls;
 
 import dev.retstack.graph.limits.Saturating;
+import dev.retstack.graph.totals.CallDigest;
 import dev.retstack.graph.totals.CallProfile;
 import dev.retstack.graph.totals.CallTotals;
 import dev.retstack.graph.totals.OpenCounts;
@@ -172,7 +173,7 @@ public final class LinkedCalls {
           totals[function] = Saturating.sum(totals[function], duration);
         }
         int above = base + (at >> ROW_SHIFT);
-        sum = CoreGraph.mix(sum, t[at + SELF_PC], enter, time, above, returned);
+        sum = CallDigest.add(sum, t[at + SELF_PC], enter, time, above, returned);
         at -= ROW;
         t[at + CHILDREN] += duration;
       }

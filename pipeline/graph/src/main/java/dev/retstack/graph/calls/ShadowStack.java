@@ -11,6 +11,7 @@ import dev.retstack.graph.tree.CallTreeLog;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.TaskEvent;
 import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.io.DataInput;
@@ -37,13 +38,14 @@ import java.util.Arrays;
  *
  *   LOST, lostBefore:   pending until the next entry or exit, which shows which open calls continue
  *                       ({@link #settle}); the others end TRUNCATED
- *   chunks missing:     every open call ends TRUNCATED at once
+ *   chunks missing:     the keyframe of the next chunk shows it, and which calls began meanwhile
+ *                       ({@link #takeOver}); without one every open call ends TRUNCATED
  *   task or core over:  every open call ends ENDED
  * </pre>
  *
- * <p>Every entry ends exactly once or is open, after each record ({@link #isBalanced}):
+ * <p>Every call ends exactly once or is open, after each record ({@link #isBalanced}):
  *
- * <p>{@code entries = returned + tailCalled + unwound + ended + truncated + open}
+ * <p>{@code entries + adopted = returned + tailCalled + unwound + ended + truncated + open}
  *
  * <p>Nearly all records are an entry right above the topmost frame, or an exit that agrees with its
  * entry. {@link #takeOrdinary} takes them in one loop, and {@link LinkedCalls} takes linked ones in
@@ -72,15 +74,19 @@ final class ShadowStack {
   private boolean interrupt;
   private long number;
 
-  /** Whether the beginning of the interrupt was seen, and it is still the same one. */
-  private boolean known;
+  /** When the interrupt was entered; negative where it may be another by now. */
+  private long entered;
 
   private long since;
   private boolean hidden;
 
   private final long[] endings = new long[Ending.count()];
   private long entries;
+  private long adopted;
   private int open;
+
+  /** Whether each frame of the guest's that records know of was seen, and none may be another. */
+  private boolean complete;
 
   /** Frames in the guest's ret_stack as far as the records tell, known or not. */
   private int guestSize;
@@ -148,8 +154,10 @@ final class ShadowStack {
   void begin(int depth) {
     frames.popTo(0);
     limit = maxDepth;
-    guestSize = depth < 0 || depth >= maxDepth ? UNCERTAIN : depth;
+    guestSize = size(depth);
+    complete = depth == 0;
     entries = 0;
+    adopted = 0;
     open = 0;
     Arrays.fill(endings, 0);
     clock.clear();
@@ -160,21 +168,30 @@ final class ShadowStack {
     switchRow = CallTreeLog.NONE;
   }
 
-  /** It is a task's own stack. */
-  void ofTask(TracedTask owner, long now) {
-    of(owner, false, 0, true, now);
+  private int size(int depth) {
+    return depth < 0 || depth >= maxDepth ? UNCERTAIN : depth;
   }
 
-  /** It is the stack of an interrupt on top of a task. */
-  void ofInterrupt(TracedTask owner, long vector, boolean begun, long now) {
+  /** It is a task's own stack. */
+  void ofTask(TracedTask owner, long now) {
+    of(owner, false, 0, now, now);
+  }
+
+  /**
+   * It is the stack of an interrupt on top of a task.
+   *
+   * @param begun when it was entered, negative where that is not known
+   * @param now since when its time is known
+   */
+  void ofInterrupt(TracedTask owner, long vector, long begun, long now) {
     of(owner, true, vector, begun, now);
   }
 
-  private void of(TracedTask owner, boolean ofInterrupt, long vector, boolean begun, long now) {
+  private void of(TracedTask owner, boolean ofInterrupt, long vector, long begun, long now) {
     task = owner;
     interrupt = ofInterrupt;
     number = vector;
-    known = begun;
+    entered = begun;
     since = now;
     hidden = ofInterrupt && !accounts.rules().interrupts();
   }
@@ -282,33 +299,37 @@ final class ShadowStack {
     if (guestSize != UNCERTAIN && depth > guestSize) {
       accounts.count(Stat.STACK_JUMPS, 1);
     }
-    int below = frames.topAt(depth - 1);
-    int caller = Frames.NONE;
-    int parent = Frames.NONE;
-    if (below >= 0 && !frames.isUnknown(below)) {
-      if (traits.isHandler(fromPc)) {
-        caller = below;
-        parent = frames.parent(below);
-        tailCall(below, time, selfPc);
-      } else if (!frames.hasEnded(below)) {
-        caller = below;
-        parent = below;
-      }
+    int below = known(depth - 1);
+    if (below >= 0 && traits.isHandler(fromPc) && !frames.hasEnded(below)) {
+      anomalies.tailCall(below, time, selfPc);
+      frames.setEnded(below);
+      close(below, time, Ending.TAIL_CALLED);
     }
-    int slot = frames.push(depth, parent, selfPc, fromPc, retP, fp);
+    call(below, time, depth, selfPc, fromPc, retP, fp);
     guestSize = depth + 1;
     entries++;
-    open++;
-    accounts.entered(this, slot, parent, caller, selfPc, time);
   }
 
-  private void tailCall(int below, long time, long selfPc) {
-    if (frames.hasEnded(below)) {
-      return;
-    }
-    anomalies.tailCall(below, time, selfPc);
-    frames.setEnded(below);
-    close(below, time, Ending.TAIL_CALLED);
+  /** Slot of the topmost frame if it has this depth and is known, or none. */
+  private int known(int depth) {
+    int top = frames.topAt(depth);
+    return top >= 0 && frames.isUnknown(top) ? Frames.NONE : top;
+  }
+
+  /**
+   * Puts a call on the stack.
+   *
+   * @param below slot of the frame right below it where that is known; it jumped to the call, and
+   *     has ended by that, if {@code fromPc} is a slot of return_to_handler
+   */
+  private int call(int below, long time, int depth, long selfPc, long fromPc, long retP, long fp) {
+    boolean isCaller = below >= 0 && (traits.isHandler(fromPc) || !frames.hasEnded(below));
+    int caller = isCaller ? below : Frames.NONE;
+    int parent = isCaller ? frames.innermost(below) : Frames.NONE;
+    int slot = frames.push(depth, parent, selfPc, fromPc, retP, fp);
+    open++;
+    accounts.entered(this, slot, parent, caller, selfPc, time);
+    return slot;
   }
 
   void exit(long time, int depth, long selfPc, long fromPc, long retP, long fp) {
@@ -449,8 +470,13 @@ final class ShadowStack {
     if (depth < limit) {
       return false;
     }
-    accounts.count(Stat.FRAMES_NOT_KEPT, 1);
+    leaveOut();
     return true;
+  }
+
+  private void leaveOut() {
+    accounts.count(Stat.FRAMES_NOT_KEPT, 1);
+    complete = false;
   }
 
   // ---- Loss and end
@@ -459,33 +485,29 @@ final class ShadowStack {
    * Records are missing here: what is open may have ended.
    *
    * @param lastSeen time of the last record before
-   * @param now time by which the loss was over
    * @param count of the records, {@link StackLosses#UNBOUNDED} where they may be more than is known
    * @param then the stack's clock at the last record before
    */
-  void lose(long lastSeen, long now, long count, StackClock then) {
+  void lose(long lastSeen, long count, StackClock then) {
     cutSystemCall(lastSeen, Ending.TRUNCATED);
     losses.lose(lastSeen, count, then);
     guestSize = UNCERTAIN;
-    if (count == StackLosses.UNBOUNDED) { // not their sum: nobody made this stack the one at hand
-      settle(0, now);
-    }
+  }
+
+  /** Nothing tells what is open behind the loss. */
+  void loseAll(long now) {
+    settle(0, now);
   }
 
   /** After the loss so many frames are alive: the calls that may have ended are cut off. */
   private void settle(int alive, long now) {
     int base = losses.survivors(alive);
     int from = frames.size();
-    int cut = 0;
     while (from > 0 && frames.depth(from - 1) >= base) {
       from--;
-      cut += frames.hasEnded(from) ? 0 : 1;
     }
-    countBy(losses.before()); // what was open then did not run any longer
-    if (cut > 0) {
-      anomalies.truncated(now, cut);
-      closeFrom(from, losses.since(), Ending.TRUNCATED);
-    }
+    cutOff(from, now);
+    complete = false;
     for (int slot = from; slot < frames.size(); slot++) {
       frames.setUnknown(slot);
     }
@@ -494,6 +516,18 @@ final class ShadowStack {
     }
     losses.settle(base, from);
     countBy(clock);
+  }
+
+  private void cutOff(int from, long now) {
+    int cut = 0;
+    for (int slot = from; slot < frames.size(); slot++) {
+      cut += frames.hasEnded(slot) ? 0 : 1;
+    }
+    countBy(losses.before()); // what was open then did not run any longer
+    if (cut > 0) {
+      anomalies.truncated(now, cut);
+      closeFrom(from, losses.since(), Ending.TRUNCATED);
+    }
   }
 
   /** An interrupt is over: calls that are open in it ended without returning. */
@@ -524,21 +558,164 @@ final class ShadowStack {
     guestSize = 0;
   }
 
-  // ---- The proof
+  // ---- The core's own stack, where a chunk begins
 
   /**
-   * Compares the stack with that of the core, where a chunk begins.
+   * A chunk begins, and tells which calls are open: what is known here must agree.
    *
    * @param head of the stack in the keyframe
-   * @param all whether every call of the core must be known: no record was lost, and none left out
-   * @return whether they agree, as far as it is known
    */
-  boolean isAs(Keyframe keyframe, int head, boolean all, long time) {
-    if (losses.isPending()) {
-      return true;
+  void prove(Keyframe keyframe, int head, long now) {
+    if (!losses.isPending()) {
+      isAs(keyframe, head, now);
     }
+  }
+
+  /**
+   * The same right behind a loss, or where the core begins: it tells what is not known.
+   *
+   * @param at the stack's clock now
+   */
+  void learn(Keyframe keyframe, int head, StackClock at, long now) {
+    assert losses.isPending() || frames.size() == 0;
+    if (isAs(keyframe, head, now)) {
+      takeOver(keyframe, head, at, now);
+    } else {
+      settle(0, now); // the records are believed, and they say nothing
+    }
+  }
+
+  /**
+   * Adds what is known to be open to a keyframe: the topmost frames without a hole. Where a loss
+   * leaves any of it in doubt, the stack is told to have frames of which nothing is known.
+   *
+   * @param time entered by then at the earliest
+   * @param known false where all of it is in doubt
+   */
+  void tell(long time, boolean known, RecordBatch into) {
+    boolean sure = known && !losses.isPending() && losses.holes() == 0 && guestSize != UNCERTAIN;
+    int open = sure ? frames.topDepth() + 1 : Math.max(1, frames.topDepth() + 1);
+    int shown = sure ? Math.max(open, guestSize) : maxDepth;
+    if (interrupt) {
+      into.add(RecordBatch.INTERRUPT_ENTER, Math.max(entered, time), shown, number, 0, open, 0);
+    } else {
+      long id = task.id();
+      into.add(RecordBatch.TASK, 0, shown, id, TaskEvent.SWITCHED.code(), open, 0);
+    }
+    int first = frames.size();
+    while (sure && first > 0 && frames.depth(first - 1) == open - 1 - (frames.size() - first)) {
+      first--;
+    }
+    for (int slot = first; slot < frames.size(); slot++) {
+      into.add(
+          RecordBatch.ENTRY,
+          Math.max(frames.enter(slot), time),
+          frames.depth(slot),
+          frames.selfPc(slot),
+          frames.fromPc(slot),
+          frames.retP(slot),
+          frames.fp(slot));
+    }
+  }
+
+  // ---- A segment: what is open where it begins is as a keyframe tells, and is not counted here
+
+  /**
+   * Begins with the calls of a keyframe that has nothing but this stack.
+   *
+   * @return false where a limit keeps one of them out
+   */
+  boolean inherit(Keyframe keyframe) {
+    RecordBatch core = keyframe.records();
+    boolean kept = true;
+    for (int i = 1; kept && i < core.size(); i++) {
+      int depth = core.depth[i];
+      kept = depth < maxDepth && !frames.isFull();
+      if (kept) {
+        int slot =
+            frames.push(depth, depth - 1, core.selfPc[i], core.fromPc[i], core.retP[i], core.fp[i]);
+        kept = accounts.inherited(this, slot, core.selfPc[i], core.time[i]);
+        open++;
+        adopted++; // taken away when it is joined
+      }
+    }
+    guestSize = size(keyframe.open(0));
+    return kept;
+  }
+
+  /** Whether nothing of it was lost, left out or is not its own time. */
+  boolean isPlain() {
+    return complete
+        && limit == maxDepth
+        && guestSize == frames.topDepth() + 1
+        && guestSize == frames.size()
+        && !losses.isPending()
+        && losses.holes() == 0
+        && !systemCall.open
+        && notRun == 0
+        && leftOut == 0
+        && clock.ran(0) == 0;
+  }
+
+  /** Whether its calls are those that a segment began with, and it has room for those behind. */
+  boolean fits(ShadowStack segment, Keyframe keyframe) {
+    RecordBatch core = keyframe.records();
+    boolean same = frames.size() == core.size() - 1;
+    for (int slot = 0; same && slot < frames.size(); slot++) {
+      int i = slot + 1;
+      same =
+          !frames.hasEnded(slot)
+              && frames.parent(slot) == slot - 1
+              && frames.level(slot) == slot
+              && frames.arc(slot) >= 0
+              && frames.callerPc(slot) == (slot == 0 ? 0 : frames.selfPc(slot - 1))
+              && frames.enter(slot) == core.time[i]
+              && frames.ran(slot) == core.time[i]
+              && frames.leftOut(slot) == 0
+              && frames.agrees(
+                  slot, core.selfPc[i], core.fromPc[i], core.retP[i], -1, core.fp[i], -1);
+    }
+    return same && segment.frames.size() - frames.size() <= frames.room();
+  }
+
+  /** The time that calls took before the segment counts as their own no more. */
+  void join(ShadowStack segment, CallProfile theirs, CallProfile profile) {
+    CallTreeLog ends = segment.accounts.tree();
+    for (int slot = 0; slot < ends.size(); slot++) {
+      Ending ending = ends.ending(slot);
+      if (ending == Ending.OPEN) {
+        continue;
+      }
+      if (ending.finished()) {
+        profile.arcs().takeSelf(frames.arc(slot), frames.children(slot));
+      }
+      int row = frames.row(slot);
+      if (row >= 0) {
+        accounts.tree().finish(row, ends.exit(slot), ending);
+        accounts.tree().setTimes(row, ends.notRun(slot), ends.leftOut(slot));
+      }
+    }
+    frames.join(segment.frames, theirs, profile);
+    open = segment.open;
+    entries += segment.entries;
+    adopted += segment.adopted - ends.size();
+    for (int i = 0; i < endings.length; i++) {
+      endings[i] += segment.endings[i];
+    }
+    guestSize = segment.guestSize;
+  }
+
+  /** Whether all frames of the guest's are known. */
+  boolean isComplete() {
+    return complete;
+  }
+
+  /** Whether both stacks agree, as far as this one is known; where not, that is an anomaly. */
+  private boolean isAs(Keyframe keyframe, int head, long now) {
     final RecordBatch core = keyframe.records();
     final int open = keyframe.open(head);
+    final boolean pending = losses.isPending();
+    boolean isOld = true; // behind a loss: whether the calls below are those from before it
     int depth = keyframe.leftOut(head);
     int slot = 0;
     while (slot < frames.size() && frames.depth(slot) < depth) {
@@ -546,23 +723,156 @@ final class ShadowStack {
     }
     for (int i = head + 1; depth < open; depth++, i++) {
       boolean isHere = slot < frames.size() && frames.depth(slot) == depth;
-      if (isHere && !frames.isUnknown(slot) && !isSame(slot, core, i, time)) {
+      // a loss may have ended calls and begun others, but none that was entered before it
+      isOld &= !pending || core.time[i] < losses.since();
+      if (isOld && isHere && !frames.isUnknown(slot) && !isSame(slot, core, i, now)) {
         return false;
       }
-      if (!isHere && all && depth < limit) {
-        differs(Anomaly.Variant.PLAIN, time, 0, core.selfPc[i], 0, depth);
+      if (isOld && !isHere && complete && depth < limit) {
+        differs(Anomaly.Variant.PLAIN, now, 0, core.selfPc[i], 0, depth);
         return false;
       }
       slot += isHere ? 1 : 0;
     }
-    for (; slot < frames.size(); slot++) {
+    for (; !pending && slot < frames.size(); slot++) {
       if (frames.depth(slot) >= keyframe.shown(head) && !frames.isUnknown(slot)) {
         long selfPc = frames.selfPc(slot);
-        differs(Anomaly.Variant.PLAIN, time, selfPc, 0, selfPc, frames.depth(slot));
+        differs(Anomaly.Variant.PLAIN, now, selfPc, 0, selfPc, frames.depth(slot));
         return false;
       }
     }
     return true;
+  }
+
+  /**
+   * Behind a loss. Calls that are open in both stacks continue. Those that are open only here ended
+   * in the loss. Those that are open only in the core began in it, and are adopted: what they ran
+   * before now is not known. A call from before the loss that was not known stays so: calls of the
+   * same function in it may count already.
+   */
+  private void takeOver(Keyframe keyframe, int head, StackClock at, long now) {
+    final RecordBatch core = keyframe.records();
+    final int end = keyframe.open(head);
+    int kept = kept(keyframe, head);
+    int depth = kept == 0 ? keyframe.leftOut(head) : frames.depth(kept - 1) + 1;
+    int next = head + 1 + depth - keyframe.leftOut(head);
+    boolean isKnown = depth == end || core.time[next] >= losses.since();
+    final boolean gaveWay =
+        kept > 0 && !frames.hasEnded(kept - 1) && hasJumped(keyframe, depth, next, end);
+    if (gaveWay && !isKnown) {
+      kept--;
+    }
+    cutOff(kept, now);
+    for (int slot = kept; slot < frames.size(); slot++) {
+      boolean givenUp = frames.depth(slot) >= end && frames.depth(slot) < keyframe.shown(head);
+      if (!givenUp) { // else the next record would have told
+        bound(slot, now);
+      }
+    }
+    frames.popTo(kept);
+    if (isKnown) {
+      long until = depth < end ? entered(core, next, now) : now;
+      losses.over(kept, at.ran(now), until, gaveWay);
+    } else {
+      losses.settle(depth, kept);
+    }
+    countBy(at);
+    if (gaveWay && isKnown) {
+      long time = Math.max(entered(core, next, now), losses.since());
+      StackClock then = losses.before();
+      long out = accounts.rules().leftOut(then.away, then.interrupts, then.unsure);
+      out += accounts.rules().leftOut(0, 0, time - losses.since());
+      jumped(kept - 1, time, core.selfPc[next], then.ran(losses.since()), out);
+    }
+    if (open > 0) {
+      accounts.count(Stat.RECOVERED_CALLS, open);
+    }
+    limit = maxDepth;
+    guestSize = size(keyframe.shown(head));
+    for (; depth < end; depth++, next++) {
+      if (core.time[next] < losses.since()) {
+        continue;
+      }
+      if (depth >= maxDepth || frames.isFull()) {
+        limit = Math.min(depth, maxDepth);
+        guestSize = limit;
+        leaveOut();
+        break;
+      }
+      adopt(depth, core, next, now);
+      if (hasJumped(keyframe, depth + 1, next + 1, end)) {
+        int slot = frames.size() - 1;
+        long time = entered(core, next + 1, now);
+        long out = accounts.rules().leftOut(0, 0, time - frames.enter(slot));
+        out += frames.leftOut(slot);
+        jumped(slot, time, core.selfPc[next + 1], frames.ran(slot), out);
+      }
+    }
+    accounts.next();
+    complete = frames.size() == end && losses.holes() == 0 && frames.allKnown();
+    countBy(clock);
+  }
+
+  /** Whether the function of the frame below this depth jumped to that of the one there. */
+  private boolean hasJumped(Keyframe keyframe, int depth, int record, int end) {
+    return depth < end && traits.isHandler(keyframe.records().fromPc[record]);
+  }
+
+  /** No call was entered later than now. */
+  private static long entered(RecordBatch core, int i, long now) {
+    return Math.min(core.time[i], now);
+  }
+
+  /** A call that began in a loss is open: until now it may have run, or not. */
+  private void adopt(int depth, RecordBatch core, int i, long now) {
+    final long time = entered(core, i, now);
+    int slot =
+        call(
+            known(depth - 1),
+            time,
+            depth,
+            core.selfPc[i],
+            core.fromPc[i],
+            core.retP[i],
+            core.fp[i]);
+    frames.beganBy(slot, now - notRun, leftOut - accounts.rules().leftOut(0, 0, now - time));
+    adopted++;
+    accounts.count(Stat.ADOPTED_CALLS, 1);
+  }
+
+  /**
+   * In the loss the function of this frame jumped: when is known, not what it ran before.
+   *
+   * @param ran the stack's own time by then, at least
+   * @param out what was left out of totals by then, at most
+   */
+  private void jumped(int slot, long time, long selfPc, long ran, long out) {
+    anomalies.tailCall(slot, time, selfPc);
+    frames.setEnded(slot);
+    final long notRunNow = notRun;
+    final long leftOutNow = leftOut;
+    notRun = time - ran;
+    leftOut = out;
+    close(slot, time, Ending.TAIL_CALLED);
+    notRun = notRunNow;
+    leftOut = leftOutNow;
+  }
+
+  /** Slots from the bottom whose frames the core has as well. */
+  private int kept(Keyframe keyframe, int head) {
+    final RecordBatch core = keyframe.records();
+    for (int slot = frames.size() - 1; slot >= 0; slot--) {
+      int depth = frames.depth(slot);
+      int i = head + 1 + depth - keyframe.leftOut(head);
+      boolean isTold = depth >= keyframe.leftOut(head) && depth < keyframe.open(head);
+      if (isTold
+          && frames.enter(slot) == core.time[i]
+          && frames.agrees(
+              slot, core.selfPc[i], core.fromPc[i], core.retP[i], -1, core.fp[i], -1)) {
+        return slot + 1;
+      }
+    }
+    return 0;
   }
 
   private boolean isSame(int slot, RecordBatch core, int i, long time) {
@@ -713,6 +1023,11 @@ final class ShadowStack {
     return task;
   }
 
+  /** How many interrupts are open on the task, up to this one. */
+  int interrupts() {
+    return interrupt ? Math.max(1, task.stacks.indexOf(this)) : 0;
+  }
+
   /** Whether it is an interrupt's. */
   boolean isInterrupt() {
     return interrupt;
@@ -723,14 +1038,19 @@ final class ShadowStack {
     return number;
   }
 
-  /** Whether all of the interrupt so far is known: its time is certain. */
+  /** Whether it is known when the interrupt was entered. */
   boolean isKnown() {
-    return known;
+    return entered >= 0;
+  }
+
+  /** When the interrupt was entered, negative where that is not known. */
+  long entered() {
+    return entered;
   }
 
   /** The interrupt may have ended, and another begun. */
   void forget() {
-    known = false;
+    entered = -1;
   }
 
   /** Since when it is known. */
@@ -749,6 +1069,11 @@ final class ShadowStack {
     return entries;
   }
 
+  /** Calls that began in a loss, as a keyframe told. */
+  long adopted() {
+    return adopted;
+  }
+
   /** Calls known to be open: none while records are missing since the last entry or exit. */
   int open() {
     return losses.isPending() ? 0 : open;
@@ -764,17 +1089,19 @@ final class ShadowStack {
     for (long n : endings) {
       sum += n;
     }
-    return sum == entries;
+    return sum == entries + adopted;
   }
 
   void writeTo(DataOutput out) throws IOException {
     out.writeLong(number);
-    out.writeBoolean(known);
+    out.writeLong(entered);
     out.writeLong(since);
     frames.writeTo(out);
     out.writeInt(limit);
     out.writeInt(guestSize);
+    out.writeBoolean(complete);
     out.writeLong(entries);
+    out.writeLong(adopted);
     for (long n : endings) {
       out.writeLong(n);
     }
@@ -795,7 +1122,7 @@ final class ShadowStack {
   void readFrom(
       DataInput in, TracedTask owner, boolean ofInterrupt, CallProfile written, CallProfile profile)
       throws IOException {
-    of(owner, ofInterrupt, in.readLong(), in.readBoolean(), in.readLong());
+    of(owner, ofInterrupt, in.readLong(), in.readLong(), in.readLong());
     if (since < 0) {
       throw new IOException("corrupt snapshot: a stack since " + since);
     }
@@ -809,7 +1136,9 @@ final class ShadowStack {
     if (guestSize < UNCERTAIN || guestSize > maxDepth) {
       throw new IOException("corrupt snapshot: ret_stack of " + guestSize + " frames");
     }
+    complete = in.readBoolean();
     entries = in.readLong();
+    adopted = in.readLong();
     for (int i = 0; i < endings.length; i++) {
       endings[i] = in.readLong();
     }

@@ -144,6 +144,41 @@ final class StackLosses {
     }
   }
 
+  /**
+   * The loss is over, and all frames that are left are those below this slot. Holes above them are
+   * closed.
+   *
+   * @param ran the stack's own time now
+   * @param until time of the first call that is known again, else now
+   * @param jumped whether the topmost frame that is left gave way to that call
+   */
+  void over(int floor, long ran, long until, boolean jumped) {
+    long last = Math.max(since, until);
+    int owner = frames.innermost(floor - 1);
+    int charged = jumped ? frames.parent(owner) : owner;
+    boolean isCharged = charged < 0;
+    while (!slots.isEmpty() && slots.topInt() >= floor) {
+      int of = owners.topInt() < floor ? owners.topInt() : Frames.NONE;
+      isCharged |= of == charged;
+      // what a call ran is counted up to the loss where it jumped in it
+      close(
+          of,
+          jumped && of == owner ? before.ran(since) : ran,
+          slots.topInt() == floor ? last : since);
+    }
+    if (!isCharged) { // what ran from the loss until now may have been another call
+      frames.addChild(charged, ran - before.ran(since));
+    }
+    for (int row : waiting) {
+      int in = jumped && tree.enter(row) > until ? frames.parent(owner) : owner;
+      int parent = in < 0 ? CallTreeLog.NONE : frames.row(in);
+      tree.finish(row, Math.max(tree.enter(row), last), Ending.RETURNED);
+      tree.setParent(row, parent >= 0 ? parent : hole());
+    }
+    waiting.clear();
+    pending = false;
+  }
+
   private void open(int base, int floor) {
     int owner = frames.innermost(floor - 1);
     int parent = owner < 0 ? CallTreeLog.NONE : frames.row(owner);

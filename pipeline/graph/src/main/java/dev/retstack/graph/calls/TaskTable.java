@@ -5,7 +5,6 @@ import dev.retstack.graph.input.ImageTraits;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.totals.CallProfile;
-import dev.retstack.graph.tree.Ending;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.io.DataInput;
 import java.io.DataOutput;
@@ -22,10 +21,10 @@ import java.util.Set;
  */
 final class TaskTable {
   /** What a task takes beside its stacks. */
-  private static final int BYTES = 375;
+  private static final int BYTES = 385;
 
   /** What a stack without frames takes, with what is added up for its calls. */
-  private static final int STACK_BYTES = 620;
+  private static final int STACK_BYTES = 640;
 
   private final ImageTraits traits;
   private final int maxDepth;
@@ -178,14 +177,14 @@ final class TaskTable {
     byId.clear();
   }
 
-  /** Calls seen to begin. */
-  long entries() {
-    long sum = forgotten.entries() + interrupts.entries();
+  /** Calls of all stacks, and how they ended. */
+  CallCounts counts() {
+    CallCounts sum = new CallCounts();
+    sum.add(forgotten);
+    sum.add(interrupts);
     for (TracedTask task : all) {
-      sum += task.entries();
-      for (int level = 1; level < task.stacks.size(); level++) {
-        sum += task.stacks.get(level).entries();
-      }
+      sum.add(task.counts()); // nothing until it is over
+      task.stacks.forEach(sum::add);
     }
     return sum;
   }
@@ -201,16 +200,21 @@ final class TaskTable {
     return sum;
   }
 
-  /** Calls that ended so. */
-  long ended(Ending ending) {
-    long sum = forgotten.ended(ending) + interrupts.ended(ending);
+  /** Whether there is one task, was no other, and no interrupt. */
+  boolean isOne() {
+    return all.size() == 1 && forgottenTasks == 0 && interrupts.isZero();
+  }
+
+  /** Whether all open frames of the core are known. */
+  boolean isComplete() {
     for (TracedTask task : all) {
-      sum += task.ended(ending);
-      for (int level = 1; level < task.stacks.size(); level++) {
-        sum += task.stacks.get(level).ended(ending);
+      for (ShadowStack c : task.stacks) {
+        if (!c.isComplete()) {
+          return false;
+        }
       }
     }
-    return sum;
+    return true;
   }
 
   /** Whether every entry of every stack is open or ended exactly once. */
@@ -261,7 +265,10 @@ final class TaskTable {
       readTask(in, task, written, profile);
       tasks.add(task);
       all.add(task);
-      byId.put(task.id(), task);
+      TracedTask former = byId.put(task.id(), task);
+      if (former != null && !former.isOver()) {
+        throw new IOException("corrupt snapshot: two tasks of id %x run".formatted(task.id()));
+      }
     }
     int at = in.readInt();
     if (at < -1 || at >= count || (at >= 0 && tasks.get(at).isOver())) {

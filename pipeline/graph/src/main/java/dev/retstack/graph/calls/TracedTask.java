@@ -79,7 +79,7 @@ public final class TracedTask {
     return records;
   }
 
-  void records(int more) {
+  void records(long more) {
     records += more;
   }
 
@@ -99,6 +99,11 @@ public final class TracedTask {
   /** Calls of its own seen to begin, those in interrupts left out. */
   public long entries() {
     return isOver() ? counts.entries() : own().entries();
+  }
+
+  /** Calls of its own that began in a loss, as a keyframe told. */
+  public long adopted() {
+    return isOver() ? counts.adopted() : own().adopted();
   }
 
   /** Calls of its own that have not ended. */
@@ -188,6 +193,13 @@ public final class TracedTask {
       top().clock.away += now - out;
       out = now;
     }
+  }
+
+  /** Records were lost while it was switched out. */
+  void mayHaveRun(long since, long now) {
+    wake(since);
+    top().clock.unsure += now - since;
+    out = now;
   }
 
   /** Does not go on now. */

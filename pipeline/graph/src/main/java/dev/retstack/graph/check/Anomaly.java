@@ -98,6 +98,16 @@ public record Anomaly(
     };
   }
 
+  /** Whether expected and received are addresses of code. */
+  public boolean isOfCode() {
+    return switch (kind) {
+      case RETURN_ADDRESS_MISMATCH -> variant != Variant.SLOT;
+      case TAIL_CALL, UNWOUND, MISSED_EXIT, STACK_SMASHED, MISPLACED_EXIT -> true;
+      case KEYFRAME_MISMATCH -> variant == Variant.PLAIN || variant == Variant.FROM_PC;
+      default -> false;
+    };
+  }
+
   /** The same finding in another task. */
   public Anomaly in(long where, int which) {
     return new Anomaly(

@@ -126,10 +126,14 @@ public final class AnomalyLog {
   /** Counts one; returns whether there is room for its row. */
   public boolean found(Where where, long time, long count) {
     group(where).add(time, count);
-    Kept of = of(where.kind);
+    return hasRoom(where.kind, where.selfPc);
+  }
+
+  private boolean hasRoom(AnomalyKind kind, long selfPc) {
+    Kept of = of(kind);
     int each = Math.max(1, limitPerKind / FUNCTIONS_PER_KIND);
     return of.all < limitPerKind
-        && (where.selfPc == 0 || of.rows.get(where.selfPc) < each)
+        && (selfPc == 0 || of.rows.get(selfPc) < each)
         && account.fits(bytes(Anomaly.MAX_STACK));
   }
 
@@ -171,6 +175,35 @@ public final class AnomalyLog {
     of.all++;
     of.rows.addTo(anomaly.selfPc(), 1);
     rows.add(anomaly);
+  }
+
+  /** Whether each group was counted for itself. */
+  public boolean isExact() {
+    return groups.keySet().stream().noneMatch(Where::isOthers);
+  }
+
+  /**
+   * Adds all that was found behind this, by a log of the same limits that {@link #isExact}.
+   *
+   * @return rows of it that are not kept, since there is no room for them here
+   */
+  public int join(AnomalyLog next) {
+    for (Group theirs : next.groups.values()) {
+      Group group = group(theirs.where);
+      group.first = group.times == 0 ? theirs.first : Math.min(group.first, theirs.first);
+      group.last = group.times == 0 ? theirs.last : Math.max(group.last, theirs.last);
+      group.times += theirs.times;
+      group.count = Saturating.sum(group.count, theirs.count);
+    }
+    int left = 0;
+    for (Anomaly row : next.rows) {
+      boolean room = hasRoom(row.kind(), row.selfPc());
+      left += room ? 0 : 1;
+      if (room) {
+        add(row);
+      }
+    }
+    return left;
   }
 
   /** The rows kept, in order. */

@@ -2,14 +2,14 @@ package dev.retstack.graph.check;
 
 import static dev.retstack.graph.symbol.SymbolTable.hex;
 
-import dev.retstack.graph.symbol.SymbolTable;
+import dev.retstack.graph.symbol.FunctionNames;
 
 /** The sentence that explains an anomaly: function, expected, received, and where it returns to. */
 public final class AnomalyMessage {
   private AnomalyMessage() {}
 
   /** One line, lower case, addresses in hex with symbol+offset where known. */
-  public static String of(Anomaly a, SymbolTable symbols) {
+  public static String of(Anomaly a, FunctionNames symbols) {
     return of(a, symbols, "");
   }
 
@@ -18,7 +18,7 @@ public final class AnomalyMessage {
    *
    * @param endDetail how the core ended, in words; empty while it runs
    */
-  public static String of(Anomaly a, SymbolTable symbols, String endDetail) {
+  public static String of(Anomaly a, FunctionNames symbols, String endDetail) {
     return switch (a.kind()) {
       case FAULTED ->
           "core faulted: %s; %s"
@@ -107,13 +107,13 @@ public final class AnomalyMessage {
   }
 
   /** What came in place of an exit. */
-  private static String insteadOf(Anomaly a, SymbolTable symbols) {
+  private static String insteadOf(Anomaly a, FunctionNames symbols) {
     return a.received() == 0
         ? "the end of the interrupt"
         : "func " + symbols.symbolPlusOffset(a.received());
   }
 
-  private static String frame(long value, Anomaly.Variant what, SymbolTable symbols) {
+  private static String frame(long value, Anomaly.Variant what, FunctionNames symbols) {
     return switch (what) {
       case PLAIN -> value == 0 ? "no call" : "func " + symbols.symbolPlusOffset(value);
       case FROM_PC -> "return to " + place(value, symbols);
@@ -124,7 +124,7 @@ public final class AnomalyMessage {
   }
 
   private static String mismatch(
-      String what, String expected, String received, Anomaly a, SymbolTable symbols) {
+      String what, String expected, String received, Anomaly a, FunctionNames symbols) {
     return "%s: expected %s, received %s; from func %s return to %s"
         .formatted(
             what,
@@ -135,10 +135,10 @@ public final class AnomalyMessage {
   }
 
   /** A code address with its name: {@code main+0x1c (0x40115c)}, or the number alone. */
-  private static String place(long address, SymbolTable symbols) {
+  private static String place(long address, FunctionNames symbols) {
     return symbols.covers(address)
-        ? symbols.symbolPlusOffset(address) + " (" + hex(address) + ")"
-        : hex(address);
+        ? symbols.symbolPlusOffset(address) + " (" + symbols.address(address) + ")"
+        : symbols.address(address);
   }
 
   private static String plural(long count, String noun) {

@@ -43,6 +43,13 @@ public enum Stat {
       WIRE,
       false,
       "chunks refused because one of them made reconstruction of their core fail"),
+  MAPS_DISAGREE(
+      ERROR, WIRE, false, "keyframes with other mappings of images than the records before told"),
+  MAPS_OVERLAP(WARNING, WIRE, true, "mappings of an image over another, which they replaced"),
+  MAPS_NOT_KEPT(
+      WARNING, WIRE, true, "mappings beyond the limit, or whose image cannot be told from another"),
+  IMAGES_UNKNOWN(
+      WARNING, WIRE, false, "mappings of images that were not published: no names of functions"),
   BAD_RECORDS(ERROR, WIRE, true, "records of an unknown kind or an impossible depth, ignored"),
 
   FRAME_POINTER_MISMATCHES(ERROR, ANALYSIS, true, "exits with another frame pointer than at entry"),
@@ -64,10 +71,15 @@ public enum Stat {
       WARNING, ANALYSIS, true, "records of tasks and interrupts beyond the limit, left out"),
   FRAMES_NOT_KEPT(
       WARNING, ANALYSIS, true, "entries and exits deeper than the core's stacks have room for"),
-  ENDED_CALLS(INFO, ANALYSIS, true, "calls still open when their core ended"),
+  ENDED_CALLS(INFO, ANALYSIS, true, "calls still open when their core or the window ended"),
   TRUNCATED_CALLS(WARNING, ANALYSIS, true, "calls cut off by a loss, their end unknown"),
   RECOVERED_CALLS(
       INFO, ANALYSIS, true, "calls open at a loss that provably continued, with a known end"),
+  ADOPTED_CALLS(
+      INFO,
+      ANALYSIS,
+      true,
+      "calls that began in a loss or before the window, known from the core's own ret_stack"),
   OPEN_CALLS(INFO, ANALYSIS, true, "calls still open at the end of the data"),
   UNKNOWN_EXITS(INFO, ANALYSIS, true, "exits of calls whose entry was lost"),
   STATE_FULL(

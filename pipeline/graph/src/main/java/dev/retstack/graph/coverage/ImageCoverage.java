@@ -7,11 +7,17 @@ import java.util.List;
  *
  * @param image file name
  * @param imageId build-id
- * @param cores that ran it
+ * @param cores that ran it, or called it beside their own image
+ * @param beside whether it is a shared object: its cores count with the image that they ran
  * @param functions with a call site, by address
  */
 public record ImageCoverage(
-    String image, String imageId, String isa, int cores, List<FunctionCoverage> functions) {
+    String image,
+    String imageId,
+    String isa,
+    int cores,
+    boolean beside,
+    List<FunctionCoverage> functions) {
   public ImageCoverage {
     functions = List.copyOf(functions);
   }

@@ -1,9 +1,11 @@
 package dev.retstack.graph.hot;
 
+import dev.retstack.graph.input.AddressMap;
 import dev.retstack.graph.input.ChunkMeta;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
-import dev.retstack.graph.symbol.SymbolTable;
+import dev.retstack.graph.limits.StateBudget;
+import dev.retstack.graph.symbol.FunctionNames;
 import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -30,6 +32,7 @@ public final class HotCores {
   private static final class Core {
     final ImageInfo image;
     final HotCounter counter;
+    final AddressMap map;
     long nextSequence;
     long recordsExpected;
     long calls;
@@ -39,12 +42,17 @@ public final class HotCores {
     Core(ImageInfo image, HotCounter counter) {
       this.image = image;
       this.counter = counter;
+      this.map = new AddressMap(image.others(), StateBudget.UNLIMITED.open(0));
     }
 
-    void apply(ChunkMeta meta, RecordBatch batch) {
+    void apply(ChunkMeta meta, RecordBatch packed) {
       if (meta.sequence() < nextSequence) {
         return;
       }
+      if (meta.sequence() > nextSequence && packed.keyframe() != null) {
+        map.begin(packed.keyframe(), packed.images());
+      }
+      RecordBatch batch = map.behind(packed);
       lost += Math.max(0, meta.recordsBefore() - recordsExpected) + meta.lostBefore();
       nextSequence = meta.sequence() + 1;
       recordsExpected = meta.recordsBefore() + batch.size();
@@ -170,17 +178,17 @@ public final class HotCores {
   }
 
   private List<HotRow> rows(ImageInfo image, HotCounter counter) {
-    SymbolTable symbols = image.symbols();
+    FunctionNames names = image.names();
     return counter.counts().stream()
         .map(
             count ->
                 new HotRow(
                     settings.width() == 1
-                        ? symbols.name(count.address())
-                        : symbols.symbolPlusOffset(count.address()),
-                    image.name(),
+                        ? names.name(count.address())
+                        : names.symbolPlusOffset(count.address()),
+                    image.of(count.address()).name(),
                     image.isa(),
-                    count))
+                    count.at(image.in(count.address()))))
         .toList();
   }
 }

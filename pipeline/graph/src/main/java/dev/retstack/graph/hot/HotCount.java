@@ -17,6 +17,11 @@ public record HotCount(long address, long hits, long atLeast, long atMost, long 
     return new HotCount(address, hits, hits, hits, ratio);
   }
 
+  /** The same count of an address that is written so. */
+  HotCount at(long other) {
+    return new HotCount(other, hits, atLeast, atMost, ratio);
+  }
+
   /** Hits of a whole, of 1024; 0 where the whole is 0. */
   public static long ratio(long hits, long whole) {
     if (whole == 0) {

@@ -1,6 +1,7 @@
 package dev.retstack.graph.input;
 
 import dev.retstack.graph.snapshot.Fields;
+import dev.retstack.graph.symbol.FunctionNames;
 import dev.retstack.graph.symbol.SymbolTable;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
@@ -18,6 +19,7 @@ import java.io.IOException;
  * @param sites addresses of call sites, where the image tells them
  * @param systemCalls name of the table by which its system calls are numbered, empty where unknown
  * @param objects data symbols, where tasks are known by the address of their control block
+ * @param others images that its cores may map beside it
  */
 public record ImageInfo(
     String id,
@@ -28,9 +30,24 @@ public record ImageInfo(
     int wordBytes,
     LongList sites,
     String systemCalls,
-    SymbolTable objects) {
+    SymbolTable objects,
+    OtherImages others) {
   public ImageInfo {
     sites = new LongImmutableList(sites);
+  }
+
+  /** An image whose cores map no other. */
+  public ImageInfo(
+      String id,
+      String name,
+      String isa,
+      ImageTraits traits,
+      SymbolTable symbols,
+      int wordBytes,
+      LongList sites,
+      String systemCalls,
+      SymbolTable objects) {
+    this(id, name, isa, traits, symbols, wordBytes, sites, systemCalls, objects, OtherImages.NONE);
   }
 
   /** An image that does not name its tasks. */
@@ -48,7 +65,107 @@ public record ImageInfo(
 
   /** The same with other names of functions. */
   ImageInfo withSymbols(SymbolTable other) {
-    return new ImageInfo(id, name, isa, traits, other, wordBytes, sites, systemCalls, objects);
+    return new ImageInfo(
+        id, name, isa, traits, other, wordBytes, sites, systemCalls, objects, others);
+  }
+
+  /** The same, whose cores may map these others. */
+  public ImageInfo among(OtherImages images) {
+    return new ImageInfo(
+        id, name, isa, traits, symbols, wordBytes, sites, systemCalls, objects, images);
+  }
+
+  /** Equal images, whatever else cores of them map. */
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof ImageInfo that
+        && id.equals(that.id)
+        && name.equals(that.name)
+        && isa.equals(that.isa)
+        && traits.equals(that.traits)
+        && symbols.equals(that.symbols)
+        && wordBytes == that.wordBytes
+        && sites.equals(that.sites)
+        && systemCalls.equals(that.systemCalls)
+        && objects.equals(that.objects);
+  }
+
+  @Override
+  public int hashCode() {
+    return id.hashCode();
+  }
+
+  /** Whether an address that a core of this image has behind the reader lies in it. */
+  public boolean isOwn(long pc) {
+    return others.of(pc, this) == null;
+  }
+
+  /** The image in which an address lies that a core of this one has behind the reader. */
+  public ImageInfo of(long pc) {
+    ImageInfo other = others.of(pc, this);
+    return other == null ? this : other;
+  }
+
+  /** That address as {@link #of its image} has it. */
+  public long in(long pc) {
+    return isOwn(pc) ? pc : pc & OtherImages.ADDRESS;
+  }
+
+  /** Whether a core maps it beside its own. */
+  public boolean isOther() {
+    return others.has(id);
+  }
+
+  /** Names of functions, those of the others included. */
+  public FunctionNames names() {
+    return others == OtherImages.NONE ? symbols : new Names(this);
+  }
+
+  private interface Naming {
+    String name(SymbolTable symbols, long pc);
+  }
+
+  /** An address of another image without a symbol is named by the image and the address in it. */
+  private record Names(ImageInfo own) implements FunctionNames {
+    @Override
+    public String name(long pc) {
+      return shown(pc, SymbolTable::name);
+    }
+
+    @Override
+    public String symbolPlusOffset(long pc) {
+      return shown(pc, SymbolTable::symbolPlusOffset);
+    }
+
+    private String shown(long pc, Naming how) {
+      ImageInfo other = own.others.of(pc, own);
+      if (other == null) {
+        return how.name(own.symbols, pc);
+      }
+      long at = pc & OtherImages.ADDRESS;
+      return other.symbols.covers(at)
+          ? how.name(other.symbols, at)
+          : other.name + "+" + SymbolTable.hex(at);
+    }
+
+    @Override
+    public String address(long pc) {
+      ImageInfo image = own.of(pc);
+      String at = SymbolTable.hex(own.in(pc));
+      return own.isOwn(pc) ? at : image.name + " " + at;
+    }
+
+    @Override
+    public long start(long pc) {
+      long at = own.in(pc);
+      return pc - at + own.of(pc).symbols.start(at);
+    }
+
+    @Override
+    public boolean covers(long pc) {
+      ImageInfo image = own.of(pc);
+      return !own.isOwn(pc) || image.symbols.covers(pc);
+    }
   }
 
   /** About what it takes in memory, with the sites once more where callers are looked up. */

@@ -11,9 +11,14 @@ import dev.retstack.schema.record.RecordBatch;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 
 /** A chunk that came before an earlier one of its core, as it came. */
 record HeldChunk(ChunkMeta meta, PackedRecords records) {
+  /** What the name of an image takes beside its characters. */
+  private static final int IMAGE_BYTES = 60;
+
   long sequence() {
     return meta.sequence();
   }
@@ -23,6 +28,7 @@ record HeldChunk(ChunkMeta meta, PackedRecords records) {
     return LateLimits.CHUNK_BYTES
         + records.payload().length
         + records.keyframe().length
+        + records.images().stream().mapToInt(image -> IMAGE_BYTES + image.length()).sum()
         + 2 * meta.endDetail().length();
   }
 
@@ -48,6 +54,10 @@ record HeldChunk(ChunkMeta meta, PackedRecords records) {
     out.writeInt(records.keyframeCount());
     out.writeInt(records.keyframe().length);
     out.write(records.keyframe());
+    out.writeInt(records.images().size());
+    for (String image : records.images()) {
+      Fields.writeText(out, image);
+    }
   }
 
   static HeldChunk readFrom(DataInput in) throws IOException {
@@ -74,9 +84,14 @@ record HeldChunk(ChunkMeta meta, PackedRecords records) {
     final int keyframeCount = in.readInt();
     byte[] keyframe = new byte[Fields.readCount(in, Chunks.PAYLOAD_BYTES_MAX, "bytes of frames")];
     in.readFully(keyframe);
+    List<String> images = new ArrayList<>();
+    for (int left = Fields.readCount(in, Chunks.IMAGES_MAX, "images"); left > 0; left--) {
+      images.add(Fields.readText(in));
+    }
     HeldChunk chunk =
         new HeldChunk(
-            meta, new PackedRecords(position, codec, count, payload, keyframeCount, keyframe));
+            meta,
+            new PackedRecords(position, codec, count, payload, keyframeCount, keyframe, images));
     chunk.check();
     return chunk;
   }

@@ -7,6 +7,7 @@ import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /**
  * The records of a chunk and its keyframe, packed.
@@ -17,10 +18,17 @@ import java.nio.ByteBuffer;
  * @param payload as in the chunk; never changed
  * @param keyframeCount records of the keyframe; {@link Chunks#NO_KEYFRAME} where there is none
  * @param keyframe as in the chunk; never changed
+ * @param images build-ids that MAP records name by their index
  */
 @SuppressWarnings("ArrayRecordComponent") // handed over, never compared nor a key
 public record PackedRecords(
-    long position, String codec, int count, byte[] payload, int keyframeCount, byte[] keyframe) {
+    long position,
+    String codec,
+    int count,
+    byte[] payload,
+    int keyframeCount,
+    byte[] keyframe,
+    List<String> images) {
   private static final String ROWS = "";
 
   /** Bytes of a row: kind, time, depth, four fields. */
@@ -28,14 +36,15 @@ public record PackedRecords(
 
   /** The records of a batch, whatever they are, as rows. */
   public static PackedRecords of(RecordBatch batch) {
-    Keyframe open = batch.keyframe();
+    RecordBatch open = batch.keyframe() == null ? null : batch.keyframe().written();
     return new PackedRecords(
         -1,
         ROWS,
         batch.size(),
         rows(batch),
-        open == null ? Chunks.NO_KEYFRAME : open.records().size(),
-        open == null ? new byte[0] : rows(open.records()));
+        open == null ? Chunks.NO_KEYFRAME : open.size(),
+        open == null ? new byte[0] : rows(open),
+        List.copyOf(batch.images()));
   }
 
   private static byte[] rows(RecordBatch batch) {
@@ -58,15 +67,17 @@ public record PackedRecords(
   RecordBatch unpack(RecordBatch reuse, ChunkMeta meta) throws CorruptChunkException {
     RecordBatch batch = unpack(count, Chunks.RECORDS_MAX, payload, reuse);
     batch.setKeyframe(null);
+    batch.setImages(images);
     if (keyframeCount != Chunks.NO_KEYFRAME) {
-      RecordBatch open =
+      Keyframe open =
           Keyframe.read(unpack(keyframeCount, Keyframe.RECORDS_MOST, keyframe, new RecordBatch(0)));
       String fault =
-          Keyframe.fault(open, meta.firstTime(), meta.task(), meta.interrupts(), Chunks.DEPTH_MAX);
+          open.fault(
+              images.size(), meta.firstTime(), meta.task(), meta.interrupts(), Chunks.DEPTH_MAX);
       if (!fault.isEmpty()) {
         throw new CorruptChunkException("keyframe: " + fault);
       }
-      batch.setKeyframe(Keyframe.of(open));
+      batch.setKeyframe(open);
     }
     return batch;
   }

@@ -11,7 +11,7 @@ package dev.retstack.graph.limits;
  */
 public record LateLimits(int chunksPerCore, long bytesPerCore, long chunks, long bytes) {
   /** What a held chunk costs beside its packed records. */
-  public static final int CHUNK_BYTES = 320;
+  public static final int CHUNK_BYTES = 330;
 
   /** A gap is a loss at once. */
   public static final LateLimits NONE = new LateLimits(0, 0, 0, 0);

@@ -25,6 +25,9 @@ public final class StateBudget {
   /** Nothing grows into this part of the whole: cores wake in it. */
   private static final int WAKE_PART = 16;
 
+  /** A core at rest keeps this part more than it holds. */
+  private static final int GROWTH_PART = 8;
+
   /** An account has at most this part of what the others leave. */
   private static final int SHARE = 5;
 
@@ -77,6 +80,17 @@ public final class StateBudget {
   /** Whether with so many more bytes it is time that cores go to rest. */
   public boolean isCrowded(long bytes) {
     return limit != Long.MAX_VALUE && reserved() + bytes > limit - limit / REST_PART;
+  }
+
+  /** What all accounts together may still grow by; negative where cores woke beyond it. */
+  private long left() {
+    return limit - limit / WAKE_PART - reserved(); // an account has a method of this name as well
+  }
+
+  /** Of a promise to a core that wakes: large cores stop to grow first, and all do at the limit. */
+  private long lessWhereFull(long promise) {
+    long part = Math.max(1, limit / WAKE_PART);
+    return promise * Math.clamp(limit - held(), 0, part) / part;
   }
 
   /** An account with this promise, whether there is room or not: {@link #hasRoom} tells. */
@@ -171,9 +185,7 @@ public final class StateBudget {
       if (!isBounded() || lenient) {
         return Long.MAX_VALUE - used;
       }
-      return whole != null
-          ? whole.room()
-          : Math.max(promise, (limit - limit / WAKE_PART - reserved() + reserved) / SHARE) - used;
+      return whole != null ? whole.room() : Math.max(promise, (left() + reserved) / SHARE) - used;
     }
 
     /** Bytes that it holds. */
@@ -186,15 +198,21 @@ public final class StateBudget {
       return reserved;
     }
 
-    /** All it had is given back; it holds only this much until it {@link #wake wakes}. */
+    /**
+     * All it had is given back; it holds only this much until it {@link #wake wakes}. Little more
+     * is promised: it comes back larger, and thousands of such cores fill what is left to wake in.
+     */
     public void rest(long bytes) {
-      promise = 0;
+      promise = bytes + bytes / GROWTH_PART;
       use(bytes - used);
     }
 
-    /** What it held at rest is given back, and it is promised this much again. */
+    /**
+     * What it held at rest is given back, and it is promised this much again; the less, the fuller
+     * the last part of the whole is: while it was at rest, others may have taken its room.
+     */
     public void wake(long again) {
-      promise = again;
+      promise = isBounded() ? lessWhereFull(again) : again;
       use(-used);
     }
 

@@ -7,7 +7,7 @@ import dev.retstack.graph.check.AnomalyMessage;
 import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
-import dev.retstack.graph.symbol.SymbolTable;
+import dev.retstack.graph.symbol.FunctionNames;
 import java.util.List;
 
 /**
@@ -49,7 +49,7 @@ public record AnomalyRow(
   public static AnomalyRow of(CoreGraph core, Anomaly a) {
     CoreKey key = core.key();
     ImageInfo image = core.image();
-    SymbolTable symbols = image.symbols();
+    FunctionNames symbols = image.names();
     return new AnomalyRow(
         a.kind(),
         a.kind().severity(),
@@ -58,12 +58,12 @@ public record AnomalyRow(
         a.task(),
         a.instance(),
         image.taskName(a.task(), a.instance()),
-        image.id(),
+        image.of(a.selfPc()).id(),
         image.isa(),
-        a.selfPc(),
+        image.in(a.selfPc()),
         a.selfPc() == 0 ? "" : symbols.symbolPlusOffset(a.selfPc()),
-        a.expected(),
-        a.received(),
+        a.isOfCode() ? image.in(a.expected()) : a.expected(),
+        a.isOfCode() ? image.in(a.received()) : a.received(),
         a.time(),
         a.count(),
         a.stack().longStream().mapToObj(symbols::symbolPlusOffset).toList(),

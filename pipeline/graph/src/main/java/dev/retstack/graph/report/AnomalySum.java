@@ -7,7 +7,7 @@ import dev.retstack.graph.check.AnomalyLog;
 import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.Saturating;
-import dev.retstack.graph.symbol.SymbolTable;
+import dev.retstack.graph.symbol.FunctionNames;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -222,19 +222,19 @@ public record AnomalySum(
 
     private static AnomalySum single(CoreGraph core, Anomaly row) {
       AnomalyRow shown = AnomalyRow.of(core, row);
-      String place = row.place() == 0 ? "" : core.image().symbols().symbolPlusOffset(row.place());
+      String place = row.place() == 0 ? "" : core.image().names().symbolPlusOffset(row.place());
       return new AnomalySum(shown, true, place, row.count(), 1, 1, row.time(), 1, 1, 1);
     }
 
     private static String place(CoreGraph core, AnomalyLog.Where where) {
-      return where.place() == 0 ? "" : core.image().symbols().symbolPlusOffset(where.place());
+      return where.place() == 0 ? "" : core.image().names().symbolPlusOffset(where.place());
     }
 
     /** Stands for anomalies of which no row is shown. */
     private static AnomalyRow unkept(
         CoreGraph core, AnomalyLog.Group group, boolean folded, long times) {
       AnomalyLog.Where where = group.where();
-      SymbolTable symbols = core.image().symbols();
+      FunctionNames symbols = core.image().names();
       boolean none = folded || where.selfPc() == 0;
       String message =
           folded

@@ -10,6 +10,7 @@ import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.RecordedValues;
 import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.schema.record.Mark;
+import dev.retstack.schema.record.SignalContext;
 import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayDeque;
@@ -141,7 +142,9 @@ public record CallTree(
       return new CallNode(
           log.kind(row),
           name(row),
-          log.selfPc(row),
+          log.kind(row) == TreeKind.CALL || log.kind(row) == TreeKind.FUNCTION
+              ? image.in(log.selfPc(row))
+              : log.selfPc(row),
           log.enter(row),
           exit,
           ending,
@@ -153,11 +156,11 @@ public record CallTree(
 
     private String name(int row) {
       return switch (log.kind(row)) {
-        case CALL, FUNCTION -> image.symbols().name(log.selfPc(row));
+        case CALL, FUNCTION -> image.names().name(log.selfPc(row));
         case SYSTEM_CALL -> SystemCallRows.name(image.systemCalls(), log.selfPc(row));
         case MARK -> Mark.text(at(log.arguments(row).values(), 0));
         case LOSS -> log.loss(row).kind().name();
-        case INTERRUPT -> "interrupt " + log.selfPc(row);
+        case INTERRUPT -> SignalContext.text(log.selfPc(row));
         case SWITCH -> image.taskName(log.selfPc(row), (int) at(log.arguments(row).values(), 1));
       };
     }
@@ -172,7 +175,7 @@ public record CallTree(
             RecordedValues.NONE,
             RecordedValues.NONE,
             image.wordBytes(),
-            log.selfPc(row) == 0 ? "" : image.symbols().name(log.selfPc(row)),
+            log.selfPc(row) == 0 ? "" : image.names().name(log.selfPc(row)),
             at(all, 1),
             names(all.subList(Math.min(2, all.size()), all.size())),
             Optional.empty());
@@ -188,7 +191,7 @@ public record CallTree(
             Optional.of(log.loss(row)));
       }
       if (kind == TreeKind.FUNCTION) {
-        String caller = image.symbols().name(at(results.values(), 0));
+        String caller = image.names().name(at(results.values(), 0));
         return new Recorded(
             arguments,
             RecordedValues.NONE,
@@ -210,7 +213,7 @@ public record CallTree(
     }
 
     private List<String> names(LongList stack) {
-      return stack.longStream().mapToObj(image.symbols()::name).toList();
+      return stack.longStream().mapToObj(image.names()::name).toList();
     }
   }
 }

@@ -13,7 +13,8 @@ import java.util.List;
  * @param records records received, of any kind
  * @param lost records known to be missing
  * @param untraced calls known to have made no records
- * @param entries calls seen; the sum of the following six
+ * @param entries calls seen to begin; with {@code adopted} the sum of the six behind it
+ * @param adopted calls that began in a loss, as a keyframe told
  * @param time its clock as last seen
  * @param end RUNNING, or why it ended
  * @param endDetail exit code or fault in words
@@ -31,6 +32,7 @@ public record CoreRow(
     long lost,
     long untraced,
     long entries,
+    long adopted,
     long returned,
     long tailCalled,
     long unwound,
@@ -67,6 +69,7 @@ public record CoreRow(
         p.lost(),
         core.stats().untraced(),
         p.entries(),
+        p.adopted(),
         p.ended(Ending.RETURNED),
         p.ended(Ending.TAIL_CALLED),
         p.ended(Ending.UNWOUND),

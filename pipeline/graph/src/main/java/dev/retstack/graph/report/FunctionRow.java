@@ -1,5 +1,7 @@
 package dev.retstack.graph.report;
 
+import dev.retstack.graph.limits.Saturating;
+
 /**
  * Totals of one function over the cores of a report. Durations are in the report's unit.
  *
@@ -30,6 +32,32 @@ public record FunctionRow(
     long self,
     long min,
     long max) {
+
+  /** What two rows of one function add up to. */
+  public FunctionRow plus(FunctionRow other) {
+    return new FunctionRow(
+        name,
+        address,
+        selfPc,
+        image,
+        imageId,
+        isa,
+        Saturating.sum(calls, other.calls),
+        Saturating.sum(finished, other.finished),
+        Saturating.sum(total, other.total),
+        Saturating.sum(sum, other.sum),
+        Saturating.sum(self, other.self),
+        least(min, finished, other.min, other.finished),
+        Math.max(max, other.max));
+  }
+
+  /** The shorter of two shortest calls, of which one side may have none. */
+  static long least(long min, long finished, long otherMin, long otherFinished) {
+    if (finished == 0) {
+      return otherMin;
+    }
+    return otherFinished == 0 ? min : Math.min(min, otherMin);
+  }
 
   /** Time per finished call, 0 where none. */
   public double avg() {

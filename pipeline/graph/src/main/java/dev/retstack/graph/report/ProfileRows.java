@@ -6,7 +6,9 @@ import dev.retstack.graph.totals.CallTotals;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** Rows of the functions and edges of profiles, in the order of reports. */
 public final class ProfileRows {
@@ -24,12 +26,17 @@ public final class ProfileRows {
           .thenComparing(EdgeRow::callee)
           .thenComparing(EdgeRow::imageId)
           .thenComparing(EdgeRow::callerPc, Long::compareUnsigned)
-          .thenComparing(EdgeRow::calleePc, Long::compareUnsigned);
+          .thenComparing(EdgeRow::calleePc, Long::compareUnsigned)
+          .thenComparing(EdgeRow::callerImageId);
 
-  private final List<FunctionRow> functions = new ArrayList<>();
-  private final List<EdgeRow> edges = new ArrayList<>();
+  private record Function(String imageId, long selfPc) {}
 
-  /** Adds the rows of a profile; one for each image. */
+  private record Edge(Function caller, Function callee) {}
+
+  private final Map<Function, FunctionRow> functions = new HashMap<>();
+  private final Map<Edge, EdgeRow> edges = new HashMap<>();
+
+  /** Adds the rows of a profile; functions of images that several map are one row. */
   ProfileRows add(ImageInfo image, CallProfile profile) {
     addFunctions(image, profile);
     addEdges(image, profile);
@@ -37,13 +44,15 @@ public final class ProfileRows {
   }
 
   List<FunctionRow> functions() {
-    functions.sort(FUNCTION_ORDER);
-    return Collections.unmodifiableList(functions);
+    List<FunctionRow> rows = new ArrayList<>(functions.values());
+    rows.sort(FUNCTION_ORDER);
+    return Collections.unmodifiableList(rows);
   }
 
   List<EdgeRow> edges() {
-    edges.sort(EDGE_ORDER);
-    return Collections.unmodifiableList(edges);
+    List<EdgeRow> rows = new ArrayList<>(edges.values());
+    rows.sort(EDGE_ORDER);
+    return Collections.unmodifiableList(rows);
   }
 
   private void addFunctions(ImageInfo image, CallProfile profile) {
@@ -52,22 +61,26 @@ public final class ProfileRows {
       if (t.calls(i) == 0) {
         continue; // a caller that has no call site of its own
       }
-      long selfPc = profile.selfPc(i);
-      functions.add(
+      long pc = profile.selfPc(i);
+      ImageInfo of = image.of(pc);
+      long selfPc = image.in(pc);
+      functions.merge(
+          new Function(of.id(), selfPc),
           new FunctionRow(
-              image.symbols().name(selfPc),
-              image.symbols().start(selfPc),
+              image.names().name(pc),
+              of.symbols().start(selfPc),
               selfPc,
-              image.name(),
-              image.id(),
-              image.isa(),
+              of.name(),
+              of.id(),
+              of.isa(),
               t.calls(i),
               t.finished(i),
               t.total(i),
               t.sum(i),
               t.self(i),
               t.min(i),
-              t.max(i)));
+              t.max(i)),
+          FunctionRow::plus);
     }
   }
 
@@ -76,21 +89,27 @@ public final class ProfileRows {
     for (int i = 0; i < profile.edgeCount(); i++) {
       long caller = profile.selfPc(profile.caller(i));
       long callee = profile.selfPc(profile.callee(i));
-      edges.add(
+      ImageInfo of = image.of(callee);
+      Function from = new Function(image.of(caller).id(), image.in(caller));
+      Function to = new Function(of.id(), image.in(callee));
+      edges.merge(
+          new Edge(from, to),
           new EdgeRow(
-              image.symbols().name(caller),
-              image.symbols().name(callee),
-              caller,
-              callee,
-              image.name(),
-              image.id(),
-              image.isa(),
+              image.names().name(caller),
+              image.names().name(callee),
+              from.selfPc,
+              to.selfPc,
+              of.name(),
+              of.id(),
+              of.isa(),
+              from.imageId,
               t.calls(i),
               t.finished(i),
               t.total(i),
               t.self(i),
               t.min(i),
-              t.max(i)));
+              t.max(i)),
+          EdgeRow::plus);
     }
   }
 }

@@ -6,6 +6,7 @@ import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.check.StatCounts;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.input.OtherImages;
 import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.totals.CallProfile;
@@ -157,7 +158,10 @@ public final class ReportBuilder {
 
   private Map<String, ImageInfo> images() {
     Map<String, ImageInfo> images = new HashMap<>();
+    OtherImages others = new OtherImages(images::get);
+    states.forEach(state -> others.enterAll(state.others()));
     states.forEach(state -> state.images().forEach(images::putIfAbsent));
+    images.replaceAll((_, image) -> image.among(others));
     return images;
   }
 

@@ -93,24 +93,32 @@ final class ResultText {
   }
 
   void profile(ImageInfo image, CallProfile profile) {
-    String where = quote(image.id()) + " " + quote(image.isa());
     CallTotals functions = profile.functions();
     for (int i = 0; i < profile.functionCount(); i++) {
       if (functions.calls(i) == 0) {
         continue; // a caller that has no call site of its own
       }
-      lines.add("function %s %x %s".formatted(where, profile.selfPc(i), row(functions, i)));
+      long pc = profile.selfPc(i);
+      lines.add("function %s %x %s".formatted(where(image, pc), image.in(pc), row(functions, i)));
     }
     CallTotals edges = profile.edges();
     for (int i = 0; i < profile.edgeCount(); i++) {
+      long caller = profile.selfPc(profile.caller(i));
+      long callee = profile.selfPc(profile.callee(i));
+      boolean isOne = image.of(caller).id().equals(image.of(callee).id());
       lines.add(
-          "edge %s %x %x %s"
+          "edge %s %s%x %x %s"
               .formatted(
-                  where,
-                  profile.selfPc(profile.caller(i)),
-                  profile.selfPc(profile.callee(i)),
+                  where(image, callee),
+                  isOne ? "" : quote(image.of(caller).id()) + " ",
+                  image.in(caller),
+                  image.in(callee),
                   row(edges, i)));
     }
+  }
+
+  private static String where(ImageInfo image, long pc) {
+    return quote(image.of(pc).id()) + " " + quote(image.of(pc).isa());
   }
 
   void stats(StatCounts counts) {

@@ -15,7 +15,8 @@ import java.util.List;
  * @param id as TASK records say it, unsigned
  * @param instance which of the tasks of that id, from 1
  * @param name symbol+offset of the id, else "task" and the id
- * @param entries calls seen; the sum of the following six
+ * @param entries calls seen to begin; with {@code adopted} the sum of the six behind it
+ * @param adopted calls that began in a loss, as a keyframe told
  * @param switches times that the core came back to it
  * @param ran time for which it ran, interrupts left out
  * @param over whether it ended
@@ -30,6 +31,7 @@ public record TaskRow(
     int instance,
     String name,
     long entries,
+    long adopted,
     long returned,
     long tailCalled,
     long unwound,
@@ -71,6 +73,7 @@ public record TaskRow(
               t.instance(),
               core.image().taskName(t.id(), t.instance()),
               t.entries(),
+              t.adopted(),
               t.ended(Ending.RETURNED),
               t.ended(Ending.TAIL_CALLED),
               t.ended(Ending.UNWOUND),

@@ -126,15 +126,25 @@ final class CoreTable {
     return core;
   }
 
+  /** The arrays of this core may double in the chunk that it takes now: others go to rest. */
+  void makeRoomFor(CoreGraph core) {
+    makeRoom(core.account().used(), core);
+  }
+
   /** Lets cores go to rest until so many bytes can be promised, or only the least are left. */
   void makeRoom(long bytes) {
+    makeRoom(bytes, null);
+  }
+
+  private void makeRoom(long bytes, CoreGraph used) {
     if (!rests || !budget.isCrowded(bytes)) {
       return;
     }
     Iterator<CoreGraph> oldest = awake.values().iterator();
     while (awake.size() > least && oldest.hasNext() && budget.isCrowded(bytes)) {
       CoreGraph core = oldest.next();
-      Optional<RestingCore> resting = stays.test(core) ? Optional.empty() : core.rest();
+      boolean goes = core != used && !stays.test(core);
+      Optional<RestingCore> resting = goes ? core.rest() : Optional.empty();
       if (resting.isPresent()) {
         oldest.remove();
         rests(resting.get());

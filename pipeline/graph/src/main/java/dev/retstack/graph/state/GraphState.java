@@ -3,8 +3,8 @@ package dev.retstack.graph.state;
 import static java.util.stream.Collectors.toSet;
 
 import dev.retstack.graph.calls.BrokenCoreException;
-import dev.retstack.graph.calls.CallerPcs;
 import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.calls.CoreSegment;
 import dev.retstack.graph.calls.CoreSummary;
 import dev.retstack.graph.calls.GraphEvents;
 import dev.retstack.graph.calls.KnownCore;
@@ -13,12 +13,14 @@ import dev.retstack.graph.calls.RestingCore;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.check.StatCounts;
 import dev.retstack.graph.input.ApplyResult;
+import dev.retstack.graph.input.CallerPcs;
 import dev.retstack.graph.input.ChunkMeta;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.graph.input.OtherImages;
 import dev.retstack.graph.late.LateCores;
 import dev.retstack.graph.late.PackedRecords;
 import dev.retstack.graph.limits.GraphLimits;
@@ -39,6 +41,7 @@ import dev.retstack.schema.record.RecordLinks;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -87,6 +90,7 @@ public final class GraphState {
   private final Set<Long> waiting = new HashSet<>();
 
   private final Map<String, ImageInfo> images = new LinkedHashMap<>();
+  private final OtherImages others = new OtherImages(images::get);
   private final Map<ProfileKey, CallProfile> profiles = new LinkedHashMap<>();
   private final CoreTable cores;
   private final Map<String, CallerPcs> callers = new HashMap<>();
@@ -94,11 +98,17 @@ public final class GraphState {
   private final RecordLinks links = new RecordLinks();
   private final LinkedCalls linked = new LinkedCalls();
   private final LateCores late;
-  private final SessionAges ages = new SessionAges(log);
+  private final SessionAges ages;
   private final RefusedCores refused = new RefusedCores();
   private LateSymbols names = LateSymbols.NONE;
   private GraphEvents events;
   private boolean careful;
+
+  /** Whether a core may begin at any chunk that has a keyframe. */
+  private boolean anywhere;
+
+  /** States whose cores are here, and whose totals are read with those here. */
+  private final List<GraphState> joined = new ArrayList<>();
 
   public GraphState() {
     this(GraphLimits.DEFAULT);
@@ -120,6 +130,7 @@ public final class GraphState {
 
   private GraphState(GraphLimits limits, TimeRules rules, StateBudget budget, boolean byTask) {
     this.limits = limits;
+    this.ages = new SessionAges(log, limits.cores());
     this.rules = rules;
     this.budget = budget;
     this.byTask = byTask;
@@ -163,6 +174,15 @@ public final class GraphState {
   }
 
   /**
+   * For a part of a trace: a core begins with the first chunk that is taken of it, and what was
+   * before is not missing, if the chunk tells by a keyframe what is open.
+   */
+  public GraphState anywhere() {
+    anywhere = true;
+    return this;
+  }
+
+  /**
    * Makes an image known. Cores that run it already keep what they were begun with; their ISA,
    * traits and symbols are part of the build-id, so a second report of one id changes nothing.
    *
@@ -170,7 +190,7 @@ public final class GraphState {
    */
   public boolean image(ImageInfo announced) {
     if (!images.containsKey(announced.id())) {
-      ImageInfo image = names.name(announced);
+      ImageInfo image = names.name(announced).among(others);
       StateBudget.Account account = open(0);
       long bytes = image.bytes();
       if (!restoring) {
@@ -302,6 +322,9 @@ public final class GraphState {
         refused.add(key);
         return ApplyResult.NO_ROOM;
       }
+      if (anywhere && batch.keyframe() != null) {
+        core.beginAt(meta);
+      }
     } else if (!core.image().id().equals(imageId) || core.unit() != meta.unit()) {
       core.count(Stat.CONTRADICTORY_CHUNKS, 1);
       return ApplyResult.REFUSED;
@@ -312,6 +335,7 @@ public final class GraphState {
     if (!batch.isLinked()) {
       links.fill(batch);
     }
+    cores.makeRoomFor(core);
     ApplyResult result;
     if (meta.sequence() == core.progress().nextSequence() && !late.holds(core)) {
       if (careful && core.progress().records() < TRIAL_RECORDS) {
@@ -417,6 +441,68 @@ public final class GraphState {
     }
   }
 
+  /**
+   * Takes the cores of settled states of the same limits and rules, none of which is in two of
+   * them, to be read together. Neither they nor this one take a chunk after it.
+   *
+   * @return false where the limits are such that one state would not have kept all of it; then
+   *     nothing is taken
+   */
+  public boolean join(List<GraphState> others) {
+    long count = cores.size();
+    Map<ProfileKey, long[]> sums = new HashMap<>();
+    for (GraphState other : others) {
+      count += other.cores.size();
+      other.profiles.forEach(
+          (key, profile) -> {
+            long[] sum = sums.computeIfAbsent(key, _ -> new long[2]);
+            sum[0] += profile.functionCount();
+            sum[1] += profile.edgeCount();
+          });
+    }
+    if (count > limits.cores()
+        || sums.values().stream()
+            .anyMatch(sum -> sum[0] > limits.functions() || sum[1] > limits.edges())) {
+      return false;
+    }
+    for (GraphState other : others) {
+      for (KnownCore core : other.cores.known()) {
+        cores.add(other.cores.read(core));
+      }
+      other.images.values().forEach(this::image);
+      this.others.enterAll(other.others);
+      stats.add(other.stats);
+    }
+    joined.addAll(others);
+    return true;
+  }
+
+  /**
+   * Begins to rebuild a core of this state from a chunk on, ahead of time and elsewhere. Safe for
+   * use by several threads.
+   *
+   * @return empty where that chunk does not tell enough for it
+   */
+  public Optional<CoreSegment> segment(
+      CoreKey key, ImageInfo image, ChunkMeta meta, RecordBatch batch) {
+    return CoreSegment.begin(key, image, limits, rules, meta, batch);
+  }
+
+  /**
+   * Has a core go on with a segment of it.
+   *
+   * @return false where it does not continue what was taken: then its chunks must be applied
+   */
+  public boolean join(CoreSegment segment) {
+    CoreGraph core = events == null ? cores.use(segment.key()) : null;
+    return core != null && !core.isBroken() && !late.holds(core) && segment.joinTo(core);
+  }
+
+  /** Records of a core behind which its tree is likely to be full, so that segments can join. */
+  public long segmentsFrom() {
+    return 2L * limits.treeCallsPerCore();
+  }
+
   /** No chunk comes any more: all gaps are losses. What is shown does not change by it. */
   public void settle() {
     late.settle(events);
@@ -456,9 +542,13 @@ public final class GraphState {
     return refused;
   }
 
-  /** Drops the sessions that are over, of which all was told; returns their names. */
-  public Set<String> forget() {
-    Set<String> sessions = ages.drop(cores, late, events);
+  /**
+   * Drops the sessions that are over, of which all was told; returns their names.
+   *
+   * @param waiting sessions of which chunks are still to come: they stay until then
+   */
+  public Set<String> forget(Supplier<Set<String>> waiting) {
+    Set<String> sessions = ages.drop(cores, late, events, waiting);
     if (!sessions.isEmpty()) {
       profiles
           .entrySet()
@@ -472,10 +562,10 @@ public final class GraphState {
                 return gone;
               });
       Set<String> used = cores.known().stream().map(core -> core.image().id()).collect(toSet());
-      images.keySet().retainAll(used);
+      images.keySet().removeIf(id -> !used.contains(id) && !others.has(id));
       callers.keySet().retainAll(used);
       Set<String> unused = new HashSet<>(imageParts.keySet());
-      unused.removeAll(used);
+      unused.removeAll(images.keySet());
       for (String id : unused) {
         ImagePart image = imageParts.remove(id);
         image.account.close();
@@ -541,8 +631,7 @@ public final class GraphState {
 
   private CallerPcs callers(ImageInfo image) {
     return callers.computeIfAbsent(
-        image.id(),
-        _ -> new CallerPcs(image.symbols(), image.sites(), imageParts.get(image.id()).account));
+        image.id(), _ -> new CallerPcs(image, imageParts.get(image.id()).account));
   }
 
   /** Adds to a stat that is seen outside of the chunks, such as refused or cut input. */
@@ -589,9 +678,15 @@ public final class GraphState {
   public void profiles(BiConsumer<ProfileKey, CallProfile> reader) {
     if (late.isEmpty() || byTask) {
       profiles.forEach(reader);
+      joined.forEach(other -> other.profiles.forEach(reader));
     } else {
       late.merged(profiles, events, reader);
     }
+  }
+
+  /** Images that cores map beside their own. */
+  public OtherImages others() {
+    return others;
   }
 
   /** Known images by id. */
@@ -673,7 +768,7 @@ public final class GraphState {
     state.stats.readFrom(body);
     state.late.readFrom(
         body, key -> state.cores.known(key) instanceof CoreGraph core ? core : null, cores);
-    state.ages.readFrom(body, limits.cores());
+    state.ages.readFrom(body);
     state.refused.readFrom(body);
     snapshot.finish();
     state.restored();
@@ -818,7 +913,7 @@ public final class GraphState {
     state.log.resume(all.largestNumber());
     state.stats.readFrom(body);
     state.ages.readHeadFrom(body);
-    state.ages.readParts(all.sessions(), all.over(), limits.cores());
+    state.ages.readParts(all.sessions(), all.over());
     state.late.readOrderFrom(body, holding, held);
     state.waiting.clear();
     state.refused.readFrom(body);

@@ -21,16 +21,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.function.Supplier;
 
 /**
  * When the sessions of a state were heard last, and which have ended: those without a chunk for
  * longer than they are kept. Time is that of the log's records, not of a clock: a reader of the
  * same log forgets the same sessions at the same record. It never goes back, and no record advances
  * it by more than {@link #LONGEST_STEP_MILLIS}, so that one clock that is wrong by years ends no
- * session. Chunks of an ended session are refused, so that late ones begin no core again.
+ * session. Chunks of an ended session are refused, so that late ones begin no core again. A chunk
+ * that waits for its image counts when it is read, not when the image comes.
  *
- * <p>An ended session stays in the state until {@link GraphState#forget()}, which the publisher
- * calls when all of it is published.
+ * <p>An ended session stays in the state until {@link GraphState#forget}, which the publisher calls
+ * when all of it is published, and nothing of it waits for an image.
  */
 public final class SessionAges {
   /** Sessions that are over and still known, the latest. */
@@ -59,6 +61,7 @@ public final class SessionAges {
   }
 
   private final StateLog log;
+  private final int sessionsMax;
 
   /** By the log's time. */
   private final Map<String, Age> newest = new LinkedHashMap<>();
@@ -75,9 +78,15 @@ public final class SessionAges {
   private long keep;
   private boolean toDrop;
 
-  /** Nothing was heard so far; {@code state} is the log of the state. */
-  SessionAges(StateLog state) {
+  /**
+   * Nothing was heard so far.
+   *
+   * @param state the log of the state
+   * @param sessionsMax more sessions are not remembered
+   */
+  SessionAges(StateLog state, int sessionsMax) {
     log = state;
+    this.sessionsMax = sessionsMax;
   }
 
   /**
@@ -99,10 +108,13 @@ public final class SessionAges {
     return !over.contains(session);
   }
 
-  /** A chunk was applied, or held. */
+  /** A chunk was applied, or is held, or waits for its image. */
   public void heard(String session) {
     Age age = newest.get(session);
     if (age == null) {
+      if (newest.size() == sessionsMax) {
+        return; // without cores: there are no more cores than that
+      }
       newest.put(session, new Age(log.number(), now));
       due = Math.min(due, now + keep);
     } else if (age.heard != now) {
@@ -139,15 +151,21 @@ public final class SessionAges {
     return forgotten;
   }
 
-  /** Takes the cores of sessions that are over out of a state; returns these sessions. */
-  Set<String> drop(CoreTable cores, LateCores late, GraphEvents events) {
+  /**
+   * Takes the cores of sessions that are over out of a state; returns these sessions.
+   *
+   * @param waiting sessions of which chunks wait: they stay until these are applied
+   */
+  Set<String> drop(
+      CoreTable cores, LateCores late, GraphEvents events, Supplier<Set<String>> waiting) {
     Set<String> sessions = new HashSet<>();
     if (!toDrop) {
       return sessions;
     }
-    toDrop = false;
+    Set<String> leaving = new HashSet<>(over);
+    toDrop = leaving.removeAll(waiting.get());
     List<KnownCore> gone =
-        cores.known().stream().filter(core -> over.contains(core.key().session())).toList();
+        cores.known().stream().filter(core -> leaving.contains(core.key().session())).toList();
     long records = 0;
     long lost = 0;
     for (KnownCore core : gone) {
@@ -220,7 +238,7 @@ public final class SessionAges {
   }
 
   /** Reads what {@link #writeTo} wrote. */
-  void readFrom(DataInput in, int sessionsMax) throws IOException {
+  void readFrom(DataInput in) throws IOException {
     readHeadFrom(in);
     int known = Fields.readCount(in, sessionsMax, "sessions");
     for (int i = 0; i < known; i++) {
@@ -258,8 +276,7 @@ public final class SessionAges {
    * @param sessions by their numbers
    * @param gone those that are over; null where none was
    */
-  void readParts(SortedMap<Long, byte[]> sessions, byte[] gone, int sessionsMax)
-      throws IOException {
+  void readParts(SortedMap<Long, byte[]> sessions, byte[] gone) throws IOException {
     if (sessions.size() > sessionsMax) {
       throw new IOException(
           "corrupt state: %d sessions, at most %d".formatted(sessions.size(), sessionsMax));

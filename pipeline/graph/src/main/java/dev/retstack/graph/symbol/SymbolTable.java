@@ -17,7 +17,7 @@ import java.util.List;
  * {@value #UNSIZED_TAIL} bytes. Of several symbols at one address the largest stays, then the first
  * by name, so that the table does not depend on the order of the list.
  */
-public final class SymbolTable {
+public final class SymbolTable implements FunctionNames {
   /** A table that knows no name. */
   public static final SymbolTable EMPTY = of(List.of());
 
@@ -81,12 +81,14 @@ public final class SymbolTable {
   }
 
   /** Symbol that covers {@code pc}, or its hexadecimal address where none does. */
+  @Override
   public String name(long pc) {
     int i = find(pc);
     return i < 0 ? hex(pc) : names[i];
   }
 
   /** Like {@code main+0x1c}; {@code main} at its first byte; hexadecimal where no symbol covers. */
+  @Override
   public String symbolPlusOffset(long pc) {
     int i = find(pc);
     if (i < 0) {
@@ -97,12 +99,14 @@ public final class SymbolTable {
   }
 
   /** First byte of the symbol that covers {@code pc}, or {@code pc} itself where none does. */
+  @Override
   public long start(long pc) {
     int i = find(pc);
     return i < 0 ? pc : addresses[i];
   }
 
   /** Whether a symbol covers {@code pc}. */
+  @Override
   public boolean covers(long pc) {
     return find(pc) >= 0;
   }

@@ -10,12 +10,15 @@ import dev.retstack.graph.report.StatRow;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.totals.CallTotals;
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -28,9 +31,17 @@ public final class StateTotals {
   /**
    * Functions of one image in one session.
    *
-   * @param selfPcs by the ids of the totals
+   * @param own the image of the cores that called them
+   * @param pcs their addresses behind the reader
+   * @param ids where they stand in the totals
    */
-  private record OfImage(ImageInfo image, ClockUnit unit, LongList selfPcs, CallTotals totals) {}
+  private record OfImage(
+      ImageInfo image,
+      ImageInfo own,
+      ClockUnit unit,
+      LongList pcs,
+      IntList ids,
+      CallTotals totals) {}
 
   private final StatCounts general = new StatCounts();
   private final Map<ClockUnit, StatCounts> stats = new EnumMap<>(ClockUnit.class);
@@ -50,13 +61,25 @@ public final class StateTotals {
     }
     state.profiles(
         (key, profile) -> {
-          LongArrayList selfPcs = new LongArrayList(profile.functionCount());
+          ImageInfo own = state.images().get(key.imageId());
+          Map<String, OfImage> images = new LinkedHashMap<>();
           for (int i = 0; i < profile.functionCount(); i++) {
-            selfPcs.add(profile.selfPc(i));
+            long pc = profile.selfPc(i);
+            OfImage of =
+                images.computeIfAbsent(
+                    own.of(pc).id(),
+                    _ ->
+                        new OfImage(
+                            own.of(pc),
+                            own,
+                            key.unit(),
+                            new LongArrayList(),
+                            new IntArrayList(),
+                            profile.functions()));
+            of.pcs.add(pc);
+            of.ids.add(i);
           }
-          totals.images.add(
-              new OfImage(
-                  state.images().get(key.imageId()), key.unit(), selfPcs, profile.functions()));
+          totals.images.addAll(images.values());
         });
     return totals;
   }
@@ -97,12 +120,13 @@ public final class StateTotals {
     Fields.writeText(out, of.image().isa());
     Fields.writeText(out, of.unit().name());
     CallTotals t = of.totals();
-    out.writeInt(of.selfPcs().size());
-    for (int i = 0; i < of.selfPcs().size(); i++) {
-      long selfPc = of.selfPcs().getLong(i);
-      out.writeLong(selfPc);
-      Fields.writeText(out, of.image().symbols().name(selfPc));
-      Fields.writeVarint(out, selfPc - of.image().symbols().start(selfPc));
+    out.writeInt(of.pcs().size());
+    for (int at = 0; at < of.pcs().size(); at++) {
+      int i = of.ids().getInt(at);
+      long pc = of.pcs().getLong(at);
+      out.writeLong(of.own().in(pc));
+      Fields.writeText(out, of.own().names().name(pc));
+      Fields.writeVarint(out, pc - of.own().names().start(pc));
       Fields.writeVarint(out, t.calls(i));
       Fields.writeVarint(out, t.finished(i));
       Fields.writeVarint(out, t.total(i));

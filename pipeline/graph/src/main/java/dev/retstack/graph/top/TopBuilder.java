@@ -97,30 +97,8 @@ public final class TopBuilder {
               Fields.readVarint(in),
               Fields.readVarint(in),
               Fields.readVarint(in));
-      rows.merge(new FunctionKey(imageId, selfPc), row, TopBuilder::sum);
+      rows.merge(new FunctionKey(imageId, selfPc), row, FunctionRow::plus);
     }
-  }
-
-  private static FunctionRow sum(FunctionRow a, FunctionRow b) {
-    long min = a.finished() == 0 ? b.min() : b.finished() == 0 ? a.min() : least(a, b);
-    return new FunctionRow(
-        a.name(),
-        a.address(),
-        a.selfPc(),
-        a.image(),
-        a.imageId(),
-        a.isa(),
-        Saturating.sum(a.calls(), b.calls()),
-        Saturating.sum(a.finished(), b.finished()),
-        Saturating.sum(a.total(), b.total()),
-        Saturating.sum(a.sum(), b.sum()),
-        Saturating.sum(a.self(), b.self()),
-        min,
-        Math.max(a.max(), b.max()));
-  }
-
-  private static long least(FunctionRow a, FunctionRow b) {
-    return Math.min(a.min(), b.min());
   }
 
   /**

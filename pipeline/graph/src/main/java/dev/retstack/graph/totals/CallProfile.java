@@ -330,6 +330,23 @@ public final class CallProfile {
     return copies;
   }
 
+  /**
+   * Whether all of another profile of the same image can be {@linkplain #merge merged} without
+   * reaching a limit, and no sum stops at the largest number.
+   */
+  public boolean hasRoomFor(CallProfile other) {
+    boolean room =
+        (long) functionCount() + other.functionCount() <= maxFunctions
+            && (long) edgeCount() + other.edgeCount() <= maxEdges;
+    for (int arc = 0; room && arc < other.arcCount(); arc++) {
+      int theirs = other.callers.getInt(arc);
+      int caller = theirs == NO_CALLER ? NO_CALLER : functionIds.get(other.selfPc(theirs));
+      int mine = arc(caller, other.selfPc(other.arcs.callee(arc)));
+      room = mine < 0 || arcs.isExact(mine, other.arcs, arc);
+    }
+    return room;
+  }
+
   /** Adds all of another profile of the same image. */
   public void merge(CallProfile other) {
     int[] ids = new int[other.functionCount()];

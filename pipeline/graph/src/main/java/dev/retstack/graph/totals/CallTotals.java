@@ -82,6 +82,21 @@ public final class CallTotals {
     r[at + MAX] = Math.max(r[at + MAX], duration);
   }
 
+  /** So much of what was added as their own time was that of calls below. */
+  public void takeSelf(int id, long time) {
+    rows[(id << ROW_SHIFT) + SELF] -= time;
+  }
+
+  /** Whether no sum of this id has reached the largest number, nor would with that of another. */
+  boolean isExact(int id, CallTotals other, int otherId) {
+    boolean exact = true;
+    for (int i = CALLS; i <= SELF; i++) {
+      long sum = rows[(id << ROW_SHIFT) + i] + other.rows[(otherId << ROW_SHIFT) + i];
+      exact &= sum >= 0 && sum < Long.MAX_VALUE;
+    }
+    return exact;
+  }
+
   /** All rows, until {@link #ensure} makes room. */
   public long[] rows() {
     return rows;

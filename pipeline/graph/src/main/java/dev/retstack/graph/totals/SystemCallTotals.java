@@ -70,6 +70,12 @@ public final class SystemCallTotals {
     numbers.merge(room ? number : OTHERS, more, Totals::plus);
   }
 
+  /** Whether each number of another has totals of its own here as well, once it is merged. */
+  public boolean hasRoomFor(SystemCallTotals other) {
+    return numbers.size() + other.numbers.size() <= MAX_NUMBERS
+        && !other.numbers.containsKey(OTHERS);
+  }
+
   /** Adds all of another core. */
   public void merge(SystemCallTotals other) {
     other.numbers.long2ObjectEntrySet().forEach(e -> add(e.getLongKey(), e.getValue()));

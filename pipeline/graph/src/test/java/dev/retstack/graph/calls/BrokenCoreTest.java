@@ -8,6 +8,7 @@ import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.input.ApplyResult;
+import dev.retstack.graph.input.CallerPcs;
 import dev.retstack.graph.input.ChunkMeta;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreEnd;

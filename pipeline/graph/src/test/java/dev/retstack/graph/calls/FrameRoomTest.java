@@ -4,9 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.graph.Stream;
 import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.input.ChunkMeta;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.state.GraphState;
+import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.graph.tree.Ending;
+import dev.retstack.schema.record.RecordBatch;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -87,6 +93,28 @@ class FrameRoomTest {
     ByteArrayOutputStream again = new ByteArrayOutputStream();
     copy.writeTo(new DataOutputStream(again));
     assertThat(again.toByteArray()).isEqualTo(bytes.toByteArray());
+  }
+
+  /** Others took all there is while it was at rest. */
+  @Test
+  void aCoreThatWakesHasTheFramesThatItHad() {
+    StateBudget budget = new StateBudget(8 << 20, 0);
+    Stream core = new Stream(new GraphState(LIMITS, TimeRules.DEFAULT, budget));
+    for (int call = 0; call < 1_500; call++) { // rows of the tree beyond what a core is promised
+      core.enter(++time, 0, Stream.A, FROM).exit(++time, 0, Stream.A, FROM).send();
+    }
+    CoreKey other = new CoreKey("s", "other");
+    RecordBatch none = new RecordBatch(1);
+    core.state()
+        .apply(ChunkMeta.running(0, 0, 0, 0, ClockUnit.NANOSECONDS), other, Stream.IMAGE_ID, none);
+    budget.open(0).charge(budget.limit());
+    core.state().makeRoom();
+    assertThat(core.state().resting()).isEqualTo(1);
+    core.enter(++time, 0, Stream.A, FROM).exit(++time, 0, Stream.A, FROM).send();
+    CoreGraph woken = core.state().core(Stream.CORE).orElseThrow();
+    assertThat(woken.account().room()).isNegative();
+    assertThat(woken.stats().get(Stat.FRAMES_NOT_KEPT)).isZero();
+    assertThat(woken.progress().ended(Ending.RETURNED)).isEqualTo(1_501);
   }
 
   private void assertCounts(long entries, long returned, long leftOut) {

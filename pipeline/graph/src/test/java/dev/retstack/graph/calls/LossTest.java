@@ -15,6 +15,7 @@ import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.tree.CallTreeLog;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.TreeKind;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -37,6 +38,50 @@ class LossTest {
         .enter(2, 1, Stream.A, FROM)
         .enter(3, 2, Stream.B, FROM)
         .enter(4, 3, Stream.C, FROM);
+  }
+
+  /** main continues, a jumped to c, b and c ended, and c called a. */
+  @Test
+  void aKeyframeTellsWhatIsOpenBehindAGap() {
+    fourOpen().send().function(9, Stream.A, FROM).skip();
+    Keyframe.Builder core = new Keyframe.Builder();
+    core.last();
+    core.task(0, 4, 4);
+    Stream.frame(core, 1, 0, Stream.MAIN, FROM);
+    Stream.frame(core, 2, 1, Stream.A, FROM);
+    Stream.frame(core, 6, 2, Stream.C, Stream.HANDLER + 16);
+    Stream.frame(core, 8, 3, Stream.A, FROM);
+    stream.opens(core).exit(20, 3, Stream.A, FROM).exit(21, 2, Stream.C, Stream.HANDLER + 16);
+    stream.exit(21, 1, Stream.A, FROM).exit(24, 0, Stream.MAIN, FROM).send();
+    assertThat(tree())
+        .containsExactly(
+            "main 1..24 RETURNED",
+            " a 2..6 TAIL_CALLED",
+            "  b 3..4 TRUNCATED by 20",
+            "   c 4..4 TRUNCATED by 20",
+            "  MISSING 4..6 RETURNED",
+            " c 6..21 RETURNED",
+            "  a 8..20 RETURNED");
+    assertThat(stat(Stat.ADOPTED_CALLS)).isEqualTo(2);
+    assertThat(stat(Stat.RECOVERED_CALLS)).isOne();
+    assertThat(stat(Stat.TRUNCATED_CALLS)).isEqualTo(2);
+    assertThat(stat(Stat.UNKNOWN_EXITS)).isZero();
+    assertThat(stat(Stat.KEYFRAME_MISMATCHES)).isZero();
+  }
+
+  /** Of a call from before the gap that was not seen, though nothing was missing then. */
+  @Test
+  void aKeyframeThatLiesIsNotBelieved() {
+    fourOpen().send().function(9, Stream.A, FROM).skip();
+    Keyframe.Builder core = new Keyframe.Builder();
+    core.last();
+    core.task(0, 2, 2);
+    Stream.frame(core, 1, 0, Stream.MAIN, FROM);
+    Stream.frame(core, 3, 1, Stream.C, FROM);
+    stream.opens(core).enter(20, 2, Stream.B, FROM).send();
+    assertThat(stat(Stat.KEYFRAME_MISMATCHES)).isOne();
+    assertThat(stat(Stat.TRUNCATED_CALLS)).isEqualTo(4);
+    assertThat(stat(Stat.ADOPTED_CALLS)).isZero();
   }
 
   @Test

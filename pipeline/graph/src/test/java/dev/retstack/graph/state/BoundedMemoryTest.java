@@ -74,8 +74,19 @@ class BoundedMemoryTest {
   void accountsAreWhatTheHeapHolds() throws Exception {
     String[] howMuch = LONG ? new String[] {"full"} : new String[0];
     String said = run("768m", AccountsHog.class, howMuch);
-    System.out.print(said);
     assertThat(said.lines()).hasSize(AccountsHog.Shape.values().length);
+    agree(said);
+  }
+
+  @Test
+  void theAccountOfTheIndexIsWhatTheHeapHolds() throws Exception {
+    String said = run("256m", PlacesHog.class, Long.toString(Seeds.fresh()));
+    assertThat(said.lines()).hasSize(3);
+    agree(said);
+  }
+
+  private static void agree(String said) {
+    System.out.print(said);
     for (String line : said.lines().toList()) {
       String[] words = line.split(" ", -1);
       for (int at = 1; at < words.length; at += 2) {

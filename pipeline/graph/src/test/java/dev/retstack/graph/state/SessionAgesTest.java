@@ -11,6 +11,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Which sessions are over, by the log's time alone. */
@@ -19,7 +20,7 @@ class SessionAgesTest {
   private static final long STEP = SessionAges.LONGEST_STEP_MILLIS;
   private static final long BEGIN = 1_795_000_000_000L;
 
-  private final SessionAges ages = new SessionAges(new StateLog());
+  private final SessionAges ages = new SessionAges(new StateLog(), 1_000);
 
   private boolean hear(String session, long millis) {
     boolean taken = ages.reach(session, millis, KEEP);
@@ -81,7 +82,7 @@ class SessionAgesTest {
     state.ages().reach(session, BEGIN, KEEP);
     state.ages().heard(session);
     String before = ReportBuilder.of(state).build().resultHash();
-    assertThat(state.forget()).isEmpty();
+    assertThat(state.forget(Set::of)).isEmpty();
     assertThat(ReportBuilder.of(state).build().resultHash()).isEqualTo(before);
     for (long t = 0; t <= KEEP + STEP; t += STEP) {
       state.ages().reach("other", BEGIN + t, KEEP);
@@ -89,7 +90,7 @@ class SessionAgesTest {
     }
     state = copy(state); // over, and still in it
     assertThat(state.cores()).hasSize(1);
-    assertThat(state.forget()).containsExactly(session);
+    assertThat(state.forget(Set::of)).containsExactly(session);
     assertThat(state.cores()).isEmpty();
     state.profiles((key, _) -> fail("totals of %s are left", key));
     assertThat(state.images()).isEmpty();

@@ -1,5 +1,6 @@
 package dev.retstack.service.http;
 
+import static dev.retstack.service.http.Parameter.AT;
 import static dev.retstack.service.http.Parameter.CORE;
 import static dev.retstack.service.http.Parameter.DEPTH;
 import static dev.retstack.service.http.Parameter.FORMAT;
@@ -15,6 +16,7 @@ import static dev.retstack.service.http.Parameter.TASK;
 import static dev.retstack.service.http.Parameter.TO;
 import static dev.retstack.service.http.Parameter.UNIT;
 import static dev.retstack.service.http.Parameter.WHAT;
+import static dev.retstack.service.http.Parameter.WINDOW;
 
 import java.util.Arrays;
 import java.util.List;
@@ -29,10 +31,16 @@ import java.util.stream.Collectors;
 public enum Endpoint {
   REPORT(
       "/report",
-      "Functions, edges, losses and the hash of the result",
+      "Functions, edges, losses and the hash of the result; of a core or a time, if one is given",
       "{unit,records,lost,untraced,completeness,resultHash,functions,edges,stats,forgotten,partitions,parts}",
       FORMAT,
-      UNIT),
+      UNIT,
+      CORE,
+      SESSION,
+      FROM,
+      TO,
+      AT,
+      WINDOW),
   EDGES(
       "/edges",
       "Who called whom, how often and how long",
@@ -76,21 +84,39 @@ public enum Endpoint {
       DEPTH,
       FROM,
       TO,
+      AT,
+      WINDOW,
       LIMIT,
       OFFSET),
   ANOMALIES(
       "/anomalies",
-      "Defects, oddities and losses, with exact counts and a stack; most severe first",
+      "Defects, oddities and losses, with exact counts and a stack, most severe first; of a time, if"
+          + " one is given",
       "[{kind,core,task,function,expected,received,time,stack,severity,caller,count,message,cause,"
           + "cure,taskName,session,place,times,kept,last,cores,tasks,groups}]",
       FORMAT,
       CORE,
+      SESSION,
       TASK,
       KIND,
       SEVERITY,
       ROWS,
+      FROM,
+      TO,
+      AT,
+      WINDOW,
       LIMIT,
       OFFSET),
+  TRACE(
+      "/trace",
+      "The chunks of a time as a recorded trace, with their images: what every verb reads",
+      "",
+      CORE,
+      SESSION,
+      FROM,
+      TO,
+      AT,
+      WINDOW),
   ANOMALY_EVENTS(
       "/anomalies/events",
       "Anomalies of all members as they are published, as server-sent events; Last-Event-ID"
@@ -115,7 +141,9 @@ public enum Endpoint {
       "/parts/own",
       "For other members: the partitions of this one, as a stream of bytes",
       "",
-      WHAT),
+      WHAT,
+      CORE,
+      SESSION),
   TOP(
       "/top",
       "The first functions and cores, losses, and sums over all: cheaper than a report by far",
@@ -223,7 +251,7 @@ public enum Endpoint {
   /** Whether the path is one of a question about the whole job. */
   public static boolean isAboutTheJob(String path) {
     return Arrays.stream(values())
-        .anyMatch(e -> (e.isQuery() || e == ANOMALY_EVENTS) && e.path.equals(path));
+        .anyMatch(e -> (e.isQuery() || e == ANOMALY_EVENTS || e == TRACE) && e.path.equals(path));
   }
 
   /** All paths, for who asked for another. */

@@ -24,6 +24,11 @@ public final class HeapRoom {
     return new Share();
   }
 
+  /** Bytes that may be held at once. */
+  public long most() {
+    return most;
+  }
+
   /** Bytes that are held now. */
   public synchronized long taken() {
     return taken;

@@ -25,7 +25,13 @@ public record Parameter(
           "instructions",
           "nanoseconds");
   static final Parameter WHAT =
-      oneOf("what", "states, how far the cores came, or totals", "state", "cores", "totals");
+      oneOf(
+          "what",
+          "states, how far the cores came, totals, or where the chunks of a core stand in events",
+          "state",
+          "cores",
+          "totals",
+          "places");
   static final Parameter SORT =
       oneOf(
           "sort",
@@ -33,7 +39,7 @@ public record Parameter(
           "calls",
           "self",
           "total");
-  static final Parameter CORE = text("core", "of this core only");
+  public static final Parameter CORE = text("core", "of this core only");
   static final Parameter SESSION = text("session", "of this session only");
   static final Parameter TASK =
       text("task", "of this task only: its id, unsigned, in decimal or hex (0x...); or its name");
@@ -54,10 +60,14 @@ public record Parameter(
           "by-task",
           "each");
   static final Parameter DEPTH = number("depth", "levels of calls shown", 1, Integer.MAX_VALUE);
-  static final Parameter FROM =
+  public static final Parameter FROM =
       number("from", "calls that had not ended before this time of their core", 0, Long.MAX_VALUE);
   static final Parameter TO =
       number("to", "calls that had begun by this time of their core", 0, Long.MAX_VALUE);
+  static final Parameter AT =
+      number("at", "what was open at this time of the core", 0, Long.MAX_VALUE);
+  static final Parameter WINDOW =
+      number("window", "with at: also what was so long before and after it", 0, Long.MAX_VALUE);
   static final Parameter LIMIT = number("limit", "rows in this answer at most", 1, Page.ROWS_MAX);
   static final Parameter OFFSET =
       number("offset", "rows left out before the first", 0, Integer.MAX_VALUE);

@@ -14,8 +14,9 @@ import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * The ends of a topic's partitions, asked for without blocking. Callers within a second share an
- * answer, so that they cannot overload the brokers. Safe for use by several threads.
+ * The ends of a topic's partitions, the last or the first, asked for without blocking. Callers
+ * within a second share an answer, so that they cannot overload the brokers. Safe for use by
+ * several threads.
  */
 public final class EndOffsets implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(3);
@@ -27,6 +28,12 @@ public final class EndOffsets implements AutoCloseable {
   private CompletableFuture<Optional<Map<Integer, Long>>> last;
   private long askedNanos;
 
+  /** The first offsets that the partitions still have; asks for nothing yet. */
+  public static EndOffsets first(KafkaSettings kafka, String topic, int partitionCount) {
+    return new EndOffsets(
+        kafka, topic, partitionCount, IsolationLevel.READ_UNCOMMITTED, OffsetSpec.earliest());
+  }
+
   /**
    * Asks for nothing yet.
    *
@@ -34,14 +41,26 @@ public final class EndOffsets implements AutoCloseable {
    */
   public EndOffsets(
       KafkaSettings kafka, String topic, int partitionCount, IsolationLevel isolation) {
+    this(kafka, topic, partitionCount, isolation, OffsetSpec.latest());
+  }
+
+  private EndOffsets(
+      KafkaSettings kafka,
+      String topic,
+      int partitionCount,
+      IsolationLevel isolation,
+      OffsetSpec which) {
     this.isolation = isolation;
     this.admin = Admin.create(kafka.admin());
     for (int p = 0; p < partitionCount; p++) {
-      question.put(new TopicPartition(topic, p), OffsetSpec.latest());
+      question.put(new TopicPartition(topic, p), which);
     }
   }
 
-  /** The offset after the last record of each partition; empty where Kafka did not tell in time. */
+  /**
+   * The offset of that end, the last being behind the last record, of each partition; empty where
+   * Kafka did not tell in time.
+   */
   public synchronized CompletionStage<Optional<Map<Integer, Long>>> ask() {
     long now = System.nanoTime();
     boolean fresh = last != null && (!last.isDone() || now - askedNanos < FRESH_NANOS);

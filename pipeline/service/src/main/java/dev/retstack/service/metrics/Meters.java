@@ -16,6 +16,8 @@ public final class Meters {
     var _ = samples.counter(Metric.IMAGES_READ_AGAIN);
     var _ = samples.counter(Metric.IMAGES_SEARCHES);
     var _ = samples.counter(Metric.IMAGES_REFUSED);
+    var _ = samples.counter(Metric.WINDOWS);
+    var _ = samples.counter(Metric.WINDOW_FETCHED_BYTES);
     imagesHeld(0, 0, 0);
   }
 
@@ -41,6 +43,12 @@ public final class Meters {
     samples.set(Metric.IMAGES_BYTES, bytes);
     CounterDataPoint before = samples.counter(Metric.IMAGES_FORGOTTEN);
     before.inc(forgotten - (long) before.get());
+  }
+
+  /** A question about a time was read from the log; so many bytes came from the brokers for it. */
+  public void windowRead(long bytes) {
+    samples.counter(Metric.WINDOWS).inc();
+    samples.counter(Metric.WINDOW_FETCHED_BYTES).inc(bytes);
   }
 
   /**

@@ -26,6 +26,9 @@ public enum Metric {
       true, "checkpoint_sent_bytes", "bytes of checkpoints that were sent to Kafka, packed"),
   HTTP_REQUESTS(true, "http_requests", "HTTP requests answered, by first part of the path"),
   HTTP_QUERIES(false, "http_queries", "queries being answered now"),
+  WINDOWS(true, "windows", "questions about a time for which chunks were read from the log"),
+  WINDOW_FETCHED_BYTES(
+      true, "window_fetched_bytes", "bytes that came from the brokers for these questions"),
   IMAGES(false, "images", "images known, in memory or by their place in the topic"),
   IMAGES_BYTES(false, "images_bytes", "bytes of the images topic's records held in memory"),
   IMAGES_READ_AGAIN(

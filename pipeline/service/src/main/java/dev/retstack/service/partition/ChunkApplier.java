@@ -36,9 +36,16 @@ public final class ChunkApplier {
   private final GraphState state;
   private final Map<CoreKey, BrokenCoreException> broken = new HashMap<>();
   private RecordBatch batch = new RecordBatch(USUAL_RECORDS);
+  private boolean oneOfMany;
 
   public ChunkApplier(GraphState state) {
     this.state = state;
+  }
+
+  /** There is one for each partition of a member: it does not keep the room for large chunks. */
+  ChunkApplier oneOfMany() {
+    oneOfMany = true;
+    return this;
   }
 
   /** The state that is filled. */
@@ -77,8 +84,8 @@ public final class ChunkApplier {
       throw new CorruptChunkException("its records cannot be unpacked: " + e, e);
     }
     ApplyResult result = apply(chunk, offset, batch);
-    if (batch.capacity() > 2 * USUAL_RECORDS) {
-      batch = new RecordBatch(USUAL_RECORDS); // a large one is not kept for each partition
+    if (oneOfMany && batch.capacity() > 2 * USUAL_RECORDS) {
+      batch = new RecordBatch(USUAL_RECORDS);
     }
     return result;
   }
@@ -129,7 +136,8 @@ public final class ChunkApplier {
         chunk.getRecordCount(),
         bytes(chunk.getPayload()),
         chunk.getKeyframeRecords(),
-        bytes(chunk.getKeyframe()));
+        bytes(chunk.getKeyframe()),
+        chunk.getImages());
   }
 
   private static byte[] bytes(ByteBuffer field) {

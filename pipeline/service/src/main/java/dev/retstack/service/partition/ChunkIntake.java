@@ -5,11 +5,14 @@ import dev.retstack.graph.calls.CoreSummary;
 import dev.retstack.graph.input.ApplyResult;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.StateBudget;
+import dev.retstack.graph.places.LogPlaces;
+import dev.retstack.graph.places.Place;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.StateChanges;
 import dev.retstack.graph.state.SessionAges;
 import dev.retstack.schema.Chunk;
+import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.service.checkpoint.Checkpoint;
@@ -49,6 +52,8 @@ final class ChunkIntake {
   /** Chunks read again at a time to write their dead letters. */
   private static final int LETTERS = 64;
 
+  private static final int NAMELESS_MOST = 1 << 10;
+
   /** Of the part of a checkpoint that has the chunks which wait for images. */
   private static final String WAITS = "waits";
 
@@ -70,8 +75,12 @@ final class ChunkIntake {
   /** Offsets of chunks that were held and are left out with their core: dead letters to write. */
   private final TreeSet<Long> owed = new TreeSet<>();
 
+  /** Images that cores map beside their own and that did not come: nobody waits for them. */
+  private final Set<String> nameless = new HashSet<>();
+
   private Set<CoreKey> written = Set.of();
   private ChunkApplier applier;
+  private LogPlaces places = new LogPlaces(StateBudget.UNLIMITED);
   private ImageWaits waits = new ImageWaits(0, StateBudget.UNLIMITED.open(0));
   private byte[] waitsWritten;
   private boolean waited;
@@ -109,11 +118,18 @@ final class ChunkIntake {
   void open(Checkpoint checkpoint) throws IOException {
     Map<String, byte[]> parts = checkpoint.parts();
     waitsWritten = parts.remove(WAITS);
+    places = LogPlaces.takeFrom(parts, budget());
     long room = Math.max(LEAST_ROOM, settings.limits().late().bytes() / 2);
-    applier =
-        new ChunkApplier(
-            StateCopy.state(
-                parts, settings.limits(), settings.rules(), budget(), settings.names()));
+    try {
+      applier =
+          new ChunkApplier(
+                  StateCopy.state(
+                      parts, settings.limits(), settings.rules(), budget(), settings.names()))
+              .oneOfMany();
+    } catch (IOException e) {
+      places.close();
+      throw e;
+    }
     StateBudget.Account account = budget().open(0);
     waits =
         waitsWritten == null
@@ -138,6 +154,7 @@ final class ChunkIntake {
     if (isOpen()) {
       applier.state().close();
       waits.close();
+      places.close();
     }
   }
 
@@ -183,21 +200,21 @@ final class ChunkIntake {
     written.removeIf(key -> !applier.isBroken(key));
     waited = false;
     Map<String, byte[]> changes = new LinkedHashMap<>();
-    try {
-      applier
-          .state()
-          .writeChanges(
-              new StateChanges() {
-                @Override
-                public void put(String key, byte[] part) {
-                  changes.put(key, part);
-                }
+    StateChanges to =
+        new StateChanges() {
+          @Override
+          public void put(String key, byte[] part) {
+            changes.put(key, part);
+          }
 
-                @Override
-                public void remove(String key) {
-                  changes.put(key, null);
-                }
-              });
+          @Override
+          public void remove(String key) {
+            changes.put(key, null);
+          }
+        };
+    try {
+      applier.state().writeChanges(to);
+      places.writeChanges(to);
       ByteOutput waiting = new ByteOutput(Integer.BYTES);
       waits.writeTo(waiting);
       byte[] now = waiting.take();
@@ -248,9 +265,10 @@ final class ChunkIntake {
 
   /** Sessions that are over leave the state once all of them is published; that stays as it is. */
   private void forget() {
-    Set<String> gone = applier.state().forget();
+    Set<String> gone = applier.state().forget(waits::sessions);
     if (!gone.isEmpty()) {
       derived.forget(gone);
+      places.forget(gone);
       peers.watch().tell(new CoreWatch.Forgotten(partition, gone));
       log.info(
           "partition {}: {} sessions are forgotten: they were silent for {}",
@@ -316,9 +334,16 @@ final class ChunkIntake {
     if (chunk == null) {
       return false;
     }
-    return (!waits.isEmpty() && waits.has(ChunkApplier.key(chunk)))
-        ? await(record, chunk)
-        : apply(record, chunk);
+    SessionAges ages = applier.state().ages();
+    if (!ages.reach(chunk.getSession(), record.timestamp(), settings.keepEnded().toMillis())) {
+      return refuse(
+          record,
+          "session %s is forgotten: it was silent for longer than --keep-ended; core %s"
+              .formatted(chunk.getSession(), chunk.getCore()));
+    }
+    String needed =
+        !waits.isEmpty() && waits.has(ChunkApplier.key(chunk)) ? chunk.getImage() : needed(chunk);
+    return needed == null ? apply(record, chunk, true) : await(record, chunk, needed);
   }
 
   /** No record comes any more from below this offset. */
@@ -352,14 +377,29 @@ final class ChunkIntake {
     return null;
   }
 
+  /** An image that a chunk names and that is not known yet; null where there is none. */
+  private String needed(Chunk chunk) {
+    if (!applier.state().hasImage(chunk.getImage())
+        && applier.state().summary(ChunkApplier.key(chunk)).isEmpty()) {
+      return chunk.getImage();
+    }
+    for (String other : chunk.getImages()) {
+      if (!applier.state().hasImage(other) && !nameless.contains(other)) {
+        return other;
+      }
+    }
+    return null;
+  }
+
   /** The chunk, and all behind it of its core, wait for an image. */
-  private boolean await(ConsumerRecord<byte[], byte[]> record, Chunk chunk) {
-    boolean asked = waits.images().contains(chunk.getImage());
+  private boolean await(ConsumerRecord<byte[], byte[]> record, Chunk chunk, String image) {
+    boolean asked = waits.images().contains(image);
     CoreKey key = ChunkApplier.key(chunk);
     boolean first = !waits.has(key);
-    waits.add(key, chunk.getImage(), record);
+    waits.add(key, image, record);
+    applier.state().ages().heard(chunk.getSession());
     if (first && !asked) {
-      find(chunk.getImage());
+      find(image);
     }
     if (waits.isFull()) {
       String reason =
@@ -367,8 +407,8 @@ final class ChunkIntake {
                   .formatted(waits.chunks())
               + " to topic %s first, or raise --late-mib or --state-mib"
                   .formatted(settings.topics().images());
-      for (String image : waits.giveUp(reason)) {
-        peers.images().tell(new ImageRegistry.GiveUp(image, foundImages));
+      for (String given : waits.giveUp(reason)) {
+        peers.images().tell(new ImageRegistry.GiveUp(given, foundImages));
       }
     }
     return done(record, false);
@@ -403,6 +443,11 @@ final class ChunkIntake {
                     .formatted(found.buildId(), settings.imagePatience().toSeconds(), topic));
   }
 
+  /** Where the chunks of each core stand in the log. */
+  LogPlaces places() {
+    return places;
+  }
+
   /** Chunks that wait for images. */
   ImageWaits waits() {
     return waits;
@@ -418,20 +463,27 @@ final class ChunkIntake {
     }
     CoreKey key = ChunkApplier.key(chunk);
     String refusal = waits.refusal(key);
+    if (refusal != null && !waits.image(key).equals(chunk.getImage())) {
+      if (nameless.size() == NAMELESS_MOST) {
+        nameless.clear(); // they are asked for once more
+      }
+      nameless.add(waits.image(key));
+      refusal = null;
+    }
+    String needed = refusal == null ? needed(chunk) : null;
     boolean ended;
     if (refusal != null) {
       applier.refused();
       ended = refuse(record, refusal + "; core " + chunk.getCore());
-    } else if (!applier.state().hasImage(chunk.getImage())
-        && applier.state().summary(key).isEmpty()) {
-      boolean asked = waits.images().contains(chunk.getImage());
-      waits.again(key, chunk.getImage());
+    } else if (needed != null) {
+      boolean asked = waits.images().contains(needed);
+      waits.again(key, needed);
       if (!asked) {
-        find(chunk.getImage());
+        find(needed);
       }
       return false;
     } else {
-      ended = apply(record, chunk);
+      ended = apply(record, chunk, false); // its session was heard when it was read
     }
     waits.done(key);
     return ended;
@@ -495,16 +547,9 @@ final class ChunkIntake {
     }
   }
 
-  private boolean apply(ConsumerRecord<byte[], byte[]> record, Chunk chunk) {
+  private boolean apply(ConsumerRecord<byte[], byte[]> record, Chunk chunk, boolean heard) {
     if (careful > 0 && --careful == 0) {
       applier.state().careful(false);
-    }
-    SessionAges ages = applier.state().ages();
-    if (!ages.reach(chunk.getSession(), record.timestamp(), settings.keepEnded().toMillis())) {
-      return refuse(
-          record,
-          "session %s is forgotten: it was silent for longer than --keep-ended; core %s"
-              .formatted(chunk.getSession(), chunk.getCore()));
     }
     ApplyResult result;
     try {
@@ -520,10 +565,14 @@ final class ChunkIntake {
       result = applier.refuseBroken(chunk);
     }
     noteLeftOut();
-    if (result != ApplyResult.REFUSED
+    if (heard
+        && result != ApplyResult.REFUSED
         && result != ApplyResult.NEEDS_IMAGE
         && result != ApplyResult.NO_ROOM) {
-      ages.heard(chunk.getSession());
+      applier.state().ages().heard(chunk.getSession());
+    }
+    if (result == ApplyResult.APPLIED || result == ApplyResult.HELD) {
+      places.add(ChunkApplier.key(chunk), place(chunk, record.offset()));
     }
     return switch (result) {
       case APPLIED -> {
@@ -544,8 +593,18 @@ final class ChunkIntake {
       }
       case REFUSED -> refuse(record, refusal(chunk));
       case NO_ROOM -> refuse(record, noRoom("core " + chunk.getCore()));
-      case NEEDS_IMAGE -> await(record, chunk);
+      case NEEDS_IMAGE -> await(record, chunk, chunk.getImage());
     };
+  }
+
+  private static Place place(Chunk chunk, long offset) {
+    return Place.of(
+        offset,
+        chunk.getSequence(),
+        chunk.getRecordsBefore(),
+        chunk.getFirstTime(),
+        chunk.getLastTime(),
+        chunk.getKeyframeRecords() != Chunks.NO_KEYFRAME);
   }
 
   private boolean done(ConsumerRecord<byte[], byte[]> record, boolean coreEnded) {

@@ -99,6 +99,11 @@ final class ImageWaits {
     return cores.containsKey(core);
   }
 
+  /** Sessions of the cores that wait. */
+  Set<String> sessions() {
+    return cores.keySet().stream().map(CoreKey::session).collect(Collectors.toSet());
+  }
+
   /** Chunks that wait. */
   int chunks() {
     return chunks;
@@ -225,6 +230,11 @@ final class ImageWaits {
   /** Whether a core waited, and its image has come, or was given up. */
   boolean isOver(CoreKey core) {
     return ready.contains(core);
+  }
+
+  /** The image for which this core waited. */
+  String image(CoreKey key) {
+    return cores.get(key).image;
   }
 
   /** Why chunks of this core, whose wait is over, are refused; null where they are not. */

@@ -16,6 +16,7 @@ final class PartitionAnswers {
   private final Collection<?> queue;
   private final Waiting<PartitionGraph.Copy> awaitingCopy = new Waiting<>(this::copy);
   private final Waiting<PartitionGraph.Totals> awaitingTotals = new Waiting<>(this::totals);
+  private final Waiting<PartitionGraph.Places> awaitingPlaces = new Waiting<>(this::places);
   private long epoch;
 
   PartitionAnswers(
@@ -36,6 +37,7 @@ final class PartitionAnswers {
     epoch = openedEpoch;
     awaitingCopy.answerAll();
     awaitingTotals.answerAll();
+    awaitingPlaces.answerAll();
   }
 
   /** Answers once the state is loaded. */
@@ -46,6 +48,11 @@ final class PartitionAnswers {
   /** Answers once the state is loaded. */
   void on(PartitionGraph.Totals m) {
     awaitingTotals.ask(m, intake.isOpen());
+  }
+
+  /** Answers once the state is loaded. */
+  void on(PartitionGraph.Places m) {
+    awaitingPlaces.ask(m, intake.isOpen());
   }
 
   /** Answers at once. */
@@ -67,6 +74,13 @@ final class PartitionAnswers {
   private void totals(PartitionGraph.Totals m) {
     StateTotals totals = StateTotals.of(intake.applier().state());
     m.replyTo().tell(new PartitionTotals(position(new byte[0]), totals));
+  }
+
+  private void places(PartitionGraph.Places m) {
+    m.replyTo()
+        .tell(
+            PartitionPlaces.of(
+                position(new byte[0]), intake.places(), m.core(), m.session(), m.most()));
   }
 
   private StateCopy position(byte[] state) {

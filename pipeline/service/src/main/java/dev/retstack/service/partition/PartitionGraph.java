@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -62,6 +63,23 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   /** Asks what the state adds up to; to be asked once it is loaded. */
   public record Totals(ActorRef<PartitionTotals> replyTo) implements Command {}
+
+  /**
+   * Asks where the chunks of cores stand in the log; to be asked once the state is loaded.
+   *
+   * @param core their name; empty for any
+   * @param session theirs; empty for any
+   * @param most so many cores
+   */
+  public record Places(String core, String session, int most, ActorRef<PartitionPlaces> replyTo)
+      implements Command {}
+
+  /** The log has nothing below this offset any more. */
+  private record LogBegins(OptionalLong offset) implements Command {}
+
+  private enum LogStartDue implements Command {
+    INSTANCE
+  }
 
   /** Asks where it stands, in numbers; answered at any time. */
   public record Measure(ActorRef<PartitionMeasure> replyTo) implements Command {}
@@ -118,6 +136,9 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   /** Longest wait for the checkpoint that holds the end of a core: readers wait for its calls. */
   private static final Duration CORE_ENDED = Duration.ofMillis(100);
 
+  /** Between two questions where the log begins: places before that go when room is short. */
+  private static final Duration LOG_START = Duration.ofMinutes(1);
+
   /** Records that are read again at a time. */
   private static final int READ_AGAIN = 256;
 
@@ -127,6 +148,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private final LedgerThread ledger;
   private final DerivedRecords derived;
   private final ChunkIntake intake;
+  private final PartitionPeers peers;
   private final PartitionMeter meter;
   private final PartitionAnswers answers;
   private final Feed feed;
@@ -184,6 +206,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     this.timers = timers;
     this.feed = feed;
     this.partition = partition;
+    this.peers = peers;
     this.meter = peers.meter();
     this.ledger = new LedgerThread(ledger, partition);
     this.derived =
@@ -197,6 +220,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
             context.messageAdapter(ImageRegistry.Found.class, ImageAnswered::new));
     this.answers = new PartitionAnswers(partition, settings.limits(), intake, checkpoints, queue);
     timers.startTimerWithFixedDelay(CheckpointDue.INSTANCE, settings.checkpointInterval());
+    timers.startTimerWithFixedDelay(LogStartDue.INSTANCE, Duration.ZERO, LOG_START);
     then(this.ledger.open(), Opened::new);
   }
 
@@ -249,6 +273,18 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       }
       case Totals m -> {
         answers.on(m);
+        yield this;
+      }
+      case Places m -> {
+        answers.on(m);
+        yield this;
+      }
+      case LogStartDue _ -> {
+        then(peers.logStart().get().exceptionally(_ -> OptionalLong.empty()), LogBegins::new);
+        yield this;
+      }
+      case LogBegins m -> {
+        m.offset().ifPresent(intake.places()::begins);
         yield this;
       }
       case Measure m -> {

@@ -4,6 +4,9 @@ import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.service.images.ImageRegistry;
 import dev.retstack.service.metrics.PartitionMeter;
 import dev.retstack.service.progress.CoreWatch;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import org.apache.pekko.actor.typed.ActorRef;
 
 /**
@@ -13,9 +16,11 @@ import org.apache.pekko.actor.typed.ActorRef;
  * @param watch hears how far each core came
  * @param meter counts what happens to the partition
  * @param budget bytes that the states of the member's partitions may hold together
+ * @param logStart asks for the first offset that the log still has; empty where Kafka does not tell
  */
 public record PartitionPeers(
     ActorRef<ImageRegistry.Command> images,
     ActorRef<CoreWatch.Command> watch,
     PartitionMeter meter,
-    StateBudget budget) {}
+    StateBudget budget,
+    Supplier<CompletionStage<OptionalLong>> logStart) {}

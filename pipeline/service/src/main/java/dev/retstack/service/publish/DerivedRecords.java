@@ -211,16 +211,18 @@ public final class DerivedRecords implements GraphEvents {
 
   @Override
   public void finished(FinishedCall call) {
-    ImageInfo image = call.image();
+    ImageInfo image = call.image().of(call.selfPc());
+    ImageInfo caller = call.image().of(call.callerPc());
     Span span =
         Span.newBuilder()
             .setSession(call.core().session())
             .setCore(call.core().core())
             .setImage(image.id())
             .setIsa(image.isa())
-            .setSelfpc(hex(call.selfPc()))
-            .setFunction(text(image.symbols().name(call.selfPc())))
-            .setCaller(hex(call.callerPc()))
+            .setSelfpc(hex(call.image().in(call.selfPc())))
+            .setFunction(text(call.image().names().name(call.selfPc())))
+            .setCaller(hex(call.image().in(call.callerPc())))
+            .setCallerImage(caller.id().equals(image.id()) ? "" : caller.id())
             .setDepth(call.level())
             .setEnter(call.enter())
             .setExit(call.exit())

@@ -67,12 +67,15 @@ record ProfileRow(
     Profile row = new Profile(); // a builder looks at every field twice, and there are many rows
     row.setSession(key.session());
     row.setPartition(partition);
-    row.setImage(key.imageId());
+    ImageInfo of = image.of(selfPc);
+    row.setImage(of.id());
     row.setIsa(image.isa());
     row.setClockUnit(ClockUnit.valueOf(key.unit().name()));
-    row.setCaller(caller == null ? null : hex(caller));
-    row.setSelfpc(hex(selfPc));
-    row.setFunction(PublishedRecord.text(image.symbols().name(selfPc)));
+    row.setCaller(caller == null ? null : hex(image.in(caller)));
+    boolean isOne = caller == null || image.of(caller).id().equals(of.id());
+    row.setCallerImage(isOne ? "" : image.of(caller).id());
+    row.setSelfpc(hex(image.in(selfPc)));
+    row.setFunction(PublishedRecord.text(image.names().name(selfPc)));
     row.setCalls(calls);
     row.setTotal(total);
     row.setSelf(self);

@@ -20,6 +20,7 @@ import dev.retstack.schema.Node;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.schema.wire.Visible;
 import dev.retstack.service.http.Access;
+import dev.retstack.service.http.BadRequestException;
 import dev.retstack.service.http.Endpoint;
 import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.http.HttpSettings;
@@ -33,6 +34,7 @@ import dev.retstack.service.nodes.Role;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.view.Coverage;
 import dev.retstack.service.view.PartRow;
+import dev.retstack.service.window.WindowQuestion;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -68,6 +70,9 @@ public final class HttpApi {
   /** Header of answers of the whole job: {@code 0=host:7070 age=12 lag=0, 1=missing}. */
   public static final String PARTS = "Retstack-Parts";
 
+  /** Header of answers about a time: {@code cores=1; chunks=3; records=9; fetched=4096; ms=7}. */
+  public static final String WINDOW = "Retstack-Window";
+
   private static final ContentType EVENT_STREAM = MediaTypes.TEXT_EVENT_STREAM.toContentType();
   private static final PathMatcher0 EVENTS = PathMatchers.segment("anomalies").slash("events");
   private static final ContentType PROMETHEUS = ContentTypes.parse(Samples.CONTENT_TYPE);
@@ -78,6 +83,7 @@ public final class HttpApi {
   private static final Duration KEPT = Duration.ofSeconds(60);
 
   private final Job job;
+  private final Windows windows;
   private final Readiness readiness;
   private final SchemaRoutes schemas;
   private final Scrape scrape;
@@ -90,12 +96,14 @@ public final class HttpApi {
   /** The HTTP side of a member. */
   public HttpApi(
       Job job,
+      Windows windows,
       Readiness readiness,
       Topics topics,
       Scrape scrape,
       AnomalyEvents followers,
       HttpSettings http) {
     this.job = job;
+    this.windows = windows;
     this.readiness = readiness;
     this.scrape = scrape;
     this.followers = followers;
@@ -130,7 +138,8 @@ public final class HttpApi {
     Route health = pathPrefix("health", this::health);
     Route metrics = path("metrics", this::metrics);
     Route top = path("top", this::totals);
-    Route listed = concat(edges, open, sessions, lossless, top);
+    Route trace = path("trace", this::trace);
+    Route listed = concat(edges, open, sessions, lossless, top, trace);
     Route whole = concat(report, graph, anomalies, stats, cores, parts, listed);
     Route packed =
         encodeResponse(() -> whole); // for those who take it; events are sent as they come
@@ -168,7 +177,79 @@ public final class HttpApi {
   }
 
   private Route answer(Endpoint endpoint, BiFunction<View, Map<String, String>, Answer> renderer) {
-    return asked(endpoint, job::view, View::coverage, renderer);
+    return parameterMap(
+        parameters -> {
+          endpoint.check(parameters);
+          return isWindow(endpoint, parameters)
+              ? window(endpoint, renderer, parameters)
+              : asked(endpoint, job::view, View::coverage, renderer);
+        });
+  }
+
+  /** Whether a question is answered from the log: where it names a time, or a core of a report. */
+  private static boolean isWindow(Endpoint endpoint, Map<String, String> parameters) {
+    boolean isTime = WindowQuestion.isTime(parameters);
+    boolean isCore = parameters.containsKey("core") || parameters.containsKey("session");
+    if (endpoint == Endpoint.ANOMALIES && !isTime && parameters.containsKey("session")) {
+      throw new BadRequestException(
+          "session %s without a time".formatted(parameters.get("session")),
+          "give from, to or at as well");
+    }
+    return isTime || (isCore && endpoint == Endpoint.REPORT);
+  }
+
+  private Route window(
+      Endpoint endpoint,
+      BiFunction<View, Map<String, String>, Answer> renderer,
+      Map<String, String> given) {
+    WindowQuestion question = WindowQuestion.of(given);
+    boolean counts = endpoint != Endpoint.GRAPH; // a tree shows whole calls
+    Map<String, String> plain = question.plain(given);
+    Format format = Answers.format(given);
+    return gated(
+        share ->
+            windows
+                .view(question, counts, share)
+                .thenApply(
+                    seen ->
+                        covered(
+                            text(format, renderer.apply(seen.view(), plain)),
+                            seen.view().coverage(),
+                            seen.cost())));
+  }
+
+  private Route trace() {
+    return parameterMap(
+        parameters -> {
+          Endpoint.TRACE.check(parameters);
+          WindowQuestion question = WindowQuestion.of(parameters);
+          return gated(
+              share ->
+                  windows
+                      .trace(question, share)
+                      .thenApply(
+                          traced ->
+                              covered(
+                                  HttpResponse.create()
+                                      .withEntity(
+                                          HttpEntities.create(
+                                              ContentTypes.APPLICATION_OCTET_STREAM,
+                                              traced.trace())),
+                                  traced.coverage(),
+                                  traced.cost())));
+        });
+  }
+
+  private static HttpResponse covered(HttpResponse response, Coverage coverage, Windows.Cost cost) {
+    return covered(response, coverage).addHeader(RawHeader.create(WINDOW, cost.header()));
+  }
+
+  /** Asks where there is room for another question. */
+  private Route gated(Function<HeapRoom.Share, CompletionStage<HttpResponse>> question) {
+    HeapRoom.Share share = job.room().share();
+    CompletionStage<HttpResponse> response =
+        gate.run(() -> question.apply(share).whenComplete((_, _) -> share.close()));
+    return completeWithFuture(response.exceptionally(Refusals::failed));
   }
 
   /** Asks the job, and renders what it says in the form asked for. */
@@ -181,19 +262,15 @@ public final class HttpApi {
         parameters -> {
           endpoint.check(parameters);
           Format format = Answers.format(parameters);
-          HeapRoom.Share share = job.room().share();
-          CompletionStage<HttpResponse> response =
-              gate.run(
-                  () ->
-                      question
-                          .apply(share)
-                          .thenApply(
-                              found ->
-                                  covered(
-                                      text(format, renderer.apply(found, parameters)),
-                                      coverage.apply(found)))
-                          .whenComplete((_, _) -> share.close()));
-          return completeWithFuture(response.exceptionally(Refusals::failed));
+          return gated(
+              share ->
+                  question
+                      .apply(share)
+                      .thenApply(
+                          found ->
+                              covered(
+                                  text(format, renderer.apply(found, parameters)),
+                                  coverage.apply(found))));
         });
   }
 

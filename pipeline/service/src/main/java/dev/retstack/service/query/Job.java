@@ -13,10 +13,12 @@ import dev.retstack.service.kafka.EndOffsets;
 import dev.retstack.service.nodes.Deaths;
 import dev.retstack.service.nodes.FleetFeed;
 import dev.retstack.service.nodes.NodeFeed;
+import dev.retstack.service.partition.PartitionPlaces;
 import dev.retstack.service.partition.StateCopy;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.view.Coverage;
 import dev.retstack.service.view.PartRow;
+import dev.retstack.service.window.WindowQuestion;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -104,7 +106,7 @@ public final class Job implements AutoCloseable {
    */
   CompletionStage<View> view(HeapRoom.Share share) {
     share.weigh(STATE_WEIGHT);
-    return gather(Part.Kind.STATE, share)
+    return gather(Part.Wanted.of(Part.Kind.STATE), share)
         .thenApplyAsync(
             found -> {
               Queue<StateCopy> copies = new ArrayDeque<>();
@@ -116,7 +118,7 @@ public final class Job implements AutoCloseable {
 
   /** How far each core came, at any member. */
   CompletionStage<Cores> cores(HeapRoom.Share share) {
-    return gather(Part.Kind.CORES, share)
+    return gather(Part.Wanted.of(Part.Kind.CORES), share)
         .thenApply(
             found -> {
               List<CoreProgress> cores = new ArrayList<>();
@@ -144,13 +146,34 @@ public final class Job implements AutoCloseable {
 
   /** What all partitions add up to, of which no state is copied. */
   CompletionStage<Totals> totals(HeapRoom.Share share) {
-    return gather(Part.Kind.TOTALS, share)
+    return gather(Part.Wanted.of(Part.Kind.TOTALS), share)
         .thenApplyAsync(
             found -> {
               TopBuilder totals = new TopBuilder();
               found.parts().values().forEach(part -> part.addTotals(totals));
               return new Totals(totals, states(found.parts()), found.coverage());
             });
+  }
+
+  /**
+   * Where the chunks of cores stand in the log.
+   *
+   * @param partitions those that answered
+   */
+  record Places(List<PartitionPlaces> partitions, Coverage coverage) {
+    Places {
+      partitions = List.copyOf(partitions);
+    }
+  }
+
+  /** Where the chunks of the cores that are meant stand in the log; no state is copied. */
+  CompletionStage<Places> places(WindowQuestion question, HeapRoom.Share share) {
+    return gather(new Part.Wanted(Part.Kind.PLACES, question.core(), question.session()), share)
+        .thenApplyAsync(
+            found ->
+                new Places(
+                    found.parts().values().stream().map(part -> part.places(limits)).toList(),
+                    found.coverage()));
   }
 
   private Function<CoreSum, String> states(Map<Integer, Part> parts) {
@@ -165,6 +188,11 @@ public final class Job implements AutoCloseable {
                   .isPresent();
       return dead ? CoreProgress.DEAD : core.end().name();
     };
+  }
+
+  /** Chunks of a core that may come before one that belongs ahead of them. */
+  int lateChunks() {
+    return limits.late().chunksPerCore();
   }
 
   /** Members that run, this one first. */
@@ -182,16 +210,16 @@ public final class Job implements AutoCloseable {
     return own;
   }
 
-  private CompletionStage<Gathered> gather(Part.Kind kind, HeapRoom.Share share) {
+  private CompletionStage<Gathered> gather(Part.Wanted wanted, HeapRoom.Share share) {
     long start = System.nanoTime();
     List<CompletableFuture<PeerClient.Said>> asked = new ArrayList<>();
     asked.add(
-        own.parts(kind, share)
+        own.parts(wanted, share)
             .thenApply(parts -> new PeerClient.Said(nodes.self().getNode(), parts, ""))
             .toCompletableFuture());
     Map<String, String> unreachable = watch.unreachable();
     for (Node node : nodes.others()) {
-      asked.add(peers.ask(node, kind, share, unreachable.containsKey(node.getNode())));
+      asked.add(peers.ask(node, wanted, share, unreachable.containsKey(node.getNode())));
     }
     return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
         .thenCombine(

@@ -122,7 +122,7 @@ final class OpenApi {
     }
     ObjectNode text = JSON.objectNode().put("type", "string");
     switch (endpoint) {
-      case PARTS_OF -> content.putObject("application/octet-stream").set("schema", text);
+      case PARTS_OF, TRACE -> content.putObject("application/octet-stream").set("schema", text);
       case METRICS -> content.putObject(Samples.CONTENT_TYPE).set("schema", text);
       case ANOMALY_EVENTS -> content.putObject("text/event-stream").set("schema", text);
       default -> {
@@ -133,8 +133,13 @@ final class OpenApi {
       }
     }
     ERRORS.forEach((status, description) -> error(responses, status, description));
-    if (endpoint == Endpoint.GRAPH) {
+    if (endpoint.parameters().contains(Parameter.CORE) && endpoint != Endpoint.PARTS_OF) {
       error(responses, 404, "no such core in the partitions that answered");
+    }
+    if (endpoint.parameters().contains(Parameter.FROM)) {
+      error(
+          responses, 410, "the log has no longer what was at that time: the error says since when");
+      error(responses, 413, "the window is too large for an answer");
     }
     if (endpoint.path().contains("{")) {
       error(responses, 404, "no such subject or schema");

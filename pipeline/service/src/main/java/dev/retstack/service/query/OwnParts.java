@@ -50,17 +50,20 @@ final class OwnParts {
     Endpoint.PARTS_OF.check(parameters);
     Part.Kind kind =
         Part.Kind.valueOf(parameters.getOrDefault("what", "cores").toUpperCase(Locale.ROOT));
+    Part.Wanted wanted =
+        new Part.Wanted(
+            kind, parameters.getOrDefault("core", ""), parameters.getOrDefault("session", ""));
     return complete(
-        HttpResponse.create().withEntity(HttpEntities.createChunked(BYTES, parts(kind))));
+        HttpResponse.create().withEntity(HttpEntities.createChunked(BYTES, parts(wanted))));
   }
 
   /** The head goes out at once, so that the caller knows that this member runs. */
-  private Source<ByteString, NotUsed> parts(Part.Kind kind) {
+  private Source<ByteString, NotUsed> parts(Part.Wanted wanted) {
     Source<ByteString, NotUsed> counted =
         peers.stream(
             () -> {
               HeapRoom.Share share = room.share();
-              return parts(kind, share)
+              return parts(wanted, share)
                   .watchTermination(
                       (_, done) -> {
                         done.whenComplete((_, _) -> share.close());
@@ -72,10 +75,10 @@ final class OwnParts {
         .concat(Source.single(ByteString.fromArrayUnsafe(PartStream.end())));
   }
 
-  private Source<ByteString, NotUsed> parts(Part.Kind kind, HeapRoom.Share share) {
+  private Source<ByteString, NotUsed> parts(Part.Wanted wanted, HeapRoom.Share share) {
     Deque<Integer> ahead = new ArrayDeque<>();
     return queries
-        .partStream(kind, share, 1)
+        .partStream(wanted, share, 1)
         .map(
             part -> {
               ahead.add(part.body().length);

@@ -3,9 +3,11 @@ package dev.retstack.service.query;
 import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.places.Place;
 import dev.retstack.graph.state.ForgottenSessions;
 import dev.retstack.graph.state.RefusedCores;
 import dev.retstack.graph.top.TopBuilder;
+import dev.retstack.service.partition.PartitionPlaces;
 import dev.retstack.service.partition.PartitionTotals;
 import dev.retstack.service.partition.StateCopy;
 import dev.retstack.service.progress.CoreProgress;
@@ -47,7 +49,21 @@ record Part(
     /** How far each core came. */
     CORES,
     /** What the state adds up to. */
-    TOTALS
+    TOTALS,
+    /** Where the chunks of cores stand in the log. */
+    PLACES
+  }
+
+  /**
+   * What is asked for.
+   *
+   * @param core of {@link Kind#PLACES}, the name of the cores; empty for any
+   * @param session theirs; empty for any
+   */
+  record Wanted(Kind kind, String core, String session) {
+    static Wanted of(Kind kind) {
+      return new Wanted(kind, "", "");
+    }
   }
 
   /** A partition that is owned and cannot be given now. */
@@ -55,21 +71,7 @@ record Part(
     return new Part(partition, 0, 0, 0, 0, StateCopy.Waiting.NONE, new byte[0], reason);
   }
 
-  static Part of(StateCopy copy) {
-    return new Part(
-        copy.partition(),
-        copy.epoch(),
-        copy.nextOffset(),
-        copy.checkpointedOffset(),
-        copy.skippedOffsets(),
-        copy.waiting(),
-        copy.bytes(),
-        "");
-  }
-
-  /** A part of {@link Kind#TOTALS}. */
-  static Part of(PartitionTotals taken) {
-    StateCopy position = taken.position();
+  private static Part of(StateCopy position, byte[] body) {
     return new Part(
         position.partition(),
         position.epoch(),
@@ -77,8 +79,78 @@ record Part(
         position.checkpointedOffset(),
         position.skippedOffsets(),
         position.waiting(),
-        written(taken.totals()::writeTo),
+        body,
         "");
+  }
+
+  static Part of(StateCopy copy) {
+    return of(copy, copy.bytes());
+  }
+
+  /** A part of {@link Kind#TOTALS}. */
+  static Part of(PartitionTotals taken) {
+    return of(taken.position(), written(taken.totals()::writeTo));
+  }
+
+  /** A part of {@link Kind#PLACES}. */
+  static Part of(PartitionPlaces found) {
+    return of(
+        found.position(),
+        written(
+            out -> {
+              out.writeInt(found.cores().size());
+              for (PartitionPlaces.Core core : found.cores()) {
+                out.writeUTF(core.key().session());
+                out.writeUTF(core.key().core());
+                out.writeInt(core.places().size());
+                for (Place place : core.places()) {
+                  out.writeLong(place.offset());
+                  out.writeLong(place.lastOffset());
+                  out.writeLong(place.sequence());
+                  out.writeLong(place.recordsBefore());
+                  out.writeLong(place.firstTime());
+                  out.writeLong(place.lastTime());
+                  out.writeBoolean(place.keyframe());
+                }
+              }
+              out.writeInt(found.near().size());
+              for (String name : found.near()) {
+                out.writeUTF(name);
+              }
+            }));
+  }
+
+  /** The body of a part of {@link Kind#PLACES}. */
+  PartitionPlaces places(GraphLimits limits) {
+    try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(body))) {
+      List<PartitionPlaces.Core> cores = new ArrayList<>();
+      int count = in.readInt();
+      for (int i = 0; i < count; i++) {
+        CoreKey key = new CoreKey(in.readUTF(), in.readUTF());
+        List<Place> places = new ArrayList<>();
+        int many = in.readInt();
+        for (int j = 0; j < many; j++) {
+          places.add(
+              new Place(
+                  in.readLong(),
+                  in.readLong(),
+                  in.readLong(),
+                  in.readLong(),
+                  in.readLong(),
+                  in.readLong(),
+                  in.readBoolean()));
+        }
+        cores.add(new PartitionPlaces.Core(key, places));
+      }
+      List<String> near = new ArrayList<>();
+      int named = in.readInt();
+      for (int i = 0; i < named; i++) {
+        near.add(in.readUTF());
+      }
+      return new PartitionPlaces(state(limits).position(), cores, near);
+    } catch (IOException e) {
+      throw new UncheckedIOException("partition " + partition + ": places cannot be read", e);
+    }
   }
 
   boolean isAbsent() {

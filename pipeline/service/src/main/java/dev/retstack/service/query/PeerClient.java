@@ -14,6 +14,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
@@ -78,12 +79,13 @@ final class PeerClient implements AutoCloseable {
    *
    * @param isSilent whether it was not reached a moment ago
    */
-  CompletableFuture<Said> ask(Node node, Part.Kind kind, HeapRoom.Share room, boolean isSilent) {
+  CompletableFuture<Said> ask(
+      Node node, Part.Wanted wanted, HeapRoom.Share room, boolean isSilent) {
     Duration first = isSilent ? SILENT : FIRST;
     List<Part> parts = new ArrayList<>();
     AtomicReference<InputStream> body = new AtomicReference<>();
     return CompletableFuture.runAsync(
-            completing(() -> read(node, kind, room, first, body, parts)), threads)
+            completing(() -> read(node, wanted, room, first, body, parts)), threads)
         .orTimeout(ALL.toSeconds(), TimeUnit.SECONDS)
         .handle(
             (_, failure) -> {
@@ -133,21 +135,24 @@ final class PeerClient implements AutoCloseable {
 
   private void read(
       Node node,
-      Part.Kind kind,
+      Part.Wanted wanted,
       HeapRoom.Share room,
       Duration first,
       AtomicReference<InputStream> body,
       List<Part> parts)
       throws IOException, InterruptedException {
-    String what = kind.name().toLowerCase(Locale.ROOT);
+    String what = wanted.kind().name().toLowerCase(Locale.ROOT);
+    String query =
+        "?what=%s%s%s"
+            .formatted(
+                what, parameter("core", wanted.core()), parameter("session", wanted.session()));
     URI url = URI.create(node.getUrl());
     if (guarded && !LiveAccess.keepsSecrets(url)) {
       throw new IOException(
           "it announces %s, on whose way token and answer could be read".formatted(url));
     }
     HttpRequest.Builder asked =
-        HttpRequest.newBuilder(url.resolve(Endpoint.PARTS_OF.path() + "?what=" + what))
-            .timeout(first);
+        HttpRequest.newBuilder(url.resolve(Endpoint.PARTS_OF.path() + query)).timeout(first);
     token.ifPresent(t -> asked.header("Authorization", t.authorization()));
     HttpResponse<InputStream> response =
         http.send(asked.build(), HttpResponse.BodyHandlers.ofInputStream());
@@ -163,6 +168,10 @@ final class PeerClient implements AutoCloseable {
             parts.add(part);
           }
         });
+  }
+
+  private static String parameter(String name, String value) {
+    return value.isEmpty() ? "" : "&" + name + "=" + URLEncoder.encode(value, UTF_8);
   }
 
   /** Its status and, where it gives one, its reason. */

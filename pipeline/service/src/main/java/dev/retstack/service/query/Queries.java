@@ -4,6 +4,7 @@ import dev.retstack.graph.input.CoreKey;
 import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.partition.PartitionGraph;
 import dev.retstack.service.partition.PartitionMeasure;
+import dev.retstack.service.partition.PartitionPlaces;
 import dev.retstack.service.partition.PartitionTotals;
 import dev.retstack.service.partition.Partitions;
 import dev.retstack.service.partition.StateCopy;
@@ -64,8 +65,8 @@ public final class Queries {
   }
 
   /** What this member gives of each of its partitions; always answers. */
-  CompletionStage<List<Part>> parts(Part.Kind kind, HeapRoom.Share room) {
-    return partStream(kind, room, AT_ONCE)
+  CompletionStage<List<Part>> parts(Part.Wanted wanted, HeapRoom.Share room) {
+    return partStream(wanted, room, AT_ONCE)
         .runWith(Sink.seq(), system)
         .exceptionally(_ -> List.of()); // no list of partitions: none is there
   }
@@ -76,14 +77,17 @@ public final class Queries {
    * @param room of which each part takes its bytes
    * @param atOnce so many are made ahead of those that are taken
    */
-  Source<Part, NotUsed> partStream(Part.Kind kind, HeapRoom.Share room, int atOnce) {
+  Source<Part, NotUsed> partStream(Part.Wanted wanted, HeapRoom.Share room, int atOnce) {
     return Source.completionStage(owned())
         .mapConcat(owned -> owned.graphs().entrySet())
-        .mapAsync(atOnce, entry -> part(entry.getKey(), entry.getValue(), kind, room));
+        .mapAsync(atOnce, entry -> part(entry.getKey(), entry.getValue(), wanted, room));
   }
 
   private CompletionStage<Part> part(
-      int partition, ActorRef<PartitionGraph.Command> graph, Part.Kind kind, HeapRoom.Share room) {
+      int partition,
+      ActorRef<PartitionGraph.Command> graph,
+      Part.Wanted wanted,
+      HeapRoom.Share room) {
     return AskPattern.<PartitionGraph.Command, PartitionMeasure>ask(
             graph, PartitionGraph.Measure::new, ANSWER, system.scheduler())
         .thenCompose(
@@ -92,10 +96,11 @@ public final class Queries {
                 return CompletableFuture.completedFuture(
                     Part.absent(partition, "its state is being loaded"));
               }
-              return switch (kind) {
+              return switch (wanted.kind()) {
                 case STATE -> stateOf(partition, measure.stateBytes(), graph, room);
                 case CORES -> coresOf(measure).thenApply(part -> roomFor(part, 0, room));
                 case TOTALS -> totalsOf(graph).thenApply(part -> roomFor(part, 0, room));
+                case PLACES -> placesOf(graph, wanted).thenApply(part -> roomFor(part, 0, room));
               };
             })
         .exceptionally(_ -> Part.absent(partition, "it does not answer; it may be moving"));
@@ -140,6 +145,18 @@ public final class Queries {
     return AskPattern.<PartitionGraph.Command, PartitionTotals>ask(
             graph, PartitionGraph.Totals::new, ANSWER, system.scheduler())
         .thenApplyAsync(Part::of); // names are looked up while the partition goes on
+  }
+
+  private CompletionStage<Part> placesOf(
+      ActorRef<PartitionGraph.Command> graph, Part.Wanted wanted) {
+    return AskPattern.<PartitionGraph.Command, PartitionPlaces>ask(
+            graph,
+            to ->
+                new PartitionGraph.Places(
+                    wanted.core(), wanted.session(), Windows.CORES_MAX + 1, to),
+            ANSWER,
+            system.scheduler())
+        .thenApplyAsync(Part::of);
   }
 
   private CompletionStage<Part> coresOf(PartitionMeasure measure) {

@@ -55,6 +55,14 @@ public final class View {
     this.forgotten = dropped;
   }
 
+  /** A window, rebuilt from the log. */
+  View(GraphState window, Coverage coverage) {
+    this.coverage = coverage;
+    merged.add(window);
+    this.open = window.summaries().stream().mapToLong(CoreSummary::open).sum();
+    this.forgotten = ForgottenSessions.NONE;
+  }
+
   /**
    * The report over the cores of these partitions.
    *

@@ -3,6 +3,7 @@ package dev.retstack.service.replay;
 import dev.retstack.graph.hot.HotCores;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.graph.input.OtherImages;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.chunk.Chunks;
@@ -24,23 +25,25 @@ public final class HotReplay {
    *
    * @param cores filled
    * @param names for images that were announced without
-   * @return one sentence that says where the file was cut off; empty = it is whole
+   * @return one sentence: where the file was cut off, or that its index is wrong; empty = it is
+   *     whole
    * @throws dev.retstack.schema.file.CorruptTraceException when the file is not a trace, or changed
    * @throws InvalidTraceException when its entries do not fit together
    */
   public static String read(Path file, HotCores cores, LateSymbols names) throws IOException {
     Map<String, ImageInfo> images = new HashMap<>();
+    OtherImages others = new OtherImages(images::get);
     RecordBatch batch = new RecordBatch(0);
     try (TraceFileReader reader = TraceFileReader.open(file)) {
       for (TraceEntry entry = reader.next(); entry != null; entry = reader.next()) {
         if (entry.getImage() != null) {
-          ImageInfo image = names.name(ChunkApplier.info(entry.getImage()));
+          ImageInfo image = names.name(ChunkApplier.info(entry.getImage())).among(others);
           images.putIfAbsent(image.id(), image);
         } else if (entry.getChunk() != null) {
           batch = apply(file, entry.getChunk(), images, batch, cores);
         }
       }
-      return reader.truncation();
+      return reader.notice();
     }
   }
 

@@ -54,6 +54,16 @@ final class TopicReader {
             record -> chunks.take(ConfluentFrame.decode(record.value(), Chunk.class)));
   }
 
+  /** Hands over every chunk; returns how many records were refused, or are none. */
+  static long readChunks(KafkaSettings kafka, Topics topics, Taker<Chunk> chunks)
+      throws IOException, InterruptedException {
+    return read(
+        kafka,
+        ends(kafka, topics.events()),
+        kafka.consumer(),
+        record -> chunks.take(ConfluentFrame.decode(record.value(), Chunk.class)));
+  }
+
   /** Hands over every committed record of a topic; returns how many were refused. */
   static long read(KafkaSettings kafka, String topic, Taker<ConsumerRecord<byte[], byte[]>> taker)
       throws IOException, InterruptedException {

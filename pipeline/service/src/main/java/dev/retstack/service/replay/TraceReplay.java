@@ -4,24 +4,36 @@ import dev.retstack.graph.calls.BrokenCoreException;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.input.ApplyResult;
 import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Chunk;
+import dev.retstack.schema.Image;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.file.IndexedTrace;
 import dev.retstack.schema.file.TraceFileReader;
+import dev.retstack.schema.file.TraceIndex;
 import dev.retstack.service.partition.ChunkApplier;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Predicate;
 
 /**
  * A recorded trace through the same code as the live pipeline. A file that was cut off gives what
  * is before the cut, and a stat that says so. A file that was changed gives an exception and no
  * result. A core whose chunk makes reconstruction fail is broken there, as in the live pipeline;
- * this takes two more passes.
+ * this takes two more passes in one thread, behind those in several.
  */
 public final class TraceReplay {
   private TraceReplay() {}
@@ -44,14 +56,11 @@ public final class TraceReplay {
    * What a file gave.
    *
    * @param state ready for reports
-   * @param truncation one sentence that says where the file was cut off; empty = it is whole
+   * @param truncated whether the file was cut off
+   * @param notice one sentence: where it was cut off, or that its index is wrong; empty = all is
+   *     well
    */
-  public record Replayed(GraphState state, String truncation) {
-    /** Whether the file was cut off. */
-    public boolean truncated() {
-      return !truncation.isEmpty();
-    }
-  }
+  public record Replayed(GraphState state, boolean truncated, String notice) {}
 
   /**
    * Reads a whole trace under the default limits.
@@ -79,6 +88,28 @@ public final class TraceReplay {
    * @throws InvalidTraceException when its entries do not fit together
    */
   public static Replayed read(Path file, GraphState state, Progress progress) throws IOException {
+    return read(file, state, Runtime.getRuntime().availableProcessors(), progress);
+  }
+
+  /**
+   * The same in so many threads; their number does not change the result.
+   *
+   * @throws dev.retstack.schema.file.CorruptTraceException when the file is not a trace, or changed
+   * @throws InvalidTraceException when its entries do not fit together
+   */
+  public static Replayed read(Path file, GraphState state, int threads, Progress progress)
+      throws IOException {
+    if (threads > 1 && Files.isRegularFile(file)) {
+      Optional<Replayed> read = ParallelReplay.read(file, state, threads, progress);
+      if (read.isPresent()) {
+        return read.get();
+      }
+    }
+    return readAlone(file, state, progress);
+  }
+
+  private static Replayed readAlone(Path file, GraphState state, Progress progress)
+      throws IOException {
     Map<CoreKey, BrokenCoreException> broken = new LinkedHashMap<>();
     GraphState filled = state;
     while (true) {
@@ -95,6 +126,226 @@ public final class TraceReplay {
         broken.put(e.key(), e);
         filled = state.blank();
       }
+    }
+  }
+
+  /**
+   * A time of a trace.
+   *
+   * @param core of these cores, by their names
+   * @param from first time, in the unit of each core
+   * @param to last time
+   * @param counts whether the cores begin and end with the window, so that only what is in it
+   *     counts; where not, calls are whole as far as they were read
+   */
+  public record Window(Predicate<String> core, long from, long to, boolean counts) {}
+
+  /**
+   * Reads no more of a trace than what went on in a window needs: the chunks of it, found by the
+   * index, from the last one ahead of it that tells which calls are open. A core with nothing that
+   * early gives its first chunk, and all cores do where none is meant. A trace without a right
+   * index is read whole, or is read once to make one.
+   *
+   * @return with one sentence where something is left out behind the window
+   * @throws dev.retstack.schema.file.CorruptTraceException when the file is not a trace, or changed
+   * @throws InvalidTraceException when its entries do not fit together
+   */
+  public static Replayed read(Path file, GraphState state, Window window, Progress progress)
+      throws IOException {
+    if (window.counts()) {
+      return count(file, state.anywhere(), window, progress);
+    }
+    if (Files.isRegularFile(file)) {
+      try (IndexedTrace trace = IndexedTrace.open(file)) {
+        if (trace.notice().isEmpty() && !trace.index().hasOthers()) {
+          return read(file, trace, state.anywhere(), window, progress);
+        }
+      } catch (BrokenCoreException e) {
+        return read(file, state.blank(), progress);
+      }
+    }
+    return read(file, state, progress);
+  }
+
+  private static Replayed read(
+      Path file, IndexedTrace trace, GraphState state, Window window, Progress progress)
+      throws IOException {
+    ChunkApplier applier = new ChunkApplier(state);
+    Told told = new Told(progress);
+    long behind = 0;
+    for (TraceIndex.Core core : cores(trace, window)) {
+      chunks(
+          trace,
+          core,
+          window,
+          chunk -> {
+            takeImage(trace, state, chunk, file);
+            apply(applier, chunk, file);
+            told.advanced(chunk);
+          });
+      TraceIndex.Range last = trace.index().rangesOf(core).getLast();
+      long next =
+          state
+              .core(new CoreKey(core.session(), core.core()))
+              .map(known -> known.progress().nextSequence())
+              .orElse(0L);
+      behind += Math.max(0, last.sequence() + last.chunks() - next);
+    }
+    state.settle();
+    String notice =
+        "%,d chunks behind the window were not read: calls that are shown as open may have ended there"
+            .formatted(behind);
+    return new Replayed(state, false, behind == 0 ? "" : notice);
+  }
+
+  private static Replayed count(Path file, GraphState state, Window window, Progress progress)
+      throws IOException {
+    try (IndexedTrace trace = IndexedTrace.open(file)) {
+      if (trace.index().hasOthers()) {
+        throw new InvalidTraceException(
+            "%s: its index names %,d cores of more, too many to find a window of; read all of it"
+                .formatted(file, trace.index().cores().size()),
+            null);
+      }
+      Told told = new Told(progress);
+      Collection<TraceIndex.Core> cores = cores(trace, window);
+      int threads = Math.min(cores.size(), Runtime.getRuntime().availableProcessors());
+      if (threads > 1 && trace.notice().isEmpty()) {
+        List<GraphState> lanes = countInThreads(file, state, cores, window, threads, told);
+        if (ParallelReplay.joined(state, lanes)) {
+          return new Replayed(state, false, trace.notice());
+        }
+      }
+      for (TraceIndex.Core core : cores) {
+        count(file, trace, core, state, state, window, told);
+      }
+      state.settle();
+      return new Replayed(state, false, trace.notice());
+    } catch (BrokenCoreException e) {
+      throw new InvalidTraceException(
+          "%s: %s; give a window without it, or read all of the trace"
+              .formatted(file, e.getMessage()),
+          e);
+    }
+  }
+
+  /** Each thread takes the core that is next into a state of its own. */
+  private static List<GraphState> countInThreads(
+      Path file,
+      GraphState state,
+      Collection<TraceIndex.Core> cores,
+      Window window,
+      int threads,
+      Told told)
+      throws IOException {
+    Queue<TraceIndex.Core> left = new ConcurrentLinkedQueue<>(cores);
+    List<GraphState> lanes = Collections.synchronizedList(new ArrayList<>());
+    Crew.run(
+        threads,
+        file,
+        () -> {
+          GraphState lane = state.blank().named(LateSymbols.NONE).anywhere();
+          lanes.add(lane);
+          try (IndexedTrace trace = IndexedTrace.open(file)) {
+            for (TraceIndex.Core core = left.poll(); core != null; core = left.poll()) {
+              count(file, trace, core, state, lane, window, told);
+            }
+          } catch (Throwable e) {
+            left.clear();
+            throw e;
+          }
+        });
+    return lanes;
+  }
+
+  /**
+   * Counts a window of one core.
+   *
+   * @param images has the images, under its lock
+   */
+  private static void count(
+      Path file,
+      IndexedTrace trace,
+      TraceIndex.Core core,
+      GraphState images,
+      GraphState into,
+      Window window,
+      Told told)
+      throws IOException {
+    CoreKey key = new CoreKey(core.session(), core.core());
+    WindowReplay of = new WindowReplay(file.toString(), into, window, key);
+    chunks(
+        trace,
+        core,
+        window,
+        chunk -> {
+          synchronized (images) {
+            takeImage(trace, images, chunk, file);
+            into.image(images.findImage(chunk.getImage()).orElseThrow());
+            chunk.getImages().forEach(other -> images.findImage(other).ifPresent(into::image));
+          }
+          of.take(chunk);
+          told.advanced(chunk);
+        });
+    of.end(() -> trace.index().rangesOf(core).getLast().lastTime());
+  }
+
+  /** The cores that are meant; all, where there is none of these. */
+  private static Collection<TraceIndex.Core> cores(IndexedTrace trace, Window window) {
+    List<TraceIndex.Core> wanted =
+        trace.index().cores().stream().filter(core -> window.core().test(core.core())).toList();
+    return wanted.isEmpty() ? List.copyOf(trace.index().cores()) : wanted;
+  }
+
+  private interface Taker {
+    void take(Chunk chunk) throws IOException;
+  }
+
+  /** A core that begins behind the window gives its first chunk. */
+  private static void chunks(IndexedTrace trace, TraceIndex.Core core, Window window, Taker taker)
+      throws IOException {
+    long begun = trace.index().rangesOf(core).getFirst().firstTime();
+    long from = Math.max(window.from(), begun);
+    long to = Math.max(window.to(), begun);
+    String session = core.session();
+    for (TraceIndex.Range at :
+        window.counts()
+            ? trace.chunksAround(session, core.core(), from, to)
+            : trace.chunksFromKeyframe(session, core.core(), from, to)) {
+      taker.take(trace.chunk(at));
+    }
+  }
+
+  static void takeImage(IndexedTrace trace, GraphState state, Chunk chunk, Path file)
+      throws IOException {
+    if (!state.hasImage(chunk.getImage())) {
+      Image image = trace.image(chunk.getImage());
+      if (image == null) {
+        throw InvalidTraceException.withoutImage(file, chunk);
+      }
+      state.image(ChunkApplier.info(image));
+    }
+    for (String other : chunk.getImages()) {
+      Image image = state.hasImage(other) ? null : trace.image(other);
+      if (image != null) {
+        state.image(ChunkApplier.info(image));
+      }
+    }
+  }
+
+  /** Tells how far all threads came together. */
+  private static final class Told {
+    private final Progress progress;
+    private long chunks;
+    private long records;
+
+    Told(Progress progress) {
+      this.progress = progress;
+    }
+
+    synchronized void advanced(Chunk chunk) {
+      records += chunk.getRecordCount();
+      progress.advanced(++chunks, records);
     }
   }
 
@@ -144,11 +395,11 @@ public final class TraceReplay {
       if (reader.truncated()) {
         applier.state().count(Stat.CUT_TRACES, 1);
       }
-      return new Replayed(applier.state(), reader.truncation());
+      return new Replayed(applier.state(), reader.truncated(), reader.notice());
     }
   }
 
-  private static void apply(ChunkApplier applier, Chunk chunk, Path file) throws IOException {
+  static void apply(ChunkApplier applier, Chunk chunk, Path file) throws IOException {
     try {
       ApplyResult result = applier.apply(chunk);
       if (result == ApplyResult.NEEDS_IMAGE) {

@@ -18,9 +18,10 @@ public final class TraceToKafka {
   /**
    * What was sent.
    *
-   * @param truncation where the file was cut off, in a sentence; empty = it is whole
+   * @param notice one sentence: where the file was cut off, or that its index is wrong; empty = all
+   *     is well
    */
-  public record Sent(long images, long chunks, long records, String truncation) {}
+  public record Sent(long images, long chunks, long records, String notice) {}
 
   /**
    * Sends a whole trace and waits until Kafka has it. Creates the topics that are missing.
@@ -49,7 +50,7 @@ public final class TraceToKafka {
         }
       }
       producer.flush();
-      return new Sent(images, chunks, records, reader.truncation());
+      return new Sent(images, chunks, records, reader.notice());
     }
   }
 }

@@ -61,7 +61,9 @@ public final class CoverageView {
     long hit = sums.stream().mapToLong(Sum::hit).sum();
     long functions = sums.stream().mapToLong(Sum::functions).sum();
     if (images.size() > 1) {
-      sums.add(new Sum(hit, functions, sums.stream().mapToLong(Sum::cores).sum(), "", "all"));
+      long cores =
+          images.stream().filter(image -> !image.beside()).mapToLong(ImageCoverage::cores).sum();
+      sums.add(new Sum(hit, functions, cores, "", "all"));
     }
     Document document =
         new Document()

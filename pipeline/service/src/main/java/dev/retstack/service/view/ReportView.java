@@ -11,6 +11,7 @@ import dev.retstack.graph.report.StatRow;
 import dev.retstack.graph.report.SystemCallRow;
 import dev.retstack.graph.report.TaskRow;
 import dev.retstack.graph.state.ForgottenSessions;
+import dev.retstack.schema.record.SignalContext;
 import dev.retstack.service.export.LossText;
 import dev.retstack.service.export.TaskText;
 import dev.retstack.service.partition.StateCopy;
@@ -174,12 +175,13 @@ public final class ReportView {
           .and(
               new Table<InterruptRow>()
                   .number("number", InterruptRow::number)
+                  .text("name", row -> SignalContext.name(row.number()))
                   .number("count", InterruptRow::count)
                   .number("finished", InterruptRow::finished)
                   .number("total", InterruptRow::total)
                   .number("max", InterruptRow::max),
               OfCore::row)
-          .headed("COUNT", "TOTAL", "MAX", "INTERRUPT=number", "CORE");
+          .headed("COUNT", "TOTAL", "MAX", "INTERRUPT=name", "CORE");
 
   private static final Table<ContextRow> BY_TASK =
       new Table<ContextRow>()

@@ -1,5 +1,6 @@
 package dev.retstack.graph.calls;
 
+import dev.retstack.graph.input.CallerPcs;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.schema.record.RecordBatch;
 import java.util.NoSuchElementException;

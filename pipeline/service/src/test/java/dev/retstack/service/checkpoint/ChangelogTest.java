@@ -4,9 +4,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
+import dev.retstack.graph.places.LogPlaces;
+import dev.retstack.graph.places.Place;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.totals.TimeRules;
@@ -127,10 +130,12 @@ class ChangelogTest {
         new CheckpointStore(bench.kafka(), bench.topics().state(), bench.topics().prefix());
     Checkpoint found;
     GraphState state;
+    LogPlaces places;
     try {
       found = store.of(partition, records);
       Map<String, byte[]> parts = new HashMap<>(found.parts());
       byte[] waits = parts.remove("waits");
+      places = LogPlaces.takeFrom(parts, StateBudget.UNLIMITED);
       if (parts.isEmpty() || (waits != null && waits.length != 4)) {
         return; // nothing is in it, or chunks wait for images: a replay has those
       }
@@ -148,6 +153,32 @@ class ChangelogTest {
     if (compared.add(found.toString())) {
       var events = TopicReader.records(bench.kafka(), bench.topics().events());
       assertThat(text(state)).as("%s", found).isEqualTo(text(replay(bench, events, found)));
+      sameChunks(places, events, found);
+    }
+  }
+
+  /** Each chunk is in the index once, where it stands, and no other is. */
+  private static void sameChunks(
+      LogPlaces places, List<ConsumerRecord<byte[], byte[]>> events, Checkpoint to)
+      throws Exception {
+    LogPlaces expected = new LogPlaces(StateBudget.UNLIMITED);
+    for (ConsumerRecord<byte[], byte[]> event : events) {
+      if (event.partition() == to.partition() && event.offset() < to.nextOffset()) {
+        Chunk chunk = ConfluentFrame.decode(event.value(), Chunk.class);
+        expected.add(
+            ChunkApplier.key(chunk),
+            Place.of(
+                event.offset(),
+                chunk.getSequence(),
+                chunk.getRecordsBefore(),
+                chunk.getFirstTime(),
+                chunk.getLastTime(),
+                chunk.getKeyframeRecords() >= 0));
+      }
+    }
+    assertThat(places.cores()).as("%s", to).containsExactlyInAnyOrderElementsOf(expected.cores());
+    for (CoreKey core : expected.cores()) {
+      assertThat(places.of(core)).as("%s", to).isEqualTo(expected.of(core));
     }
   }
 

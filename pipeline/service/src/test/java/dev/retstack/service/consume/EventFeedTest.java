@@ -36,6 +36,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -194,7 +195,12 @@ class EventFeedTest {
                     p,
                     settings,
                     () -> new LateLedger(p),
-                    new PartitionPeers(registry, watch, meters.partition(p), StateBudget.UNLIMITED),
+                    new PartitionPeers(
+                        registry,
+                        watch,
+                        meters.partition(p),
+                        StateBudget.UNLIMITED,
+                        () -> CompletableFuture.completedFuture(OptionalLong.empty())),
                     feed.of(p)),
             p -> {
               watch.tell(new CoreWatch.Left(p));

@@ -8,6 +8,7 @@ import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.StatRow;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.file.CorruptTraceException;
 import dev.retstack.schema.file.TraceFileWriter;
@@ -48,7 +49,7 @@ class TraceReplayTest {
 
     TraceReplay.Replayed replayed = TraceReplay.read(cut, TraceReplay.Progress.SILENT);
 
-    assertThat(replayed.truncation()).contains("cut.avro").contains("cut off");
+    assertThat(replayed.notice()).contains("cut.avro").contains("cut off");
     assertThat(ReportBuilder.of(replayed.state()).build().records()).isPositive();
     assertThat(ReportBuilder.of(replayed.state()).build().stats())
         .extracting(StatRow::name)
@@ -65,6 +66,22 @@ class TraceReplayTest {
     assertThatThrownBy(() -> TraceReplay.read(file, TraceReplay.Progress.SILENT))
         .isInstanceOf(CorruptTraceException.class)
         .hasMessageContaining("changed.avro");
+  }
+
+  @Test
+  void aFileWithAWrongIndexGivesWhatItsChunksGiveAndSaysSo() throws IOException {
+    Path file = write("index.avro");
+    byte[] bytes = Files.readAllBytes(file);
+    int seal = 80; // at most, and the index stands before it
+    bytes[bytes.length - seal - 40] ^= 4;
+    Files.write(file, bytes);
+
+    TraceReplay.Replayed replayed = TraceReplay.read(file, TraceReplay.Progress.SILENT);
+
+    assertThat(replayed.truncated()).isFalse();
+    assertThat(replayed.notice()).contains("index.avro").contains("its index is wrong");
+    assertThat(ReportBuilder.of(replayed.state()).build().resultHash())
+        .isEqualTo(ReportBuilder.of(States.of(fleet)).build().resultHash());
   }
 
   @Test
@@ -100,8 +117,9 @@ class TraceReplayTest {
       }
     }
     try (Breaking broken = Breaking.of(key -> key.core().startsWith("bad"), 0x401000 + 0x80)) {
-      Report report =
-          ReportBuilder.of(TraceReplay.read(file, TraceReplay.Progress.SILENT).state()).build();
+      TraceReplay.Replayed replayed =
+          TraceReplay.read(file, new GraphState(), 1, TraceReplay.Progress.SILENT);
+      Report report = ReportBuilder.of(replayed.state()).build();
       Report expected = ReportBuilder.of(States.of(good)).build();
       assertThat(report.functions()).isEqualTo(expected.functions());
       assertThat(report.edges()).isEqualTo(expected.edges());
@@ -111,6 +129,11 @@ class TraceReplayTest {
           .hasSize(20)
           .allSatisfy(core -> assertThat(core.endDetail()).contains("chunk 1 of core bad-"));
       assertThat(broken.thrown()).isEqualTo(21); // two passes, whatever the number of cores
+      TraceReplay.Replayed parallel =
+          TraceReplay.read(file, new GraphState(), 3, TraceReplay.Progress.SILENT);
+      Report inThreads = ReportBuilder.of(parallel.state()).build();
+      assertThat(inThreads.functions()).isEqualTo(report.functions());
+      assertThat(inThreads.stats()).isEqualTo(report.stats());
     }
   }
 

@@ -9,7 +9,9 @@ import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.codec.ChunkCodec;
 import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.TaskEvent;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -28,7 +30,7 @@ public final class CoreScript {
 
   private static final long STACK = 0x7fff0000L;
 
-  private record Frame(int function, long fromPc, long retP, long fp) {}
+  private record Frame(int function, long fromPc, long retP, long fp, long time) {}
 
   private final Image image;
   private final String session;
@@ -36,6 +38,9 @@ public final class CoreScript {
   private final List<Frame> stack = new ArrayList<>();
   private final List<Chunk> chunks = new ArrayList<>();
   private RecordBatch batch = new RecordBatch(FIRST);
+  private List<String> images = List.of();
+  private boolean keyframes;
+  private int shown;
   private long time;
   private long sequence;
   private long records;
@@ -48,6 +53,30 @@ public final class CoreScript {
     this.image = image;
     this.session = session;
     this.core = core;
+  }
+
+  /** From now on each chunk tells which calls are open where it begins, as a probe does. */
+  public CoreScript withKeyframes() {
+    keyframes = true;
+    batch.setKeyframe(keyframe());
+    return this;
+  }
+
+  private Keyframe keyframe() {
+    RecordBatch stacks = new RecordBatch(stack.size() + 1);
+    stacks.add(RecordBatch.TASK, 0, shown, 0, TaskEvent.SWITCHED.code(), stack.size(), 0);
+    for (int depth = 0; depth < stack.size(); depth++) {
+      Frame frame = stack.get(depth);
+      stacks.add(
+          RecordBatch.ENTRY,
+          frame.time(),
+          depth,
+          address(frame.function()),
+          frame.fromPc(),
+          frame.retP(),
+          frame.fp());
+    }
+    return Keyframe.of(stacks);
   }
 
   /** An image with functions of these names, {@value #FUNCTION_BYTES} bytes each. */
@@ -88,6 +117,13 @@ public final class CoreScript {
   public CoreScript tailCall(String function) {
     int depth = stack.size();
     return enter(depth, function, handler(depth - 1), stack.getLast().retP());
+  }
+
+  /** From now on a function is one of another image, which has it at that address. */
+  public CoreScript map(String buildId, String function, long link) {
+    images = List.of(buildId);
+    add(RecordBatch.MAP, 0, address(number(function)), FUNCTION_BYTES, link, 5);
+    return this;
   }
 
   /** Returns from the function that is open, and from those that were tail-called for it. */
@@ -145,6 +181,16 @@ public final class CoreScript {
     return chunk(CoreEnd.HALTED, "exit code 0");
   }
 
+  /** The chunk that was sent last, which is not kept any more. */
+  public Chunk take() {
+    return chunks.removeLast();
+  }
+
+  /** How far it came. */
+  public long time() {
+    return time;
+  }
+
   /** Calls that are open. */
   public int depth() {
     return stack.size();
@@ -173,11 +219,8 @@ public final class CoreScript {
   }
 
   private CoreScript enter(int depth, String function, long from, long retP) {
-    int number = 0;
-    while (!image.getSymbols().get(number).getName().equals(function)) {
-      number++;
-    }
-    Frame frame = new Frame(number, from, retP, retP + 0x100);
+    int number = number(function);
+    Frame frame = new Frame(number, from, retP, retP + 0x100, time);
     stack.add(frame);
     add(RecordBatch.ENTRY, depth, address(number), from, retP, frame.fp());
     return this;
@@ -202,12 +245,14 @@ public final class CoreScript {
     if (batch.size() == 0) {
       chunk.setFirstTime(time);
     }
+    batch.setImages(images);
     chunks.add(Chunks.seal(chunk, codec(chunk.getSequence()), batch));
     records += batch.size();
     lostBefore = 0;
     overruns = 0;
     unhijackable = 0;
     batch = new RecordBatch(FIRST);
+    batch.setKeyframe(keyframes ? keyframe() : null);
     return this;
   }
 
@@ -225,9 +270,21 @@ public final class CoreScript {
     if (batch.size() == batch.capacity()) {
       RecordBatch larger = new RecordBatch(2 * batch.capacity());
       larger.addAll(batch, 0, batch.size());
+      larger.setKeyframe(batch.keyframe());
       batch = larger;
     }
     batch.add(kind, time, depth, self, from, retP, fp);
+    if (kind == RecordBatch.ENTRY || kind == RecordBatch.EXIT) {
+      shown = kind == RecordBatch.ENTRY ? depth + 1 : depth;
+    }
+  }
+
+  private int number(String function) {
+    int number = 0;
+    while (!image.getSymbols().get(number).getName().equals(function)) {
+      number++;
+    }
+    return number;
   }
 
   private static long address(int function) {

@@ -1,9 +1,11 @@
 package dev.retstack.service.support;
 
+import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.function.UnaryOperator;
 
 /** Cores that call at random: recursion, tail calls, longjmp, mismatches, losses. */
 public final class RandomFleet {
@@ -14,13 +16,38 @@ public final class RandomFleet {
 
   /** Finished cores; the same seed gives the same chunks. */
   public static List<CoreScript> of(long seed, int cores, int steps) {
+    return of(seed, cores, steps, core -> core);
+  }
+
+  /** The same, where each chunk has a keyframe, as those of a probe. */
+  public static List<CoreScript> withKeyframes(long seed, int cores, int steps) {
+    return of(seed, cores, steps, CoreScript::withKeyframes);
+  }
+
+  private static List<CoreScript> of(
+      long seed, int cores, int steps, UnaryOperator<CoreScript> kind) {
     List<CoreScript> fleet = new ArrayList<>();
     Random random = new Random(seed);
     for (int i = 0; i < cores; i++) {
       Image image = CoreScript.image("img" + i % 2 + "s" + seed, FUNCTIONS);
-      fleet.add(run(new CoreScript(image, "session-" + seed, "core-" + i), random, steps));
+      CoreScript core = kind.apply(new CoreScript(image, "session-" + seed, "core-" + i));
+      fleet.add(run(core, random, steps));
     }
     return fleet;
+  }
+
+  /** The chunks of all cores as they would be sent, by turns. */
+  public static List<Chunk> byTurns(List<CoreScript> fleet) {
+    List<Chunk> all = new ArrayList<>();
+    int longest = fleet.stream().mapToInt(core -> core.chunks().size()).max().orElseThrow();
+    for (int i = 0; i < longest; i++) {
+      for (CoreScript core : fleet) {
+        if (i < core.chunks().size()) {
+          all.add(core.chunks().get(i));
+        }
+      }
+    }
+    return all;
   }
 
   private static CoreScript run(CoreScript core, Random random, int steps) {

@@ -12,7 +12,7 @@ import java.util.List;
  * while a call or a jump stands there. It is not in a counting function, nor in the tracer's code,
  * which takes no time.
  */
-final class InterruptPlaces {
+public final class InterruptPlaces {
   private final List<LandingPage.Range> tracers;
   private final boolean delaySlots;
 
@@ -24,7 +24,7 @@ final class InterruptPlaces {
    *
    * @param tracers ranges of the tracer's code
    */
-  InterruptPlaces(LoadedImage image, List<LandingPage.Range> tracers) {
+  public InterruptPlaces(LoadedImage image, List<LandingPage.Range> tracers) {
     this.tracers = List.copyOf(tracers);
     delaySlots = image.isa().interrupts().delaySlots();
     for (int i = 0; i < image.patchSites().size(); i++) {
@@ -47,12 +47,12 @@ final class InterruptPlaces {
   }
 
   /** True for the tracer's code. */
-  boolean isTracers(long address) {
+  public boolean isTracers(long address) {
     return tracers.stream().anyMatch(range -> range.overlaps(address, 1));
   }
 
   /** True where an interrupt may come before the block at an address. */
-  boolean allows(long address) {
+  public boolean allows(long address) {
     if (isTracers(address)) {
       return false;
     }

@@ -17,11 +17,11 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * A program as its file describes it: a statically linked ELF executable of any machine, 32-bit or
- * 64-bit, of either byte order. Immutable.
+ * A program as its file describes it: an ELF executable of any machine, 32-bit or 64-bit, of either
+ * byte order, or a shared object. Immutable.
  *
- * <p>All addresses are those in the guest's memory. If the file is position-independent (static
- * PIE), {@link #bias} has been added to them.
+ * <p>All addresses are those in the guest's memory. If the file is position-independent, {@link
+ * #bias} has been added to them.
  */
 public final class ElfFile {
   /**
@@ -32,6 +32,26 @@ public final class ElfFile {
    * @param symbol its name
    */
   public record Relocation(long address, int type, String symbol) {}
+
+  /**
+   * A function that a program calls and another file defines, by the names that the tracer knows.
+   *
+   * @param name of the function
+   * @param symbolAddress of its entry in the program's table of dynamic symbols
+   * @param slots addresses of the words in which its address is put
+   */
+  public record Import(String name, long symbolAddress, List<Long> slots) {
+    public Import {
+      slots = List.copyOf(slots);
+    }
+  }
+
+  /** What is read of a file, which may be more than programs. */
+  private enum Reading {
+    PROGRAM,
+    PROGRAM_OR_OBJECT,
+    SHARED_OBJECT
+  }
 
   /**
    * What a file may ask for. A limit on everything: a few bytes of header can otherwise demand
@@ -59,6 +79,9 @@ public final class ElfFile {
     }
   }
 
+  /** Smallest page of Linux. */
+  private static final long PAGE = 4096;
+
   private final String name;
   private final Path file;
   private final ElfHeader header;
@@ -73,19 +96,23 @@ public final class ElfFile {
   private final List<Long> mcountLoc;
   private final List<Long> patchableSites;
   private final List<Relocation> relocations;
+  private final List<Import> imports;
   private final boolean relocatable;
+  private final boolean shared;
   private final List<String> warnings;
 
-  private ElfFile(byte[] original, String name, Path file, Limits limits, boolean objects)
+  private ElfFile(byte[] original, String name, Path file, Limits limits, Reading what)
       throws ElfFormatException {
-    this.relocatable = objects && ElfHeader.typeOf(original, name) == Elf.ET_REL;
+    this.shared = what == Reading.SHARED_OBJECT;
+    this.relocatable =
+        what == Reading.PROGRAM_OR_OBJECT && ElfHeader.typeOf(original, name) == Elf.ET_REL;
     byte[] content = relocatable ? ObjectLayout.layOut(original, name) : original;
     ElfBytes bytes = ElfHeader.open(content, name);
     List<String> found = new ArrayList<>();
     this.name = name;
     this.file = file;
     this.header = ElfHeader.parse(bytes);
-    this.segments = SegmentTable.parse(bytes, header, limits);
+    this.segments = SegmentTable.parse(bytes, header, limits, !shared);
     this.sections = SectionTable.parse(bytes, header, segments.bias());
     this.sets = new InstructionSets(header);
     FunctionDescriptors descriptors = new FunctionDescriptors(bytes, segments, sections);
@@ -93,18 +120,20 @@ public final class ElfFile {
         descriptors.resolve(
             sets.resolve(new SymbolReader(bytes, header, sections, segments.bias(), found).read()));
     long start = sets.instruction(header.entry() + segments.bias());
-    Optional<FunctionDescriptors.Descriptor> first = descriptors.at(start, "that e_entry names");
+    Optional<FunctionDescriptors.Descriptor> first =
+        shared ? Optional.empty() : descriptors.at(start, "that e_entry names");
     this.entry = first.map(FunctionDescriptors.Descriptor::code).orElse(start);
     this.entryToc = first.stream().mapToLong(FunctionDescriptors.Descriptor::toc).findFirst();
     this.functions = FunctionTable.of(all, segments, sections);
     this.symbols = byName(all);
     this.buildId = BuildId.of(bytes, notes(), original);
     this.relocations = RelocationTable.of(bytes, header, sections.sections(), segments.bias());
+    this.imports = ImportTable.of(bytes, header, sections.sections(), segments.bias());
     SiteTables sites = new SiteTables(this, found);
     this.mcountLoc = sites.mcountLoc();
     this.patchableSites = sites.patchable();
     this.warnings = List.copyOf(found);
-    if (!segments.executable(entry)) {
+    if (!shared && !segments.executable(entry)) {
       throw bytes.refuse(
           "e_entry",
           "0x%x".formatted(header.entry()),
@@ -125,7 +154,7 @@ public final class ElfFile {
 
   /** Reads and checks a file within the given limits. */
   public static ElfFile parse(Path file, Limits limits) throws IOException {
-    return parse(file, limits, false);
+    return parse(file, limits, Reading.PROGRAM);
   }
 
   /**
@@ -133,10 +162,16 @@ public final class ElfFile {
    * addresses that mean nothing: {@link #place} tells what they stand for. It cannot be run.
    */
   public static ElfFile parseUnlinked(Path file) throws IOException {
-    return parse(file, Limits.DEFAULT, true);
+    return parse(file, Limits.DEFAULT, Reading.PROGRAM_OR_OBJECT);
   }
 
-  private static ElfFile parse(Path file, Limits limits, boolean objects) throws IOException {
+  /** Reads a shared object, its addresses as the file has them. */
+  public static ElfFile parseShared(Path file) throws IOException {
+    Limits limits = new Limits(Limits.DEFAULT.fileBytesMax, Limits.DEFAULT.memoryBytesMax, 0);
+    return parse(file, limits, Reading.SHARED_OBJECT);
+  }
+
+  private static ElfFile parse(Path file, Limits limits, Reading what) throws IOException {
     Path last = file.getFileName();
     String name = last == null ? file.toString() : last.toString();
     if (Files.exists(file) && !Files.isRegularFile(file)) {
@@ -147,7 +182,7 @@ public final class ElfFile {
     if (size > limits.fileBytesMax()) {
       throw tooLarge(name, size, limits);
     }
-    return new ElfFile(Files.readAllBytes(file), name, file.toAbsolutePath(), limits, objects);
+    return new ElfFile(Files.readAllBytes(file), name, file.toAbsolutePath(), limits, what);
   }
 
   /** Checks the bytes of a file; they are not copied and must not change afterwards. */
@@ -161,12 +196,12 @@ public final class ElfFile {
     if (content.length > limits.fileBytesMax()) {
       throw tooLarge(name, content.length, limits);
     }
-    return new ElfFile(content, name, null, limits, false);
+    return new ElfFile(content, name, null, limits, Reading.PROGRAM);
   }
 
   /** Checks the bytes of a program or a relocatable object. */
   public static ElfFile parseUnlinked(byte[] content, String name) throws ElfFormatException {
-    return new ElfFile(content, name, null, Limits.DEFAULT, true);
+    return new ElfFile(content, name, null, Limits.DEFAULT, Reading.PROGRAM_OR_OBJECT);
   }
 
   /** File name of the image without its folder. */
@@ -261,6 +296,19 @@ public final class ElfFile {
     return segments.tls();
   }
 
+  /**
+   * The program that loads the libraries of this one (PT_INTERP), an absolute path; empty for a
+   * program without libraries.
+   */
+  public Optional<String> interpreter() {
+    return segments.interpreter();
+  }
+
+  /** Functions of other files that the tracer must know of; empty for a program without. */
+  public List<Import> imports() {
+    return imports;
+  }
+
   /** True where PT_GNU_STACK asks for an executable stack; empty without that header. */
   public Optional<Boolean> executableStack() {
     return segments.executableStack();
@@ -269,6 +317,43 @@ public final class ElfFile {
   /** Address of the program headers in memory (AT_PHDR), where a segment holds them. */
   public Optional<Long> programHeadersAddress() {
     return segments.addressOf(header.programHeaderOffset());
+  }
+
+  /**
+   * Pages of the file that are loaded to be executed.
+   *
+   * @param address of the first
+   * @param fileOffset of the first
+   * @param size bytes, whole pages
+   * @param protection PROT_READ 1, PROT_WRITE 2, PROT_EXEC 4
+   */
+  public record CodePages(long address, long fileOffset, long size, int protection) {}
+
+  /** Those of all executable segments. */
+  public List<CodePages> codePages() {
+    List<CodePages> pages = new ArrayList<>();
+    for (SegmentTable.Load load : segments.files()) {
+      if ((load.flags() & Elf.PF_X) != 0) {
+        long start = load.address() & -PAGE;
+        long end = load.address() + load.range().size();
+        pages.add(
+            new CodePages(
+                start,
+                load.range().offset() & -PAGE,
+                (end - start + PAGE - 1) & -PAGE,
+                Integer.reverse(load.flags()) >>> 29));
+      }
+    }
+    return pages;
+  }
+
+  /** The page to which the page at an offset of the file is loaded as the first of a segment. */
+  public OptionalLong pageLoadedFrom(long fileOffset) {
+    return segments.files().stream()
+        .filter(load -> (load.range().offset() & -PAGE) == fileOffset)
+        .filter(load -> (load.flags() & Elf.PF_X) != 0)
+        .mapToLong(load -> load.address() & -PAGE)
+        .findFirst();
   }
 
   /** Bytes of one program header (AT_PHENT). */
@@ -342,6 +427,11 @@ public final class ElfFile {
   /** True for a relocatable object, which was not linked and cannot be run. */
   public boolean relocatable() {
     return relocatable;
+  }
+
+  /** True where it was read as a shared object: another program starts. */
+  public boolean shared() {
+    return shared;
   }
 
   /** The section of an object that holds an address; empty for a program. */

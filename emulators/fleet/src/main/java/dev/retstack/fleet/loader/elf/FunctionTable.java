@@ -9,8 +9,9 @@ import java.util.Optional;
  * The functions of an image: one name per address, sorted by address, without overlaps.
  *
  * @param functions sorted by address; sizes end at the next function at the latest
+ * @param segments where a function without a size ends at the latest
  */
-record FunctionTable(List<Symbol> functions) {
+record FunctionTable(List<Symbol> functions, SegmentTable segments) {
 
   /**
    * At one address: a function before a label, a global name before a local, a plain name first.
@@ -41,7 +42,7 @@ record FunctionTable(List<Symbol> functions) {
     candidates.sort(
         ((Comparator<Symbol>) (a, b) -> Long.compareUnsigned(a.address(), b.address()))
             .thenComparing(BEST_FIRST));
-    return new FunctionTable(List.copyOf(apart(candidates)));
+    return new FunctionTable(List.copyOf(apart(candidates)), segments);
   }
 
   /** The function that holds {@code pc}. */
@@ -60,7 +61,10 @@ record FunctionTable(List<Symbol> functions) {
       return Optional.empty();
     }
     Symbol s = functions.get(high);
-    boolean inside = s.size() == 0 || Long.compareUnsigned(pc - s.address(), s.size()) < 0;
+    boolean inside =
+        s.size() == 0
+            ? segments.find(s.address(), 1).filter(segment -> segment.contains(pc, 1)).isPresent()
+            : Long.compareUnsigned(pc - s.address(), s.size()) < 0;
     return inside ? Optional.of(s) : Optional.empty();
   }
 

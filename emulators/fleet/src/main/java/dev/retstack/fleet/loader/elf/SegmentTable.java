@@ -1,6 +1,7 @@
 package dev.retstack.fleet.loader.elf;
 
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -10,6 +11,7 @@ import java.util.Optional;
  *
  * @param loads PT_LOAD segments, sorted by address, without overlaps, not empty
  * @param tls template of thread-local data, where there is one
+ * @param interpreter what PT_INTERP names: the program that loads this one's libraries
  * @param executableStack what PT_GNU_STACK asks for; empty without that header
  * @param notes ranges of the file that hold notes
  * @param files which bytes of the file each PT_LOAD takes, in the order of the file
@@ -18,32 +20,43 @@ import java.util.Optional;
 record SegmentTable(
     List<Segment> loads,
     Optional<Segment> tls,
+    Optional<String> interpreter,
     Optional<Boolean> executableStack,
     List<FileRange> notes,
     List<Load> files,
     long bias) {
 
+  /** What Linux takes for a path at most. */
+  private static final int PATH_MAX = 4096;
+
   /** Where bytes of the file are loaded. */
-  record Load(FileRange range, long address) {}
+  record Load(FileRange range, long address, int flags) {}
 
   /** Bytes of the file; inside it, checked. */
   record FileRange(long offset, long size) {}
 
-  static SegmentTable parse(ElfBytes bytes, ElfHeader header, ElfFile.Limits limits)
+  /**
+   * @param program true where the file starts, and its interpreter counts
+   */
+  static SegmentTable parse(
+      ElfBytes bytes, ElfHeader header, ElfFile.Limits limits, boolean program)
       throws ElfFormatException {
     long bias = header.type() == Elf.ET_DYN ? limits.pieBase() : 0;
     List<Segment> loads = new ArrayList<>();
     List<FileRange> notes = new ArrayList<>();
     List<Load> files = new ArrayList<>();
     Segment tls = null;
+    Optional<String> interpreter = Optional.empty();
     Optional<Boolean> executableStack = Optional.empty();
     long memory = 0;
     for (int i = 0; i < header.programHeaderCount(); i++) {
       ProgramHeader p = ProgramHeader.read(bytes, header, i);
       switch (p.type()) {
-        case Elf.PT_INTERP ->
-            throw bytes.refuse(
-                "PT_INTERP", "present (dynamically linked)", "no interpreter", "link with -static");
+        case Elf.PT_INTERP -> {
+          if (program) {
+            interpreter = Optional.of(interpreter(bytes, p, interpreter));
+          }
+        }
         case Elf.PT_LOAD -> {
           if (p.memorySize() == 0) {
             continue;
@@ -58,7 +71,7 @@ record SegmentTable(
                 "make .bss smaller or raise the memory limit");
           }
           loads.add(load);
-          files.add(new Load(new FileRange(p.offset(), p.fileSize()), load.address()));
+          files.add(new Load(new FileRange(p.offset(), p.fileSize()), load.address(), p.flags()));
         }
         case Elf.PT_TLS -> tls = p.toSegment(bytes, bias);
         case Elf.PT_GNU_STACK -> executableStack = Optional.of((p.flags() & Elf.PF_X) != 0);
@@ -74,6 +87,7 @@ record SegmentTable(
     return new SegmentTable(
         List.copyOf(loads),
         Optional.ofNullable(tls),
+        interpreter,
         executableStack,
         List.copyOf(notes),
         List.copyOf(files),
@@ -113,6 +127,30 @@ record SegmentTable(
       }
     }
     return false;
+  }
+
+  private static String interpreter(ElfBytes bytes, ProgramHeader p, Optional<String> other)
+      throws ElfFormatException {
+    if (other.isPresent()) {
+      throw bytes.damaged("PT_INTERP", "in two program headers", "in one");
+    }
+    if (p.fileSize() < 2 || p.fileSize() > PATH_MAX) {
+      throw bytes.damaged(
+          p.field("p_filesz") + " (PT_INTERP)",
+          Long.toUnsignedString(p.fileSize()),
+          "2 to %d, a path and a zero".formatted(PATH_MAX));
+    }
+    ByteBuffer there = bytes.slice(p.offset(), p.fileSize(), p.field("p_offset") + " (PT_INTERP)");
+    byte[] path = new byte[there.remaining() - 1];
+    there.get(path);
+    String name = new String(path, StandardCharsets.UTF_8);
+    if (there.get() != 0
+        || !name.startsWith("/")
+        || name.chars().anyMatch(Character::isISOControl)) {
+      throw bytes.damaged(
+          "PT_INTERP", "no path that ends with a zero", "the absolute path of a program");
+    }
+    return name;
   }
 
   private static void requireApart(ElfBytes bytes, List<Segment> loads) throws ElfFormatException {

@@ -24,6 +24,16 @@ public record Symbol(
     return new Symbol(name, elsewhere, size, kind, binding, 0);
   }
 
+  /** True where an address lies in it; one without a size holds its first byte. */
+  public boolean holds(long pc) {
+    return Long.compareUnsigned(pc - address, Math.max(1, size)) < 0;
+  }
+
+  /** The same in a file that stands so many bytes higher. */
+  public Symbol movedBy(long bias) {
+    return new Symbol(name, address + bias, size, kind, binding, localEntry);
+  }
+
   /** The same, so many bytes long. */
   Symbol cutTo(long bytes) {
     return new Symbol(name, address, bytes, kind, binding, localEntry);

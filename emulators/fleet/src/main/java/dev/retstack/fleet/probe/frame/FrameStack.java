@@ -59,6 +59,19 @@ public interface FrameStack {
   /** What is to be known of an open frame that is taken for dead; its task is 0. */
   GivenUp.Frame givenUp(int frame);
 
+  /** Frames that are kept, open or not: those from {@link #size()} on were left last. */
+  int kept();
+
+  /**
+   * Open frames whose function has not ended. A function that others had given way to may have
+   * returned: their own exits follow at once, but a chunk may end between them.
+   */
+  default int live() {
+    int size = size();
+    boolean hasReturned = size > 0 && size < kept() && isTail(size) && time(size) >= time(size - 1);
+    return hasReturned ? first(size - 1) : size;
+  }
+
   /** Index of the frame that gave way to a frame at last. */
   default int first(int frame) {
     int first = frame;

@@ -16,8 +16,8 @@ final class CountingCalls {
   private final GuestMemory memory;
   private final CodeAddresses addresses;
   private final AbiCard[] cards;
-  private final long[] functions;
-  private final int[][] candidates;
+  private long[] functions;
+  private int[][] candidates;
   private final Long2ObjectOpenHashMap<Site> sites = new Long2ObjectOpenHashMap<>();
 
   CountingCalls(EntryPoints points, GuestMemory memory, CodeAddresses addresses) {
@@ -25,6 +25,10 @@ final class CountingCalls {
     this.memory = memory;
     this.addresses = addresses;
     cards = points.cards().toArray(AbiCard[]::new);
+    clear();
+  }
+
+  private void findFunctions() {
     var countingBy = points.countingFunctions();
     functions = countingBy.keySet().toLongArray();
     candidates = Arrays.stream(functions).mapToObj(countingBy::get).toArray(int[][]::new);
@@ -65,5 +69,6 @@ final class CountingCalls {
   /** Code changed. */
   void clear() {
     sites.clear();
+    findFunctions();
   }
 }

@@ -14,6 +14,7 @@ import dev.retstack.fleet.probe.task.TaskRules;
 import dev.retstack.fleet.probe.unwind.Unwinding;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /** The contexts of a core whose probe is in Java. */
@@ -149,6 +150,30 @@ final class JavaContexts implements Contexts.Listener<RuledStack>, Unwinding.Sta
     goOn();
   }
 
+  /** {@code Probe.signalEnter}. */
+  void signalEnter(
+      long number, long pc, long sp, long top, long stack, long stackBytes, boolean tell) {
+    contexts.signalEnter(number, pc, sp, top, stack, stackBytes, tell);
+    goOn();
+  }
+
+  /** {@code Probe.signalExit}. */
+  void signalExit(long top, long pc, long stackPointer) {
+    contexts.signalExit(top, pc, stackPointer);
+    goOn();
+  }
+
+  /** {@code Probe.threadSwitched}. */
+  void threadSwitched(long id, boolean ended, long stackPointer) {
+    contexts.threadSwitched(id, ended, stackPointer);
+    goOn();
+  }
+
+  /** {@code Probe.innermost}. */
+  Map<Long, Long> innermost() {
+    return contexts.innermost();
+  }
+
   /** From here on other settings count, in all of them. */
   void follow(SiteRules next) {
     contexts.all().forEach(frames -> frames.follow(next));
@@ -173,6 +198,7 @@ final class JavaContexts implements Contexts.Listener<RuledStack>, Unwinding.Sta
   @Override
   public void giveUpBelow(long stackPointer, long address) {
     contexts.giveUpBelow(stackPointer, address);
+    goOn();
   }
 
   @Override

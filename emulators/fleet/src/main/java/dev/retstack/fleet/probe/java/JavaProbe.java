@@ -26,6 +26,7 @@ import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.Mark;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.unicorn.Unicorn;
+import java.util.Map;
 
 /**
  * The reference probe: entry hijack and exit restore in Java, driven only by the ABI card.
@@ -134,6 +135,9 @@ public final class JavaProbe implements BlockProbe {
     if (!landing.holds(address)) {
       if (unwinding.asks(address)) {
         elsewhere = unwinding.meet(address);
+        if (contexts.frames() != frames) {
+          goOn();
+        }
         watch.top();
         if (elsewhere != address) {
           return Block.ELSEWHERE;
@@ -359,6 +363,32 @@ public final class JavaProbe implements BlockProbe {
     goOn();
   }
 
+  @Override
+  public void signalEnter(long number, long pc, long sp, long top, long stack, long stackBytes) {
+    placed = false;
+    contexts.signalEnter(number, pc, sp, top, stack, stackBytes, !paused);
+    goOn();
+  }
+
+  @Override
+  public void signalExit(long top, long pc) {
+    placed = false;
+    contexts.signalExit(top, pc, engine.reg_read(stackPointer));
+    goOn();
+  }
+
+  @Override
+  public void threadSwitched(long id, boolean ended) {
+    placed = false;
+    contexts.threadSwitched(id, ended, engine.reg_read(stackPointer));
+    goOn();
+  }
+
+  @Override
+  public Map<Long, Long> innermost() {
+    return contexts.innermost();
+  }
+
   private TraceSettings settings() {
     return points.rules().settings();
   }
@@ -406,6 +436,11 @@ public final class JavaProbe implements BlockProbe {
     if (!late.isUnwritten()) {
       events.mark(batch, time, function, mark.code(), command);
     }
+  }
+
+  @Override
+  public void mapping(RecordBatch change) {
+    events.copy(batch, change, late.time(clock.now()));
   }
 
   @Override

@@ -39,6 +39,11 @@ final class LateEntries {
     return late && written < stack.size();
   }
 
+  /** When the first call was entered whose entry has no record, or else now. */
+  long time(long now) {
+    return isUnwritten() ? stack.time(written) : now;
+  }
+
   /** True where the entry of the frame on top is kept back. */
   boolean keep(int frame, long now) {
     written = Math.min(written, frame);

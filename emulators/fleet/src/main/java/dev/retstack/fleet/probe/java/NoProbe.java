@@ -5,6 +5,7 @@ import dev.retstack.fleet.probe.site.SiteRules;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.Mark;
 import dev.retstack.schema.record.RecordBatch;
+import java.util.Map;
 
 /** Traces nothing: every block is the program's. */
 public final class NoProbe implements BlockProbe {
@@ -55,6 +56,9 @@ public final class NoProbe implements BlockProbe {
   public void mark(Mark mark, long function, long time, long command) {}
 
   @Override
+  public void mapping(RecordBatch change) {}
+
+  @Override
   public void fetchFailed(long address) {}
 
   @Override
@@ -62,6 +66,21 @@ public final class NoProbe implements BlockProbe {
 
   @Override
   public void interruptExit(long pc) {}
+
+  @Override
+  public void signalEnter(
+      long number, long pc, long stackPointer, long top, long stack, long stackBytes) {}
+
+  @Override
+  public void signalExit(long top, long pc) {}
+
+  @Override
+  public void threadSwitched(long id, boolean ended) {}
+
+  @Override
+  public Map<Long, Long> innermost() {
+    return Map.of();
+  }
 
   @Override
   public boolean isWaiting() {

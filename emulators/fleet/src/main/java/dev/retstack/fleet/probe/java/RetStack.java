@@ -125,6 +125,11 @@ public class RetStack implements FrameStack {
   }
 
   @Override
+  public int kept() {
+    return tail.length;
+  }
+
+  @Override
   public int told() {
     return size;
   }

@@ -17,6 +17,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Map;
 import java.util.function.IntToLongFunction;
 import java.util.function.Supplier;
 
@@ -166,6 +167,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
 
   @Override
   public void giveUpBelow(long stackPointer, long address) {
+    time = core.get("stop_time");
     contexts.giveUpBelow(stackPointer, address);
   }
 
@@ -261,22 +263,52 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
     core.set("attention", layout.at("ATTENTION_RARE"));
   }
 
-  /** {@code Probe.interruptEnter}. */
-  void interruptEnter(long number, long pc, long now, long stackPointer, boolean tell) {
+  /** Another context goes on: what the probe in C was answered last is not of it. */
+  private void changed(long now, Runnable change) {
     frames();
     time = now;
-    contexts.interruptEnter(number, pc, stackPointer, false, tell);
+    change.run();
     core.set("answered", 0);
     goOn();
   }
 
+  /** {@code Probe.interruptEnter}. */
+  void interruptEnter(long number, long pc, long now, long stackPointer, boolean tell) {
+    changed(now, () -> contexts.interruptEnter(number, pc, stackPointer, false, tell));
+  }
+
   /** {@code Probe.interruptExit}. */
   void interruptExit(long pc, long now, long stackPointer) {
+    changed(now, () -> contexts.interruptExit(pc, stackPointer));
+  }
+
+  /** {@code Probe.signalEnter}. */
+  void signalEnter(
+      long number,
+      long pc,
+      long now,
+      long sp,
+      long top,
+      long stack,
+      long stackBytes,
+      boolean tell) {
+    changed(now, () -> contexts.signalEnter(number, pc, sp, top, stack, stackBytes, tell));
+  }
+
+  /** {@code Probe.signalExit}. */
+  void signalExit(long top, long pc, long now, long stackPointer) {
+    changed(now, () -> contexts.signalExit(top, pc, stackPointer));
+  }
+
+  /** {@code Probe.threadSwitched}. */
+  void threadSwitched(long id, boolean ended, long now, long stackPointer) {
+    changed(now, () -> contexts.threadSwitched(id, ended, stackPointer));
+  }
+
+  /** {@code Probe.innermost}. */
+  Map<Long, Long> innermost() {
     frames();
-    time = now;
-    contexts.interruptExit(pc, stackPointer);
-    core.set("answered", 0);
-    goOn();
+    return contexts.innermost();
   }
 
   @Override

@@ -271,6 +271,11 @@ final class NativeFrames implements FrameStack {
   }
 
   @Override
+  public int kept() {
+    return (int) used;
+  }
+
+  @Override
   public int told() {
     return (int) Math.min(visible(), isLate ? written : Long.MAX_VALUE);
   }

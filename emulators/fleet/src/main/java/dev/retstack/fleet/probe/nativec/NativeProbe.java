@@ -347,6 +347,14 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   }
 
   @Override
+  public void mapping(RecordBatch change) {
+    boolean late = rules.isUnwritten();
+    long time = late ? contexts.frames().time((int) core.get("written")) : clock.now();
+    events.copy(batch(), change, time);
+    core.recordInto(buffer);
+  }
+
+  @Override
   public void interruptEnter(long number, long pc) {
     long sp = engine.reg_read(stackPointer);
     contexts.interruptEnter(number, pc, clock.now(), sp, !rules.is("PAUSED"));
@@ -357,6 +365,30 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   public void interruptExit(long pc) {
     contexts.interruptExit(pc, clock.now(), engine.reg_read(stackPointer));
     core.recordInto(buffer);
+  }
+
+  @Override
+  public void signalEnter(long number, long pc, long sp, long top, long stack, long stackBytes) {
+    boolean tell = !rules.is("PAUSED");
+    contexts.signalEnter(number, pc, clock.now(), sp, top, stack, stackBytes, tell);
+    core.recordInto(buffer);
+  }
+
+  @Override
+  public void signalExit(long top, long pc) {
+    contexts.signalExit(top, pc, clock.now(), engine.reg_read(stackPointer));
+    core.recordInto(buffer);
+  }
+
+  @Override
+  public void threadSwitched(long id, boolean ended) {
+    contexts.threadSwitched(id, ended, clock.now(), engine.reg_read(stackPointer));
+    core.recordInto(buffer);
+  }
+
+  @Override
+  public Map<Long, Long> innermost() {
+    return contexts.innermost();
   }
 
   @Override

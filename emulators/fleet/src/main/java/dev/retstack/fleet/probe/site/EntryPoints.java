@@ -18,7 +18,9 @@ import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongSet;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -43,6 +45,7 @@ public final class EntryPoints {
   }
 
   private final LoadedImage image;
+  private final SharedCode code;
   private final AbiCard[] cards;
   private final Long2ObjectMap<int[]> countingFunctions = new Long2ObjectOpenHashMap<>();
   private final Long2ObjectMap<Site> blocks = new Long2ObjectOpenHashMap<>();
@@ -50,24 +53,23 @@ public final class EntryPoints {
   /** Addresses of the sites without a call, sorted. */
   private final long[] sites;
 
-  private final List<Symbol> unwinders;
-  private final List<Symbol> longjmps;
+  private final List<Symbol> unwinders = new ArrayList<>();
+  private final List<Symbol> longjmps = new ArrayList<>();
 
   /** Where both begin: asked for at each block. */
   private final LongSet leavers = new LongOpenHashSet();
 
   private SiteRules rules;
 
-  private EntryPoints(
-      LoadedImage image, List<ActiveConvention> conventions, List<Site> switchedOff) {
-    this.image = image;
+  private EntryPoints(SharedCode code, List<ActiveConvention> conventions, List<Site> switchedOff) {
+    this.code = code;
+    this.image = code.program();
     TaskFunctions none = TaskFunctions.require(image, TaskOptions.NONE);
     rules = new SiteRules(image, TraceSettings.standard(), none);
-    unwinders = conventions.isEmpty() ? List.of() : image.unwinders();
-    longjmps = conventions.isEmpty() ? List.of() : image.longjmps();
-    for (List<Symbol> functions : List.of(unwinders, longjmps)) {
-      functions.forEach(function -> leavers.add(function.address()));
-      functions.forEach(function -> leavers.add(function.entry()));
+    if (!conventions.isEmpty()) {
+      unwinders.addAll(image.unwinders());
+      longjmps.addAll(image.longjmps());
+      findLeavers();
     }
     List<AbiCard> all = new ArrayList<>(conventions.stream().map(ActiveConvention::card).toList());
     for (int i = 0; i < conventions.size(); i++) {
@@ -117,17 +119,70 @@ public final class EntryPoints {
 
   /** Those of an image. */
   public static EntryPoints of(LoadedImage image) {
-    return new EntryPoints(image, image.conventions(), List.of());
+    return new EntryPoints(new SharedCode(image), image.conventions(), List.of());
   }
 
   /** Those of an image whose calls at the beginning of a function were switched off. */
-  public static EntryPoints of(LoadedImage image, SitePatcher skipped) {
-    return new EntryPoints(image, image.conventions(), skipped.atStart());
+  public static EntryPoints of(SharedCode code, SitePatcher skipped) {
+    return new EntryPoints(code, code.program().conventions(), skipped.atStart());
   }
 
   /** None: functions are not watched. */
   public static EntryPoints none(LoadedImage image) {
-    return new EntryPoints(image, List.of(), List.of());
+    return new EntryPoints(new SharedCode(image), List.of(), List.of());
+  }
+
+  private void findLeavers() {
+    leavers.clear();
+    for (List<Symbol> functions : List.of(unwinders, longjmps)) {
+      functions.forEach(function -> leavers.add(function.address()));
+      functions.forEach(function -> leavers.add(function.entry()));
+    }
+  }
+
+  /**
+   * Code of a shared object was mapped: its functions count too, if functions are watched. Its
+   * calls are listened to where the program has their convention.
+   *
+   * @return the counting functions that are to be overwritten, by the card of their calls
+   */
+  public Map<Symbol, AbiCard> learn(SharedCode.Part part) {
+    if (cards.length == 0) {
+      return Map.of();
+    }
+    LoadedImage shared = part.image();
+    shared.unwinders().forEach(f -> unwinders.add(f.movedBy(part.bias())));
+    shared.longjmps().forEach(f -> longjmps.add(f.movedBy(part.bias())));
+    findLeavers();
+    code.add(part);
+    Map<Symbol, AbiCard> called = new LinkedHashMap<>();
+    for (ActiveConvention convention : shared.conventions()) {
+      int index = indexOf(convention.card());
+      for (Symbol function : index < 0 ? List.<Symbol>of() : convention.countingFunctions()) {
+        Symbol there = function.movedBy(part.bias());
+        if (part.holds(there.address())) {
+          countingFunctions.merge(there.address(), new int[] {index}, EntryPoints::join);
+          called.put(there, convention.card());
+        }
+      }
+    }
+    return called;
+  }
+
+  /** Index of a convention of the program; negative where it has none such. */
+  private int indexOf(AbiCard card) {
+    List<AbiCard> all = image.conventions().stream().map(ActiveConvention::card).toList();
+    return all.indexOf(card);
+  }
+
+  /** A range of shared objects is gone. */
+  public void forget(long base, long length) {
+    code.remove(base, length);
+    countingFunctions.keySet().removeIf(f -> Long.compareUnsigned(f - base, length) < 0);
+    for (List<Symbol> functions : List.of(unwinders, longjmps)) {
+      functions.removeIf(f -> Long.compareUnsigned(f.address() - base, length) < 0);
+    }
+    findLeavers();
   }
 
   /** True for the first instruction of an unwinder or a longjmp. */
@@ -166,22 +221,23 @@ public final class EntryPoints {
     if (cards[convention].retpCheck()) {
       return 0;
     }
-    return image
-        .conventions()
-        .get(convention)
-        .at(site)
+    return known(convention, site)
+        .flatMap(found -> found.at(site - code.at(site).bias()))
         .map(found -> found.facts().frameBytes() - found.facts().savedAt())
         .filter(bytes -> bytes > 0)
         .orElse(0L);
   }
 
+  /** What the file of a site knows of a convention of the program. */
+  private Optional<ActiveConvention> known(int convention, long site) {
+    return code.at(site).image().conventions().stream()
+        .filter(found -> found.card() == cards[convention])
+        .findFirst();
+  }
+
   /** True where two addresses are of one function. */
   public boolean sameFunction(long one, long other) {
-    return image
-        .elf()
-        .functionAt(one)
-        .filter(f -> image.elf().functionAt(other).filter(f::equals).isPresent())
-        .isPresent();
+    return code.sameFunction(one, other);
   }
 
   /** From here on other sites are switched on or off. */
@@ -244,13 +300,15 @@ public final class EntryPoints {
    * The call that returns to an address: one that was found in the file, else by its bytes.
    *
    * @param among indexes of the cards by which the counting function may be called
-   * @param code of the running program
+   * @param memory code of the running program
    */
-  public Site ofCall(long returnAddress, int[] among, Code code) {
+  public Site ofCall(long returnAddress, int[] among, Code memory) {
+    long bias = code.at(returnAddress).bias();
     for (int convention : among) {
-      Optional<CallSite> known = image.conventions().get(convention).returningTo(returnAddress);
+      Optional<CallSite> known =
+          known(convention, returnAddress).flatMap(c -> c.returningTo(returnAddress - bias));
       if (known.isPresent()) {
-        return new Site(known.get().address(), convention, known.get().facts());
+        return new Site(known.get().address() + bias, convention, known.get().facts());
       }
     }
     int size = 0;
@@ -258,8 +316,8 @@ public final class EntryPoints {
       for (CallForm form : cards[convention].callForms()) {
         size = form.size();
         long site = returnAddress - size;
-        if (form.matches(code.at(site))) {
-          Optional<SiteFacts> facts = facts(cards[convention], code, site, returnAddress);
+        if (form.matches(memory.at(site))) {
+          Optional<SiteFacts> facts = facts(cards[convention], memory, site, returnAddress);
           if (facts.isPresent()) {
             return new Site(site, convention, facts.get());
           }
@@ -268,12 +326,19 @@ public final class EntryPoints {
     }
     long site = returnAddress - size;
     AbiCard card = cards[among[0]];
-    return new Site(site, among[0], facts(card, code, site, returnAddress).orElse(SiteFacts.NONE));
+    return new Site(
+        site, among[0], facts(card, memory, site, returnAddress).orElse(SiteFacts.NONE));
   }
 
-  private Optional<SiteFacts> facts(AbiCard card, Code code, long site, long after) {
-    long function = image.elf().functionAt(site).map(Symbol::address).orElse(site);
-    return card.prologue().scan(code, function, site, after);
+  private Optional<SiteFacts> facts(AbiCard card, Code memory, long site, long after) {
+    SharedCode.Part part = code.at(site);
+    long function =
+        part.image()
+            .elf()
+            .functionAt(site - part.bias())
+            .map(f -> f.address() + part.bias())
+            .orElse(site);
+    return card.prologue().scan(memory, function, site, after);
   }
 
   private static int[] join(int[] some, int[] more) {

@@ -45,6 +45,7 @@ public final class SiteRules {
 
   private static final int UNKNOWN = -1;
 
+  private final SharedCode code;
   private final LoadedImage image;
   private final TraceSettings settings;
   private final EventRules events;
@@ -56,7 +57,13 @@ public final class SiteRules {
 
   /** The rules for an image. */
   public SiteRules(LoadedImage image, TraceSettings settings, TaskFunctions functions) {
-    this.image = image;
+    this(new SharedCode(image), settings, functions);
+  }
+
+  /** The rules for an image with its shared objects. */
+  public SiteRules(SharedCode code, TraceSettings settings, TaskFunctions functions) {
+    this.code = code;
+    this.image = code.program();
     this.functions = functions;
     this.settings = settings;
     this.events = new EventRules(settings);
@@ -78,6 +85,11 @@ public final class SiteRules {
             && settings.returns().isEmpty()
             && functions.isEmpty();
     known.defaultReturnValue(UNKNOWN);
+  }
+
+  /** Other code stands in memory now. */
+  public void codeChanged() {
+    known.clear();
   }
 
   /** The settings that they are made from. */
@@ -214,8 +226,9 @@ public final class SiteRules {
 
   /** So many arguments can be read at a site. */
   private int argumentsKnown(long selfPc) {
-    return image.conventions().stream()
-        .filter(convention -> convention.callSites().contains(selfPc))
+    SharedCode.Part part = code.at(selfPc);
+    return part.image().conventions().stream()
+        .filter(convention -> convention.callSites().contains(selfPc - part.bias()))
         .findFirst()
         .map(convention -> convention.card().arguments().size())
         .orElse(0);
@@ -227,6 +240,8 @@ public final class SiteRules {
 
   /** The site at an address, as patterns see it. */
   public PatternSubject subject(long selfPc) {
-    return PatternSubject.of(image.elf(), selfPc, selfPc);
+    SharedCode.Part part = code.at(selfPc);
+    long site = selfPc - part.bias();
+    return PatternSubject.of(part.image().elf(), site, site).at(selfPc);
   }
 }

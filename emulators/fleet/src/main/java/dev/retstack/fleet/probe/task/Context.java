@@ -29,6 +29,14 @@ final class Context<S extends FrameStack> {
   /** True for a handler that is known by its function: it is over when that returns. */
   final boolean isFunction;
 
+  /** True for the handler of a signal: its stack is below the stack pointer. */
+  boolean isSignal;
+
+  /** The separate stack that such a handler runs on; of no bytes where there is none. */
+  long ownStack;
+
+  long ownBytes;
+
   /** True where records say that the interrupt is open. */
   boolean told;
 
@@ -63,6 +71,22 @@ final class Context<S extends FrameStack> {
     this.interruptedAt = interruptedAt;
     this.stackPointer = stackPointer;
     this.isFunction = isFunction;
+  }
+
+  /** True where a slot on the stack of what was interrupted can only be of that. */
+  boolean isLeftFor(long retP) {
+    return ownBytes == 0
+        ? Long.compareUnsigned(retP, stackPointer) >= 0
+        : Long.compareUnsigned(retP - ownStack, ownBytes) >= 0;
+  }
+
+  /** True where a context is one that this one has interrupted. */
+  boolean isOnTopOf(Context<S> other) {
+    Context<S> at = below;
+    while (at != null && at != other) {
+      at = at.below;
+    }
+    return at != null;
   }
 
   boolean isInterrupt() {
@@ -100,7 +124,7 @@ final class Context<S extends FrameStack> {
    * An interrupt comes: what lies below the stack pointer is the interrupt's while that is open.
    */
   void giveTo(Context<S> interrupt) {
-    if (holds(interrupt.stackPointer)) {
+    if (interrupt.ownBytes == 0 && holds(interrupt.stackPointer)) {
       interrupt.low = low;
       interrupt.high = interrupt.stackPointer;
       interrupt.lowest = interrupt.stackPointer;

@@ -8,7 +8,9 @@ import dev.retstack.schema.record.TaskEvent;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -65,6 +67,9 @@ public final class Contexts<S extends FrameStack> {
    * may be of a task that waits in its interrupt, and what goes on is another.
    */
   private boolean suspended;
+
+  /** True where who runs the core says which task runs: nothing is to be guessed. */
+  private boolean threaded;
 
   /** Interrupts that were left with calls open, which may yet return: the latest ones. */
   private final Deque<Context<S>> left = new ArrayDeque<>();
@@ -147,7 +152,7 @@ public final class Contexts<S extends FrameStack> {
 
   /** True where the image says that another task runs now. */
   public boolean isOther() {
-    OptionalLong id = outside() ? tasks.declared() : OptionalLong.empty();
+    OptionalLong id = outside() && !threaded ? tasks.declared() : OptionalLong.empty();
     return id.isPresent() && id.getAsLong() != current.task.id;
   }
 
@@ -193,12 +198,24 @@ public final class Contexts<S extends FrameStack> {
     return to.build();
   }
 
+  /** The functions of the innermost open calls, by the ids of their tasks. */
+  public Map<Long, Long> innermost() {
+    Map<Long, Long> functions = new HashMap<>();
+    for (GuestTask<S> task : tasks.known()) {
+      S frames = task.top.frames;
+      if (frames.size() > 0) {
+        functions.put(task.id, frames.selfPc(frames.size() - 1));
+      }
+    }
+    return functions;
+  }
+
   private void addTo(Keyframe.Builder to, Context<S> context, long codeMask) {
     if (context.isInterrupt()) {
       addTo(to, context.below, codeMask);
     }
     S frames = context.frames;
-    int open = frames.told();
+    int open = Math.min(frames.told(), frames.live());
     if (!context.isInterrupt()) {
       to.task(context.task.id, frames.shown(), open);
     } else if (context.told) {
@@ -248,6 +265,9 @@ public final class Contexts<S extends FrameStack> {
     if (context == null) {
       return;
     }
+    while (current.isSignal && current != context && current.isOnTopOf(context)) {
+      leaveInterrupt(0);
+    }
     S frames = context.frames;
     int keep = frames.size();
     while (keep > 0 && Long.compareUnsigned(frames.retP(keep - 1), address) < 0) {
@@ -274,7 +294,7 @@ public final class Contexts<S extends FrameStack> {
    */
   public boolean enter(long retP, long fp) {
     leaveInterruptsOf(retP);
-    if (outside() && !goOnWith(tasks.at(current, retP, fp), retP)) {
+    if (outside() && !threaded && !goOnWith(tasks.at(current, retP, fp), retP)) {
       return false;
     }
     windows.claim(tasks.contexts(), current, retP);
@@ -298,7 +318,7 @@ public final class Contexts<S extends FrameStack> {
   private void leaveInterruptsOf(long retP) {
     leaveEmptyHandler(0);
     for (Context<S> above = current; above.isInterrupt(); above = above.below) {
-      if (above.below.holds(retP) && Long.compareUnsigned(retP, above.stackPointer) >= 0) {
+      if (above.below.holds(retP) && above.isLeftFor(retP)) {
         Context<S> goesOn = above.below;
         while (current != goesOn) {
           leaveInterrupt(0);
@@ -419,6 +439,18 @@ public final class Contexts<S extends FrameStack> {
     task.started = true;
   }
 
+  /**
+   * The core goes on with a thread of its program.
+   *
+   * @param id of the task that it is
+   * @param ended true where the current task is over
+   */
+  public void threadSwitched(long id, boolean ended, long stackPointer) {
+    threaded = true;
+    current.task.ending |= ended;
+    switchTo(tasks.named(id), stackPointer);
+  }
+
   private void forget(GuestTask<S> task) {
     left.removeIf(interrupt -> interrupt.task == task);
     for (Context<S> over = task.top; over != null; over = over.below) {
@@ -452,22 +484,90 @@ public final class Contexts<S extends FrameStack> {
       locate(stackPointer);
     }
     suspended = false;
+    Context<S> interrupt = interrupt(number, pc, stackPointer, isFunction);
+    if (interrupt == null) {
+      unkept += isFunction ? 0 : 1;
+    } else {
+      enterInterrupt(interrupt, tell);
+    }
+  }
+
+  /** Null where too many are open. */
+  private Context<S> interrupt(long number, long pc, long stackPointer, boolean isFunction) {
     int open = 0;
     for (Context<S> context = current; context.isInterrupt(); context = context.below) {
       open++;
     }
-    if (open == INTERRUPTS_MOST) {
-      unkept += isFunction ? 0 : 1;
-      return;
-    }
-    Context<S> interrupt =
-        new Context<>(current.task, current, stacks.get(), number, pc, stackPointer, isFunction);
+    return open == INTERRUPTS_MOST
+        ? null
+        : new Context<>(current.task, current, stacks.get(), number, pc, stackPointer, isFunction);
+  }
+
+  private void enterInterrupt(Context<S> interrupt, boolean tell) {
     if (tell) { // else the first entry asks, and is told of it
       announce(interrupt);
       current.giveTo(interrupt);
     }
     current.task.top = interrupt;
     current = interrupt;
+  }
+
+  /**
+   * A signal handler begins.
+   *
+   * @param pc where the task was
+   * @param stackPointer there
+   * @param top below which the handler's stack is
+   * @param stack where a separate stack begins
+   * @param stackBytes of it; 0: it runs on the stack that it interrupts
+   * @param tell false leaves the record to the first entry in it, if there is one
+   */
+  public void signalEnter(
+      long number,
+      long pc,
+      long stackPointer,
+      long top,
+      long stack,
+      long stackBytes,
+      boolean tell) {
+    if (!threaded) {
+      locate(stackPointer);
+    }
+    suspended = false;
+    Context<S> interrupt = interrupt(number, pc, top, false);
+    if (interrupt == null) {
+      unkept++;
+      return;
+    }
+    interrupt.isSignal = true;
+    interrupt.ownStack = stack;
+    interrupt.ownBytes = stackBytes;
+    enterInterrupt(interrupt, tell);
+  }
+
+  /**
+   * A signal handler returns.
+   *
+   * @param top that it began with
+   * @param pc where the core goes on
+   * @param stackPointer there
+   */
+  public void signalExit(long top, long pc, long stackPointer) {
+    Context<S> over = current;
+    while (over.isInterrupt() && !(over.isSignal && over.stackPointer == top)) {
+      over = over.below;
+    }
+    if (!over.isInterrupt()) {
+      unkept = Math.max(0, unkept - 1);
+      return;
+    }
+    while (current != over) {
+      leaveInterrupt(0);
+    }
+    leaveInterrupt(pc);
+    if (!threaded) {
+      locate(stackPointer);
+    }
   }
 
   /** A task was switched to, where the image says so, or the stack pointer is on another stack. */

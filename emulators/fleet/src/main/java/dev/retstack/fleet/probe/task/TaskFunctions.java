@@ -5,7 +5,7 @@ import dev.retstack.fleet.loader.ActiveConvention;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.loader.elf.Symbol;
-import dev.retstack.fleet.settings.NearNames;
+import dev.retstack.schema.wire.NearNames;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class ElfFileTest {
   private static final int GLOBAL_FUNCTION = 0x12;
@@ -143,10 +144,46 @@ final class ElfFileTest {
         .hasMessage(
             "m.o: e_type is 1 (relocatable object), allowed: 2 (executable) or 3 (static-pie);"
                 + " link it into a program first");
-    assertThatThrownBy(() -> ElfFile.parse(dynamic))
-        .hasMessageContaining("PT_INTERP")
-        .hasMessageContaining("link with -static");
+    assertThat(ElfFile.parse(dynamic).interpreter()).contains("/lib64/ld-linux-x86-64.so.2");
+    assertThat(ElfFile.parse(pie).interpreter()).isEmpty();
     assertThat(ElfFile.parse(pie).symbol("main")).isPresent();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "/", "lib/ld.so\0", "/lib/ld.so", "/lib/\u001b[2J\0"})
+  void interpreterIsAnAbsolutePathThatEnds(String path) throws Exception {
+    assertThat(ElfFile.parse(withInterpreter("/lib/ld.so\0"), "a.elf").interpreter())
+        .contains("/lib/ld.so");
+    assertThatThrownBy(() -> ElfFile.parse(withInterpreter(path), "a.elf"))
+        .isInstanceOf(ElfFormatException.class)
+        .hasMessageContaining("PT_INTERP");
+  }
+
+  private static byte[] withInterpreter(String path) {
+    byte[] bytes = path.getBytes(StandardCharsets.UTF_8);
+    int at = ElfBuilder.CODE_OFFSET + 0x40;
+    byte[] file =
+        ElfBuilder.elf64()
+            .header(Elf.PT_INTERP, at, 0, bytes.length, bytes.length, Elf.PF_R)
+            .build();
+    System.arraycopy(bytes, 0, file, at, bytes.length);
+    return file;
+  }
+
+  @Test
+  void interpreterLiesInTheFileOnce() {
+    ElfBuilder far = ElfBuilder.elf64().header(Elf.PT_INTERP, 1L << 40, 0, 20, 20, Elf.PF_R);
+    ElfBuilder large = ElfBuilder.elf64().header(Elf.PT_INTERP, 0, 0, 5000, 5000, Elf.PF_R);
+    ElfBuilder two =
+        ElfBuilder.elf64()
+            .header(Elf.PT_INTERP, 0x400, 0, 2, 2, Elf.PF_R)
+            .header(Elf.PT_INTERP, 0x400, 0, 2, 2, Elf.PF_R);
+
+    for (ElfBuilder elf : List.of(far, large, two)) {
+      assertThatThrownBy(() -> ElfFile.parse(elf.build(), "a.elf"))
+          .isInstanceOf(ElfFormatException.class)
+          .hasMessageContaining("PT_INTERP");
+    }
   }
 
   @Test

@@ -76,6 +76,7 @@ final class ElfFuzzTest {
                 .mcountLoc(ElfBuilder.CODE_ADDRESS + 8)
                 .build()));
     addObjects(images);
+    addDynamic(images);
     System.out.println("ElfFuzzTest: seed " + seed);
     long index = first;
     try (FileChannel note = note();
@@ -122,6 +123,26 @@ final class ElfFuzzTest {
         Path object = folder.resolve("f.o");
         GuestCompiler.compileWith(compiler[0], object, flags.toArray(String[]::new));
         images.add(new ElfMutator(Files.readAllBytes(object)));
+      }
+    }
+  }
+
+  /** With an interpreter, and tables of what other files define. */
+  private void addDynamic(List<ElfMutator> images) throws Exception {
+    String[][] compilers = {
+      {"x86_64-linux-gnu-gcc", "-pg"},
+      {"x86_64-linux-gnu-gcc", "-pg", "-fno-pie", "-no-pie"},
+      {"aarch64-linux-gnu-gcc", "-pg"},
+      {"riscv64-linux-gnu-gcc", "-pg"},
+    };
+    Path source = Files.writeString(folder.resolve("d.c"), "int main(void) { return 0; }");
+    for (String[] compiler : compilers) {
+      if (GuestCompiler.installed(compiler[0])) {
+        List<String> flags = new ArrayList<>(List.of(compiler).subList(1, compiler.length));
+        flags.add(source.toString());
+        Path program = folder.resolve("d");
+        GuestCompiler.compileWith(compiler[0], program, flags.toArray(String[]::new));
+        images.add(new ElfMutator(Files.readAllBytes(program)));
       }
     }
   }
@@ -206,7 +227,7 @@ final class ElfFuzzTest {
     assertThat(elf.mcountLoc()).isSorted();
     assertThat(elf.buildId()).isNotEmpty();
     elf.programHeadersAddress();
-    if (elf.relocatable()) {
+    if (elf.relocatable() || elf.interpreter().isPresent()) {
       SiteFinder.find(LoadedImage.of(elf));
     }
     elf.memory(elf.entry(), 4);

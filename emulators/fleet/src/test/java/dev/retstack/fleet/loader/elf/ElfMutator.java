@@ -50,6 +50,7 @@ final class ElfMutator {
     int shnum = bytes.getShort(is64 ? 60 : 48);
     int shentsize = is64 ? 64 : 40;
     int[] symbols = {0, header};
+    int[] dynamicSymbols = {0, header};
     int[] names = {0, header};
     int[] code = {0, header};
     int[] relocations = {0, header};
@@ -61,6 +62,8 @@ final class ElfMutator {
       int size = is64 ? (int) bytes.getLong(at + 32) : bytes.getInt(at + 20);
       if (type == Elf.SHT_SYMTAB) {
         symbols = new int[] {offset, size};
+      } else if (type == Elf.SHT_DYNSYM) {
+        dynamicSymbols = new int[] {offset, size};
       } else if (type == Elf.SHT_STRTAB) {
         names = new int[] {offset, size};
       } else if (type == Elf.SHT_REL || type == Elf.SHT_RELA) {
@@ -75,6 +78,7 @@ final class ElfMutator {
           {phoff, phnum * (is64 ? 56 : 32)},
           {shoff, shnum * shentsize},
           symbols,
+          dynamicSymbols,
           names,
           code,
           relocations,

@@ -58,6 +58,11 @@ class ContextsTest {
     }
 
     @Override
+    public int kept() {
+      return stack.kept();
+    }
+
+    @Override
     public int visible() {
       return stack.size();
     }

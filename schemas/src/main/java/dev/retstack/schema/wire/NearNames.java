@@ -1,4 +1,4 @@
-package dev.retstack.fleet.settings;
+package dev.retstack.schema.wire;
 
 import java.util.Collection;
 import java.util.Comparator;

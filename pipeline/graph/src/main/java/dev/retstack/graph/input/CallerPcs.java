@@ -1,10 +1,9 @@
-package dev.retstack.graph.calls;
+package dev.retstack.graph.input;
 
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.symbol.SymbolTable;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrays;
-import it.unimi.dsi.fastutil.longs.LongList;
 
 /**
  * Finds the selfPc of the function that contains an address: by its call site if the image names
@@ -15,7 +14,7 @@ public final class CallerPcs {
   private static final int MAX_REMEMBERED = 1 << 16;
   private static final int ENTRY_BYTES = 16;
 
-  private final SymbolTable symbols;
+  private final ImageInfo image;
   private final StateBudget.Account account;
   private final long[] sites;
   private final Long2LongOpenHashMap remembered = new Long2LongOpenHashMap();
@@ -23,21 +22,28 @@ public final class CallerPcs {
   /**
    * Of one image.
    *
-   * @param sites addresses of its call sites
    * @param account of which the bytes of what it remembers are taken
    */
-  public CallerPcs(SymbolTable symbols, LongList sites, StateBudget.Account account) {
+  public CallerPcs(ImageInfo image, StateBudget.Account account) {
     this.account = account;
-    this.symbols = symbols;
-    this.sites = sites.toLongArray();
-    LongArrays.unstableSort(this.sites, Long::compareUnsigned);
+    this.image = image;
+    this.sites = sorted(image);
   }
 
-  long of(long address) {
+  private static long[] sorted(ImageInfo image) {
+    long[] sites = image.sites().toLongArray();
+    LongArrays.unstableSort(sites, Long::compareUnsigned);
+    return sites;
+  }
+
+  /** The selfPc of the function that contains an address. */
+  public long of(long address) {
     if (remembered.containsKey(address)) {
       return remembered.get(address);
     }
-    long found = find(address);
+    ImageInfo in = image.of(address);
+    long at = image.in(address);
+    long found = address - at + find(at, in.symbols(), image.isOwn(address) ? sites : sorted(in));
     if (remembered.size() < MAX_REMEMBERED && account.takeEntry(remembered.size(), ENTRY_BYTES)) {
       remembered.put(address, found);
     }
@@ -45,7 +51,7 @@ public final class CallerPcs {
   }
 
   /** The last site of the function: where a table lists two addresses, the call is the later. */
-  private long find(long address) {
+  private static long find(long address, SymbolTable symbols, long[] sites) {
     if (!symbols.covers(address)) {
       return address;
     }

@@ -1,0 +1,51 @@
+package dev.retstack.cli.command;
+
+import dev.retstack.schema.file.CorruptTraceException;
+import dev.retstack.service.replay.InvalidTraceException;
+import dev.retstack.service.replay.PyramidPass;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import picocli.CommandLine.Option;
+
+/** Whether a trace that is written gets a pyramid: {@code --no-pyramid}. */
+public final class PyramidOption {
+  @Option(
+      names = "--no-pyramid",
+      description =
+          "Do not read the trace again at the end to write its pyramid, from which \"retstack graph"
+              + " --timeline\" shows any time of it at once.")
+  private boolean without;
+
+  /**
+   * Writes the pyramid of a complete trace, unless it is not wanted. A file that cannot have one
+   * stays as it is, with a word.
+   */
+  public void write(Path file, Terminal terminal) throws IOException {
+    if (without || !Files.isRegularFile(file)) {
+      return;
+    }
+    try {
+      write(file, terminal, false);
+    } catch (CorruptTraceException | InvalidTraceException e) {
+      terminal.note("no pyramid was written: " + e.getMessage());
+    }
+  }
+
+  /** Writes it, and says so where that is asked for. */
+  public static void write(Path file, Terminal terminal, boolean tells) throws IOException {
+    PyramidPass.Written written;
+    try (ProgressLine line = new ProgressLine(terminal)) {
+      written =
+          PyramidPass.write(
+              file,
+              (chunks, records) ->
+                  line.show("pyramid: %,d records in %,d chunks".formatted(records, chunks)));
+    }
+    if (tells) {
+      terminal.note(
+          "a pyramid of %,d cores, %,d records, %,d bytes in %s"
+              .formatted(written.cores(), written.records(), written.bytes(), file));
+    }
+  }
+}

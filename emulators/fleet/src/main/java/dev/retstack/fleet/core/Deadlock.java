@@ -1,0 +1,48 @@
+package dev.retstack.fleet.core;
+
+import dev.retstack.fleet.probe.Probe;
+import dev.retstack.fleet.thread.GuestThread;
+import dev.retstack.fleet.thread.Threads;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongFunction;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+
+/** Says which thread waits for what, where none can ever go on. */
+final class Deadlock {
+  /** Threads that are named. */
+  private static final int NAMED_MOST = 8;
+
+  private Deadlock() {}
+
+  /**
+   * One sentence.
+   *
+   * @param symbol names an address of code
+   * @param data names an address of data
+   * @param pc where a thread stands
+   */
+  static String describe(
+      Threads threads,
+      Probe probe,
+      LongFunction<String> symbol,
+      LongFunction<String> data,
+      ToLongFunction<GuestThread> pc) {
+    Map<Long, Long> functions = probe.innermost();
+    List<GuestThread> all = threads.all();
+    String who =
+        all.stream()
+            .limit(NAMED_MOST)
+            .map(
+                t -> {
+                  Long function = functions.get(t.task());
+                  long at = function == null ? pc.applyAsLong(t) : function;
+                  String what = t.futex() == 0 ? "a signal" : "the futex " + data.apply(t.futex());
+                  return "thread %d waits for %s in %s".formatted(t.id(), what, symbol.apply(at));
+                })
+            .collect(Collectors.joining(", "));
+    String more = all.size() > NAMED_MOST ? ", and " + (all.size() - NAMED_MOST) + " more" : "";
+    return "deadlock: %s%s; nobody is left to wake them".formatted(who, more);
+  }
+}

@@ -1,0 +1,117 @@
+package dev.retstack.fleet.core;
+
+import dev.retstack.fleet.isa.DynamicAbi;
+import dev.retstack.fleet.loader.Imports;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.fleet.memory.GuestMemory;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/**
+ * Gives a program the stand-ins of functions that the tracer replaces, before its loader runs:
+ * writes their code, and that the program defines them there itself. A symbol of hidden visibility
+ * is looked up nowhere else (System V gABI, chapter 4, "Symbol Table").
+ */
+final class StandIns {
+  /** More than a return of any ISA. */
+  private static final int LEAST_BYTES = 8;
+
+  private static final byte LOCAL_FUNCTION = 2;
+  private static final byte HIDDEN = 2;
+
+  /** Any section: the symbol's value is an address that moves with the program. */
+  private static final short DEFINED = 1;
+
+  private final GuestMemory memory;
+  private final boolean wide;
+
+  private StandIns(GuestMemory memory) {
+    this.memory = memory;
+    wide = memory.wordBytes() == Long.BYTES;
+  }
+
+  /** Those of an image whose segments are mapped. */
+  static void write(LoadedImage image, GuestMemory memory) {
+    Imports imports = image.imports();
+    if (image.elf().interpreter().isEmpty()) {
+      if (image.hostedOnLinux()) {
+        endProfiles(image, memory);
+      }
+      return;
+    }
+    List<Symbol> all = imports.standIns();
+    if (all.isEmpty()) {
+      return;
+    }
+    StandIns made = new StandIns(memory);
+    memory.map(imports.page(), GuestMemory.PAGE, GuestMemory.READ | GuestMemory.WRITE);
+    for (int i = 0; i < all.size(); i++) {
+      memory.write(all.get(i).address(), imports.leafReturn());
+      long symbol = image.elf().imports().get(i).symbolAddress();
+      made.define(image.elf(), symbol, 0, all.get(i).address() - image.elf().bias());
+    }
+    memory.protect(imports.page(), GuestMemory.PAGE, GuestMemory.READ | GuestMemory.EXECUTE);
+  }
+
+  /**
+   * In a program without shared objects the functions that begin and end a profile return at once:
+   * else they would ask for a timer, and write gmon.out.
+   */
+  private static void endProfiles(LoadedImage image, GuestMemory memory) {
+    for (String name : DynamicAbi.PROFILING) {
+      image
+          .elf()
+          .symbol(name)
+          .filter(f -> f.kind() == Symbol.Kind.FUNCTION && f.size() >= LEAST_BYTES)
+          .filter(f -> image.elf().executableAt(f.address()))
+          .filter(f -> !image.elf().secondInstructionSet(f.address()))
+          .filter(f -> image.callSites().stream().noneMatch(site -> f.holds(site)))
+          .filter(f -> memory.isMapped(f.address(), LEAST_BYTES))
+          .ifPresent(f -> memory.write(f.address(), image.imports().leafReturn()));
+    }
+  }
+
+  /**
+   * Those of the program for a shared object that was mapped, and was not linked yet.
+   *
+   * @param bias what is added to its addresses
+   */
+  static void write(LoadedImage image, LoadedImage shared, long bias, GuestMemory memory) {
+    StandIns made = new StandIns(memory);
+    for (ElfFile.Import wanted : shared.elf().imports()) {
+      image.imports().standIns().stream()
+          .filter(standIn -> standIn.name().equals(wanted.name()))
+          .findFirst()
+          .ifPresent(
+              standIn ->
+                  made.define(
+                      shared.elf(), wanted.symbolAddress(), bias, standIn.address() - bias));
+    }
+  }
+
+  /**
+   * Makes an undefined symbol a function of the program; only where the table stands that the file
+   * has: a file can lie of its place.
+   *
+   * @param inFile address of the symbol, as the file has it
+   */
+  private void define(ElfFile elf, long inFile, long bias, long value) {
+    int size = wide ? 24 : 16;
+    long symbol = inFile + bias;
+    boolean there =
+        memory.isMapped(symbol, size)
+            && elf.memory(inFile, size)
+                .filter(bytes -> bytes.equals(ByteBuffer.wrap(memory.read(symbol, size))))
+                .isPresent();
+    if (!there) {
+      return;
+    }
+    memory.writeByte(symbol + (wide ? 4 : 12), LOCAL_FUNCTION);
+    // all of st_other: a stand-in has no local entry
+    memory.writeByte(symbol + (wide ? 5 : 13), HIDDEN);
+    memory.writeShort(symbol + (wide ? 6 : 14), DEFINED);
+    memory.writeWord(symbol + (wide ? 8 : 4), value);
+  }
+}

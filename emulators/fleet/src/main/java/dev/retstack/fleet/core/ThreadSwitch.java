@@ -1,0 +1,130 @@
+package dev.retstack.fleet.core;
+
+import dev.retstack.fleet.core.interrupt.InterruptPlaces;
+import dev.retstack.fleet.landing.Machine;
+import dev.retstack.fleet.linux.LinuxProcess;
+import dev.retstack.fleet.probe.Probe;
+import dev.retstack.fleet.thread.GuestThread;
+import dev.retstack.fleet.thread.Threads;
+import dev.retstack.unicorn.CpuState;
+import dev.retstack.unicorn.Unicorn;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.function.LongUnaryOperator;
+import java.util.function.Supplier;
+
+/**
+ * Lets the threads of a program take turns on one core: keeps the registers of those that do not
+ * run, and tells the probe which one does. A turn ends at a place where the core may be
+ * interrupted; a thread that waits stops behind its system call.
+ */
+final class ThreadSwitch {
+  private final Unicorn engine;
+  private final LinuxProcess process;
+  private final Threads threads;
+  private final Probe probe;
+  private final LongUnaryOperator instruction;
+  private final Supplier<InterruptPlaces> places;
+
+  private final OptionalInt segment;
+
+  /** Where threads go on that do not run. */
+  private final Map<GuestThread, Place> kept = new HashMap<>();
+
+  private final Deque<CpuState> free = new ArrayDeque<>();
+
+  private record Place(CpuState registers, long pc) {}
+
+  /**
+   * Of a core whose program may start threads.
+   *
+   * @param probe is told which thread runs
+   * @param instruction the address of the instruction at a program counter
+   * @param places where a turn may end
+   */
+  ThreadSwitch(
+      Machine machine,
+      LinuxProcess process,
+      Probe probe,
+      LongUnaryOperator instruction,
+      Supplier<InterruptPlaces> places) {
+    engine = machine.engine();
+    this.process = process;
+    this.probe = probe;
+    this.instruction = instruction;
+    threads = process.threads();
+    segment = machine.isa().syscalls().threads().segment();
+    this.places = places;
+  }
+
+  /**
+   * Before the core runs on: goes on with another thread where it is time to.
+   *
+   * @param pc where the core stands
+   * @param now executed instructions
+   * @return where it goes on; empty where all threads wait for ever
+   */
+  OptionalLong goOn(long pc, long now) {
+    threads.takeStarted().ifPresent(thread -> begin(thread, pc));
+    boolean mayEnd = threads.isTurnOver(now) && places.get().allows(instruction.applyAsLong(pc));
+    if (!mayEnd && !threads.cannotGoOn()) {
+      process.goOn();
+      return OptionalLong.of(pc);
+    }
+    GuestThread left = threads.current();
+    boolean isOver = threads.isCurrentOver();
+    if (!threads.next(now)) {
+      return OptionalLong.empty();
+    }
+    long at = pc;
+    if (threads.current() != left) {
+      if (!isOver) {
+        kept.put(left, new Place(keep(), pc));
+      }
+      Place to = kept.remove(threads.current());
+      engine.context_restore(to.registers());
+      free.push(to.registers());
+      at = to.pc();
+      probe.threadSwitched(threads.current().task(), isOver);
+    }
+    process.goOn();
+    return OptionalLong.of(at);
+  }
+
+  /** Instructions until the next {@link #goOn}; 0: none, but it stands in the tracer's code. */
+  long ask(long pc, long now) {
+    boolean waits = threads.isTurnOver(now) && places.get().isTracers(instruction.applyAsLong(pc));
+    return waits ? 0 : threads.ask(now);
+  }
+
+  /** A thread begins where its starter stands, with registers of its own. */
+  private void begin(GuestThread thread, long pc) {
+    CpuState starter = keep();
+    process.begin(thread);
+    CpuState own = keep();
+    if (segment.isPresent() && thread.storage().isPresent()) {
+      int selector = (int) engine.reg_read(segment.getAsInt());
+      long from = threads.current().storagePointer;
+      HiddenSegment.move(own, selector, from, thread.storage().getAsLong());
+    }
+    kept.put(thread, new Place(own, pc));
+    engine.context_restore(starter);
+    free.push(starter);
+  }
+
+  private CpuState keep() {
+    CpuState state = free.isEmpty() ? engine.context_alloc() : free.pop();
+    engine.context_save(state);
+    return state;
+  }
+
+  /** Where a thread stands. */
+  long pc(GuestThread thread, long pcOfCurrent) {
+    Place place = kept.get(thread);
+    return instruction.applyAsLong(place == null ? pcOfCurrent : place.pc());
+  }
+}

@@ -1,0 +1,235 @@
+package dev.retstack.fleet.core.signal;
+
+import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.signal.SignalAbi;
+import dev.retstack.fleet.landing.Machine;
+import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.fleet.signal.SignalAction;
+import dev.retstack.fleet.signal.SignalInfo;
+import dev.retstack.fleet.signal.ThreadSignals;
+import dev.retstack.unicorn.Unicorn;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/**
+ * Frames of signal handlers on the stack of the program, which may read and change them: registers
+ * are only there while a handler runs. Whatever a frame holds when the handler returns becomes the
+ * registers; selectors and flags that a program cannot set are left alone.
+ */
+final class SignalFrames {
+  private static final int WIDEST = 16;
+
+  private final Unicorn engine;
+  private final GuestMemory memory;
+  private final Isa isa;
+  private final SignalAbi abi;
+  private final int word;
+  private final MemorySegment register = Arena.ofAuto().allocate(WIDEST, WIDEST);
+
+  SignalFrames(Machine machine) {
+    engine = machine.engine();
+    memory = machine.memory();
+    isa = machine.isa();
+    abi = isa.syscalls().signals();
+    word = isa.wordBytes();
+  }
+
+  /**
+   * Where the frame of a handler goes.
+   *
+   * @param stackPointer of what is interrupted
+   */
+  long place(SignalAction action, ThreadSignals thread, long stackPointer) {
+    long top = stackPointer - isa.interrupts().redZone();
+    if (switches(action, thread, stackPointer)) {
+      top = thread.stackStart + thread.stackBytes;
+    }
+    return ((top - abi.frameBytes()) & -16L) - abi.bias();
+  }
+
+  /** True where the handler runs on the separate stack, and the stack pointer is elsewhere. */
+  boolean switches(SignalAction action, ThreadSignals thread, long stackPointer) {
+    return action.is(SignalAction.ONSTACK)
+        && (thread.stackFlags & ThreadSignals.DISABLED) == 0
+        && !thread.isOnStack(stackPointer);
+  }
+
+  /** True where a frame can be written at a place. */
+  boolean hasRoom(long frame) {
+    long last = frame + abi.frameBytes() - 1;
+    if (!memory.isMapped(frame, abi.frameBytes())) {
+      return false;
+    }
+    for (long at = frame; at <= GuestMemory.pageUp(last); at += GuestMemory.PAGE) {
+      if ((memory.permissionsAt(Math.min(at, last)) & GuestMemory.WRITE) == 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Writes a frame, and makes the registers those of the call of the handler.
+   *
+   * @param frame where there is room
+   * @param pc where the program is interrupted
+   * @param mask of signals, as it is when the handler has returned
+   * @param restorer where the handler returns to
+   */
+  void push(
+      long frame,
+      SignalInfo info,
+      SignalAction action,
+      ThreadSignals thread,
+      long pc,
+      long mask,
+      long restorer) {
+    ByteBuffer to = ByteBuffer.allocate(abi.frameBytes()).order(isa.order());
+    for (SignalAbi.Saved saved : abi.saved()) {
+      save(saved, to, pc);
+    }
+    for (SignalAbi.Word w : abi.words()) {
+      put(to, w.at(), w.bytes(), w.isPlace() ? frame + w.value() : w.value());
+    }
+    long sp = engine.reg_read(isa.registers().sp()) & mask();
+    put(to, abi.stackAt(), word, thread.stackStart);
+    to.putInt(abi.stackAt() + word, stackFlags(thread, sp));
+    put(to, abi.stackAt() + 2 * word, word, thread.stackBytes);
+    to.putLong(abi.maskAt(), mask);
+    to.put(abi.infoAt(), info.bytes());
+    if (info.signal() == SignalAbi.SIGSEGV && abi.faultAt().isPresent()) {
+      put(to, abi.faultAt().getAsInt(), word, get(to, abi.infoAt() + 8 + word, word));
+    }
+    call(frame, to, info.signal(), action.handler(), restorer);
+    memory.write(frame, to.array());
+    if ((thread.stackFlags & ThreadSignals.AUTODISARM) != 0) {
+      thread.stackFlags = ThreadSignals.DISABLED;
+      thread.stackBytes = 0;
+    }
+  }
+
+  /** What {@code ss_flags} says of a stack pointer. */
+  static int stackFlags(ThreadSignals thread, long sp) {
+    boolean on = thread.isOnStack(sp);
+    return on ? thread.stackFlags | ThreadSignals.ON_STACK : thread.stackFlags;
+  }
+
+  private void call(long frame, ByteBuffer to, int signal, long handler, long restorer) {
+    List<Integer> registers = isa.interrupts().arguments();
+    long[] arguments = {signal, frame + abi.infoAt(), frame + abi.contextAt()};
+    for (int i = 0; i < arguments.length; i++) {
+      if (registers.isEmpty()) {
+        put(to, (i + 1) * word, word, arguments[i]);
+      } else {
+        engine.reg_write(registers.get(i), arguments[i]);
+      }
+    }
+    if (isa.pushesReturnAddress()) {
+      put(to, 0, word, restorer);
+      engine.reg_write(isa.registers().result(), 0); // a count of vector arguments
+    } else {
+      engine.reg_write(isa.registers().link(), restorer - isa.addresses().linkBias());
+    }
+    if (abi.chainAt().isPresent()) {
+      int at = abi.chainAt().getAsInt();
+      put(to, at, word, engine.reg_read(isa.registers().fp()));
+      put(to, at + word, word, linkOf(to));
+      engine.reg_write(isa.registers().fp(), frame + at);
+    }
+    if (abi.clears() != 0) {
+      engine.reg_write(abi.flags(), engine.reg_read(abi.flags()) & ~abi.clears());
+    }
+    engine.reg_write(isa.registers().sp(), frame);
+    engine.reg_write(isa.registers().pc(), handler);
+  }
+
+  private long linkOf(ByteBuffer frame) {
+    for (SignalAbi.Saved saved : abi.saved()) {
+      if (saved.register() == isa.registers().link()) {
+        return get(frame, saved.at(), saved.bytes());
+      }
+    }
+    return 0;
+  }
+
+  private void save(SignalAbi.Saved saved, ByteBuffer to, long pc) {
+    if (saved.register() == isa.registers().pc()) {
+      put(to, saved.at(), saved.bytes(), pc);
+      return;
+    }
+    engine.reg_read(saved.register(), register);
+    for (int i = 0; i < saved.bytes(); i++) {
+      to.put(saved.at() + i, register.get(ValueLayout.JAVA_BYTE, i));
+    }
+  }
+
+  /** The frame of a handler that returns. */
+  long returning(boolean older) {
+    long sp = engine.reg_read(isa.registers().sp()) & mask();
+    return (sp - abi.returnBias() - (older ? word : 0)) & mask();
+  }
+
+  /** True where a frame can be read. */
+  boolean isThere(long frame) {
+    return memory.isMapped(frame, abi.frameBytes());
+  }
+
+  /**
+   * Makes the registers those of a frame that is there.
+   *
+   * @return where the program goes on
+   */
+  long pop(long frame, ThreadSignals thread) {
+    ByteBuffer from = ByteBuffer.wrap(memory.read(frame, abi.frameBytes())).order(isa.order());
+    long pc = 0;
+    for (SignalAbi.Saved saved : abi.saved()) {
+      if (saved.register() == isa.registers().pc()) {
+        pc = get(from, saved.at(), saved.bytes());
+      } else if (saved.mask() != -1) {
+        long now = engine.reg_read(saved.register()) & ~saved.mask();
+        long wanted = get(from, saved.at(), saved.bytes()) & saved.mask();
+        engine.reg_write(saved.register(), now | wanted);
+      } else {
+        for (int i = 0; i < WIDEST; i++) {
+          byte value = i < saved.bytes() ? from.get(saved.at() + i) : 0;
+          register.set(ValueLayout.JAVA_BYTE, i, value);
+        }
+        engine.reg_write(saved.register(), register);
+      }
+    }
+    int flags = from.getInt(abi.stackAt() + word);
+    if ((flags & ThreadSignals.AUTODISARM) != 0) {
+      thread.stackStart = get(from, abi.stackAt(), word);
+      thread.stackBytes = get(from, abi.stackAt() + 2 * word, word);
+      thread.stackFlags = ThreadSignals.AUTODISARM;
+    }
+    engine.reg_write(isa.registers().pc(), pc);
+    return pc;
+  }
+
+  /** The mask of signals in a frame that is there. */
+  long maskIn(long frame) {
+    return ByteBuffer.wrap(memory.read(frame + abi.maskAt(), Long.BYTES))
+        .order(isa.order())
+        .getLong();
+  }
+
+  private long mask() {
+    return word == Long.BYTES ? -1 : 0xffff_ffffL;
+  }
+
+  private static void put(ByteBuffer to, int at, int bytes, long value) {
+    if (bytes == Long.BYTES) {
+      to.putLong(at, value);
+    } else {
+      to.putInt(at, (int) value);
+    }
+  }
+
+  private static long get(ByteBuffer from, int at, int bytes) {
+    return bytes == Long.BYTES ? from.getLong(at) : from.getInt(at) & 0xffff_ffffL;
+  }
+}

@@ -1,0 +1,285 @@
+package dev.retstack.fleet.isa.signal;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+
+/**
+ * How Linux calls a signal handler of an ISA, as data: {@code struct rt_sigframe} and what is in
+ * it. Source: the kernel's {@code asm/sigcontext.h}, {@code asm/ucontext.h} and the psABI. Offsets
+ * are from the frame unless said otherwise; fields have the ISA's byte order.
+ *
+ * @param started false where handlers do not run
+ * @param trapBytes of the instruction that makes a system call: a call that is made again starts
+ *     there
+ * @param hasRestorer true where {@code struct sigaction} has {@code sa_restorer}
+ * @param trampoline code that calls {@code rt_sigreturn}, for handlers without a restorer
+ * @param frameBytes size of the frame
+ * @param bias bytes below a multiple of 16 at which a frame stands
+ * @param returnBias bytes from the frame to the stack pointer at {@code rt_sigreturn}; four more at
+ *     the older {@code sigreturn} of i386
+ * @param infoAt place of {@code siginfo_t}
+ * @param contextAt place of {@code ucontext_t}
+ * @param stackAt place of {@code uc_stack}
+ * @param maskAt place of {@code uc_sigmask}
+ * @param faultAt place of the address of a fault
+ * @param saved registers in it
+ * @param words constants in it
+ * @param chainAt place of two words, frame pointer and link, that the frame pointer names then
+ * @param clears bits of {@code flags} that a handler begins without
+ * @param flags the register of processor flags
+ * @param faults by the number of the exception: what is sent
+ * @param remembered exceptions that the engine takes the next one for a consequence of
+ * @param breakpoints instructions that the engine takes for ones that do not exist, in hex
+ * @param late instructions that do not exist, behind which the engine stands then, in hex
+ */
+public record SignalAbi(
+    boolean started,
+    int trapBytes,
+    boolean hasRestorer,
+    List<Byte> trampoline,
+    int frameBytes,
+    int bias,
+    int returnBias,
+    int infoAt,
+    int contextAt,
+    int stackAt,
+    int maskAt,
+    OptionalInt faultAt,
+    List<Saved> saved,
+    List<Word> words,
+    OptionalInt chainAt,
+    long clears,
+    int flags,
+    Map<Integer, Fault> faults,
+    Set<Integer> remembered,
+    List<String> breakpoints,
+    List<String> late) {
+
+  /**
+   * A register in a frame.
+   *
+   * @param register its id
+   * @param bytes that it takes
+   * @param mask bits that the program may change
+   */
+  public record Saved(int register, int at, int bytes, long mask) {
+    Saved(int register, int at, int bytes) {
+      this(register, at, bytes, -1);
+    }
+  }
+
+  /**
+   * A number in a frame.
+   *
+   * @param isPlace true for a place in the frame, which is written as an address
+   */
+  public record Word(int at, int bytes, long value, boolean isPlace) {}
+
+  /**
+   * What an exception sends.
+   *
+   * @param signal its number
+   * @param code {@code si_code}
+   */
+  public record Fault(int signal, int code) {}
+
+  public static final int SIGILL = 4;
+  public static final int SIGTRAP = 5;
+  public static final int SIGBUS = 7;
+  public static final int SIGFPE = 8;
+  public static final int SIGSEGV = 11;
+
+  /** {@code si_code}: of SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV. */
+  public static final int ILL_ILLOPN = 2;
+
+  public static final int TRAP_BRKPT = 1;
+  public static final int BUS_ADRALN = 1;
+  public static final int FPE_INTDIV = 1;
+  public static final int FPE_FLTINV = 7;
+  public static final int SEGV_MAPERR = 1;
+  public static final int SEGV_ACCERR = 2;
+  public static final int KERNEL = 0x80;
+
+  /** Handlers do not run. */
+  public static final SignalAbi NONE = new Layout(0, 0, 0, 0, 0).build(false);
+
+  public SignalAbi {
+    trampoline = List.copyOf(trampoline);
+    saved = List.copyOf(saved);
+    words = List.copyOf(words);
+    faults = Map.copyOf(faults);
+    remembered = Set.copyOf(remembered);
+    breakpoints = List.copyOf(breakpoints);
+    late = List.copyOf(late);
+  }
+
+  /**
+   * What an instruction sends that does not exist.
+   *
+   * @param code at its address, in hex
+   */
+  public Fault illegal(String code) {
+    return breakpoints.stream().anyMatch(code::startsWith)
+        ? new Fault(SIGTRAP, TRAP_BRKPT)
+        : new Fault(SIGILL, ILL_ILLOPN);
+  }
+
+  /** The bytes of {@link #trampoline}. */
+  public byte[] trampolineCode() {
+    byte[] code = new byte[trampoline.size()];
+    for (int i = 0; i < code.length; i++) {
+      code[i] = trampoline.get(i);
+    }
+    return code;
+  }
+
+  /** Collects the description; every setter is one line of it. */
+  public static final class Layout {
+    private final int frameBytes;
+    private final int bias;
+    private final int returnBias;
+    private final int infoAt;
+    private final int contextAt;
+    private final List<Saved> saved = new ArrayList<>();
+    private final List<Word> words = new ArrayList<>();
+    private byte[] trampoline = {};
+    private int trapBytes;
+    private boolean hasRestorer = true;
+    private int stackAt;
+    private int maskAt;
+    private OptionalInt faultAt = OptionalInt.empty();
+    private OptionalInt chainAt = OptionalInt.empty();
+    private int flags;
+    private long clears;
+    private Map<Integer, Fault> faults = Map.of();
+    private Set<Integer> remembered = Set.of();
+    private List<String> breakpoints = List.of();
+    private List<String> late = List.of();
+
+    /** A frame with the places of its parts. */
+    public Layout(int frameBytes, int bias, int returnBias, int infoAt, int contextAt) {
+      this.frameBytes = frameBytes;
+      this.bias = bias;
+      this.returnBias = returnBias;
+      this.infoAt = infoAt;
+      this.contextAt = contextAt;
+    }
+
+    /** What a handler without a restorer returns to; it ends with the trap. */
+    public Layout trampoline(int lengthOfTrap, byte[] code) {
+      trapBytes = lengthOfTrap;
+      trampoline = code;
+      return this;
+    }
+
+    /** Handlers return only there. */
+    public Layout withoutRestorer() {
+      hasRestorer = false;
+      return this;
+    }
+
+    /** Places in the context. */
+    public Layout stackAndMask(int stack, int mask) {
+      stackAt = contextAt + stack;
+      maskAt = contextAt + mask;
+      return this;
+    }
+
+    /** Registers side by side in the context. */
+    public Layout registers(int at, int bytes, int stride, int... registers) {
+      int place = contextAt + at;
+      for (int register : registers) {
+        saved.add(new Saved(register, place, bytes));
+        place += stride;
+      }
+      return this;
+    }
+
+    /** Processor flags in the context. */
+    public Layout flags(int register, int at, int bytes, long mask, long clear) {
+      saved.add(new Saved(register, contextAt + at, bytes, mask));
+      flags = register;
+      clears = clear;
+      return this;
+    }
+
+    public Layout faultAt(int at) {
+      faultAt = OptionalInt.of(contextAt + at);
+      return this;
+    }
+
+    /** A number in the context. */
+    public Layout word(int at, int bytes, long value) {
+      words.add(new Word(contextAt + at, bytes, value, false));
+      return this;
+    }
+
+    /** The address of a place in the frame, at another place of it. */
+    public Layout place(int at, int bytes, int of) {
+      words.add(new Word(at, bytes, of, true));
+      return this;
+    }
+
+    public Layout chainAt(int at) {
+      chainAt = OptionalInt.of(at);
+      return this;
+    }
+
+    public Layout faults(Map<Integer, Fault> value) {
+      faults = value;
+      return this;
+    }
+
+    public Layout remembered(Integer... exceptions) {
+      remembered = Set.of(exceptions);
+      return this;
+    }
+
+    public Layout breakpoints(String... codes) {
+      breakpoints = List.of(codes);
+      return this;
+    }
+
+    public Layout late(String... codes) {
+      late = List.of(codes);
+      return this;
+    }
+
+    /** Handlers run. */
+    public SignalAbi build() {
+      return build(true);
+    }
+
+    private SignalAbi build(boolean started) {
+      List<Byte> code = new ArrayList<>();
+      for (byte b : trampoline) {
+        code.add(b);
+      }
+      return new SignalAbi(
+          started,
+          trapBytes,
+          hasRestorer,
+          code,
+          frameBytes,
+          bias,
+          returnBias,
+          infoAt,
+          contextAt,
+          stackAt,
+          maskAt,
+          faultAt,
+          saved,
+          words,
+          chainAt,
+          clears,
+          flags,
+          faults,
+          remembered,
+          breakpoints,
+          late);
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package dev.retstack.fleet.linux.shared;
+
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.SharedObjects;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.memory.GuestMemory;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** The executable mappings of ELF files in a process, and who is told of them. */
+public final class CodeMappings {
+  private record Range(long start, long end, ElfFile elf, long bias) {}
+
+  private final List<MappedObjects> listeners = new ArrayList<>();
+  private final List<Range> ranges = new ArrayList<>();
+
+  public void listen(MappedObjects listener) {
+    listeners.add(listener);
+  }
+
+  /** A part of a file was mapped. What is no ELF file, or is damaged, is none of ours. */
+  public void mapped(Path file, long base, long fileOffset, long length, int protection) {
+    if ((protection & GuestMemory.EXECUTE) == 0) {
+      return;
+    }
+    try {
+      LoadedImage image = SharedObjects.read(file);
+      OptionalLong linkedAt = image.elf().pageLoadedFrom(fileOffset);
+      if (linkedAt.isPresent()) {
+        long bias = base - linkedAt.getAsLong();
+        tell(new MappedObjects.Mapped(image, bias, base, fileOffset, length, protection));
+      }
+    } catch (IOException e) {
+      // the program runs what it likes; the tracer knows nothing of it
+    }
+  }
+
+  /** The program's interpreter, which was loaded with it. */
+  public void interpreter(LoadedImage image) {
+    for (ElfFile.CodePages pages : image.elf().codePages()) {
+      tell(
+          new MappedObjects.Mapped(
+              image, 0, pages.address(), pages.fileOffset(), pages.size(), pages.protection()));
+    }
+  }
+
+  private void tell(MappedObjects.Mapped object) {
+    long end = object.base() + object.length();
+    ranges.add(new Range(object.base(), end, object.image().elf(), object.bias()));
+    listeners.forEach(listener -> listener.mapped(object));
+  }
+
+  /** The place of an address in a shared object: {@code memcpy+0x12 of libc.so.6}. */
+  public Optional<String> place(long pc) {
+    return ranges.stream()
+        .filter(range -> Long.compareUnsigned(pc - range.start, range.end - range.start) < 0)
+        .map(range -> place(range.elf, pc - range.bias))
+        .findFirst();
+  }
+
+  private static String place(ElfFile elf, long address) {
+    return elf.functionAt(address)
+        .filter(f -> Long.compareUnsigned(address - f.address(), f.size()) < 0)
+        .map(f -> "%s+0x%x of %s".formatted(f.name(), address - f.address(), elf.name()))
+        .orElseGet(() -> "%s+0x%x".formatted(elf.name(), address - elf.bias()));
+  }
+
+  /** Memory was unmapped, or is about to be something else. */
+  public void unmapped(long base, long length) {
+    long end = base + GuestMemory.pageUp(length);
+    for (Range range : List.copyOf(ranges)) {
+      long from = Math.max(base, range.start);
+      long to = Math.min(end, range.end);
+      if (from < to) {
+        ranges.remove(range);
+        if (range.start < from) {
+          ranges.add(new Range(range.start, from, range.elf, range.bias));
+        }
+        if (to < range.end) {
+          ranges.add(new Range(to, range.end, range.elf, range.bias));
+        }
+        listeners.forEach(listener -> listener.unmapped(from, to - from));
+      }
+    }
+  }
+}

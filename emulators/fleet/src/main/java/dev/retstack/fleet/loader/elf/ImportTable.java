@@ -1,0 +1,106 @@
+package dev.retstack.fleet.loader.elf;
+
+import dev.retstack.fleet.isa.DynamicAbi;
+import dev.retstack.fleet.isa.Isa;
+import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
+import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The functions of other files that the tracer must know of: counting functions, and those that
+ * start and end a profile (System V gABI, chapter 5, "Dynamic Linking"). Read by the sections,
+ * which also stripped programs have.
+ */
+final class ImportTable {
+  private final ElfBytes bytes;
+  private final List<Section> sections;
+  private final Set<String> wanted;
+  private final long bias;
+
+  private ImportTable(ElfBytes bytes, List<Section> sections, Set<String> wanted, long bias) {
+    this.bytes = bytes;
+    this.sections = sections;
+    this.wanted = wanted;
+    this.bias = bias;
+  }
+
+  /** Those of a file, in the order of its table; none of an unknown ISA. */
+  static List<ElfFile.Import> of(
+      ElfBytes bytes, ElfHeader header, List<Section> sections, long bias)
+      throws ElfFormatException {
+    Optional<Isa> isa = header.isa();
+    if (isa.isEmpty()) {
+      return List.of();
+    }
+    Set<String> wanted = new HashSet<>(DynamicAbi.PROFILING);
+    isa.get().conventions().forEach(card -> wanted.addAll(card.symbols()));
+    ImportTable table = new ImportTable(bytes, sections, wanted, bias);
+    for (int i = 0; i < sections.size(); i++) {
+      if (sections.get(i).type() == Elf.SHT_DYNSYM && sections.get(i).allocated()) {
+        return table.read(i);
+      }
+    }
+    return List.of();
+  }
+
+  private List<ElfFile.Import> read(int index) throws ElfFormatException {
+    Section table = sections.get(index);
+    Long2ObjectMap<String> names = names(table);
+    if (names.isEmpty()) {
+      return List.of();
+    }
+    Long2ObjectMap<List<Long>> slots = new Long2ObjectLinkedOpenHashMap<>();
+    for (Section section : sections) {
+      if (section.holdsRelocations() && section.allocated() && section.link() == index) {
+        RelocationTable.each(
+            bytes,
+            section,
+            entry -> {
+              if (names.containsKey(entry.symbol())) {
+                slots
+                    .computeIfAbsent(entry.symbol(), s -> new ArrayList<>())
+                    .add(entry.offset() + bias);
+              }
+            });
+      }
+    }
+    List<ElfFile.Import> found = new ArrayList<>();
+    names.forEach(
+        (symbol, name) ->
+            found.add(
+                new ElfFile.Import(
+                    name,
+                    table.address() + symbol * entryBytes(),
+                    slots.getOrDefault(symbol, List.of()))));
+    return List.copyOf(found);
+  }
+
+  /** Wanted symbols that the file does not define, by number. */
+  private Long2ObjectMap<String> names(Section table) throws ElfFormatException {
+    Long2ObjectMap<String> found = new Long2ObjectLinkedOpenHashMap<>();
+    int link = table.link();
+    if (link < 0 || link >= sections.size() || sections.get(link).type() != Elf.SHT_STRTAB) {
+      throw bytes.damaged(
+          "sh_link of " + table.name(), Integer.toUnsignedString(link), "a string table (type 3)");
+    }
+    Section strings = sections.get(link);
+    StringTable names = new StringTable(bytes, strings.offset(), strings.size(), "symbol names");
+    for (long i = 1; i < table.size() / entryBytes(); i++) {
+      long at = table.offset() + i * entryBytes();
+      boolean defined = bytes.u16(at + (bytes.is64() ? 6 : 14), "st_shndx") != Elf.SHN_UNDEF;
+      long name = bytes.u32(at, "st_name");
+      if (!defined && names.covers(name) && wanted.contains(names.at(name))) {
+        found.put(i, names.at(name));
+      }
+    }
+    return found;
+  }
+
+  private int entryBytes() {
+    return bytes.is64() ? 24 : 16;
+  }
+}

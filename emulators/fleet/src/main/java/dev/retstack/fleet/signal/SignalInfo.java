@@ -1,0 +1,97 @@
+package dev.retstack.fleet.signal;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.function.Consumer;
+
+/** A signal with its {@code siginfo_t}. Source: {@code asm-generic/siginfo.h}. */
+public final class SignalInfo {
+  /** Size of the structure. */
+  public static final int BYTES = 128;
+
+  /** {@code si_code}: by kill, by the kernel, by sigqueue, by a timer, by tkill. */
+  public static final int USER = 0;
+
+  public static final int KERNEL = 0x80;
+  public static final int QUEUE = -1;
+  public static final int TIMER = -2;
+  public static final int TKILL = -6;
+
+  private final int signal;
+  private final byte[] bytes;
+  private final VirtualTimer timer;
+
+  private SignalInfo(int signal, byte[] bytes, VirtualTimer timer) {
+    this.signal = signal;
+    this.bytes = bytes;
+    this.timer = timer;
+  }
+
+  /** Its number. */
+  public int signal() {
+    return signal;
+  }
+
+  /** The structure, as the program finds it. */
+  public byte[] bytes() {
+    return bytes.clone();
+  }
+
+  /** The timer of {@code timer_create} that sent it; null for any other. */
+  VirtualTimer timer() {
+    return timer;
+  }
+
+  /** Makes the structures of an ISA. */
+  public record Layout(int wordBytes, ByteOrder order) {
+    private SignalInfo make(int signal, int code, VirtualTimer timer, Consumer<ByteBuffer> rest) {
+      byte[] bytes = new byte[BYTES];
+      ByteBuffer to = ByteBuffer.wrap(bytes).order(order);
+      to.putInt(0, signal).putInt(8, code);
+      rest.accept(to.position(8 + wordBytes)); // pointers are aligned
+      return new SignalInfo(signal, bytes, timer);
+    }
+
+    private void word(ByteBuffer to, long value) {
+      if (wordBytes == Long.BYTES) {
+        to.putLong(value);
+      } else {
+        to.putInt((int) value);
+      }
+    }
+
+    /** From a process: {@code si_pid}, {@code si_uid}. */
+    public SignalInfo sent(int signal, int code, long process, long user) {
+      return make(signal, code, null, to -> to.putInt((int) process).putInt((int) user));
+    }
+
+    /** By a timer of {@code timer_create}: {@code si_timerid}, {@code si_overrun}, its value. */
+    SignalInfo timed(VirtualTimer timer, int overrun) {
+      return make(
+          timer.signal,
+          TIMER,
+          timer,
+          to -> {
+            to.putInt(timer.id).putInt(overrun);
+            word(to, timer.value);
+          });
+    }
+
+    /** An instruction that cannot be done: {@code si_addr}. */
+    public SignalInfo fault(int signal, int code, long address) {
+      return make(signal, code, null, to -> word(to, address));
+    }
+
+    /** As the program wrote it; the number of the signal is that of the system call. */
+    public SignalInfo queued(int signal, byte[] written) {
+      byte[] bytes = written.clone();
+      ByteBuffer.wrap(bytes).order(order).putInt(0, signal);
+      return new SignalInfo(signal, bytes, null);
+    }
+
+    /** {@code si_code}. */
+    public int code(SignalInfo info) {
+      return ByteBuffer.wrap(info.bytes).order(order).getInt(8);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+package dev.retstack.fleet.linux;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.core.CoreEnding;
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.schema.CoreEnd;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A program that a signal ends says which, and none hangs. */
+class SignalEndsTest {
+  private static final List<String> ENDS =
+      List.of(
+          "killed by signal 15: the program sent itself SIGTERM",
+          "killed by signal 14: a timer sent SIGALRM",
+          "killed by signal 19: SIGSTOP stops it, and nobody is there to continue it",
+          "killed by signal 9: deadlock: thread 1000 waits for a signal in main",
+          "unmapped write at 0x8 by pc faultsToo",
+          "killed by signal 11: no room for the frame of SIGSEGV at 0x",
+          "killed by signal 11: the handler of SIGSEGV at 0x40 can never begin",
+          "limit of 300000 instructions",
+          "killed by signal 11: no room for the frame of SIGSEGV at 0x",
+          "killed by signal 9: deadlock: thread 1000 waits for a signal in main",
+          "killed by signal 9: deadlock: thread 1000 waits for a signal in main",
+          "killed by signal 6: the program sent itself SIGABRT");
+
+  @TempDir private Path folder;
+
+  @ParameterizedTest
+  @EnumSource(names = ".*STATIC", mode = EnumSource.Mode.MATCH_ANY)
+  void everyEndIsNamed(SignalForm form) throws Exception {
+    Path program = form.build(folder, "ends.c");
+    for (int i = 0; i < ENDS.size(); i++) {
+      for (ProbeKind probe : List.of(ProbeKind.AUTO, ProbeKind.JAVA)) {
+        LinuxOptions linux = LinuxOptions.of("prog").withArguments(List.of("prog", "" + i));
+        CoreOptions core = CoreOptions.of(linux).withProbe(probe).withInstructionLimit(300_000);
+        CoreEnding ending = HostedRun.of(program, core, "", 100_000).result().ending();
+        assertThat(ending.detail()).as("end %d", i).startsWith(ENDS.get(i));
+        if (ending.end() == CoreEnd.FAULTED && ending.detail().startsWith("killed by signal ")) {
+          String signal = ending.detail().replaceAll("killed by signal (\\d+):.*", "$1");
+          assertThat(ending.exitCode()).isEqualTo(128 + Integer.parseInt(signal));
+        }
+      }
+    }
+  }
+}

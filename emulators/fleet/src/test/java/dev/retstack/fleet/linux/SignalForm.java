@@ -1,0 +1,89 @@
+package dev.retstack.fleet.linux;
+
+import dev.retstack.fleet.loader.GuestCompiler;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Assumptions;
+
+/** Ways to compile and link programs with signals, and to run them elsewhere. */
+enum SignalForm {
+  X86_64("x86_64-linux-gnu-gcc", "", "-pg"),
+  X86_64_FENTRY("x86_64-linux-gnu-gcc", "", "-pg", "-mfentry"),
+  X86_64_STATIC("x86_64-linux-gnu-gcc", "", "-pg", "-static"),
+  I386("x86_64-linux-gnu-gcc", "", "-m32", "-idirafter", "/usr/include/x86_64-linux-gnu", "-pg"),
+  I386_STATIC(
+      "x86_64-linux-gnu-gcc",
+      "",
+      "-m32",
+      "-idirafter",
+      "/usr/include/x86_64-linux-gnu",
+      "-pg",
+      "-static"),
+  AARCH64("aarch64-linux-gnu-gcc", "qemu-aarch64 -L /usr/aarch64-linux-gnu", "-pg"),
+  AARCH64_STATIC("aarch64-linux-gnu-gcc", "qemu-aarch64", "-pg", "-static"),
+  RISCV64("riscv64-linux-gnu-gcc", "qemu-riscv64 -L /usr/riscv64-linux-gnu", "-pg"),
+  RISCV64_STATIC("riscv64-linux-gnu-gcc", "qemu-riscv64", "-pg", "-static");
+
+  private final String compiler;
+  private final String emulator;
+  private final List<String> flags;
+
+  SignalForm(String compiler, String emulator, String... flags) {
+    this.compiler = compiler;
+    this.emulator = emulator;
+    this.flags = List.of(flags);
+  }
+
+  /** Compiles a program of the resources; skips where the compiler is missing. */
+  Path build(Path folder, String program) throws IOException, InterruptedException {
+    Assumptions.assumeTrue(GuestCompiler.installed(compiler), "skipped: no " + compiler);
+    Path source = folder.resolve(program);
+    try (InputStream text =
+        SignalForm.class.getResourceAsStream("/dev/retstack/fleet/signals/" + program)) {
+      Files.copy(text, source, StandardCopyOption.REPLACE_EXISTING);
+    }
+    List<String> words =
+        new ArrayList<>(List.of("-O1", "-w", "-fno-omit-frame-pointer", "-pthread"));
+    words.add(source.toString());
+    words.addAll(flags);
+    return GuestCompiler.compileWith(
+        compiler, folder.resolve("prog"), words.toArray(String[]::new));
+  }
+
+  /** What a program prints on this machine, or under qemu-user; skips where that is missing. */
+  String elsewhere(Path program) throws IOException, InterruptedException {
+    List<String> line = new ArrayList<>();
+    if (emulator.isEmpty()) {
+      Assumptions.assumeTrue(
+          System.getProperty("os.arch").equals("amd64"), "skipped: not an x86_64 machine");
+    } else {
+      line.addAll(List.of(emulator.split(" ")));
+      Assumptions.assumeTrue(
+          GuestCompiler.installed(line.getFirst()), "skipped: no " + line.getFirst());
+    }
+    line.add(program.toString());
+    Path folder = program.getParent();
+    Path output = folder.resolve("output");
+    Process process =
+        new ProcessBuilder(line)
+            .directory(folder.toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile())
+            .start();
+    try {
+      if (!process.waitFor(60, TimeUnit.SECONDS)) {
+        throw new AssertionError(line + " did not end in 60 s");
+      }
+    } finally {
+      process.destroyForcibly();
+    }
+    return Files.readString(output, StandardCharsets.UTF_8) + "code " + process.exitValue();
+  }
+}

@@ -1,0 +1,80 @@
+package dev.retstack.fleet.linux;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.core.Core;
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.schema.record.EndDetail;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Programs whose handlers overwrite their frames with random bytes, or whose stack pointer is
+ * random when a signal comes. The core ends with a reason, and both probes record the same. {@code
+ * -Dretstack.signal.mutants=10000} runs so many for each ISA.
+ */
+class SignalMutantsTest {
+  private static final int MUTANTS = Integer.getInteger("retstack.signal.mutants", 60);
+  private static final long FIRST = 1;
+  private static final long INSTRUCTIONS = 300_000;
+
+  @TempDir private Path folder;
+
+  private record Outcome(String detail, int hash, long instructions) {}
+
+  private static Outcome run(LoadedImage image, long seed, ProbeKind probe) {
+    LinuxOptions linux =
+        LinuxOptions.of("prog")
+            .withArguments(List.of("prog", Long.toString(seed)))
+            .withMemory(1 << 20, 4 << 20);
+    CoreOptions options = CoreOptions.of(linux).withProbe(probe).withInstructionLimit(INSTRUCTIONS);
+    List<Long> records = new ArrayList<>();
+    try (Core core = Core.open(image, options)) {
+      Core.Slice slice;
+      do {
+        slice = core.run(100_000);
+        var batch = core.probe().batch();
+        for (int i = 0; i < batch.size(); i++) {
+          records.add(batch.time[i] * 31 + batch.kind[i]);
+          records.add(batch.selfPc[i] ^ batch.fromPc[i] * 7);
+        }
+        core.probe().clear();
+      } while (slice != Core.Slice.ENDED);
+      return new Outcome(
+          core.ending().orElseThrow().detail(), records.hashCode(), core.instructions());
+    }
+  }
+
+  /** What stands in the middle of a call site that was overwritten differs with the probe. */
+  private static boolean isInsideOfSite(LoadedImage image, String detail) {
+    OptionalLong place = EndDetail.place(detail);
+    long at = place.orElse(0);
+    return IntStream.range(0, image.patchSites().size())
+        .mapToObj(i -> image.patchSites().get(i))
+        .anyMatch(s -> s.start() < at && at < s.site().after());
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = ".*STATIC", mode = EnumSource.Mode.MATCH_ANY)
+  void everyMutantEndsWithAReason(SignalForm form) throws Exception {
+    LoadedImage image = LoadedImage.load(form.build(folder, "mutants.c"));
+    for (long seed = FIRST; seed < FIRST + MUTANTS; seed++) {
+      Outcome outcome = run(image, seed, ProbeKind.AUTO);
+      assertThat(outcome.detail()).as("%s, seed %d", form, seed).isNotEmpty();
+      assertThat(outcome.instructions()).isLessThanOrEqualTo(INSTRUCTIONS + 10_000);
+      if (seed % 4 == 0 && !isInsideOfSite(image, outcome.detail())) {
+        assertThat(run(image, seed, ProbeKind.JAVA))
+            .as("%s, seed %d", form, seed)
+            .isEqualTo(outcome);
+      }
+    }
+  }
+}

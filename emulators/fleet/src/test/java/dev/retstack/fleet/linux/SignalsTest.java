@@ -1,0 +1,174 @@
+package dev.retstack.fleet.linux;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.thread.Schedule;
+import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.SignalContext;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Programs whose signal handlers run: they do what they do on a machine, and each handler is a
+ * context of the trace. What is not installed is skipped.
+ */
+class SignalsTest {
+  private static final long SLICE = 1_000_000;
+
+  @TempDir private Path folder;
+
+  private static HostedRun run(Path program, ProbeKind probe, long seed, long slice)
+      throws IOException, InterruptedException {
+    CoreOptions core =
+        CoreOptions.of(LinuxOptions.of("prog"))
+            .withProbe(probe)
+            .withSchedule(new Schedule(1000, seed))
+            .withInstructionLimit(50_000_000);
+    return HostedRun.of(program, core, "", slice);
+  }
+
+  private HostedRun likeElsewhere(SignalForm form, String source) throws Exception {
+    Path program = form.build(folder, source);
+    HostedRun first = run(program, ProbeKind.AUTO, 0, SLICE);
+    HostedRun again = run(program, ProbeKind.AUTO, 0, 777);
+    HostedRun inJava = run(program, ProbeKind.JAVA, 0, 7777);
+
+    String printed = first.stdout() + "code " + first.result().ending().exitCode();
+    assertThat(again.records()).isEqualTo(first.records());
+    assertThat(inJava.records()).isEqualTo(first.records());
+    assertThat(first.result().unsupported()).isEmpty();
+    assertThat(printed).isEqualTo(form.elsewhere(program));
+    return first;
+  }
+
+  /** How many handlers began, by the name of the signal. */
+  private static Map<String, Integer> handlers(HostedRun run) {
+    Map<String, Integer> begun = new TreeMap<>();
+    for (String record : run.records()) {
+      String[] f = record.split(" ", -1);
+      if (Integer.parseInt(f[0]) == RecordBatch.INTERRUPT_ENTER) {
+        begun.merge(SignalContext.name(Long.parseLong(f[3], 16)), 1, Integer::sum);
+      }
+    }
+    return begun;
+  }
+
+  /**
+   * Every handler is a traced function: it is the first one that is entered in its context, if no
+   * other signal comes before its first instruction.
+   */
+  private static void everyContextBeginsWithItsHandler(HostedRun run) {
+    List<String> records = run.records();
+    for (int i = 0; i + 1 < records.size(); i++) {
+      if (records.get(i).startsWith(RecordBatch.INTERRUPT_ENTER + " ")) {
+        String[] next = records.get(i + 1).split(" ", -1);
+        assertThat(Integer.parseInt(next[0]))
+            .isIn((int) RecordBatch.ENTRY, (int) RecordBatch.INTERRUPT_ENTER);
+        assertThat(next[2]).as(records.get(i + 1)).isEqualTo("0");
+      }
+    }
+  }
+
+  private static int of(HostedRun run, byte kind) {
+    return (int) run.records().stream().filter(r -> r.startsWith(kind + " ")).count();
+  }
+
+  private static int printed(HostedRun run, String what) {
+    Matcher number = Pattern.compile(what + " (\\d+)").matcher(run.stdout());
+    assertThat(number.find()).isTrue();
+    return Integer.parseInt(number.group(1));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void handlersAreCalledAsOftenAsTheProgramCounts(SignalForm form) throws Exception {
+    HostedRun run = likeElsewhere(form, "handlers.c");
+
+    Map<String, Integer> calls = run.calls();
+    assertThat(calls).containsEntry("work", printed(run, "worked"));
+    assertThat(calls).containsEntry("jumps", 7 + 7 + 15).containsEntry("outer", 5);
+    Map<String, Integer> handlers = handlers(run);
+    assertThat(handlers)
+        .containsEntry("SIGINT", 2 + 7 + 7)
+        .containsEntry("SIGSEGV", 2 + 15 + 2)
+        .containsEntry("SIGRT40", 2)
+        .containsEntry("SIGHUP", 2 + 4);
+    int called =
+        calls.get("count")
+            + calls.get("outer")
+            + calls.get("jumps")
+            + calls.get("onStack")
+            + calls.get("repairs")
+            + calls.get("floating");
+    assertThat(handlers.values().stream().mapToInt(n -> n).sum()).isEqualTo(called);
+    assertThat(of(run, RecordBatch.INTERRUPT_EXIT)).isEqualTo(called);
+    everyContextBeginsWithItsHandler(run);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatAHandlerChangesTakesEffect(SignalForm form) throws Exception {
+    HostedRun run = likeElsewhere(form, "contexts.c");
+
+    assertThat(run.calls()).containsEntry("work", printed(run, "entered") + 10);
+    assertThat(handlers(run))
+        .containsEntry("SIGILL", 5)
+        .containsEntry("SIGTRAP", 5)
+        .containsEntry("SIGSEGV", 3 + 10);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void timersAndThreads(SignalForm form) throws Exception {
+    HostedRun run = likeElsewhere(form, "timers.c");
+
+    Map<String, Integer> handlers = handlers(run);
+    assertThat(handlers)
+        .containsEntry("SIGALRM", run.calls().get("onAlarm"))
+        .containsEntry("SIGVTALRM", run.calls().get("onVirtual"))
+        .containsEntry("SIGPROF", run.calls().get("onProfile"))
+        .containsEntry("SIGUSR1", 5 + 10 + 15 + 20);
+    everyTickIsInTime(run);
+  }
+
+  /** A timer of 100 us expires each 100,000 instructions, at the first place that allows it. */
+  private static void everyTickIsInTime(HostedRun run) {
+    List<Long> times = new ArrayList<>();
+    for (String record : run.records()) {
+      String[] f = record.split(" ", -1);
+      if (Integer.parseInt(f[0]) == RecordBatch.INTERRUPT_ENTER
+          && SignalContext.name(Long.parseLong(f[3], 16)).equals("SIGVTALRM")) {
+        times.add(Long.parseLong(f[1]));
+      }
+    }
+    long first = times.getFirst();
+    for (int i = 0; i < 15; i++) {
+      assertThat(times.get(i))
+          .as("tick %d", i)
+          .isBetween(first + i * 100_000L - 99, first + i * 100_000L + 99);
+    }
+  }
+
+  @Test
+  void everyScheduleKeepsTheCounts() throws Exception {
+    Path program = SignalForm.X86_64_STATIC.build(folder, "timers.c");
+    for (int seed = 1; seed <= 5; seed++) {
+      HostedRun run = run(program, ProbeKind.AUTO, seed, SLICE);
+      HostedRun inJava = run(program, ProbeKind.JAVA, seed, 5555);
+      assertThat(run.stdout()).as("seed %d", seed).contains("directed 5 10 15 20 50 0\nwaited 1");
+      assertThat(inJava.records()).as("seed %d", seed).isEqualTo(run.records());
+    }
+  }
+}

@@ -1,0 +1,151 @@
+// What a handler changes in its frame is what the program goes on with; faults of each kind.
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define APART __attribute__((noinline, noclone))
+#if defined __x86_64__
+#define PC(u) (u)->uc_mcontext.gregs[REG_RIP]
+#define ILLEGAL "ud2"
+#define TRAP "int3"
+#define ASKS "mov $7, %%eax\n mov %%eax, %0"
+#define LENGTH 2
+#elif defined __i386__
+#define PC(u) (u)->uc_mcontext.gregs[REG_EIP]
+#define ILLEGAL "ud2"
+#define TRAP "int3"
+#define LENGTH 2
+#elif defined __aarch64__
+#define PC(u) (u)->uc_mcontext.pc
+#define ILLEGAL ".inst 0x00000000"
+#define TRAP "brk #0"
+#define LENGTH 4
+#elif defined __riscv
+#define PC(u) (u)->uc_mcontext.__gregs[REG_PC]
+#define ILLEGAL ".insn 4, 0xc0001073"
+#define TRAP ".option push\n.option norvc\nebreak\n.option pop"
+#define LENGTH 4
+#endif
+
+static volatile int skipped, traps, masked, divided, entered;
+static sigjmp_buf back;
+
+APART void work(void) { entered++; }
+
+APART void skips(int signal, siginfo_t *info, void *context) {
+  ucontext_t *u = context;
+  skipped++;
+  work();
+  if (info->si_addr != (void *)PC(u)) printf("si_addr\n");
+  PC(u) += LENGTH;
+}
+
+APART void stepsOver(int signal, siginfo_t *info, void *context) {
+  traps++;
+  work();
+#if !defined __x86_64__ && !defined __i386__
+  PC((ucontext_t *)context) += LENGTH;
+#endif
+}
+
+APART void blocks(int signal, siginfo_t *info, void *context) {
+  work();
+  sigaddset(&((ucontext_t *)context)->uc_sigmask, SIGUSR2);
+}
+
+APART void elsewhere(void) {
+  printf("elsewhere\n");
+  siglongjmp(back, 1);
+}
+
+APART void redirects(int signal, siginfo_t *info, void *context) {
+  work();
+  PC((ucontext_t *)context) = (unsigned long)elsewhere;
+}
+
+APART void jumps(int signal, siginfo_t *info, void *context) {
+  divided++;
+  if (info->si_code <= 0) printf("si_code\n");
+  siglongjmp(back, 1);
+}
+
+APART void again(int signal, siginfo_t *info, void *context) {
+  work();
+  if (++skipped == 10) {
+    char text[] = "enough\n";
+    write(1, text, sizeof text - 1);
+    _exit(9);
+  }
+}
+
+APART void install(int signal, void (*handler)(int, siginfo_t *, void *), int flags) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO | flags;
+  sigaction(signal, &action, 0);
+}
+
+APART void illegal(void) {
+  for (int i = 0; i < 5; i++) {
+    asm volatile(ILLEGAL ::: "memory");
+    work();
+  }
+}
+
+APART void trap(void) {
+  for (int i = 0; i < 5; i++) {
+    asm volatile(TRAP ::: "memory");
+    work();
+  }
+}
+
+APART int divide(volatile int *by) {
+#if defined __x86_64__ || defined __i386__
+  return 10 / *by;
+#else
+  if (*by == 0) raise(SIGFPE);
+  return 10;
+#endif
+}
+
+int main(int argc, char **argv) {
+  setvbuf(stdout, 0, _IONBF, 0);
+  install(SIGILL, skips, 0);
+  illegal();
+  printf("illegal %d\n", skipped);
+  install(SIGTRAP, stepsOver, 0);
+  trap();
+  printf("trap %d\n", traps);
+  install(SIGUSR1, blocks, 0);
+  raise(SIGUSR1);
+  sigset_t set;
+  sigprocmask(SIG_BLOCK, 0, &set);
+  printf("mask %d %d\n", sigismember(&set, SIGUSR2), sigismember(&set, SIGUSR1));
+  install(SIGUSR1, redirects, 0);
+  if (sigsetjmp(back, 1) == 0) raise(SIGUSR1);
+  printf("back\n");
+  install(SIGSEGV, jumps, 0);
+  int (*volatile nowhere)(void) = (int (*)(void))16;
+  for (int i = 0; i < 3; i++)
+    if (sigsetjmp(back, 1) == 0) nowhere();
+  install(SIGFPE, jumps, 0);
+#if defined __x86_64__ || defined __i386__
+  volatile int zero = 0;
+  for (int i = 0; i < 3; i++)
+    if (sigsetjmp(back, 1) == 0) divide(&zero);
+#else
+  divided += 3;
+#endif
+  printf("divided %d\n", divided);
+  printf("entered %d\n", entered);
+  skipped = 0;
+  install(SIGSEGV, again, 0);
+  *(volatile int *)32 = 1;
+  return 5;
+}

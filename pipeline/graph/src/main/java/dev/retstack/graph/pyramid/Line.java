@@ -1,0 +1,42 @@
+package dev.retstack.graph.pyramid;
+
+import java.util.Comparator;
+
+/**
+ * A line of a core's timeline. On a line one thing goes on at a time: a task has one ret_stack, and
+ * one more for each interrupt that is open on it, and a ret_stack has one frame at each depth. So a
+ * track is a task, or an interrupt on top of one, and not the core: tasks take turns on a core, and
+ * a call stays open while its task is away.
+ *
+ * @param kind what is on it
+ * @param task id of the task; 0 where it is no line of calls
+ * @param instance which of the tasks that had this id, from 1
+ * @param interrupts how many interrupts are open on the task, this one included; 0 for its own
+ *     calls
+ * @param depth index of the frame in the ret_stack
+ */
+public record Line(Kind kind, long task, int instance, int interrupts, int depth) {
+  /** What is on a line, in the order in which lines are shown. */
+  public enum Kind {
+    /** Where records of the core are missing; a loss counts as many as they are. */
+    LOSSES,
+    /** What was found of the core, as points in time. */
+    ANOMALIES,
+    /** Calls. */
+    CALLS
+  }
+
+  /** Depths of a track that have a line; calls that are deeper are only counted. */
+  public static final int DEPTHS = 64;
+
+  static final Line LOSSES = new Line(Kind.LOSSES, 0, 0, 0, 0);
+  static final Line ANOMALIES = new Line(Kind.ANOMALIES, 0, 0, 0, 0);
+
+  /** Lines as they are shown: track by track, the outermost calls first. */
+  public static final Comparator<Line> ORDER =
+      Comparator.comparing(Line::kind)
+          .thenComparing(Line::task, Long::compareUnsigned)
+          .thenComparingInt(Line::instance)
+          .thenComparingInt(Line::interrupts)
+          .thenComparingInt(Line::depth);
+}

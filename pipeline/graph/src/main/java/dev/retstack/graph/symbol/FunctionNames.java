@@ -1,0 +1,21 @@
+package dev.retstack.graph.symbol;
+
+/** Names of functions by addresses, which are unsigned. */
+public interface FunctionNames {
+  /** The function in which an address lies; the address in hex where none is known there. */
+  String name(long pc);
+
+  /** The same, with how far the address lies behind the first byte of the function. */
+  String symbolPlusOffset(long pc);
+
+  /** First byte of the function in which an address lies; the address where none is known. */
+  long start(long pc);
+
+  /** An address in hex, with the image where that is not the core's own. */
+  default String address(long pc) {
+    return SymbolTable.hex(pc);
+  }
+
+  /** Whether a function is known in which an address lies. */
+  boolean covers(long pc);
+}

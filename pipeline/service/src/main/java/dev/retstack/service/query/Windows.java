@@ -1,0 +1,281 @@
+package dev.retstack.service.query;
+
+import dev.retstack.graph.calls.BrokenCoreException;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.StateBudget;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.graph.totals.TimeRules;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.Image;
+import dev.retstack.schema.file.TraceFileWriter;
+import dev.retstack.service.http.BadRequestException;
+import dev.retstack.service.http.HeapRoom;
+import dev.retstack.service.images.ImageRegistry;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.metrics.Meters;
+import dev.retstack.service.partition.PartitionPlaces;
+import dev.retstack.service.replay.ChunkReplay;
+import dev.retstack.service.replay.InvalidTraceException;
+import dev.retstack.service.replay.WindowChunks;
+import dev.retstack.service.view.Coverage;
+import dev.retstack.service.window.LogReader;
+import dev.retstack.service.window.WindowQuestion;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.Collectors;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.javadsl.AskPattern;
+
+/**
+ * Answers about a time of some cores. The owners of the partitions tell where the chunks stand in
+ * the log; this member reads them again and rebuilds the window, as if they were a trace. No state
+ * is copied, and no partition waits.
+ */
+public final class Windows implements AutoCloseable {
+  /** Cores of one answer at most. */
+  static final int CORES_MAX = 16;
+
+  /** What a window is expected to take, with its chunks. */
+  private static final long EXPECTED_BYTES = 64 << 20;
+
+  private static final Duration IMAGE = Duration.ofSeconds(5);
+  private static final Duration IMAGE_ANSWER = IMAGE.plusSeconds(5);
+
+  private final Job job;
+  private final ActorSystem<?> system;
+  private final ActorRef<ImageRegistry.Command> images;
+  private final KafkaSettings kafka;
+  private final String topic;
+  private final TimeRules rules;
+  private final LateSymbols names;
+  private final Meters meters;
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+  /**
+   * Nothing is read so far.
+   *
+   * @param topic the events
+   * @param rules which time is in totals
+   * @param names for images that are announced without
+   */
+  public Windows(
+      Job job,
+      ActorSystem<?> system,
+      ActorRef<ImageRegistry.Command> images,
+      KafkaSettings kafka,
+      String topic,
+      TimeRules rules,
+      LateSymbols names,
+      Meters meters) {
+    this.job = job;
+    this.system = system;
+    this.images = images;
+    this.kafka = kafka;
+    this.topic = topic;
+    this.rules = rules;
+    this.names = names;
+    this.meters = meters;
+  }
+
+  /** What reading from the log took. */
+  record Cost(int cores, long chunks, long records, long fetchedBytes, long millis) {
+    /** Of a header. */
+    String header() {
+      return "cores=%d; chunks=%d; records=%d; fetched=%d; ms=%d"
+          .formatted(cores, chunks, records, fetchedBytes, millis);
+    }
+  }
+
+  /** A window, ready for the views. */
+  record Seen(View view, Cost cost) {}
+
+  /** A window as a recorded trace. */
+  @SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
+  record Traced(byte[] trace, Coverage coverage, Cost cost) {}
+
+  private record CoreWindow(CoreKey key, List<Chunk> chunks, long lastTime) {}
+
+  private record Read(
+      List<CoreWindow> cores, Map<String, Image> images, Coverage coverage, Cost cost) {}
+
+  /**
+   * The window as a view.
+   *
+   * @param counts whether only what is in the window counts
+   */
+  CompletionStage<Seen> view(WindowQuestion question, boolean counts, HeapRoom.Share share) {
+    return read(question, counts, share).thenApplyAsync(read -> see(read, question, counts));
+  }
+
+  /** The window as a trace, which begins with a keyframe and has the images that it needs. */
+  CompletionStage<Traced> trace(WindowQuestion question, HeapRoom.Share share) {
+    return read(question, true, share).thenApplyAsync(Windows::write);
+  }
+
+  private CompletionStage<Read> read(WindowQuestion question, boolean next, HeapRoom.Share share) {
+    long start = System.nanoTime();
+    return job.places(question, share)
+        .thenApplyAsync(found -> fetch(found, question, next, share, start), threads);
+  }
+
+  private Read fetch(
+      Job.Places found, WindowQuestion question, boolean next, HeapRoom.Share share, long start) {
+    List<PartitionPlaces> partitions =
+        found.partitions().stream().filter(one -> !one.cores().isEmpty()).toList();
+    int count = partitions.stream().mapToInt(one -> one.cores().size()).sum();
+    if (count == 0) {
+      throw unknown(question, found.partitions());
+    }
+    if (count > CORES_MAX) {
+      throw new BadRequestException(
+          "more than %d cores are meant".formatted(CORES_MAX), "name one with core, and session");
+    }
+    long expected = Math.min(EXPECTED_BYTES, job.room().most() / 2);
+    Optional<String> refusal = share.take(partitions.getFirst().position().partition(), expected);
+    share.requireAlone();
+    refusal.ifPresent(
+        why -> {
+          throw new BadRequestException(503, why, "ask again in a moment");
+        });
+    List<CoreWindow> cores = new ArrayList<>();
+    long fetched;
+    try (LogReader reader = new LogReader(kafka, topic, job.lateChunks())) {
+      try {
+        for (PartitionPlaces partition : partitions) {
+          for (PartitionPlaces.Core core : partition.cores()) {
+            WindowChunks chunks =
+                reader.read(partition.position().partition(), core.key(), core.places(), question);
+            cores.add(
+                new CoreWindow(core.key(), chunks.list(next), LogReader.lastTime(core.places())));
+          }
+        }
+      } finally {
+        fetched = reader.fetchedBytes();
+        meters.windowRead(fetched);
+      }
+    }
+    long chunks = cores.stream().mapToLong(core -> core.chunks().size()).sum();
+    long records =
+        cores.stream()
+            .flatMap(core -> core.chunks().stream())
+            .mapToLong(Chunk::getRecordCount)
+            .sum();
+    Map<String, Image> named = images(cores);
+    long millis = (System.nanoTime() - start) / 1_000_000;
+    return new Read(
+        cores, named, found.coverage(), new Cost(count, chunks, records, fetched, millis));
+  }
+
+  private static BadRequestException unknown(
+      WindowQuestion question, List<PartitionPlaces> partitions) {
+    String near =
+        partitions.stream()
+            .flatMap(one -> one.near().stream())
+            .distinct()
+            .collect(Collectors.joining(", "));
+    String what =
+        question.core().isEmpty()
+            ? question.session().isEmpty() ? "no core" : "no session " + question.session()
+            : "no core " + question.core();
+    String of =
+        question.core().isEmpty() || question.session().isEmpty()
+            ? ""
+            : " of session " + question.session();
+    return new BadRequestException(
+        404,
+        what + of + " in the partitions that answered",
+        (near.isEmpty() ? "" : "did you mean " + near + "? ") + "GET /cores lists the known ones");
+  }
+
+  /** The images that the chunks name, as far as they are there. */
+  private Map<String, Image> images(List<CoreWindow> cores) {
+    Map<String, Image> found = new HashMap<>();
+    for (CoreWindow core : cores) {
+      for (Chunk chunk : core.chunks()) {
+        if (!found.containsKey(chunk.getImage())) {
+          found.put(
+              chunk.getImage(),
+              image(chunk.getImage())
+                  .orElseThrow(
+                      () ->
+                          new BadRequestException(
+                              503,
+                              "image %s of core %s does not come"
+                                  .formatted(chunk.getImage(), chunk.getCore()),
+                              "publish it to the images topic")));
+        }
+        for (String other : chunk.getImages()) {
+          if (!found.containsKey(other)) {
+            image(other).ifPresent(image -> found.put(other, image));
+          }
+        }
+      }
+    }
+    return found;
+  }
+
+  private Optional<Image> image(String id) {
+    return AskPattern.<ImageRegistry.Command, ImageRegistry.Found>ask(
+            images, to -> new ImageRegistry.Find(id, IMAGE, to), IMAGE_ANSWER, system.scheduler())
+        .toCompletableFuture()
+        .join()
+        .image();
+  }
+
+  private Seen see(Read read, WindowQuestion question, boolean counts) {
+    StateBudget budget = new StateBudget(job.room().most(), 0);
+    GraphState state = new GraphState(GraphLimits.DEFAULT, rules, budget).named(names).anywhere();
+    try {
+      for (CoreWindow core : read.cores()) {
+        ChunkReplay.read(
+            "topic " + topic,
+            core.chunks(),
+            read.images(),
+            core.lastTime(),
+            state,
+            question.window(counts));
+      }
+    } catch (InvalidTraceException | BrokenCoreException e) {
+      throw new BadRequestException(
+          422, e.getMessage(), "ask for a time without that chunk; retstack dead-letters has more");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return new Seen(new View(state, read.coverage()), read.cost());
+  }
+
+  private static Traced write(Read read) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    try (TraceFileWriter writer = TraceFileWriter.to(out)) {
+      for (Image image : read.images().values()) {
+        writer.write(image);
+      }
+      for (CoreWindow core : read.cores()) {
+        for (Chunk chunk : core.chunks()) {
+          writer.write(chunk);
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return new Traced(out.toByteArray(), read.coverage(), read.cost());
+  }
+
+  @Override
+  public void close() {
+    threads.shutdown();
+  }
+}

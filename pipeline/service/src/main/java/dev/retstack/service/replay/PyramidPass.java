@@ -1,0 +1,159 @@
+package dev.retstack.service.replay;
+
+import dev.retstack.graph.calls.BrokenCoreException;
+import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.calls.FinishedCall;
+import dev.retstack.graph.calls.GraphEvents;
+import dev.retstack.graph.check.Anomaly;
+import dev.retstack.graph.input.CoreEnd;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.pyramid.Pyramid;
+import dev.retstack.graph.pyramid.Tiles;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.PyramidCore;
+import dev.retstack.schema.TraceEntry;
+import dev.retstack.schema.file.TraceFileReader;
+import dev.retstack.schema.file.TracePyramidWriter;
+import dev.retstack.service.partition.ChunkApplier;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Writes the pyramid of a complete trace into it: one pass over its chunks in one thread, which
+ * rebuilds the calls and keeps no tree of them. All tiles are in memory until the end, in a bounded
+ * number.
+ */
+public final class PyramidPass {
+  /** Tiles and calls of all cores in memory, of some 50 bytes each. */
+  private static final long ENTRIES_MAX = 1 << 20;
+
+  /** Cores that have one. */
+  private static final int CORES_MAX = 1 << 13;
+
+  private final Pyramid.Room room = new Pyramid.Room(ENTRIES_MAX);
+  private final Map<CoreKey, Pyramid> pyramids = new LinkedHashMap<>();
+  private final Map<CoreKey, Set<String>> images = new HashMap<>();
+
+  private PyramidPass() {}
+
+  /**
+   * What was written.
+   *
+   * @param cores with a pyramid
+   * @param records of which it was made
+   * @param bytes that it takes
+   */
+  public record Written(int cores, long records, long bytes) {}
+
+  /** A state that hears of each call, and keeps none. */
+  static GraphState state(GraphEvents events) {
+    GraphState state = new GraphState(GraphLimits.DEFAULT.withTreeCallsPerCore(0)).anywhere();
+    state.events(events);
+    return state;
+  }
+
+  /** Who puts calls into pyramids alone. */
+  interface Placing extends GraphEvents {
+    @Override
+    default long threshold() {
+      return Long.MAX_VALUE;
+    }
+
+    @Override
+    default void finished(FinishedCall call) {}
+
+    @Override
+    default void anomaly(CoreGraph core, Anomaly anomaly) {}
+
+    @Override
+    Pyramid pyramid(CoreGraph core);
+  }
+
+  /**
+   * Writes the pyramid, in place of one that may be there.
+   *
+   * @throws dev.retstack.schema.file.CorruptTraceException where the file is no complete trace
+   * @throws InvalidTraceException when its entries do not fit together
+   */
+  public static Written write(Path file, TraceReplay.Progress progress) throws IOException {
+    PyramidPass pass = new PyramidPass();
+    Placing placing = core -> pass.pyramid(core.key());
+    GraphState state = state(placing);
+    long records = pass.read(file, state, progress);
+    List<PyramidCore> cores = new ArrayList<>();
+    try (TracePyramidWriter writer = TracePyramidWriter.open(file)) {
+      for (CoreGraph core : state.cores()) {
+        Pyramid pyramid = pass.pyramids.get(core.key());
+        if (pyramid != null && cores.size() < CORES_MAX) {
+          cores.add(pass.write(core, pyramid.tiles(), writer));
+        }
+      }
+      return new Written(cores.size(), records, writer.finish(cores));
+    }
+  }
+
+  private Pyramid pyramid(CoreKey key) {
+    return pyramids.computeIfAbsent(key, _ -> new Pyramid(room));
+  }
+
+  private long read(Path file, GraphState state, TraceReplay.Progress progress) throws IOException {
+    ChunkApplier applier = new ChunkApplier(state);
+    long chunks = 0;
+    long records = 0;
+    try (TraceFileReader reader = TraceFileReader.open(file)) {
+      for (TraceEntry entry = reader.next(); entry != null; entry = reader.next()) {
+        if (entry.getImage() != null) {
+          applier.image(entry.getImage());
+          continue;
+        }
+        Chunk chunk = entry.getChunk();
+        if (!chunk.getImages().isEmpty()) {
+          images
+              .computeIfAbsent(ChunkApplier.key(chunk), _ -> new LinkedHashSet<>())
+              .addAll(chunk.getImages());
+        }
+        TraceReplay.apply(applier, chunk, file);
+        records += chunk.getRecordCount();
+        progress.advanced(++chunks, records);
+      }
+    } catch (BrokenCoreException e) {
+      throw new InvalidTraceException(
+          "%s has no pyramid, as its calls cannot all be rebuilt: %s"
+              .formatted(file, e.getMessage()),
+          e);
+    }
+    state.settle();
+    state.cores().forEach(PyramidPass::closeOpen);
+    return records;
+  }
+
+  /** Calls that did not end in the trace end with it. */
+  static void closeOpen(CoreGraph core) {
+    if (core.progress().end() == CoreEnd.RUNNING) {
+      core.closeAt(core.progress().time());
+    }
+  }
+
+  private PyramidCore write(CoreGraph core, Tiles tiles, TracePyramidWriter writer)
+      throws IOException {
+    return new PyramidCore(
+        core.key().session(),
+        core.key().core(),
+        core.image().id(),
+        List.copyOf(images.getOrDefault(core.key(), Set.of())),
+        core.unit().name(),
+        core.progress().time(),
+        tiles.leftOut(),
+        PyramidBlocks.lines(tiles),
+        PyramidBlocks.write(tiles, writer));
+  }
+}

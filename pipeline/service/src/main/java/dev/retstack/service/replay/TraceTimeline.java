@@ -1,0 +1,245 @@
+package dev.retstack.service.replay;
+
+import dev.retstack.graph.calls.BrokenCoreException;
+import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.graph.pyramid.Pyramid;
+import dev.retstack.graph.pyramid.Timeline;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.graph.symbol.FunctionNames;
+import dev.retstack.graph.symbol.SymbolTable;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.PyramidCore;
+import dev.retstack.schema.file.IndexedTrace;
+import dev.retstack.schema.file.TraceIndex;
+import dev.retstack.schema.file.TracePyramid;
+import dev.retstack.schema.file.TracePyramid.WrongPyramidException;
+import dev.retstack.service.partition.ChunkApplier;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Answers what a core of a trace did in a window: from its pyramid, or from the chunks of the
+ * window where the pyramid is too coarse for it and they are few. A trace without a right pyramid
+ * is answered from the chunks alone. For one thread.
+ */
+public final class TraceTimeline implements Closeable {
+  /** Records that are read where the pyramid is too coarse: some 20 ms of work. */
+  static final long RECORDS_MAX = 1 << 19;
+
+  /** Tiles of a window that is read. */
+  private static final long ENTRIES_MAX = 1 << 20;
+
+  private final Path file;
+  private final IndexedTrace trace;
+  private final LateSymbols symbols;
+  private final Map<TraceIndex.Core, PyramidCore> cores = new HashMap<>();
+  private final Set<String> notices = new LinkedHashSet<>();
+  private TracePyramid pyramid;
+
+  /**
+   * What one core did.
+   *
+   * @param unit of its times
+   * @param fromChunks whether records were read for it
+   */
+  public record Answer(
+      CoreKey core, ClockUnit unit, Timeline timeline, FunctionNames names, boolean fromChunks) {}
+
+  private TraceTimeline(Path file, IndexedTrace trace, LateSymbols symbols) throws IOException {
+    this.file = file;
+    this.trace = trace;
+    this.symbols = symbols;
+    try {
+      pyramid = trace.pyramid().orElse(null);
+    } catch (WrongPyramidException e) {
+      notices.add(e.getMessage());
+    }
+    if (pyramid != null) {
+      pyramid
+          .cores()
+          .forEach(one -> cores.put(new TraceIndex.Core(one.getSession(), one.getCore()), one));
+    }
+  }
+
+  /**
+   * Opens a trace.
+   *
+   * @param symbols for images that come without
+   * @throws dev.retstack.schema.file.CorruptTraceException when the file is not a trace, or changed
+   */
+  public static TraceTimeline open(Path file, LateSymbols symbols) throws IOException {
+    IndexedTrace trace = IndexedTrace.open(file);
+    try {
+      return new TraceTimeline(file, trace, symbols);
+    } catch (IOException | RuntimeException e) {
+      trace.close();
+      throw e;
+    }
+  }
+
+  /** The cores of which it can be asked. */
+  public Collection<TraceIndex.Core> cores() {
+    return trace.index().cores();
+  }
+
+  /** Time of the last record of a core. */
+  public long lastTime(TraceIndex.Core core) {
+    return trace.index().rangesOf(core).stream()
+        .mapToLong(TraceIndex.Range::lastTime)
+        .max()
+        .orElse(0);
+  }
+
+  /** Sentences for the user. */
+  public List<String> notices() {
+    Set<String> all = new LinkedHashSet<>(notices);
+    if (!trace.notice().isEmpty()) {
+      all.add(trace.notice());
+    }
+    return List.copyOf(all);
+  }
+
+  /**
+   * Answers a question. The window is cut where the core begins and ends.
+   *
+   * @throws InvalidTraceException when entries do not fit together
+   */
+  public Answer answer(TraceIndex.Core core, Timeline.Question asked, TraceReplay.Progress progress)
+      throws IOException {
+    Timeline.Question question = clip(core, asked);
+    PyramidCore known = cores.get(core);
+    if (known == null
+        || (question.shift() < known.getLevels().getFirst().getShift()
+            && records(core, question) <= RECORDS_MAX)) {
+      if (known == null && pyramid == null && notices.isEmpty()) {
+        notices.add(
+            "%s has no pyramid, so that all chunks of a window are read: retstack index %s writes one"
+                .formatted(file, file));
+      }
+      return replay(core, question, progress);
+    }
+    try {
+      PyramidBlocks blocks = new PyramidBlocks(pyramid, known);
+      Timeline timeline = Timeline.of(blocks, question);
+      return new Answer(
+          new CoreKey(core.session(), core.core()), unit(known), timeline, names(known), false);
+    } catch (PyramidBlocks.WrongBlockException | WrongPyramidException e) {
+      notices.add(e.getMessage());
+      cores.clear();
+      return replay(core, question, progress);
+    }
+  }
+
+  private Timeline.Question clip(TraceIndex.Core core, Timeline.Question asked) {
+    long first = Long.MAX_VALUE;
+    for (TraceIndex.Range range : trace.index().rangesOf(core)) {
+      first = Math.min(first, range.firstTime());
+    }
+    long last = lastTime(core);
+    if (asked.to() < first || asked.from() > last) {
+      return asked;
+    }
+    return new Timeline.Question(
+        Math.max(asked.from(), Math.max(0, first)),
+        Math.min(asked.to(), last),
+        asked.width(),
+        asked.depth());
+  }
+
+  /** About how many records are in a window: no less than there are. */
+  private long records(TraceIndex.Core core, Timeline.Question question) {
+    return trace.index().rangesOf(core).stream()
+        .filter(
+            range -> range.firstTime() <= question.end() && range.lastTime() >= question.begin())
+        .mapToLong(TraceIndex.Range::records)
+        .sum();
+  }
+
+  private FunctionNames names(PyramidCore known) throws IOException, WrongPyramidException {
+    GraphState state = new GraphState().named(symbols);
+    for (String id : known.getImages()) {
+      if (state.others().enter(id) != 0) {
+        ImageInfo other = image(id);
+        if (other != null) {
+          state.image(other);
+        }
+      }
+    }
+    ImageInfo own = image(known.getImage());
+    if (own == null) {
+      throw pyramid.wrong(
+          "it names image %s, which is not in the trace".formatted(known.getImage()));
+    }
+    state.image(own);
+    return state.findImage(own.id()).orElseThrow().names();
+  }
+
+  private ClockUnit unit(PyramidCore known) throws WrongPyramidException {
+    for (ClockUnit unit : ClockUnit.values()) {
+      if (unit.name().equals(known.getUnit())) {
+        return unit;
+      }
+    }
+    throw pyramid.wrong("it has a clock that counts %s".formatted(known.getUnit()));
+  }
+
+  private ImageInfo image(String id) throws IOException {
+    var image = trace.image(id);
+    return image == null ? null : ChunkApplier.info(image);
+  }
+
+  /** Rebuilds the calls of a window, whole ones as far as its chunks tell. */
+  private Answer replay(
+      TraceIndex.Core core, Timeline.Question question, TraceReplay.Progress progress)
+      throws IOException {
+    CoreKey key = new CoreKey(core.session(), core.core());
+    Pyramid tiles = Pyramid.of(new Pyramid.Room(ENTRIES_MAX), question.shift());
+    PyramidPass.Placing placing = one -> one.key().equals(key) ? tiles : null;
+    GraphState state = PyramidPass.state(placing).named(symbols);
+    ChunkApplier applier = new ChunkApplier(state);
+    long chunks = 0;
+    long records = 0;
+    try {
+      long begun = trace.index().rangesOf(core).getFirst().firstTime();
+      long from = Math.max(question.begin(), begun);
+      long to = Math.max(from, question.end());
+      // the chunk behind the window tells what was lost at its end, and which calls go on
+      for (TraceIndex.Range at : trace.chunksAround(core.session(), core.core(), from, to)) {
+        Chunk chunk = trace.chunk(at);
+        TraceReplay.takeImage(trace, state, chunk, file);
+        TraceReplay.apply(applier, chunk, file);
+        records += chunk.getRecordCount();
+        progress.advanced(++chunks, records);
+      }
+    } catch (BrokenCoreException e) {
+      throw new InvalidTraceException(
+          "%s: %s; give a window without it".formatted(file, e.getMessage()), e);
+    }
+    state.settle();
+    Optional<CoreGraph> graph = state.core(key);
+    graph.ifPresent(PyramidPass::closeOpen);
+    return new Answer(
+        key,
+        graph.map(CoreGraph::unit).orElse(ClockUnit.UNKNOWN),
+        Timeline.of(tiles.tiles(), question),
+        graph.map(one -> one.image().names()).orElse(SymbolTable.EMPTY),
+        true);
+  }
+
+  @Override
+  public void close() throws IOException {
+    trace.close();
+  }
+}

@@ -1,0 +1,174 @@
+package dev.retstack.service.view;
+
+import dev.retstack.graph.pyramid.Line;
+import dev.retstack.graph.pyramid.Timeline;
+import dev.retstack.graph.symbol.FunctionNames;
+import dev.retstack.service.replay.TraceTimeline;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Table;
+import dev.retstack.service.table.Units;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/** What cores did when: as text a line for each depth of each task. */
+public final class TimelineView {
+  /** Shares of a stretch that is not of one call, from the least on. */
+  private static final String SHADES = ".:+#";
+
+  private static final List<String> LEGEND =
+      List.of(
+          "|name____ one call is open all that time",
+          ". : + #   calls take up to 25, 50, 75, 100 % of that stretch",
+          "L         records are missing",
+          "!         anomalies");
+
+  private record Row(TraceTimeline.Answer answer, Timeline.Row row) {
+    Line line() {
+      return row.line();
+    }
+
+    <T> Optional<T> ofCalls(T value) {
+      return line().kind() == Line.Kind.CALLS ? Optional.of(value) : Optional.empty();
+    }
+
+    <T> Optional<T> ofCall(boolean wanted, T value) {
+      return wanted && line().kind() != Line.Kind.LOSSES && row.selfPc() != 0
+          ? Optional.of(value)
+          : Optional.empty();
+    }
+  }
+
+  private static final Table<Row> ROWS =
+      new Table<Row>()
+          .text("core", of -> of.answer.core().core())
+          .text("session", of -> of.answer.core().session())
+          .text("kind", of -> of.line().kind())
+          .text("task", of -> of.ofCalls(new Table.TaskId(of.line().task())))
+          .number("instance", of -> of.ofCalls(of.line().instance()))
+          .number("interrupts", of -> of.ofCalls(of.line().interrupts()))
+          .number("depth", of -> of.ofCalls(of.line().depth()))
+          .number("from", of -> of.row.from())
+          .number("to", of -> of.row.to())
+          .text("function", of -> of.ofCall(of.row.covered(), name(of)))
+          .number("calls", of -> of.row.calls())
+          .number("busy", of -> of.row.busy())
+          .text("longest", of -> of.ofCall(true, name(of)))
+          .text("selfPc", of -> of.ofCall(true, new Table.Hex(of.row.selfPc())))
+          .number("enter", of -> of.row.enter())
+          .number("exit", of -> of.row.exit());
+
+  private static final Table<TraceTimeline.Answer> CORES =
+      new Table<TraceTimeline.Answer>()
+          .text("core", of -> of.core().core())
+          .text("session", of -> of.core().session())
+          .text("unit", TraceTimeline.Answer::unit)
+          .number("from", of -> of.timeline().from())
+          .number("to", of -> of.timeline().to())
+          .number("stretch", of -> of.timeline().pixel())
+          .number("stretches", of -> of.timeline().pixels())
+          .number("linesLeftOut", of -> of.timeline().linesLeftOut())
+          .number("callsLeftOut", of -> of.timeline().callsLeftOut())
+          .text("fromChunks", TraceTimeline.Answer::fromChunks);
+
+  private TimelineView() {}
+
+  private static String name(Row of) {
+    return of.answer.names().name(of.row.selfPc());
+  }
+
+  /** The answers of some cores. */
+  public static Document of(List<TraceTimeline.Answer> answers) {
+    List<Row> rows = new ArrayList<>();
+    for (TraceTimeline.Answer answer : answers) {
+      answer.timeline().rows().forEach(row -> rows.add(new Row(answer, row)));
+    }
+    return new Document()
+        .rows("cores", CORES, answers)
+        .rows("rows", ROWS, rows)
+        .csv(ROWS, rows)
+        .text(text -> write(text, answers));
+  }
+
+  private static void write(Document text, List<TraceTimeline.Answer> answers) {
+    for (TraceTimeline.Answer answer : answers) {
+      Timeline timeline = answer.timeline();
+      text.line(
+          "core %s: %,d to %,d, %,d %s a character"
+              .formatted(
+                  answer.core().core(),
+                  timeline.from(),
+                  timeline.to(),
+                  timeline.pixel(),
+                  Units.name(answer.unit())));
+      drawn(answer).forEach(text::line);
+      if (timeline.linesLeftOut() > 0) {
+        text.line(
+            "%,d more lines have calls in this time: give --depth"
+                .formatted(timeline.linesLeftOut()));
+      }
+      if (timeline.callsLeftOut() > 0) {
+        text.line(
+            "%,d calls of the core are not shown, as they are %d deep or more, or of too many tasks"
+                .formatted(timeline.callsLeftOut(), Line.DEPTHS));
+      }
+      text.gap();
+    }
+    LEGEND.forEach(text::line);
+  }
+
+  private static List<String> drawn(TraceTimeline.Answer answer) {
+    Timeline timeline = answer.timeline();
+    int wide = timeline.lines().stream().mapToInt(line -> label(line).length()).max().orElse(0);
+    List<String> lines = new ArrayList<>();
+    int at = 0;
+    for (Line line : timeline.lines()) {
+      char[] pixels = new char[timeline.pixels()];
+      Arrays.fill(pixels, ' ');
+      while (at < timeline.rows().size() && timeline.rows().get(at).line().equals(line)) {
+        draw(timeline.rows().get(at++), timeline, answer.names(), pixels);
+      }
+      lines.add(label(line) + " ".repeat(wide - label(line).length() + 1) + new String(pixels));
+    }
+    return lines;
+  }
+
+  private static void draw(
+      Timeline.Row row, Timeline timeline, FunctionNames names, char[] pixels) {
+    int first = (int) ((row.from() - timeline.from()) / timeline.pixel());
+    long stretches = (row.to() - row.from() - 1) / timeline.pixel() + 1;
+    int end = (int) Math.min(pixels.length, first + stretches);
+    switch (row.line().kind()) {
+      case LOSSES -> Arrays.fill(pixels, first, end, 'L');
+      case ANOMALIES -> Arrays.fill(pixels, first, end, '!');
+      case CALLS -> {
+        if (!row.covered()) {
+          double share = (double) row.busy() / timeline.pixel();
+          pixels[first] = SHADES.charAt(Math.clamp((int) Math.ceil(share * 4) - 1, 0, 3));
+          return;
+        }
+        Arrays.fill(pixels, first, end, '_');
+        pixels[first] = '|';
+        String name = names.name(row.selfPc());
+        if (end - first > 3) {
+          name.getChars(0, Math.min(name.length(), end - first - 2), pixels, first + 1);
+        }
+      }
+    }
+  }
+
+  private static String label(Line line) {
+    return switch (line.kind()) {
+      case LOSSES -> "losses";
+      case ANOMALIES -> "anomalies";
+      case CALLS ->
+          "task %s%s %sdepth %d"
+              .formatted(
+                  Long.toUnsignedString(line.task()),
+                  line.instance() > 1 ? "#" + line.instance() : "",
+                  line.interrupts() > 0 ? "interrupt " + line.interrupts() + " " : "",
+                  line.depth());
+    };
+  }
+}

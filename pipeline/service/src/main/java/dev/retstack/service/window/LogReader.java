@@ -1,0 +1,233 @@
+package dev.retstack.service.window;
+
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.places.Place;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.chunk.Chunks;
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.service.http.BadRequestException;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.replay.WindowChunks;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+
+/**
+ * Reads chunks of cores from the log, by their places. It belongs to no group; its bytes and its
+ * time are bounded. For one thread, and for one question: nothing of it stays behind.
+ *
+ * <p>Chunks of other cores lie between. It goes to each place by its offset, and fetches little at
+ * a time: what lies behind the last chunk of a place is not wanted.
+ */
+public final class LogReader implements AutoCloseable {
+  /** Bytes of a core's chunks in one answer at most. */
+  public static final long CHUNK_BYTES_MAX = 16 << 20;
+
+  /** Bytes that a question fetches at most, those of other cores among them. */
+  static final long FETCHED_MAX = 64 << 20;
+
+  /** One batch of a producer, or a few small ones. */
+  private static final int FETCH_BYTES = 64 << 10;
+
+  /** Records between two places: so many are rather read than passed over. */
+  private static final int READ_ON = 16;
+
+  private static final Duration POLL = Duration.ofMillis(100);
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final String NARROW = "ask for a narrower from and to";
+
+  private final String topic;
+  private final int lateChunks;
+  private final KafkaConsumer<byte[], byte[]> consumer;
+  private final long deadline = System.nanoTime() + PATIENCE.toNanos();
+  private TopicPartition assigned;
+  private long chunkBytes;
+
+  /**
+   * A reader of this topic, which has fetched nothing.
+   *
+   * @param lateChunks chunks of a core that may come before one that belongs ahead of them
+   */
+  public LogReader(KafkaSettings kafka, String topic, int lateChunks) {
+    this.topic = topic;
+    this.lateChunks = lateChunks;
+    Map<String, Object> config = kafka.consumer();
+    config.put(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, FETCH_BYTES);
+    config.put(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 10);
+    config.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, (int) PATIENCE.toMillis());
+    config.put(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG, (int) PATIENCE.toMillis());
+    consumer =
+        new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+  }
+
+  /**
+   * The chunks of one core that a window needs.
+   *
+   * @param places of the core in this partition, in the order of the log
+   * @throws BadRequestException 410 where the log has no longer what the window begins with, 413
+   *     where it is too large, 503 where Kafka does not give it in time
+   */
+  public WindowChunks read(
+      int partition, CoreKey key, List<Place> places, WindowQuestion question) {
+    try {
+      assigned = new TopicPartition(topic, partition);
+      consumer.assign(List.of(assigned));
+      long start = consumer.beginningOffsets(List.of(assigned)).get(assigned);
+      List<Place> left = places.stream().filter(place -> place.lastOffset() >= start).toList();
+      if (left.isEmpty()) {
+        throw gone(key, "its last chunk, of time %d, is deleted".formatted(lastTime(places)));
+      }
+      consumer.seek(assigned, left.getFirst().offset());
+      return read(key, left, question);
+    } catch (KafkaException e) {
+      throw new BadRequestException(
+          503, "cannot read topic %s: %s".formatted(topic, e.getMessage()), "ask again");
+    }
+  }
+
+  /** The last time of places. */
+  public static long lastTime(List<Place> places) {
+    return places.stream().mapToLong(Place::lastTime).max().orElse(0);
+  }
+
+  private WindowChunks read(CoreKey key, List<Place> places, WindowQuestion question) {
+    long from = question.first();
+    long to = question.last();
+    int back = places.size() - 1;
+    int before = 0;
+    int last = 0;
+    for (int i = places.size() - 1; i >= 0; i--) {
+      Place place = places.get(i);
+      back = place.lastTime() >= from ? i : back;
+      before = before == 0 && place.firstTime() <= from ? i : before;
+      last = last == 0 && place.firstTime() <= to ? i : last;
+    }
+    back = Math.min(back, before);
+    last = Math.max(back, last);
+    WindowChunks chunks = new WindowChunks(from, to);
+    for (int i = back; i <= last && !chunks.isWhole(); i++) {
+      read(places.get(i), places.get(i).lastOffset(), key, chunks);
+    }
+    if (!chunks.hasBehind() && last + 1 < places.size()) {
+      read(places.get(last + 1), places.get(last + 1).offset(), key, chunks);
+    }
+    while (!chunks.hasBegin() && back > 0) {
+      back--;
+      read(places.get(back), places.get(back).lastOffset(), key, chunks);
+    }
+    Chunk first = firstWhole(chunks.list(true), key, back == 0);
+    boolean isCut = back == 0 && first.getSequence() > 0;
+    if (isCut && question.from().isPresent() && from < first.getFirstTime()) {
+      throw gone(
+          key,
+          "the first time still there is %d, and the window begins at %d"
+              .formatted(first.getFirstTime(), from));
+    }
+    return chunks;
+  }
+
+  /**
+   * The chunk from which on all are there. Where the log was cut, a chunk that came late may be
+   * there while those that came before it, and belong behind it, are deleted.
+   */
+  private Chunk firstWhole(List<Chunk> chunks, CoreKey key, boolean isCut) {
+    if (chunks.isEmpty()) {
+      throw gone(key, "no chunk of it stands where it was; they may be deleted meanwhile");
+    }
+    Chunk first = chunks.getFirst();
+    for (int i = 1; isCut && first.getSequence() > 0 && i < chunks.size(); i++) {
+      long sequence = chunks.get(i).getSequence();
+      long reach = chunks.get(i - 1).getSequence() - chunks.getFirst().getSequence();
+      if (reach < lateChunks && sequence != chunks.get(i - 1).getSequence() + 1) {
+        first = chunks.get(i);
+      }
+    }
+    return first;
+  }
+
+  private BadRequestException gone(CoreKey key, String fact) {
+    return new BadRequestException(
+        410,
+        "core %s of session %s: %s".formatted(key.core(), key.session(), fact),
+        "ask for a later time, or lengthen retention.ms and retention.bytes of topic %s for times to come"
+            .formatted(topic));
+  }
+
+  /** Reads the records of a place, up to this offset, or until the window is whole. */
+  private void read(Place place, long end, CoreKey key, WindowChunks into) {
+    long at = consumer.position(assigned);
+    if (at > place.offset() || place.offset() - at > READ_ON) {
+      consumer.seek(assigned, place.offset());
+    }
+    while (consumer.position(assigned) <= end && !into.isWhole()) {
+      for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+        take(record, key, into);
+      }
+      long kept = chunkBytes + into.bytes();
+      if (kept > CHUNK_BYTES_MAX) {
+        throw tooLarge(
+            "the window has more than %,d bytes of chunks, %,d records of core %s among them"
+                .formatted(CHUNK_BYTES_MAX, into.records(), key.core()));
+      }
+      if (fetchedBytes() > FETCHED_MAX) {
+        throw tooLarge(
+            "more than %,d bytes were fetched for the window, most of them of other cores than %s"
+                .formatted(FETCHED_MAX, key.core()));
+      }
+      if (System.nanoTime() > deadline) {
+        throw new BadRequestException(
+            503,
+            "Kafka gave %,d bytes of %s in %d s, not all that the window needs"
+                .formatted(fetchedBytes(), assigned, PATIENCE.toSeconds()),
+            "ask again, or " + NARROW);
+      }
+    }
+  }
+
+  private static BadRequestException tooLarge(String fact) {
+    return new BadRequestException(
+        413,
+        fact,
+        NARROW + "; \"retstack record --from-kafka --core C --from T --to T\" has no such limit");
+  }
+
+  private static void take(ConsumerRecord<byte[], byte[]> record, CoreKey key, WindowChunks into) {
+    try {
+      Chunk chunk = ConfluentFrame.decode(record.value(), Chunk.class);
+      if (chunk.getCore().equals(key.core()) && chunk.getSession().equals(key.session())) {
+        Chunks.check(chunk);
+        into.add(chunk);
+      }
+    } catch (CorruptChunkException | RuntimeException | StackOverflowError _) {
+      // the partition refused it as well
+    }
+  }
+
+  /** The chunks of a core are kept, while those of another one are read. */
+  void keeps(WindowChunks chunks) {
+    chunkBytes += chunks.bytes();
+  }
+
+  /** Bytes that came from the brokers. */
+  public long fetchedBytes() {
+    return (long)
+        consumer.metrics().values().stream()
+            .filter(metric -> metric.metricName().name().equals("incoming-byte-total"))
+            .filter(metric -> metric.metricName().group().equals("consumer-metrics"))
+            .mapToDouble(metric -> (double) metric.metricValue())
+            .sum();
+  }
+
+  @Override
+  public void close() {
+    consumer.close(CloseOptions.timeout(Duration.ZERO));
+  }
+}

@@ -1,0 +1,351 @@
+package dev.retstack.service.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.sun.management.ThreadMXBean;
+import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.graph.pyramid.Timeline;
+import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.schema.PyramidCore;
+import dev.retstack.schema.PyramidLevel;
+import dev.retstack.schema.PyramidPlace;
+import dev.retstack.schema.PyramidTiles;
+import dev.retstack.schema.file.CorruptTraceException;
+import dev.retstack.schema.file.IndexedTrace;
+import dev.retstack.schema.file.TraceFileWriter;
+import dev.retstack.schema.file.TraceIndex;
+import dev.retstack.schema.file.TracePyramid;
+import dev.retstack.schema.file.TracePyramidWriter;
+import dev.retstack.service.support.CoreScript;
+import dev.retstack.service.support.RandomFleet;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A pyramid gives what the chunks give, and one that is wrong changes no answer.
+ *
+ * <p>{@code -Dretstack.mutants=N} changes so many files.
+ */
+@Timeout(1200)
+class TraceTimelineTest {
+  private static final int MUTANTS = Integer.getInteger("retstack.mutants", 100);
+  private static final long MEMORY_BYTES_MAX = 256L << 20;
+  private static final int STEPS = 5_000;
+
+  @TempDir private Path dir;
+  private Path file;
+  private Path bare;
+  private SplittableRandom random;
+
+  /** What an answer says, but for when a call ended that the chunks of the window leave open. */
+  private record Told(
+      Object line, long from, long to, boolean covered, long calls, long busy, String function) {}
+
+  @BeforeEach
+  void record() throws IOException {
+    long seed = Long.getLong("retstack.seed", System.nanoTime() & Long.MAX_VALUE);
+    System.out.println("TraceTimelineTest: -Dretstack.seed=" + seed);
+    random = new SplittableRandom(seed);
+    bare = write("bare.avro", RandomFleet.of(random.nextLong(), 3, STEPS));
+    file = Files.copy(bare, dir.resolve("trace.avro"));
+    PyramidPass.Written written = PyramidPass.write(file, TraceReplay.Progress.SILENT);
+    assertThat(written.cores()).isEqualTo(3);
+    assertThat(written.bytes()).isGreaterThan(1000);
+  }
+
+  private Path write(String name, List<CoreScript> fleet) throws IOException {
+    Path to = dir.resolve(name);
+    try (TraceFileWriter writer = TraceFileWriter.open(to)) {
+      for (CoreScript core : fleet) {
+        writer.write(core.image());
+      }
+      for (CoreScript core : fleet) {
+        for (var chunk : core.chunks()) {
+          writer.write(chunk);
+        }
+      }
+    }
+    return to;
+  }
+
+  private static List<Told> told(TraceTimeline.Answer answer) {
+    return answer.timeline().rows().stream()
+        .map(
+            row ->
+                new Told(
+                    row.line(),
+                    row.from(),
+                    row.to(),
+                    row.covered(),
+                    row.calls(),
+                    row.busy(),
+                    row.covered() ? answer.names().name(row.selfPc()) : ""))
+        .toList();
+  }
+
+  /** Of which the pyramid's tiles are fine enough. */
+  private Timeline.Question question(TraceTimeline trace, TraceIndex.Core core) {
+    long last = trace.lastTime(core);
+    long from = random.nextLong(last / 2);
+    return new Timeline.Question(
+        from, from + last / 3 + random.nextLong(last / 2), 1 + random.nextInt(60), 1_000);
+  }
+
+  private static TraceTimeline.Answer ask(
+      TraceTimeline trace, TraceIndex.Core core, Timeline.Question question) throws IOException {
+    return trace.answer(core, question, TraceReplay.Progress.SILENT);
+  }
+
+  @Test
+  void aPyramidGivesWhatTheChunksGive() throws IOException {
+    try (TraceTimeline with = TraceTimeline.open(file, LateSymbols.NONE);
+        TraceTimeline without = TraceTimeline.open(bare, LateSymbols.NONE)) {
+      int fromPyramid = 0;
+      for (TraceIndex.Core core : with.cores()) {
+        for (int i = 0; i < 30; i++) {
+          Timeline.Question question = question(with, core);
+          TraceTimeline.Answer answer = ask(with, core, question);
+          List<Told> fromChunks = told(ask(without, core, question));
+          assertThat(told(answer)).isNotEmpty();
+          for (int row = 0; row < fromChunks.size(); row++) {
+            assertThat(told(answer).get(row))
+                .as("%s, from chunks %s", question, answer.fromChunks())
+                .isEqualTo(fromChunks.get(row));
+          }
+          assertThat(told(answer)).hasSize(fromChunks.size());
+          assertThat(answer.timeline().rows().size())
+              .isLessThanOrEqualTo(question.width() * question.depth());
+          fromPyramid += answer.fromChunks() ? 0 : 1;
+        }
+      }
+      assertThat(fromPyramid).isPositive();
+      assertThat(with.notices()).isEmpty();
+      assertThat(without.notices()).singleElement().asString().contains("has no pyramid");
+    }
+  }
+
+  @Test
+  void aFinerWindowIsReadFromItsChunks() throws IOException {
+    try (TraceTimeline trace = TraceTimeline.open(file, LateSymbols.NONE)) {
+      TraceIndex.Core core = trace.cores().iterator().next();
+      long at = trace.lastTime(core) / 2;
+      TraceTimeline.Answer answer = ask(trace, core, new Timeline.Question(at, at + 50, 100, 64));
+      assertThat(answer.fromChunks()).isTrue();
+      assertThat(answer.timeline().pixel()).isEqualTo(1);
+      assertThat(answer.timeline().rows()).anyMatch(row -> row.covered());
+    }
+  }
+
+  @Test
+  void aPyramidIsMadeAnewInItsPlace() throws IOException {
+    byte[] before = Files.readAllBytes(file);
+    var _ = PyramidPass.write(file, TraceReplay.Progress.SILENT);
+    assertThat(Files.readAllBytes(file)).isEqualTo(before);
+    TracePyramidWriter.open(file).close(); // given up: the trace is whole, without one
+    assertThat(Files.readAllBytes(file)).isEqualTo(Files.readAllBytes(bare));
+  }
+
+  /** Bytes of the last block: a seal. */
+  private static long sealBytes(Path whole) throws IOException {
+    byte[] bytes = Files.readAllBytes(whole);
+    byte[] sync = Arrays.copyOfRange(bytes, bytes.length - 16, bytes.length);
+    int at = bytes.length - 17;
+    while (!Arrays.equals(bytes, at, at + 16, sync, 0, 16)) {
+      at--;
+    }
+    return bytes.length - at - 16L;
+  }
+
+  /** Bytes behind the index changed, in each way that a file is damaged. */
+  @Test
+  void noChangedByteChangesAnAnswer() throws IOException {
+    byte[] bytes = Files.readAllBytes(file);
+    int begin = (int) (Files.size(bare) - sealBytes(bare));
+    String hash = hash(bare);
+    int noticed = 0;
+    int refused = 0;
+    for (int round = 0; round < MUTANTS; round++) {
+      byte[] changed = bytes.clone();
+      int at = begin + random.nextInt(bytes.length - begin);
+      switch (random.nextInt(3)) {
+        case 0 -> changed[at] ^= (byte) (1 << random.nextInt(8));
+        case 1 -> changed = Arrays.copyOf(bytes, at);
+        default -> {
+          int from = begin + random.nextInt(bytes.length - begin);
+          int length = Math.min(random.nextInt(1, 200), bytes.length - Math.max(at, from));
+          System.arraycopy(bytes, from, changed, at, length);
+        }
+      }
+      if (Arrays.equals(changed, bytes)) {
+        continue;
+      }
+      Files.write(file, changed);
+      try (TraceTimeline trace = TraceTimeline.open(file, LateSymbols.NONE);
+          TraceTimeline right = TraceTimeline.open(bare, LateSymbols.NONE)) {
+        TraceIndex.Core core = List.copyOf(right.cores()).get(random.nextInt(3));
+        Timeline.Question question = question(right, core);
+        assertThat(told(ask(trace, core, question))).isEqualTo(told(ask(right, core, question)));
+        noticed += trace.notices().isEmpty() ? 0 : 1;
+      } catch (CorruptTraceException e) {
+        assertThat(e).hasMessageContaining("trace.avro"); // its seal is wrong, or is not found
+        refused++;
+      }
+      // whoever reads all of it is told, and has the result of the chunks
+      try {
+        TraceReplay.Replayed replayed = TraceReplay.read(file, TraceReplay.Progress.SILENT);
+        assertThat(replayed.notice()).isNotEmpty();
+        if (!replayed.truncated()) {
+          assertThat(ReportBuilder.of(replayed.state()).build().resultHash()).isEqualTo(hash);
+        }
+      } catch (CorruptTraceException e) {
+        assertThat(e).hasMessageContaining("trace.avro");
+      }
+    }
+    assertThat(noticed).isGreaterThan(refused);
+  }
+
+  private static String hash(Path trace) throws IOException {
+    return ReportBuilder.of(TraceReplay.read(trace, TraceReplay.Progress.SILENT).state())
+        .build()
+        .resultHash();
+  }
+
+  /** Fields changed behind checksums that hold: what cannot be is noticed, all else is bounded. */
+  @Test
+  void noLyingPyramidDoesHarm() throws Exception {
+    List<PyramidCore> cores = new ArrayList<>();
+    List<PyramidTiles> tiles = new ArrayList<>();
+    List<PyramidPlace> places = new ArrayList<>();
+    try (IndexedTrace trace = IndexedTrace.open(file)) {
+      TracePyramid pyramid = trace.pyramid().orElseThrow();
+      cores.addAll(pyramid.cores());
+      for (PyramidCore core : cores) {
+        for (PyramidLevel level : core.getLevels()) {
+          for (PyramidPlace place : level.getBlocks()) {
+            tiles.add(pyramid.read(place));
+            places.add(place);
+          }
+        }
+      }
+    }
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    int noticed = 0;
+    for (int round = 0; round < MUTANTS; round++) {
+      long before = threads.getCurrentThreadAllocatedBytes();
+      lie(cores, tiles, places);
+      try (TraceTimeline trace = TraceTimeline.open(file, LateSymbols.NONE)) {
+        for (TraceIndex.Core core : trace.cores()) {
+          Timeline.Question question = question(trace, core);
+          TraceTimeline.Answer answer = ask(trace, core, question);
+          assertThat(answer.timeline().rows().size())
+              .isLessThanOrEqualTo(question.width() * question.depth());
+        }
+        noticed += trace.notices().isEmpty() ? 0 : 1;
+      }
+      assertThat(threads.getCurrentThreadAllocatedBytes() - before)
+          .as("round %s", round)
+          .isLessThan(MEMORY_BYTES_MAX);
+    }
+    assertThat(noticed).isPositive();
+    assertThat(hash(file)).isEqualTo(hash(bare));
+  }
+
+  /** Writes the pyramid with one field changed. */
+  private void lie(List<PyramidCore> cores, List<PyramidTiles> tiles, List<PyramidPlace> places)
+      throws IOException {
+    int wrong = random.nextInt(tiles.size());
+    boolean inBlock = random.nextInt(3) > 0;
+    try (TracePyramidWriter writer = TracePyramidWriter.open(file)) {
+      int block = 0;
+      List<PyramidCore> written = new ArrayList<>();
+      for (PyramidCore core : cores) {
+        PyramidCore copy = PyramidCore.newBuilder(core).build();
+        for (PyramidLevel level : copy.getLevels()) {
+          for (int i = 0; i < level.getBlocks().size(); i++, block++) {
+            PyramidTiles one = PyramidTiles.newBuilder(tiles.get(block)).build();
+            if (inBlock && block == wrong) {
+              change(one);
+            }
+            PyramidPlace was = places.get(block);
+            level.getBlocks().set(i, writer.write(one, was.getFrom(), was.getTo()));
+          }
+        }
+        written.add(copy);
+      }
+      if (!inBlock) {
+        change(written);
+      }
+      var _ = writer.finish(written);
+    }
+  }
+
+  private void change(PyramidTiles tiles) {
+    Object column = tiles.get(random.nextInt(13));
+    if (column instanceof List<?> any && !any.isEmpty()) {
+      @SuppressWarnings("unchecked")
+      List<Object> list = (List<Object>) any;
+      int at = random.nextInt(list.size());
+      if (random.nextInt(5) == 0) {
+        list.remove(at);
+      } else {
+        list.set(at, any.get(at) instanceof Integer ? (Object) (int) number() : (Object) number());
+      }
+    }
+  }
+
+  private void change(List<PyramidCore> cores) {
+    PyramidCore core = cores.get(random.nextInt(cores.size()));
+    PyramidLevel level = core.getLevels().get(random.nextInt(core.getLevels().size()));
+    PyramidPlace place = level.getBlocks().get(random.nextInt(level.getBlocks().size()));
+    switch (random.nextInt(9)) {
+      case 0 -> place.setBytes((int) number());
+      case 1 -> place.setCrc32c(number());
+      case 2 -> place.setFrom(number());
+      case 3 -> place.setTo(number());
+      case 4 -> level.setShift((int) number());
+      case 5 -> core.setImage("none");
+      case 6 -> core.setUnit("none");
+      case 7 -> core.getLines().get(0).setKind((int) number());
+      default -> core.setCore(cores.getFirst().getCore());
+    }
+  }
+
+  private long number() {
+    return switch (random.nextInt(5)) {
+      case 0 -> random.nextInt(-2, 70);
+      case 1 -> Long.MAX_VALUE - random.nextInt(3);
+      case 2 -> Long.MIN_VALUE + random.nextInt(3);
+      case 3 -> random.nextLong();
+      default -> random.nextLong(1 << 20);
+    };
+  }
+
+  @Test
+  void aTraceThatWasCutOffGetsNoPyramid() throws IOException {
+    byte[] bytes = Files.readAllBytes(bare);
+    Path cut = dir.resolve("cut.avro");
+    Files.write(cut, Arrays.copyOf(bytes, bytes.length / 2));
+    byte[] before = Files.readAllBytes(cut);
+    assertThatThrownBy(() -> PyramidPass.write(cut, TraceReplay.Progress.SILENT))
+        .isInstanceOf(CorruptTraceException.class)
+        .hasMessageContaining("cut.avro")
+        .hasMessageContaining("retstack merge");
+    assertThat(Files.readAllBytes(cut)).isEqualTo(before);
+    try (TraceTimeline trace = TraceTimeline.open(cut, LateSymbols.NONE)) {
+      TraceIndex.Core core = trace.cores().iterator().next();
+      assertThat(ask(trace, core, question(trace, core)).timeline().rows()).isNotEmpty();
+      assertThat(trace.notices()).anyMatch(notice -> notice.contains("cut off"));
+    }
+  }
+}
