@@ -41,7 +41,10 @@ public enum GuestCompiler {
     return compileWith(command, output, arguments);
   }
 
-  /** Runs any compiler with gcc's options. */
+  /**
+   * Runs any compiler with gcc's options; skips the calling test, with the reason, where the
+   * libraries or headers of its ISA are not installed.
+   */
   public static Path compileWith(String command, Path output, String... arguments)
       throws IOException, InterruptedException {
     List<String> line = new ArrayList<>(List.of(command, "-o", output.toString()));
@@ -49,6 +52,9 @@ public enum GuestCompiler {
     Process process = new ProcessBuilder(line).redirectErrorStream(true).start();
     String messages = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     if (process.waitFor() != 0) {
+      Assumptions.assumeFalse(
+          messages.contains("ld: cannot find") || messages.contains("gnu/stubs-32.h"),
+          "skipped: no C library for " + command + (line.contains("-m32") ? " -m32" : ""));
       throw new AssertionError(String.join(" ", line) + "\n" + messages);
     }
     return output;
