@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.graph.check.Severity;
+import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
@@ -16,6 +18,7 @@ import dev.retstack.schema.Chunk;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.file.TraceFileReader;
 import dev.retstack.schema.file.TraceFileWriter;
+import dev.retstack.schema.file.TraceIndex;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.schema.wire.Visible;
@@ -26,6 +29,7 @@ import dev.retstack.service.kafka.TopicAdmin;
 import dev.retstack.service.query.HttpApi;
 import dev.retstack.service.replay.TraceProducer;
 import dev.retstack.service.replay.TraceReplay;
+import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.RandomFleet;
@@ -34,6 +38,7 @@ import dev.retstack.service.support.Waits;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.view.AnomaliesView;
 import dev.retstack.service.view.ReportView;
+import dev.retstack.service.view.TimelineView;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
@@ -73,6 +78,7 @@ class WindowsTest {
   @TempDir private Path dir;
   private final List<CoreScript> fleet = RandomFleet.withKeyframes(SEED, CORES, 4_000);
   private final SplittableRandom random = new SplittableRandom(SEED);
+  private boolean deleted;
   private KafkaSettings kafka;
   private final Topics topics = new Topics(TestBroker.freshPrefix());
 
@@ -158,6 +164,9 @@ class WindowsTest {
       String form = "&format=" + format.name().toLowerCase(Locale.ROOT);
       assertThat(ok(ask, "/graph?" + query + form)).as(what).isEqualTo(Visible.lines(text));
     }
+    if (!deleted) { // else the first stretch may begin before what is there
+      compareTimeline(ask, file, core, from, to);
+    }
     GraphState counted = ofTrace(file, new TraceReplay.Window(core::equals, from, to, true));
     JsonNode report = JSON.readTree(ok(ask, "/report?" + query));
     JsonNode expected =
@@ -180,6 +189,30 @@ class WindowsTest {
     assertThat(folded(ofTrace(cut, new TraceReplay.Window(core::equals, from, to, true))))
         .as(what)
         .isEqualTo(folded(counted));
+  }
+
+  /** As {@code retstack graph --timeline} shows it of the trace. */
+  private void compareTimeline(HttpAsk ask, Path file, String core, long from, long to)
+      throws Exception {
+    int width = 1 << random.nextInt(9);
+    int depth = 1 + random.nextInt(8);
+    Timeline.Question question = new Timeline.Question(from, to, width, depth);
+    List<TraceTimeline.Answer> answers = new ArrayList<>();
+    try (TraceTimeline trace = TraceTimeline.open(file, LateSymbols.NONE)) {
+      for (TraceIndex.Core one : trace.cores()) {
+        if (core.equals(one.core())) {
+          answers.add(trace.answer(one, question, TraceReplay.Progress.SILENT));
+        }
+      }
+    }
+    for (Format format : Format.values()) {
+      String asked =
+          "/timeline?core=%s&from=%d&to=%d&width=%d&depth=%d&format=%s"
+              .formatted(core, from, to, width, depth, format.name().toLowerCase(Locale.ROOT));
+      assertThat(ok(ask, asked))
+          .as("seed %d, %s", SEED, asked)
+          .isEqualTo(Visible.lines(TimelineView.of(answers).as(format)));
+    }
   }
 
   private static GraphState ofTrace(Path file, TraceReplay.Window window) throws IOException {
@@ -332,7 +365,7 @@ class WindowsTest {
     }
     CoreScript core = fleet.getLast();
     try (HttpAsk ask = new HttpAsk(member.httpUri())) {
-      for (String path : List.of("/graph", "/report", "/anomalies", "/trace")) {
+      for (String path : List.of("/graph", "/report", "/anomalies", "/trace", "/timeline")) {
         HttpResponse<String> gone = ask.get(path + "?core=" + core.core() + "&from=10&to=20");
         assertThat(gone.statusCode()).as(gone.body()).isEqualTo(410);
         assertThat(gone.body())
@@ -347,6 +380,7 @@ class WindowsTest {
       long first = Long.parseLong(said.replaceFirst("(?s).*still there is (\\d+).*", "$1"));
       assertThat(first).isBetween(lastTime() / 4, lastTime());
       assertThat(core.chunks().stream().map(Chunk::getFirstTime)).contains(first);
+      deleted = true;
       compare(ask, file, core.core(), first, first + 300);
       assertThat(ask.get("/report?core=%s&from=%d".formatted(core.core(), first - 1)).statusCode())
           .isEqualTo(410);

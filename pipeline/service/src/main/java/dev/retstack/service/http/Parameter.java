@@ -60,6 +60,14 @@ public record Parameter(
           "by-task",
           "each");
   static final Parameter DEPTH = number("depth", "levels of calls shown", 1, Integer.MAX_VALUE);
+  static final Parameter LINES =
+      number("depth", "lines of a core at most, outer calls first (default: 64)", 1, 256);
+  static final Parameter WIDTH =
+      number(
+          "width",
+          "stretches of time at most, each as long as a power of two (default: 100)",
+          1,
+          4096);
   public static final Parameter FROM =
       number("from", "calls that had not ended before this time of their core", 0, Long.MAX_VALUE);
   static final Parameter TO =

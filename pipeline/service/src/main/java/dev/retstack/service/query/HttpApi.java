@@ -34,6 +34,7 @@ import dev.retstack.service.nodes.Role;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.view.Coverage;
 import dev.retstack.service.view.PartRow;
+import dev.retstack.service.view.TimelineView;
 import dev.retstack.service.window.WindowQuestion;
 import java.time.Duration;
 import java.util.Map;
@@ -139,7 +140,8 @@ public final class HttpApi {
     Route metrics = path("metrics", this::metrics);
     Route top = path("top", this::totals);
     Route trace = path("trace", this::trace);
-    Route listed = concat(edges, open, sessions, lossless, top, trace);
+    Route timeline = path("timeline", this::timeline);
+    Route listed = concat(edges, open, sessions, lossless, top, trace, timeline);
     Route whole = concat(report, graph, anomalies, stats, cores, parts, listed);
     Route packed =
         encodeResponse(() -> whole); // for those who take it; events are sent as they come
@@ -237,6 +239,27 @@ public final class HttpApi {
                                               traced.trace())),
                                   traced.coverage(),
                                   traced.cost())));
+        });
+  }
+
+  private Route timeline() {
+    return parameterMap(
+        parameters -> {
+          Endpoint.TIMELINE.check(parameters);
+          Format format = Answers.format(parameters);
+          WindowQuestion question = WindowQuestion.of(parameters);
+          int width = Answers.number(parameters, "width", TimelineView.WIDTH);
+          int depth = Answers.number(parameters, "depth", TimelineView.LINES);
+          return gated(
+              share ->
+                  windows
+                      .timeline(question, width, depth, share)
+                      .thenApply(
+                          drawn ->
+                              covered(
+                                  text(format, Answers.timeline(drawn.cores(), parameters)),
+                                  drawn.coverage(),
+                                  drawn.cost())));
         });
   }
 

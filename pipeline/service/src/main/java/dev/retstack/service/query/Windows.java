@@ -1,10 +1,11 @@
 package dev.retstack.service.query;
 
 import dev.retstack.graph.calls.BrokenCoreException;
-import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
+import dev.retstack.graph.places.Place;
+import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.Chunk;
@@ -18,6 +19,7 @@ import dev.retstack.service.metrics.Meters;
 import dev.retstack.service.partition.PartitionPlaces;
 import dev.retstack.service.replay.ChunkReplay;
 import dev.retstack.service.replay.InvalidTraceException;
+import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.replay.WindowChunks;
 import dev.retstack.service.view.Coverage;
 import dev.retstack.service.window.LogReader;
@@ -31,9 +33,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
@@ -47,6 +51,9 @@ import org.apache.pekko.actor.typed.javadsl.AskPattern;
 public final class Windows implements AutoCloseable {
   /** Cores of one answer at most. */
   static final int CORES_MAX = 16;
+
+  /** Rows of a timeline at most, of all cores together. */
+  private static final long ROWS_MAX = 1 << 18;
 
   /** What a window is expected to take, with its chunks. */
   private static final long EXPECTED_BYTES = 64 << 20;
@@ -106,7 +113,11 @@ public final class Windows implements AutoCloseable {
   @SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
   record Traced(byte[] trace, Coverage coverage, Cost cost) {}
 
-  private record CoreWindow(CoreKey key, List<Chunk> chunks, long lastTime) {}
+  private record CoreWindow(PartitionPlaces.Core at, List<Chunk> chunks) {
+    long lastTime() {
+      return LogReader.lastTime(at.places());
+    }
+  }
 
   private record Read(
       List<CoreWindow> cores, Map<String, Image> images, Coverage coverage, Cost cost) {}
@@ -117,22 +128,100 @@ public final class Windows implements AutoCloseable {
    * @param counts whether only what is in the window counts
    */
   CompletionStage<Seen> view(WindowQuestion question, boolean counts, HeapRoom.Share share) {
-    return read(question, counts, share).thenApplyAsync(read -> see(read, question, counts));
+    return read(question, counts, _ -> question, share)
+        .thenApplyAsync(read -> see(read, question, counts));
   }
 
   /** The window as a trace, which begins with a keyframe and has the images that it needs. */
   CompletionStage<Traced> trace(WindowQuestion question, HeapRoom.Share share) {
-    return read(question, true, share).thenApplyAsync(Windows::write);
+    return read(question, true, _ -> question, share).thenApplyAsync(Windows::write);
   }
 
-  private CompletionStage<Read> read(WindowQuestion question, boolean next, HeapRoom.Share share) {
+  /** What cores did in a window. */
+  record Drawn(List<TraceTimeline.Answer> cores, Coverage coverage, Cost cost) {}
+
+  /**
+   * What each core did in the window.
+   *
+   * @param width stretches of time at most
+   * @param depth lines of a core at most
+   */
+  CompletionStage<Drawn> timeline(
+      WindowQuestion question, int width, int depth, HeapRoom.Share share) {
+    return read(
+            question, true, core -> around(question, asked(question, width, depth, core)), share)
+        .thenApplyAsync(
+            read -> {
+              long rows = 0;
+              List<TraceTimeline.Answer> drawn = new ArrayList<>();
+              for (CoreWindow core : read.cores()) {
+                TraceTimeline.Answer answer =
+                    draw(core, read, asked(question, width, depth, core.at()));
+                rows += answer.timeline().rows().size();
+                if (rows > ROWS_MAX) {
+                  throw new BadRequestException(
+                      413,
+                      "%d cores of %d stretches in %d lines have more than %,d rows"
+                          .formatted(read.cores().size(), width, depth, ROWS_MAX),
+                      "lower width or depth, or name one core");
+                }
+                drawn.add(answer);
+              }
+              return new Drawn(drawn, read.coverage(), read.cost());
+            });
+  }
+
+  /** The part of the question that is in the life of a core. */
+  private static Timeline.Question asked(
+      WindowQuestion question, int width, int depth, PartitionPlaces.Core core) {
+    return TraceTimeline.clip(
+        new Timeline.Question(question.first(), question.last(), width, depth),
+        core.places().stream().mapToLong(Place::firstTime).min().orElse(0),
+        LogReader.lastTime(core.places()));
+  }
+
+  /** The time that whole pixels take. */
+  private static WindowQuestion around(WindowQuestion question, Timeline.Question asked) {
+    return new WindowQuestion(
+        question.core(),
+        question.session(),
+        question.from().isPresent() ? OptionalLong.of(asked.begin()) : OptionalLong.empty(),
+        question.to().isPresent() ? OptionalLong.of(asked.end()) : OptionalLong.empty());
+  }
+
+  private TraceTimeline.Answer draw(CoreWindow core, Read read, Timeline.Question question) {
+    try {
+      return ChunkReplay.timeline(
+          "topic " + topic, core.at().key(), core.chunks(), read.images(), names, question);
+    } catch (InvalidTraceException | BrokenCoreException e) {
+      throw unusable(e);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static BadRequestException unusable(Exception e) {
+    return new BadRequestException(
+        422, e.getMessage(), "ask for a time without that chunk; retstack dead-letters has more");
+  }
+
+  private CompletionStage<Read> read(
+      WindowQuestion question,
+      boolean next,
+      Function<PartitionPlaces.Core, WindowQuestion> times,
+      HeapRoom.Share share) {
     long start = System.nanoTime();
     return job.places(question, share)
-        .thenApplyAsync(found -> fetch(found, question, next, share, start), threads);
+        .thenApplyAsync(found -> fetch(found, question, next, times, share, start), threads);
   }
 
   private Read fetch(
-      Job.Places found, WindowQuestion question, boolean next, HeapRoom.Share share, long start) {
+      Job.Places found,
+      WindowQuestion question,
+      boolean next,
+      Function<PartitionPlaces.Core, WindowQuestion> times,
+      HeapRoom.Share share,
+      long start) {
     List<PartitionPlaces> partitions =
         found.partitions().stream().filter(one -> !one.cores().isEmpty()).toList();
     int count = partitions.stream().mapToInt(one -> one.cores().size()).sum();
@@ -157,9 +246,13 @@ public final class Windows implements AutoCloseable {
         for (PartitionPlaces partition : partitions) {
           for (PartitionPlaces.Core core : partition.cores()) {
             WindowChunks chunks =
-                reader.read(partition.position().partition(), core.key(), core.places(), question);
-            cores.add(
-                new CoreWindow(core.key(), chunks.list(next), LogReader.lastTime(core.places())));
+                reader.read(
+                    partition.position().partition(),
+                    core.key(),
+                    core.places(),
+                    question,
+                    times.apply(core));
+            cores.add(new CoreWindow(core, chunks.list(next)));
           }
         }
       } finally {
@@ -249,8 +342,7 @@ public final class Windows implements AutoCloseable {
             question.window(counts));
       }
     } catch (InvalidTraceException | BrokenCoreException e) {
-      throw new BadRequestException(
-          422, e.getMessage(), "ask for a time without that chunk; retstack dead-letters has more");
+      throw unusable(e);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -1,16 +1,13 @@
 package dev.retstack.service.replay;
 
 import dev.retstack.graph.calls.BrokenCoreException;
-import dev.retstack.graph.calls.CoreGraph;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.LateSymbols;
-import dev.retstack.graph.pyramid.Pyramid;
 import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.symbol.FunctionNames;
-import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.PyramidCore;
 import dev.retstack.schema.file.IndexedTrace;
@@ -26,7 +23,6 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -37,9 +33,6 @@ import java.util.Set;
 public final class TraceTimeline implements Closeable {
   /** Records that are read where the pyramid is too coarse: some 20 ms of work. */
   static final long RECORDS_MAX = 1 << 19;
-
-  /** Tiles of a window that is read. */
-  private static final long ENTRIES_MAX = 1 << 20;
 
   private final Path file;
   private final IndexedTrace trace;
@@ -147,7 +140,11 @@ public final class TraceTimeline implements Closeable {
     for (TraceIndex.Range range : trace.index().rangesOf(core)) {
       first = Math.min(first, range.firstTime());
     }
-    long last = lastTime(core);
+    return clip(asked, first, lastTime(core));
+  }
+
+  /** The part of a question that is in the life of a core; all of it where none is. */
+  public static Timeline.Question clip(Timeline.Question asked, long first, long last) {
     if (asked.to() < first || asked.from() > last) {
       return asked;
     }
@@ -205,9 +202,8 @@ public final class TraceTimeline implements Closeable {
       TraceIndex.Core core, Timeline.Question question, TraceReplay.Progress progress)
       throws IOException {
     CoreKey key = new CoreKey(core.session(), core.core());
-    Pyramid tiles = Pyramid.of(new Pyramid.Room(ENTRIES_MAX), question.shift());
-    PyramidPass.Placing placing = one -> one.key().equals(key) ? tiles : null;
-    GraphState state = PyramidPass.state(placing).named(symbols);
+    TileReplay tiles = new TileReplay(key, symbols, question);
+    GraphState state = tiles.state();
     ChunkApplier applier = new ChunkApplier(state);
     long chunks = 0;
     long records = 0;
@@ -227,15 +223,7 @@ public final class TraceTimeline implements Closeable {
       throw new InvalidTraceException(
           "%s: %s; give a window without it".formatted(file, e.getMessage()), e);
     }
-    state.settle();
-    Optional<CoreGraph> graph = state.core(key);
-    graph.ifPresent(PyramidPass::closeOpen);
-    return new Answer(
-        key,
-        graph.map(CoreGraph::unit).orElse(ClockUnit.UNKNOWN),
-        Timeline.of(tiles.tiles(), question),
-        graph.map(one -> one.image().names()).orElse(SymbolTable.EMPTY),
-        true);
+    return tiles.answer();
   }
 
   @Override
