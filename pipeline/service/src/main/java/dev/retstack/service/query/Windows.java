@@ -53,7 +53,7 @@ public final class Windows implements AutoCloseable {
   static final int CORES_MAX = 16;
 
   /** Rows of a timeline at most, of all cores together. */
-  private static final long ROWS_MAX = 1 << 18;
+  public static final long ROWS_MAX = 1 << 18;
 
   /** What a window is expected to take, with its chunks. */
   private static final long EXPECTED_BYTES = 64 << 20;
@@ -98,7 +98,7 @@ public final class Windows implements AutoCloseable {
   }
 
   /** What reading from the log took. */
-  record Cost(int cores, long chunks, long records, long fetchedBytes, long millis) {
+  public record Cost(int cores, long chunks, long records, long fetchedBytes, long millis) {
     /** Of a header. */
     String header() {
       return "cores=%d; chunks=%d; records=%d; fetched=%d; ms=%d"
@@ -107,11 +107,11 @@ public final class Windows implements AutoCloseable {
   }
 
   /** A window, ready for the views. */
-  record Seen(View view, Cost cost) {}
+  public record Seen(View view, Cost cost) {}
 
   /** A window as a recorded trace. */
   @SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
-  record Traced(byte[] trace, Coverage coverage, Cost cost) {}
+  public record Traced(byte[] trace, Coverage coverage, Cost cost) {}
 
   private record CoreWindow(PartitionPlaces.Core at, List<Chunk> chunks) {
     long lastTime() {
@@ -138,7 +138,7 @@ public final class Windows implements AutoCloseable {
   }
 
   /** What cores did in a window. */
-  record Drawn(List<TraceTimeline.Answer> cores, Coverage coverage, Cost cost) {}
+  public record Drawn(List<TraceTimeline.Answer> cores, Coverage coverage, Cost cost) {}
 
   /**
    * What each core did in the window.
@@ -159,16 +159,21 @@ public final class Windows implements AutoCloseable {
                     draw(core, read, asked(question, width, depth, core.at()));
                 rows += answer.timeline().rows().size();
                 if (rows > ROWS_MAX) {
-                  throw new BadRequestException(
-                      413,
-                      "%d cores of %d stretches in %d lines have more than %,d rows"
-                          .formatted(read.cores().size(), width, depth, ROWS_MAX),
-                      "lower width or depth, or name one core");
+                  throw tooManyRows(read.cores().size(), width, depth);
                 }
                 drawn.add(answer);
               }
               return new Drawn(drawn, read.coverage(), read.cost());
             });
+  }
+
+  /** A refusal of more than {@link #ROWS_MAX}. */
+  public static BadRequestException tooManyRows(int cores, int width, int depth) {
+    return new BadRequestException(
+        413,
+        "%d cores of %d stretches in %d lines have more than %,d rows"
+            .formatted(cores, width, depth, ROWS_MAX),
+        "lower width or depth, or name one core");
   }
 
   /** The part of the question that is in the life of a core. */

@@ -32,7 +32,7 @@ import java.util.Set;
  */
 public final class TraceTimeline implements Closeable {
   /** Records that are read where the pyramid is too coarse: some 20 ms of work. */
-  static final long RECORDS_MAX = 1 << 19;
+  public static final long RECORDS_MAX = 1 << 19;
 
   private final Path file;
   private final IndexedTrace trace;
@@ -89,10 +89,17 @@ public final class TraceTimeline implements Closeable {
 
   /** Time of the last record of a core. */
   public long lastTime(TraceIndex.Core core) {
-    return trace.index().rangesOf(core).stream()
-        .mapToLong(TraceIndex.Range::lastTime)
-        .max()
-        .orElse(0);
+    return rangesOf(core).stream().mapToLong(TraceIndex.Range::lastTime).max().orElse(0);
+  }
+
+  /** Where the chunks of a core are. */
+  public List<TraceIndex.Range> rangesOf(TraceIndex.Core core) {
+    return trace.index().rangesOf(core);
+  }
+
+  /** Whether it has a pyramid, as far as one was used so far. */
+  public boolean hasPyramid() {
+    return !cores.isEmpty();
   }
 
   /** Sentences for the user. */
@@ -115,7 +122,7 @@ public final class TraceTimeline implements Closeable {
     PyramidCore known = cores.get(core);
     if (known == null
         || (question.shift() < known.getLevels().getFirst().getShift()
-            && records(core, question) <= RECORDS_MAX)) {
+            && records(core, question.begin(), question.end()) <= RECORDS_MAX)) {
       if (known == null && pyramid == null && notices.isEmpty()) {
         notices.add(
             "%s has no pyramid, so that all chunks of a window are read: retstack index %s writes one"
@@ -137,7 +144,7 @@ public final class TraceTimeline implements Closeable {
 
   private Timeline.Question clip(TraceIndex.Core core, Timeline.Question asked) {
     long first = Long.MAX_VALUE;
-    for (TraceIndex.Range range : trace.index().rangesOf(core)) {
+    for (TraceIndex.Range range : rangesOf(core)) {
       first = Math.min(first, range.firstTime());
     }
     return clip(asked, first, lastTime(core));
@@ -156,10 +163,9 @@ public final class TraceTimeline implements Closeable {
   }
 
   /** About how many records are in a window: no less than there are. */
-  private long records(TraceIndex.Core core, Timeline.Question question) {
-    return trace.index().rangesOf(core).stream()
-        .filter(
-            range -> range.firstTime() <= question.end() && range.lastTime() >= question.begin())
+  public long records(TraceIndex.Core core, long from, long to) {
+    return rangesOf(core).stream()
+        .filter(range -> range.firstTime() <= to && range.lastTime() >= from)
         .mapToLong(TraceIndex.Range::records)
         .sum();
   }
@@ -208,7 +214,7 @@ public final class TraceTimeline implements Closeable {
     long chunks = 0;
     long records = 0;
     try {
-      long begun = trace.index().rangesOf(core).getFirst().firstTime();
+      long begun = rangesOf(core).getFirst().firstTime();
       long from = Math.max(question.begin(), begun);
       long to = Math.max(from, question.end());
       // the chunk behind the window tells what was lost at its end, and which calls go on
