@@ -114,9 +114,16 @@ public final class TraceSource implements QuerySource, Closeable {
    *
    * @param symbols for images that come without
    * @throws CorruptTraceException when the file is not a trace, or changed
+   * @throws InvalidTraceException when it was cut off so early that there is nothing to show
    */
   public static TraceSource open(Path file, LateSymbols symbols) throws IOException {
     TraceSource source = new TraceSource(file, symbols);
+    if (source.cores.isEmpty() && !source.notices.isEmpty()) {
+      source.close();
+      throw new InvalidTraceException(
+          String.join("; ", source.notices) + "; nothing of it can be shown: record it again",
+          null);
+    }
     Thread.ofPlatform().name("retstack-view").daemon().start(source::readAll);
     return source;
   }
