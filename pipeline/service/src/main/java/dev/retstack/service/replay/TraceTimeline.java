@@ -32,7 +32,7 @@ import java.util.Set;
  */
 public final class TraceTimeline implements Closeable {
   /** Records that are read where the pyramid is too coarse: some 20 ms of work. */
-  static final long RECORDS_MAX = 1 << 19;
+  public static final long RECORDS_MAX = 1 << 19;
 
   private final Path file;
   private final IndexedTrace trace;
