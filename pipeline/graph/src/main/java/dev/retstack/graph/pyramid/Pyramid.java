@@ -9,6 +9,7 @@ import it.unimi.dsi.fastutil.longs.LongSet;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -352,6 +353,17 @@ public final class Pyramid {
     boolean was = touched;
     touched = false;
     return was;
+  }
+
+  /** The same, which goes on by itself. */
+  public Pyramid copy() {
+    ByteOutput bytes = new ByteOutput(1 << 12);
+    try {
+      writeTo(bytes);
+      return readFrom(new ByteInput(bytes.take()));
+    } catch (IOException e) {
+      throw new UncheckedIOException("a pyramid that was just written", e);
+    }
   }
 
   /** Writes all of it. */

@@ -180,12 +180,24 @@ public final class GraphState {
     }
   }
 
-  /** Puts the calls of a core that are open into a pyramid, as if they ended now. */
-  public void placeOpen(CoreKey key, Pyramid into) {
+  /**
+   * What a core did when: a copy of its pyramid, with calls of chunks that are held behind gaps,
+   * and with calls that are open, as if they ended now.
+   */
+  public Optional<Pyramid> drawn(CoreKey key) {
+    var _ = summary(key); // a gap that there is no room to show is given up
     KnownCore core = cores.known(key);
-    if (core != null && core.summary().end() == CoreEnd.RUNNING) {
-      cores.read(core).placeOpen(into);
+    Pyramid pyramid = pyramids == null ? null : pyramids.of(key);
+    if (core == null || pyramid == null) {
+      return Optional.empty();
     }
+    Pyramid copy = pyramid.copy();
+    if (core instanceof CoreGraph open && late.holds(open)) {
+      late.place(open, copy);
+    } else {
+      cores.read(core).placeOpen(copy);
+    }
+    return Optional.of(copy);
   }
 
   /** The core as it is kept: its image and its clock. */

@@ -461,11 +461,6 @@ final class ChunkIntake {
     return places;
   }
 
-  /** What each core did when. */
-  JobPyramids pyramids() {
-    return pyramids;
-  }
-
   /** Chunks that wait for images. */
   ImageWaits waits() {
     return waits;

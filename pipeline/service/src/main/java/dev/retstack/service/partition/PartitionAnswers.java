@@ -79,7 +79,7 @@ final class PartitionAnswers {
   private void places(PartitionGraph.Places m) {
     PartitionPlaces found =
         PartitionPlaces.of(position(new byte[0]), intake.places(), m.core(), m.session(), m.most());
-    m.replyTo().tell(m.tiles() ? found.with(intake.pyramids(), intake.applier().state()) : found);
+    m.replyTo().tell(m.tiles() ? found.with(intake.applier().state()) : found);
   }
 
   private StateCopy position(byte[] state) {

@@ -232,7 +232,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       return on(command);
     } catch (BrokenCoreException e) {
       switch (command) {
-        case Copy _, Totals _, Release _ -> getContext().getSelf().tell(command);
+        case Copy _, Totals _, Places _, Release _ -> getContext().getSelf().tell(command);
         default -> {} // what it was for is done again
       }
       return onBroken(e);

@@ -5,7 +5,6 @@ import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.places.LogPlaces;
 import dev.retstack.graph.places.Place;
-import dev.retstack.graph.pyramid.JobPyramids;
 import dev.retstack.graph.pyramid.Pyramid;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
@@ -15,7 +14,6 @@ import dev.retstack.schema.wire.NearNames;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -58,7 +56,7 @@ public record PartitionPlaces(StateCopy position, List<Core> cores, List<String>
       for (String other : others) {
         Fields.writeText(out, other);
       }
-      out.writeByte(unit.ordinal());
+      Fields.writeText(out, unit.name());
       ByteOutput bytes = new ByteOutput(1 << 12);
       pyramid.writeTo(bytes);
       out.writeInt(bytes.size());
@@ -84,30 +82,22 @@ public record PartitionPlaces(StateCopy position, List<Core> cores, List<String>
   private static final int PYRAMID_MAX = 1 << 20;
 
   /** The same with what the cores did when. */
-  PartitionPlaces with(JobPyramids pyramids, GraphState state) {
+  PartitionPlaces with(GraphState state) {
     List<Core> drawn = new ArrayList<>();
     for (Core core : cores) {
-      drawn.add(new Core(core.key(), core.places(), drawn(core.key(), pyramids, state)));
+      drawn.add(new Core(core.key(), core.places(), drawn(core.key(), state)));
     }
     return new PartitionPlaces(position, drawn, near);
   }
 
-  private static Optional<Drawn> drawn(CoreKey key, JobPyramids pyramids, GraphState state) {
-    Pyramid pyramid = pyramids.of(key);
-    KnownCore core = state.known(key).orElse(null);
-    if (pyramid == null || core == null) {
+  private static Optional<Drawn> drawn(CoreKey key, GraphState state) {
+    Optional<Pyramid> pyramid = state.drawn(key);
+    if (pyramid.isEmpty()) {
       return Optional.empty();
     }
-    ByteOutput bytes = new ByteOutput(1 << 12);
-    try {
-      pyramid.writeTo(bytes);
-      Pyramid copy = Pyramid.readFrom(new ByteInput(bytes.take()));
-      state.placeOpen(key, copy);
-      return Optional.of(
-          new Drawn(core.image().id(), state.others().of(copy.functions()), core.unit(), copy));
-    } catch (IOException e) {
-      throw new UncheckedIOException("a pyramid that was just written", e);
-    }
+    KnownCore core = state.known(key).orElseThrow();
+    Set<String> others = state.others().of(pyramid.get().functions());
+    return Optional.of(new Drawn(core.image().id(), others, core.unit(), pyramid.get()));
   }
 
   public PartitionPlaces {
