@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.pyramid.Timeline;
@@ -27,6 +28,7 @@ import dev.retstack.service.export.GraphView;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.TopicAdmin;
 import dev.retstack.service.query.HttpApi;
+import dev.retstack.service.replay.PyramidPass;
 import dev.retstack.service.replay.TraceProducer;
 import dev.retstack.service.replay.TraceReplay;
 import dev.retstack.service.replay.TraceTimeline;
@@ -35,6 +37,7 @@ import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.RandomFleet;
 import dev.retstack.service.support.TestBroker;
 import dev.retstack.service.support.Waits;
+import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.view.AnomaliesView;
 import dev.retstack.service.view.ReportView;
@@ -43,6 +46,7 @@ import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -79,6 +83,8 @@ class WindowsTest {
   private final List<CoreScript> fleet = RandomFleet.withKeyframes(SEED, CORES, 4_000);
   private final SplittableRandom random = new SplittableRandom(SEED);
   private boolean deleted;
+  private int fromChunksSeen;
+  private int fromTilesSeen;
   private KafkaSettings kafka;
   private final Topics topics = new Topics(TestBroker.freshPrefix());
 
@@ -191,12 +197,45 @@ class WindowsTest {
         .isEqualTo(folded(counted));
   }
 
-  /** As {@code retstack graph --timeline} shows it of the trace. */
+  /**
+   * As {@code retstack graph --timeline} shows it of the trace: with the pyramid of the trace where
+   * the job answers from tiles, and without it where it reads chunks.
+   */
   private void compareTimeline(HttpAsk ask, Path file, String core, long from, long to)
       throws Exception {
-    int width = 1 << random.nextInt(9);
-    int depth = 1 + random.nextInt(8);
-    Timeline.Question question = new Timeline.Question(from, to, width, depth);
+    boolean whole = random.nextInt(4) == 0;
+    Timeline.Question question =
+        new Timeline.Question(
+            whole ? 0 : from,
+            whole ? Long.MAX_VALUE : to,
+            1 << random.nextInt(9),
+            1 + random.nextInt(8));
+    String asked =
+        "/timeline?core=%s&from=%d&to=%d&width=%d&depth=%d"
+            .formatted(core, question.from(), question.to(), question.width(), question.depth());
+    JsonNode live = JSON.readTree(ok(ask, asked));
+    boolean fromChunks = live.path("cores").get(0).path("fromChunks").asBoolean();
+    if (fromChunks) {
+      fromChunksSeen++;
+      Document trace = ofTrace(file, core, question);
+      assertThat(ok(ask, asked + "&format=text"))
+          .as("seed %d, %s", SEED, asked)
+          .isEqualTo(Visible.lines(trace.as(Format.TEXT)));
+      assertThat(plain(live, true))
+          .as("seed %d, %s", SEED, asked)
+          .isEqualTo(plain(JSON.readTree(trace.as(Format.JSON)), true));
+    } else {
+      fromTilesSeen++;
+      Path indexed = dir.resolve("indexed.avro");
+      Files.copy(file, indexed, StandardCopyOption.REPLACE_EXISTING);
+      PyramidPass.write(indexed, TraceReplay.Progress.SILENT);
+      JsonNode trace = JSON.readTree(ofTrace(indexed, core, question).as(Format.JSON));
+      assertThat(plain(live, false)).as("seed %d, %s", SEED, asked).isEqualTo(plain(trace, false));
+    }
+  }
+
+  private static Document ofTrace(Path file, String core, Timeline.Question question)
+      throws IOException {
     List<TraceTimeline.Answer> answers = new ArrayList<>();
     try (TraceTimeline trace = TraceTimeline.open(file, LateSymbols.NONE)) {
       for (TraceIndex.Core one : trace.cores()) {
@@ -205,14 +244,32 @@ class WindowsTest {
         }
       }
     }
-    for (Format format : Format.values()) {
-      String asked =
-          "/timeline?core=%s&from=%d&to=%d&width=%d&depth=%d&format=%s"
-              .formatted(core, from, to, width, depth, format.name().toLowerCase(Locale.ROOT));
-      assertThat(ok(ask, asked))
-          .as("seed %d, %s", SEED, asked)
-          .isEqualTo(Visible.lines(TimelineView.of(answers).as(format)));
+    return TimelineView.of(answers);
+  }
+
+  /**
+   * Of calls that are equally long any may be the longest. Of chunks behind a window other ones may
+   * be read where some came late: calls that go on end with them.
+   */
+  private static List<String> plain(JsonNode timeline, boolean fromChunks) {
+    JsonNode core = timeline.path("cores").get(0);
+    long end = fromChunks ? core.path("to").asLong() : Long.MAX_VALUE;
+    List<String> rows = new ArrayList<>();
+    rows.add(core.toString());
+    for (JsonNode row : timeline.path("rows")) {
+      ObjectNode copy = row.deepCopy();
+      long exit = Math.min(end, row.path("exit").asLong());
+      copy.put("exit", exit);
+      if (!row.has("function")) {
+        copy.put("exit", exit - row.path("enter").asLong());
+        copy.remove(List.of("longest", "selfPc", "enter"));
+        if (row.path("to").asLong() == end) {
+          copy.remove("exit");
+        }
+      }
+      rows.add(copy.toString());
     }
+    return rows;
   }
 
   private static GraphState ofTrace(Path file, TraceReplay.Window window) throws IOException {
@@ -290,6 +347,8 @@ class WindowsTest {
                     .isEmpty());
         compareWindows(third, file, "", 0, lastTime());
       }
+      assertThat(fromChunksSeen).as("timelines from chunks").isPositive();
+      assertThat(fromTilesSeen).as("timelines from tiles").isPositive();
     }
   }
 
@@ -365,7 +424,7 @@ class WindowsTest {
     }
     CoreScript core = fleet.getLast();
     try (HttpAsk ask = new HttpAsk(member.httpUri())) {
-      for (String path : List.of("/graph", "/report", "/anomalies", "/trace", "/timeline")) {
+      for (String path : List.of("/graph", "/report", "/anomalies", "/trace")) {
         HttpResponse<String> gone = ask.get(path + "?core=" + core.core() + "&from=10&to=20");
         assertThat(gone.statusCode()).as(gone.body()).isEqualTo(410);
         assertThat(gone.body())
@@ -373,6 +432,11 @@ class WindowsTest {
             .contains("retention.ms")
             .contains(topics.events());
       }
+      JsonNode tiles = JSON.readTree(ok(ask, "/timeline?core=" + core.core() + "&from=10&to=20"));
+      assertThat(tiles.path("cores").get(0).path("fromChunks").asBoolean())
+          .as("tiles outlive the log")
+          .isFalse();
+      assertThat(tiles.path("rows")).isNotEmpty();
       String said =
           JSON.readTree(ask.get("/report?core=" + core.core() + "&from=10").body())
               .path("error")

@@ -27,11 +27,13 @@ public record Parameter(
   static final Parameter WHAT =
       oneOf(
           "what",
-          "states, how far the cores came, totals, or where the chunks of a core stand in events",
+          "states, how far the cores came, totals, where the chunks of a core stand in events, or"
+              + " that and what it did when",
           "state",
           "cores",
           "totals",
-          "places");
+          "places",
+          "tiles");
   static final Parameter SORT =
       oneOf(
           "sort",

@@ -166,9 +166,13 @@ public final class Job implements AutoCloseable {
     }
   }
 
-  /** Where the chunks of the cores that are meant stand in the log; no state is copied. */
-  CompletionStage<Places> places(WindowQuestion question, HeapRoom.Share share) {
-    return gather(new Part.Wanted(Part.Kind.PLACES, question.core(), question.session()), share)
+  /**
+   * Where the chunks of the cores that are meant stand in the log; no state is copied.
+   *
+   * @param kind that, or also what they did when
+   */
+  CompletionStage<Places> places(WindowQuestion question, Part.Kind kind, HeapRoom.Share share) {
+    return gather(new Part.Wanted(kind, question.core(), question.session()), share)
         .thenApplyAsync(
             found ->
                 new Places(

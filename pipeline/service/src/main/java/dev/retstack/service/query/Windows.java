@@ -1,6 +1,8 @@
 package dev.retstack.service.query;
 
 import dev.retstack.graph.calls.BrokenCoreException;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
@@ -16,6 +18,7 @@ import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.images.ImageRegistry;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.metrics.Meters;
+import dev.retstack.service.partition.ChunkApplier;
 import dev.retstack.service.partition.PartitionPlaces;
 import dev.retstack.service.replay.ChunkReplay;
 import dev.retstack.service.replay.InvalidTraceException;
@@ -148,23 +151,154 @@ public final class Windows implements AutoCloseable {
    */
   CompletionStage<Drawn> timeline(
       WindowQuestion question, int width, int depth, HeapRoom.Share share) {
-    return read(
-            question, true, core -> around(question, asked(question, width, depth, core)), share)
+    long start = System.nanoTime();
+    return job.places(question, Part.Kind.TILES, share)
         .thenApplyAsync(
-            read -> {
-              long rows = 0;
-              List<TraceTimeline.Answer> drawn = new ArrayList<>();
-              for (CoreWindow core : read.cores()) {
-                TraceTimeline.Answer answer =
-                    draw(core, read, asked(question, width, depth, core.at()));
-                rows += answer.timeline().rows().size();
-                if (rows > ROWS_MAX) {
-                  throw tooManyRows(read.cores().size(), width, depth);
+            found -> {
+              int count = count(found, question);
+              Shape shape = new Shape(question, width, depth);
+              Map<CoreKey, CoreWindow> read = new HashMap<>();
+              Map<String, Image> known = new HashMap<>();
+              Cost cost = new Cost(count, 0, 0, 0, 0);
+              List<PartitionPlaces> chunks = shape.ofChunks(found.partitions());
+              if (!chunks.isEmpty()) {
+                try {
+                  Read all =
+                      fetch(
+                          new Job.Places(chunks, found.coverage()),
+                          question,
+                          true,
+                          core -> around(question, shape.of(core)),
+                          share,
+                          start);
+                  all.cores().forEach(core -> read.put(core.at().key(), core));
+                  known.putAll(all.images());
+                  cost = all.cost();
+                } catch (BadRequestException e) {
+                  if (!shape.isTiled(chunks)) {
+                    throw e;
+                  } // what the log does not give is in the tiles
                 }
-                drawn.add(answer);
               }
-              return new Drawn(drawn, read.coverage(), read.cost());
-            });
+              List<TraceTimeline.Answer> drawn = draw(found, shape, read, known);
+              long millis = (System.nanoTime() - start) / 1_000_000;
+              return new Drawn(
+                  drawn,
+                  found.coverage(),
+                  new Cost(count, cost.chunks(), cost.records(), cost.fetchedBytes(), millis));
+            },
+            threads);
+  }
+
+  /** A question about each of some cores. */
+  private record Shape(WindowQuestion question, int width, int depth) {
+    Timeline.Question of(PartitionPlaces.Core core) {
+      return asked(question, width, depth, core);
+    }
+
+    /** Whether its tiles are as fine as pixels, or its window is too large to read chunks. */
+    boolean isTiled(PartitionPlaces.Core core) {
+      Timeline.Question asked = of(core);
+      return core.drawn().isPresent()
+          && (core.drawn().get().pyramid().tiles().shift() <= asked.shift()
+              || records(core.places(), asked) > TraceTimeline.RECORDS_MAX);
+    }
+
+    static long records(List<Place> places, Timeline.Question asked) {
+      long first = Long.MAX_VALUE;
+      long last = 0;
+      for (int i = 0; i < places.size(); i++) {
+        Place place = places.get(i);
+        if (place.firstTime() <= asked.end() && place.lastTime() >= asked.begin()) {
+          Place next = places.get(Math.min(i + 1, places.size() - 1));
+          first = Math.min(first, place.recordsBefore());
+          last = Math.max(last, next.recordsBefore());
+        }
+      }
+      return last - Math.min(first, last);
+    }
+
+    boolean isTiled(List<PartitionPlaces> partitions) {
+      return partitions.stream()
+          .flatMap(one -> one.cores().stream())
+          .allMatch(core -> core.drawn().isPresent());
+    }
+
+    List<PartitionPlaces> ofChunks(List<PartitionPlaces> partitions) {
+      return partitions.stream()
+          .map(
+              one ->
+                  new PartitionPlaces(
+                      one.position(),
+                      one.cores().stream().filter(core -> !isTiled(core)).toList(),
+                      one.near()))
+          .filter(one -> !one.cores().isEmpty())
+          .toList();
+    }
+  }
+
+  private List<TraceTimeline.Answer> draw(
+      Job.Places found, Shape shape, Map<CoreKey, CoreWindow> read, Map<String, Image> known) {
+    long rows = 0;
+    List<TraceTimeline.Answer> drawn = new ArrayList<>();
+    for (PartitionPlaces partition : found.partitions()) {
+      for (PartitionPlaces.Core core : partition.cores()) {
+        CoreWindow chunks = read.get(core.key());
+        Timeline.Question asked = shape.of(core);
+        TraceTimeline.Answer answer =
+            chunks == null
+                ? draw(core.key(), core.drawn().orElseThrow(), known, asked)
+                : draw(chunks, known, asked);
+        rows += answer.timeline().rows().size();
+        if (rows > ROWS_MAX) {
+          throw tooManyRows(drawn.size() + 1, shape.width(), shape.depth());
+        }
+        drawn.add(answer);
+      }
+    }
+    return drawn;
+  }
+
+  private TraceTimeline.Answer draw(
+      CoreKey key,
+      PartitionPlaces.Drawn drawn,
+      Map<String, Image> known,
+      Timeline.Question question) {
+    GraphState state = new GraphState().named(names);
+    for (String other : drawn.others()) {
+      if (state.others().enter(other) != 0) {
+        find(other, known).map(ChunkApplier::info).ifPresent(state::image);
+      }
+    }
+    ImageInfo own =
+        find(drawn.image(), known)
+            .map(ChunkApplier::info)
+            .orElseThrow(() -> noImage(drawn.image(), key.core()));
+    state.image(own);
+    try {
+      return new TraceTimeline.Answer(
+          key,
+          drawn.unit(),
+          Timeline.of(drawn.pyramid().tiles(), question),
+          state.findImage(own.id()).orElseThrow().names(),
+          false);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private Optional<Image> find(String id, Map<String, Image> known) {
+    if (!known.containsKey(id)) {
+      image(id).ifPresent(image -> known.put(id, image));
+    }
+    return Optional.ofNullable(known.get(id));
+  }
+
+  private static BadRequestException noImage(String id, String core) {
+    return new BadRequestException(
+        503,
+        "image %s of core %s does not come".formatted(id, core),
+        "publish it to the images topic");
   }
 
   /** A refusal of more than {@link #ROWS_MAX}. */
@@ -194,10 +328,11 @@ public final class Windows implements AutoCloseable {
         question.to().isPresent() ? OptionalLong.of(asked.end()) : OptionalLong.empty());
   }
 
-  private TraceTimeline.Answer draw(CoreWindow core, Read read, Timeline.Question question) {
+  private TraceTimeline.Answer draw(
+      CoreWindow core, Map<String, Image> known, Timeline.Question question) {
     try {
       return ChunkReplay.timeline(
-          "topic " + topic, core.at().key(), core.chunks(), read.images(), names, question);
+          "topic " + topic, core.at().key(), core.chunks(), known, names, question);
     } catch (InvalidTraceException | BrokenCoreException e) {
       throw unusable(e);
     } catch (IOException e) {
@@ -216,7 +351,7 @@ public final class Windows implements AutoCloseable {
       Function<PartitionPlaces.Core, WindowQuestion> times,
       HeapRoom.Share share) {
     long start = System.nanoTime();
-    return job.places(question, share)
+    return job.places(question, Part.Kind.PLACES, share)
         .thenApplyAsync(found -> fetch(found, question, next, times, share, start), threads);
   }
 
@@ -227,16 +362,9 @@ public final class Windows implements AutoCloseable {
       Function<PartitionPlaces.Core, WindowQuestion> times,
       HeapRoom.Share share,
       long start) {
+    final int count = count(found, question);
     List<PartitionPlaces> partitions =
         found.partitions().stream().filter(one -> !one.cores().isEmpty()).toList();
-    int count = partitions.stream().mapToInt(one -> one.cores().size()).sum();
-    if (count == 0) {
-      throw unknown(question, found.partitions());
-    }
-    if (count > CORES_MAX) {
-      throw new BadRequestException(
-          "more than %d cores are meant".formatted(CORES_MAX), "name one with core, and session");
-    }
     long expected = Math.min(EXPECTED_BYTES, job.room().most() / 2);
     Optional<String> refusal = share.take(partitions.getFirst().position().partition(), expected);
     share.requireAlone();
@@ -277,6 +405,19 @@ public final class Windows implements AutoCloseable {
         cores, named, found.coverage(), new Cost(count, chunks, records, fetched, millis));
   }
 
+  /** How many cores are meant: at least one, and not too many. */
+  private static int count(Job.Places found, WindowQuestion question) {
+    int count = found.partitions().stream().mapToInt(one -> one.cores().size()).sum();
+    if (count == 0) {
+      throw unknown(question, found.partitions());
+    }
+    if (count > CORES_MAX) {
+      throw new BadRequestException(
+          "more than %d cores are meant".formatted(CORES_MAX), "name one with core, and session");
+    }
+    return count;
+  }
+
   private static BadRequestException unknown(
       WindowQuestion question, List<PartitionPlaces> partitions) {
     String near =
@@ -307,13 +448,7 @@ public final class Windows implements AutoCloseable {
           found.put(
               chunk.getImage(),
               image(chunk.getImage())
-                  .orElseThrow(
-                      () ->
-                          new BadRequestException(
-                              503,
-                              "image %s of core %s does not come"
-                                  .formatted(chunk.getImage(), chunk.getCore()),
-                              "publish it to the images topic")));
+                  .orElseThrow(() -> noImage(chunk.getImage(), chunk.getCore())));
         }
         for (String other : chunk.getImages()) {
           if (!found.containsKey(other)) {
