@@ -10,6 +10,7 @@ import dev.retstack.cli.result.GraphVerb;
 import dev.retstack.cli.result.HotVerb;
 import dev.retstack.cli.result.ReplayVerb;
 import dev.retstack.cli.result.ReportVerb;
+import dev.retstack.cli.result.ViewVerb;
 import dev.retstack.cli.top.TopVerb;
 import dev.retstack.cli.verb.BrokerVerb;
 import dev.retstack.cli.verb.CompletionVerb;
@@ -67,6 +68,7 @@ public final class Retstack implements Callable<Integer>, Supplier<Terminal> {
           HotVerb.class,
           CoverageVerb.class,
           AnomaliesVerb.class,
+          ViewVerb.class,
           ExportVerb.class,
           CutVerb.class,
           MergeVerb.class,

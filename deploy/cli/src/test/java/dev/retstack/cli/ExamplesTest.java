@@ -32,7 +32,7 @@ import picocli.CommandLine;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ExamplesTest {
   /** Verbs that run until they are told to stop. */
-  private static final Set<String> FOREGROUND = Set.of("broker", "pipeline");
+  private static final Set<String> FOREGROUND = Set.of("broker", "pipeline", "view");
 
   /** Verbs whose example needs a cluster, which the user names in the environment. */
   private static final Set<String> NEED_KAFKA =

@@ -173,6 +173,7 @@ class HostileNamesTest {
     add(lines, "cut", trace, "--core", "none", "-o", copy);
     add(lines, "merge", trace, "-o", copy);
     add(lines, "index", copy);
+    add(lines, "view", trace, "--port", "70000");
     add(lines, "replay", trace);
     add(lines, "dead-letters", "list");
     add(lines, "dead-letters", "list", "--format", "csv");

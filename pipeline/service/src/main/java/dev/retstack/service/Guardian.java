@@ -261,6 +261,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
 
   private HttpApi api(Windows windows, Scrape scrape, GroupMember member, EndOffsets anomalyEnds) {
     return new HttpApi(
+        config.groupId(),
         job,
         windows,
         new Readiness(queries, events.map(_ -> member)),

@@ -172,6 +172,27 @@ class EndpointsTest {
     assertThat(json("/graph?core=core-1&from=" + Long.MAX_VALUE).get(0).path("calls")).isEmpty();
   }
 
+  @Test
+  void oneTimelineHasAllCoresOfASessionAndWhatIsOpen() throws Exception {
+    JsonNode all = json("/timeline?session=" + session + "&width=20&depth=5");
+    List<String> names = all.path("cores").findValuesAsText("core");
+    assertThat(names).hasSize(replayed.cores().size() - 1).doesNotHaveDuplicates();
+    for (String name : names) {
+      JsonNode one = json("/timeline?core=%s&width=20&depth=5".formatted(name));
+      List<JsonNode> rows = new ArrayList<>();
+      all.path("rows").forEach(row -> rows.add(row));
+      rows.removeIf(row -> !row.path("core").asText().equals(name));
+      assertThat(one.path("rows")).containsExactlyElementsOf(rows);
+      assertThat(rows).hasSizeBetween(1, 20 * 5);
+    }
+    assertThat(json("/timeline?core=core-o&width=1&from=0&to=21").path("rows"))
+        .extracting(row -> row.path("longest").asText(), row -> row.path("exit").asLong())
+        .containsExactly(tuple("main", 22L), tuple("walk", 22L), tuple("leaf", 22L));
+    assertThat(ask.get("/timeline?width=4097").statusCode()).isEqualTo(400);
+    assertThat(ask.get("/timeline?core=nobody").statusCode()).isEqualTo(404);
+    assertThat(ask.get("/timeline?from=2&to=1").statusCode()).isEqualTo(400);
+  }
+
   private static void flatten(JsonNode calls, List<String> into) {
     for (JsonNode call : calls) {
       into.add(call.path("function").asText() + "@" + call.path("enter").asLong());

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.retstack.graph.check.Severity;
+import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
@@ -16,6 +19,7 @@ import dev.retstack.schema.Chunk;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.file.TraceFileReader;
 import dev.retstack.schema.file.TraceFileWriter;
+import dev.retstack.schema.file.TraceIndex;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.schema.wire.Visible;
@@ -24,20 +28,25 @@ import dev.retstack.service.export.GraphView;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.TopicAdmin;
 import dev.retstack.service.query.HttpApi;
+import dev.retstack.service.replay.PyramidPass;
 import dev.retstack.service.replay.TraceProducer;
 import dev.retstack.service.replay.TraceReplay;
+import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.RandomFleet;
 import dev.retstack.service.support.TestBroker;
 import dev.retstack.service.support.Waits;
+import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.view.AnomaliesView;
 import dev.retstack.service.view.ReportView;
+import dev.retstack.service.view.TimelineView;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -73,6 +82,9 @@ class WindowsTest {
   @TempDir private Path dir;
   private final List<CoreScript> fleet = RandomFleet.withKeyframes(SEED, CORES, 4_000);
   private final SplittableRandom random = new SplittableRandom(SEED);
+  private boolean deleted;
+  private int fromChunksSeen;
+  private int fromTilesSeen;
   private KafkaSettings kafka;
   private final Topics topics = new Topics(TestBroker.freshPrefix());
 
@@ -158,6 +170,9 @@ class WindowsTest {
       String form = "&format=" + format.name().toLowerCase(Locale.ROOT);
       assertThat(ok(ask, "/graph?" + query + form)).as(what).isEqualTo(Visible.lines(text));
     }
+    if (!deleted) { // else the first stretch may begin before what is there
+      compareTimeline(ask, file, core, from, to);
+    }
     GraphState counted = ofTrace(file, new TraceReplay.Window(core::equals, from, to, true));
     JsonNode report = JSON.readTree(ok(ask, "/report?" + query));
     JsonNode expected =
@@ -180,6 +195,81 @@ class WindowsTest {
     assertThat(folded(ofTrace(cut, new TraceReplay.Window(core::equals, from, to, true))))
         .as(what)
         .isEqualTo(folded(counted));
+  }
+
+  /**
+   * As {@code retstack graph --timeline} shows it of the trace: with the pyramid of the trace where
+   * the job answers from tiles, and without it where it reads chunks.
+   */
+  private void compareTimeline(HttpAsk ask, Path file, String core, long from, long to)
+      throws Exception {
+    boolean whole = random.nextInt(4) == 0;
+    Timeline.Question question =
+        new Timeline.Question(
+            whole ? 0 : from,
+            whole ? Long.MAX_VALUE : to,
+            1 << random.nextInt(9),
+            1 + random.nextInt(8));
+    String asked =
+        "/timeline?core=%s&from=%d&to=%d&width=%d&depth=%d"
+            .formatted(core, question.from(), question.to(), question.width(), question.depth());
+    JsonNode live = JSON.readTree(ok(ask, asked));
+    boolean fromChunks = live.path("cores").get(0).path("fromChunks").asBoolean();
+    if (fromChunks) {
+      fromChunksSeen++;
+      Document trace = ofTrace(file, core, question);
+      assertThat(ok(ask, asked + "&format=text"))
+          .as("seed %d, %s", SEED, asked)
+          .isEqualTo(Visible.lines(trace.as(Format.TEXT)));
+      assertThat(plain(live, true))
+          .as("seed %d, %s", SEED, asked)
+          .isEqualTo(plain(JSON.readTree(trace.as(Format.JSON)), true));
+    } else {
+      fromTilesSeen++;
+      Path indexed = dir.resolve("indexed.avro");
+      Files.copy(file, indexed, StandardCopyOption.REPLACE_EXISTING);
+      PyramidPass.write(indexed, TraceReplay.Progress.SILENT);
+      JsonNode trace = JSON.readTree(ofTrace(indexed, core, question).as(Format.JSON));
+      assertThat(plain(live, false)).as("seed %d, %s", SEED, asked).isEqualTo(plain(trace, false));
+    }
+  }
+
+  private static Document ofTrace(Path file, String core, Timeline.Question question)
+      throws IOException {
+    List<TraceTimeline.Answer> answers = new ArrayList<>();
+    try (TraceTimeline trace = TraceTimeline.open(file, LateSymbols.NONE)) {
+      for (TraceIndex.Core one : trace.cores()) {
+        if (core.equals(one.core())) {
+          answers.add(trace.answer(one, question, TraceReplay.Progress.SILENT));
+        }
+      }
+    }
+    return TimelineView.of(answers);
+  }
+
+  /**
+   * Of calls that are equally long any may be the longest. Of chunks behind a window other ones may
+   * be read where some came late: calls that go on end with them.
+   */
+  private static List<String> plain(JsonNode timeline, boolean fromChunks) {
+    JsonNode core = timeline.path("cores").get(0);
+    long end = fromChunks ? core.path("to").asLong() : Long.MAX_VALUE;
+    List<String> rows = new ArrayList<>();
+    rows.add(core.toString());
+    for (JsonNode row : timeline.path("rows")) {
+      ObjectNode copy = row.deepCopy();
+      long exit = Math.min(end, row.path("exit").asLong());
+      copy.put("exit", exit);
+      if (!row.has("function")) {
+        copy.put("exit", exit - row.path("enter").asLong());
+        copy.remove(List.of("longest", "selfPc", "enter"));
+        if (row.path("to").asLong() == end) {
+          copy.remove("exit");
+        }
+      }
+      rows.add(copy.toString());
+    }
+    return rows;
   }
 
   private static GraphState ofTrace(Path file, TraceReplay.Window window) throws IOException {
@@ -257,6 +347,8 @@ class WindowsTest {
                     .isEmpty());
         compareWindows(third, file, "", 0, lastTime());
       }
+      assertThat(fromChunksSeen).as("timelines from chunks").isPositive();
+      assertThat(fromTilesSeen).as("timelines from tiles").isPositive();
     }
   }
 
@@ -340,6 +432,11 @@ class WindowsTest {
             .contains("retention.ms")
             .contains(topics.events());
       }
+      JsonNode tiles = JSON.readTree(ok(ask, "/timeline?core=" + core.core() + "&from=10&to=20"));
+      assertThat(tiles.path("cores").get(0).path("fromChunks").asBoolean())
+          .as("tiles outlive the log")
+          .isFalse();
+      assertThat(tiles.path("rows")).isNotEmpty();
       String said =
           JSON.readTree(ask.get("/report?core=" + core.core() + "&from=10").body())
               .path("error")
@@ -347,6 +444,7 @@ class WindowsTest {
       long first = Long.parseLong(said.replaceFirst("(?s).*still there is (\\d+).*", "$1"));
       assertThat(first).isBetween(lastTime() / 4, lastTime());
       assertThat(core.chunks().stream().map(Chunk::getFirstTime)).contains(first);
+      deleted = true;
       compare(ask, file, core.core(), first, first + 300);
       assertThat(ask.get("/report?core=%s&from=%d".formatted(core.core(), first - 1)).statusCode())
           .isEqualTo(410);

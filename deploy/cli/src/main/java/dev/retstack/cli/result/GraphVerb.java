@@ -48,9 +48,6 @@ import picocli.CommandLine.Option;
       "  retstack graph trace.avro --timeline --from 400 --to 600 --depth 8"
     })
 public final class GraphVerb extends ResultVerb {
-  private static final int WIDTH = 100;
-  private static final int LINES = 64;
-
   @Option(
       names = "--depth",
       paramLabel = "N",
@@ -134,12 +131,15 @@ public final class GraphVerb extends ResultVerb {
       }
       return false;
     }
-    int pixels = width == null ? WIDTH : width;
-    int lines = maxDepth == Integer.MAX_VALUE ? LINES : maxDepth;
-    if (from.live() || open || pixels < 1 || pixels > Timeline.WIDTH_MAX || lines < 1) {
+    int pixels = pixels();
+    int lines = lines();
+    if (open || pixels < 1 || pixels > Timeline.WIDTH_MAX || lines < 1) {
       throw usage(
-          "--timeline: give a trace and not --live, --width from 1 to %,d, --depth of at least 1, and not --open"
+          "--timeline: give --width from 1 to %,d, --depth of at least 1, and not --open"
               .formatted(Timeline.WIDTH_MAX));
+    }
+    if (from.live()) {
+      return false;
     }
     Timeline.Question question = new Timeline.Question(window.from(), window.to(), pixels, lines);
     try (TraceTimeline trace = TraceTimeline.open(from.trace(), from.symbols().read());
@@ -164,6 +164,14 @@ public final class GraphVerb extends ResultVerb {
     }
   }
 
+  private int pixels() {
+    return width == null ? TimelineView.WIDTH : width;
+  }
+
+  private int lines() {
+    return maxDepth == Integer.MAX_VALUE ? TimelineView.LINES : maxDepth;
+  }
+
   private void showOpen(GraphState state, List<CallTree> trees, Format shape) throws IOException {
     List<OpenCallRow> calls = OpenCallRow.of(trees);
     long all = state.cores().stream().mapToLong(c -> c.progress().open()).sum();
@@ -186,14 +194,17 @@ public final class GraphVerb extends ResultVerb {
 
   @Override
   String resource() {
-    return open ? "calls/open" : "graph";
+    return timeline ? "timeline" : open ? "calls/open" : "graph";
   }
 
   @Override
   Map<String, String> parameters() {
     Map<String, String> parameters = new TreeMap<>(task.parameters());
     parameters.putAll(window.parameters());
-    if (!open) {
+    if (timeline) {
+      parameters.put("width", String.valueOf(pixels()));
+      parameters.put("depth", String.valueOf(lines()));
+    } else if (!open) {
       parameters.put("depth", String.valueOf(maxDepth));
     }
     return parameters;

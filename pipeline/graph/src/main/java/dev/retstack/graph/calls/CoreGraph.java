@@ -88,6 +88,9 @@ public final class CoreGraph extends KnownCore {
   /** Null where nobody asks for it. */
   private Pyramid pyramid;
 
+  /** That of its state, whoever listens; null where there is none. */
+  private Pyramid own;
+
   /**
    * A core of which nothing was seen; {@code linked} serves all cores of the state, {@code callers}
    * those of the image.
@@ -125,7 +128,7 @@ public final class CoreGraph extends KnownCore {
     try {
       touch();
       events = listener;
-      pyramid = listener == null ? null : listener.pyramid(this);
+      pyramid = own != null || listener == null ? own : listener.pyramid(this);
       if (listener != null) {
         listener.chunk(this, meta.sequence());
       }
@@ -254,6 +257,7 @@ public final class CoreGraph extends KnownCore {
   boolean isPlain() {
     return !isByTask()
         && events == null
+        && own == null
         && rules.graphTime()
         && tree.isFullBeside()
         && contexts == 0
@@ -354,6 +358,20 @@ public final class CoreGraph extends KnownCore {
   /** Who hears of calls, null for none. */
   GraphEvents events() {
     return events;
+  }
+
+  /** Its calls are put there from now on, whoever listens; null for nowhere. */
+  public void placeIn(Pyramid pyramidOfState) {
+    own = pyramidOfState;
+  }
+
+  /** Puts the calls that are open into a pyramid, as if they ended now. */
+  public void placeOpen(Pyramid into) {
+    for (TracedTask task : reconstructor.tasks()) {
+      for (ShadowStack stack : task.stacks) {
+        stack.placeOpen(reconstructor.time(), into);
+      }
+    }
   }
 
   /** Where calls are put by their times, null for nowhere. */

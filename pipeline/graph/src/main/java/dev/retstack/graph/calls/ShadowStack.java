@@ -4,6 +4,7 @@ import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.input.ImageTraits;
+import dev.retstack.graph.pyramid.Pyramid;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.totals.CallProfile;
 import dev.retstack.graph.totals.TimeRules;
@@ -1012,6 +1013,26 @@ final class ShadowStack {
         rows.put(
             frames.row(slot),
             new CoreGraph.OpenRow(lostSince, away, notCounted - frames.leftOut(slot)));
+      }
+    }
+  }
+
+  /**
+   * Puts its open calls into a pyramid, as if they ended now, or at a loss that may have ended
+   * them.
+   */
+  void placeOpen(long now, Pyramid into) {
+    long end = losses.isPending() ? losses.since() : now;
+    for (int slot = 0; !isHidden() && slot < frames.size(); slot++) {
+      if (!frames.hasEnded(slot)) {
+        into.call(
+            task.id(),
+            task.instance(),
+            interrupts(),
+            frames.depth(slot),
+            frames.selfPc(slot),
+            frames.enter(slot),
+            end);
       }
     }
   }

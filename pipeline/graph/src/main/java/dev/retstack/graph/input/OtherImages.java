@@ -3,8 +3,11 @@ package dev.retstack.graph.input;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.retstack.graph.symbol.SymbolTable;
+import it.unimi.dsi.fastutil.longs.LongCollection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.zip.CRC32C;
 
@@ -68,6 +71,19 @@ public final class OtherImages {
   /** Enters those of another state. */
   public void enterAll(OtherImages others) {
     others.byHead.values().forEach(this::enter);
+  }
+
+  /** The images in which these addresses lie, but for the core's own. */
+  public Set<String> of(LongCollection pcs) {
+    Set<String> ids = new TreeSet<>();
+    pcs.forEach(
+        (long pc) -> {
+          String id = pc < 0 ? byHead.get((int) (pc >>> Integer.SIZE)) : null;
+          if (id != null) {
+            ids.add(id);
+          }
+        });
+    return ids;
   }
 
   /** Whether an image is among them. */

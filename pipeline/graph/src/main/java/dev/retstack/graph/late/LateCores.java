@@ -11,6 +11,7 @@ import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.LateLimits;
 import dev.retstack.graph.losses.Loss;
+import dev.retstack.graph.pyramid.Pyramid;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.snapshot.StateChanges;
@@ -345,6 +346,25 @@ public final class LateCores {
     }
     CoreGraph shown = shown(core, Long.MAX_VALUE, null);
     return settle(core, events) ? core : shown;
+  }
+
+  /** Puts the calls of held chunks, and then those that are open, into a pyramid. */
+  public void place(CoreGraph core, Pyramid into) {
+    CoreGraph copy;
+    try {
+      copy = copier.apply(core);
+    } catch (RuntimeException | StackOverflowError e) {
+      throw BrokenCoreException.of(core.key(), heldBy(core).first().sequence(), e);
+    }
+    try {
+      copy.placeIn(into);
+      for (HeldChunk chunk : heldBy(core).from(copy.progress().nextSequence())) {
+        apply(copy, chunk, null);
+      }
+      copy.placeOpen(into);
+    } finally {
+      copy.account().close();
+    }
   }
 
   /** Gives all its gaps up where the copy that is shown has become larger than there is room. */

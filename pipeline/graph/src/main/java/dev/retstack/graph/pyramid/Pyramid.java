@@ -1,10 +1,21 @@
 package dev.retstack.graph.pyramid;
 
+import dev.retstack.graph.snapshot.ByteInput;
+import dev.retstack.graph.snapshot.ByteOutput;
+import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.schema.record.RecordBatch;
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+import it.unimi.dsi.fastutil.longs.LongSet;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * The finest tiles of a core, filled while its calls are rebuilt. How long they are is found on the
@@ -20,10 +31,16 @@ public final class Pyramid {
   static final int ENTRIES_MIN = 1024;
 
   /** What a line costs, in entries. */
-  private static final int LINE_ENTRIES = 16;
+  static final int LINE_ENTRIES = 8;
 
   /** Times are not negative, so that all of them are in two tiles. */
   static final int SHIFT_MAX = 62;
+
+  /** Tiles of one block at most, of one line. */
+  static final int BLOCK_TILES = 64;
+
+  /** Entries of one that is read. */
+  private static final long READ_MOST = 1 << 14;
 
   private final Room room;
   private final boolean thin;
@@ -34,6 +51,8 @@ public final class Pyramid {
   private long entries;
   private long calls;
   private long leftOut;
+  private long changed = Long.MAX_VALUE;
+  private boolean touched;
 
   /** The track that was last told of, and its rows by depth; null where there is none. */
   private long task;
@@ -46,10 +65,12 @@ public final class Pyramid {
    * Room for the pyramids of several cores. Where it is full, that with most entries gets tiles of
    * twice the length.
    */
-  public static final class Room {
+  public static class Room {
     private final long most;
     private final List<Pyramid> all = new ArrayList<>();
-    private long used;
+
+    /** Entries of all. */
+    long used;
 
     /**
      * @param most entries of all, each of some 50 bytes; a line counts as {@value #LINE_ENTRIES}
@@ -58,7 +79,18 @@ public final class Pyramid {
       this.most = most;
     }
 
-    private boolean take(long more) {
+    /** Another one has room here. */
+    void begin(Pyramid one) {
+      all.add(one);
+    }
+
+    /**
+     * Takes so many more entries, after what is too much was made less.
+     *
+     * @param of for which of them
+     * @return false where there is no room
+     */
+    boolean take(Pyramid of, long more) {
       while (used + more > most) {
         Pyramid largest = null;
         for (Pyramid one : all) {
@@ -91,13 +123,14 @@ public final class Pyramid {
     this.room = room;
     this.shift = shift;
     this.thin = thin;
-    room.all.add(this);
+    room.begin(this);
   }
 
   /** A call ended; {@code depth} is that of its frame, the others are as in {@link Line}. */
   public void call(
       long ofTask, int ofInstance, int open, int depth, long selfPc, long enter, long exit) {
     calls++;
+    touched = true;
     turnTo(ofTask, ofInstance, open);
     TileRow row = row(depth);
     if (row == null) {
@@ -113,6 +146,7 @@ public final class Pyramid {
    */
   public void linked(long ofTask, int ofInstance, int open, RecordBatch batch, int first, int end) {
     turnTo(ofTask, ofInstance, open);
+    touched = true;
     final byte[] kinds = batch.kind;
     final int[] links = batch.links();
     final int[] depths = batch.depth;
@@ -143,6 +177,7 @@ public final class Pyramid {
   }
 
   private void point(Line line, long count, long selfPc, long from, long to) {
+    touched = true;
     TileRow row = row(line);
     if (row != null) {
       add(row, count, selfPc, from, to);
@@ -154,6 +189,8 @@ public final class Pyramid {
     int before = row.entries();
     long begin = Math.max(0, from);
     row.add(shift, count, selfPc, begin, Math.max(begin, to));
+    long tile = Math.max(begin, to - (1L << shift) + 1) >>> shift;
+    changed = Math.min(changed, tile);
     int more = row.entries() - before;
     if (more > 0) {
       entries += more;
@@ -164,7 +201,7 @@ public final class Pyramid {
           && entries * CALLS_PER_ENTRY > calls) {
         thinOut();
       }
-      room.take(0);
+      room.take(this, 0);
     }
   }
 
@@ -192,7 +229,7 @@ public final class Pyramid {
   private TileRow row(Line line) {
     Integer number = numbers.get(line);
     if (number == null) {
-      if (!room.take(LINE_ENTRIES)) {
+      if (!room.take(this, LINE_ENTRIES)) {
         return null;
       }
       number = lines.size();
@@ -204,7 +241,7 @@ public final class Pyramid {
   }
 
   /** Tiles become twice as long. */
-  private void thinOut() {
+  void thinOut() {
     List<TileRow> thinner = new ArrayList<>(rows.size());
     long left = 0;
     for (TileRow row : rows) {
@@ -216,6 +253,134 @@ public final class Pyramid {
     room.used -= entries - left;
     entries = left;
     track = new TileRow[Line.DEPTHS];
+    changed = 0;
+  }
+
+  boolean canThinOut() {
+    return shift < SHIFT_MAX && entries > 0;
+  }
+
+  /** Functions that are the longest somewhere. */
+  public LongSet functions() {
+    LongSet functions = new LongOpenHashSet();
+    rows.forEach(row -> row.addFunctions(functions));
+    return functions;
+  }
+
+  /** Writes all but the tiles. */
+  void writeHead(DataOutput out) throws IOException {
+    out.writeByte(shift);
+    Fields.writeVarint(out, calls);
+    Fields.writeVarint(out, leftOut);
+    Fields.writeVarint(out, lines.size());
+    for (Line line : lines) {
+      out.writeByte(line.kind().ordinal());
+      out.writeLong(line.task());
+      Fields.writeVarint(out, line.instance());
+      Fields.writeVarint(out, line.interrupts());
+      out.writeByte(line.depth());
+    }
+  }
+
+  /**
+   * Reads what {@link #writeHead} wrote into this new one.
+   *
+   * @throws IOException where it is nothing of the kind
+   */
+  void readHead(DataInput in) throws IOException {
+    shift = in.readUnsignedByte();
+    if (shift > SHIFT_MAX) {
+      throw new IOException("corrupt pyramid: tiles of 2^" + shift);
+    }
+    calls = Fields.readVarint(in);
+    leftOut = Fields.readVarint(in);
+    int count = (int) Fields.readVarint(in);
+    for (int i = 0; i < count; i++) {
+      int kind = in.readUnsignedByte();
+      Line.Kind[] kinds = Line.Kind.values();
+      if (kind >= kinds.length) {
+        throw new IOException("corrupt pyramid: a line of kind " + kind);
+      }
+      Line line =
+          new Line(
+              kinds[kind],
+              in.readLong(),
+              (int) Fields.readVarint(in),
+              (int) Fields.readVarint(in),
+              in.readUnsignedByte());
+      if (numbers.containsKey(line) || row(line) == null) {
+        throw new IOException("corrupt pyramid: a line twice, or too many: " + line);
+      }
+    }
+  }
+
+  /**
+   * The tiles in blocks of {@value #BLOCK_TILES} by their number.
+   *
+   * @param from number of a tile: blocks before its own are left out
+   */
+  SortedMap<Long, ByteOutput> blocks(long from) throws IOException {
+    SortedMap<Long, ByteOutput> blocks = new TreeMap<>();
+    for (int line = 0; line < rows.size(); line++) {
+      rows.get(line).writeBlocks(line, shift, from / BLOCK_TILES, blocks);
+    }
+    return blocks;
+  }
+
+  /** Reads the rest of a block. */
+  void readBlock(ByteInput in) throws IOException {
+    while (in.remaining() > 0) {
+      long what = Fields.readVarint(in);
+      if (what < 0 || what >>> 1 >= rows.size()) {
+        throw new IOException("corrupt pyramid: line %d of %d".formatted(what >>> 1, rows.size()));
+      }
+      rows.get((int) (what >>> 1)).readEntry((what & 1) != 0, in);
+      entries++;
+      room.used++;
+      room.take(this, 0);
+    }
+  }
+
+  /** Number of the first tile that is another since this was called last. */
+  long takeChanged() {
+    long first = changed;
+    changed = Long.MAX_VALUE;
+    return first;
+  }
+
+  /** Whether anything was put since this was called last. */
+  boolean takeTouched() {
+    boolean was = touched;
+    touched = false;
+    return was;
+  }
+
+  /** The same, which goes on by itself. */
+  public Pyramid copy() {
+    ByteOutput bytes = new ByteOutput(1 << 12);
+    try {
+      writeTo(bytes);
+      return readFrom(new ByteInput(bytes.take()));
+    } catch (IOException e) {
+      throw new UncheckedIOException("a pyramid that was just written", e);
+    }
+  }
+
+  /** Writes all of it. */
+  public void writeTo(DataOutput out) throws IOException {
+    writeHead(out);
+    SortedMap<Long, ByteOutput> blocks = blocks(0);
+    for (ByteOutput block : blocks.values()) {
+      out.write(block.take());
+    }
+  }
+
+  /** Reads what {@link #writeTo} wrote. */
+  public static Pyramid readFrom(ByteInput in) throws IOException {
+    Pyramid pyramid = new Pyramid(new Room(READ_MOST));
+    pyramid.readHead(in);
+    pyramid.readBlock(in);
+    return pyramid;
   }
 
   /** The tiles as they are now; what is added later is in them too. */

@@ -1,6 +1,12 @@
 package dev.retstack.graph.pyramid;
 
+import dev.retstack.graph.snapshot.ByteOutput;
+import dev.retstack.graph.snapshot.Fields;
+import it.unimi.dsi.fastutil.longs.LongSet;
+import java.io.DataInput;
+import java.io.IOException;
 import java.util.Arrays;
+import java.util.Map;
 
 /**
  * What is on one line of a core, in tiles of one length: for each tile with calls that are shorter
@@ -8,7 +14,7 @@ import java.util.Arrays;
  * call by itself. So a call is in two tiles at most, however long it is.
  */
 final class TileRow {
-  private static final int FIRST = 8;
+  private static final int FIRST = 2;
 
   private int size;
   private long[] tile = new long[FIRST];
@@ -158,6 +164,71 @@ final class TileRow {
       row.add(shift + by, aloneCalls[i], alonePc[i], aloneEnter[i], aloneExit[i]);
     }
     return row;
+  }
+
+  void addFunctions(LongSet to) {
+    for (int i = 0; i < size; i++) {
+      to.add(selfPc[i]);
+    }
+    for (int i = 0; i < alone; i++) {
+      to.add(alonePc[i]);
+    }
+  }
+
+  /**
+   * Writes each tile into its block, and each call into that of the tile in which it ends: what is
+   * added later changes the last blocks only.
+   */
+  void writeBlocks(int line, int shift, long first, Map<Long, ByteOutput> blocks)
+      throws IOException {
+    for (int i = firstFrom(tile, size, first * Pyramid.BLOCK_TILES); i < size; i++) {
+      ByteOutput out = block(tile[i], blocks);
+      Fields.writeVarint(out, (long) line << 1);
+      Fields.writeVarint(out, tile[i]);
+      Fields.writeVarint(out, calls[i]);
+      Fields.writeVarint(out, busy[i]);
+      Fields.writeVarint(out, selfPc[i]);
+      Fields.writeVarint(out, enter[i]);
+      Fields.writeVarint(out, exit[i] - enter[i]);
+    }
+    for (int i = 0; i < alone; i++) {
+      long end = aloneExit[i] >>> shift;
+      if (end / Pyramid.BLOCK_TILES >= first) {
+        ByteOutput out = block(end, blocks);
+        Fields.writeVarint(out, (long) line << 1 | 1);
+        Fields.writeVarint(out, aloneCalls[i]);
+        Fields.writeVarint(out, alonePc[i]);
+        Fields.writeVarint(out, aloneEnter[i]);
+        Fields.writeVarint(out, aloneExit[i] - aloneEnter[i]);
+      }
+    }
+  }
+
+  private static ByteOutput block(long tile, Map<Long, ByteOutput> blocks) {
+    return blocks.computeIfAbsent(tile / Pyramid.BLOCK_TILES, _ -> new ByteOutput(512));
+  }
+
+  /** Reads an entry that {@link #writeBlocks} wrote, behind its line. */
+  void readEntry(boolean isCall, DataInput in) throws IOException {
+    long number = isCall ? 0 : Fields.readVarint(in);
+    long count = Fields.readVarint(in);
+    long time = isCall ? 0 : Fields.readVarint(in);
+    long function = Fields.readVarint(in);
+    long from = Fields.readVarint(in);
+    long to = from + Fields.readVarint(in);
+    if (number < 0 || count < 0 || time < 0 || from < 0 || to < from) {
+      throw new IOException("corrupt pyramid: an entry from %d to %d".formatted(from, to));
+    }
+    if (isCall) {
+      addAlone(count, function, from, to);
+    } else {
+      int before = size;
+      int at = find(number);
+      if (size == before) {
+        throw new IOException("corrupt pyramid: tile %d twice".formatted(number));
+      }
+      put(at, count, time, function, from, to);
+    }
   }
 
   /** Tells of what touches [from, to). */

@@ -25,6 +25,8 @@ import dev.retstack.graph.late.LateCores;
 import dev.retstack.graph.late.PackedRecords;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
+import dev.retstack.graph.pyramid.JobPyramids;
+import dev.retstack.graph.pyramid.Pyramid;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.Fields;
@@ -102,6 +104,7 @@ public final class GraphState {
   private final RefusedCores refused = new RefusedCores();
   private LateSymbols names = LateSymbols.NONE;
   private GraphEvents events;
+  private JobPyramids pyramids;
   private boolean careful;
 
   /** Whether a core may begin at any chunk that has a keyframe. */
@@ -165,6 +168,41 @@ public final class GraphState {
   /** Those who publish spans and anomalies hear of them from now on; null for none. */
   public void events(GraphEvents listener) {
     events = listener;
+  }
+
+  /** The calls of cores that begin from now on, and of those that have one, go into pyramids. */
+  public void pyramids(JobPyramids ofCores) {
+    pyramids = ofCores;
+    for (KnownCore core : cores.known()) {
+      if (core instanceof CoreGraph open && late.holds(open)) {
+        open.placeIn(ofCores.of(core.key())); // what it holds may be taken at any time
+      }
+    }
+  }
+
+  /**
+   * What a core did when: a copy of its pyramid, with calls of chunks that are held behind gaps,
+   * and with calls that are open, as if they ended now.
+   */
+  public Optional<Pyramid> drawn(CoreKey key) {
+    var _ = summary(key); // a gap that there is no room to show is given up
+    KnownCore core = cores.known(key);
+    Pyramid pyramid = pyramids == null ? null : pyramids.of(key);
+    if (core == null || pyramid == null) {
+      return Optional.empty();
+    }
+    Pyramid copy = pyramid.copy();
+    if (core instanceof CoreGraph open && late.holds(open)) {
+      late.place(open, copy);
+    } else {
+      cores.read(core).placeOpen(copy);
+    }
+    return Optional.of(copy);
+  }
+
+  /** The core as it is kept: its image and its clock. */
+  public Optional<KnownCore> known(CoreKey key) {
+    return Optional.ofNullable(cores.known(key));
   }
 
   /** Names for images that come without; before the first image. */
@@ -322,6 +360,9 @@ public final class GraphState {
         refused.add(key);
         return ApplyResult.NO_ROOM;
       }
+      if (pyramids != null) {
+        pyramids.begin(key);
+      }
       if (anywhere && batch.keyframe() != null) {
         core.beginAt(meta);
       }
@@ -334,6 +375,9 @@ public final class GraphState {
     }
     if (!batch.isLinked()) {
       links.fill(batch);
+    }
+    if (pyramids != null) {
+      core.placeIn(pyramids.of(key));
     }
     cores.makeRoomFor(core);
     ApplyResult result;

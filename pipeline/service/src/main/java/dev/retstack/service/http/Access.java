@@ -1,5 +1,12 @@
 package dev.retstack.service.http;
 
+import static org.apache.pekko.http.javadsl.server.Directives.complete;
+import static org.apache.pekko.http.javadsl.server.Directives.extractRequest;
+import static org.apache.pekko.http.javadsl.server.Directives.get;
+import static org.apache.pekko.http.javadsl.server.Directives.handleExceptions;
+import static org.apache.pekko.http.javadsl.server.Directives.handleRejections;
+import static org.apache.pekko.http.javadsl.server.Directives.withRequestTimeoutResponse;
+
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.HashSet;
@@ -17,6 +24,7 @@ import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.SslSessionInfo;
 import org.apache.pekko.http.javadsl.model.headers.Connection;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
+import org.apache.pekko.http.javadsl.server.Route;
 
 /**
  * Who may ask: a client with the token, or with a certificate if certificates are accepted. If
@@ -54,6 +62,16 @@ public final class Access {
     return isShown(request) || hasCertificate(request)
         ? Optional.empty()
         : Optional.of(unauthorized());
+  }
+
+  /** What answers those who may ask: GET alone, in time, each failure in one form. */
+  public Route guard(Route served) {
+    Route getOnly = get(() -> served);
+    Route known = handleRejections(Refusals.rejections(), () -> getOnly);
+    Route timed = withRequestTimeoutResponse(_ -> Refusals.late(), () -> known);
+    Route safe = handleExceptions(Refusals.failures(), () -> timed);
+    return extractRequest(
+        request -> refusal(request).<Route>map(refused -> complete(refused)).orElse(safe));
   }
 
   private boolean isShown(HttpRequest request) {

@@ -7,6 +7,7 @@ import static dev.retstack.service.http.Parameter.FORMAT;
 import static dev.retstack.service.http.Parameter.FROM;
 import static dev.retstack.service.http.Parameter.KIND;
 import static dev.retstack.service.http.Parameter.LIMIT;
+import static dev.retstack.service.http.Parameter.LINES;
 import static dev.retstack.service.http.Parameter.OFFSET;
 import static dev.retstack.service.http.Parameter.ROWS;
 import static dev.retstack.service.http.Parameter.SESSION;
@@ -16,6 +17,7 @@ import static dev.retstack.service.http.Parameter.TASK;
 import static dev.retstack.service.http.Parameter.TO;
 import static dev.retstack.service.http.Parameter.UNIT;
 import static dev.retstack.service.http.Parameter.WHAT;
+import static dev.retstack.service.http.Parameter.WIDTH;
 import static dev.retstack.service.http.Parameter.WINDOW;
 
 import java.util.Arrays;
@@ -88,6 +90,20 @@ public enum Endpoint {
       WINDOW,
       LIMIT,
       OFFSET),
+  TIMELINE(
+      "/timeline",
+      "What cores did when: for each line of a core and each stretch of time how much of it calls"
+          + " take, and the longest; at most width x depth rows of a core",
+      "{cores,rows}",
+      FORMAT,
+      CORE,
+      SESSION,
+      FROM,
+      TO,
+      AT,
+      WINDOW,
+      WIDTH,
+      LINES),
   ANOMALIES(
       "/anomalies",
       "Defects, oddities and losses, with exact counts and a stack, most severe first; of a time, if"
@@ -107,6 +123,10 @@ public enum Endpoint {
       WINDOW,
       LIMIT,
       OFFSET),
+  ABOUT(
+      "/about",
+      "What is asked here: a running job, or a recorded trace with its cores and how far it was read",
+      "{kind,name,phase,chunks,of,records,failure,cores,notices}"),
   TRACE(
       "/trace",
       "The chunks of a time as a recorded trace, with their images: what every verb reads",

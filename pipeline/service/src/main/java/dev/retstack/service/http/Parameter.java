@@ -27,11 +27,13 @@ public record Parameter(
   static final Parameter WHAT =
       oneOf(
           "what",
-          "states, how far the cores came, totals, or where the chunks of a core stand in events",
+          "states, how far the cores came, totals, where the chunks of a core stand in events, or"
+              + " that and what it did when",
           "state",
           "cores",
           "totals",
-          "places");
+          "places",
+          "tiles");
   static final Parameter SORT =
       oneOf(
           "sort",
@@ -60,6 +62,14 @@ public record Parameter(
           "by-task",
           "each");
   static final Parameter DEPTH = number("depth", "levels of calls shown", 1, Integer.MAX_VALUE);
+  static final Parameter LINES =
+      number("depth", "lines of a core at most, outer calls first (default: 64)", 1, 256);
+  static final Parameter WIDTH =
+      number(
+          "width",
+          "stretches of time at most, each as long as a power of two (default: 100)",
+          1,
+          4096);
   public static final Parameter FROM =
       number("from", "calls that had not ended before this time of their core", 0, Long.MAX_VALUE);
   static final Parameter TO =

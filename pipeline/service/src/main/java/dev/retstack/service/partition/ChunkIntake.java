@@ -7,6 +7,7 @@ import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.places.LogPlaces;
 import dev.retstack.graph.places.Place;
+import dev.retstack.graph.pyramid.JobPyramids;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.StateChanges;
@@ -80,6 +81,7 @@ final class ChunkIntake {
 
   private Set<CoreKey> written = Set.of();
   private ChunkApplier applier;
+  private JobPyramids pyramids = new JobPyramids(StateBudget.UNLIMITED);
   private LogPlaces places = new LogPlaces(StateBudget.UNLIMITED);
   private ImageWaits waits = new ImageWaits(0, StateBudget.UNLIMITED.open(0));
   private byte[] waitsWritten;
@@ -119,6 +121,12 @@ final class ChunkIntake {
     Map<String, byte[]> parts = checkpoint.parts();
     waitsWritten = parts.remove(WAITS);
     places = LogPlaces.takeFrom(parts, budget());
+    try {
+      pyramids = JobPyramids.takeFrom(parts, budget());
+    } catch (IOException e) {
+      places.close();
+      throw e;
+    }
     long room = Math.max(LEAST_ROOM, settings.limits().late().bytes() / 2);
     try {
       applier =
@@ -128,6 +136,7 @@ final class ChunkIntake {
               .oneOfMany();
     } catch (IOException e) {
       places.close();
+      pyramids.close();
       throw e;
     }
     StateBudget.Account account = budget().open(0);
@@ -139,6 +148,7 @@ final class ChunkIntake {
     nextOffset = checkpoint.nextOffset();
     owed.clear();
     applier.state().events(derived);
+    applier.state().pyramids(pyramids);
     applier.leaveOut(broken.values()); // before anybody looks at what is held
     noteLeftOut();
     derived.open(applier.state());
@@ -155,6 +165,7 @@ final class ChunkIntake {
       applier.state().close();
       waits.close();
       places.close();
+      pyramids.close();
     }
   }
 
@@ -215,6 +226,7 @@ final class ChunkIntake {
     try {
       applier.state().writeChanges(to);
       places.writeChanges(to);
+      pyramids.writeChanges(to);
       ByteOutput waiting = new ByteOutput(Integer.BYTES);
       waits.writeTo(waiting);
       byte[] now = waiting.take();
@@ -269,6 +281,7 @@ final class ChunkIntake {
     if (!gone.isEmpty()) {
       derived.forget(gone);
       places.forget(gone);
+      pyramids.forget(gone);
       peers.watch().tell(new CoreWatch.Forgotten(partition, gone));
       log.info(
           "partition {}: {} sessions are forgotten: they were silent for {}",

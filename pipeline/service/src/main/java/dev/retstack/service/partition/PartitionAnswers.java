@@ -77,10 +77,9 @@ final class PartitionAnswers {
   }
 
   private void places(PartitionGraph.Places m) {
-    m.replyTo()
-        .tell(
-            PartitionPlaces.of(
-                position(new byte[0]), intake.places(), m.core(), m.session(), m.most()));
+    PartitionPlaces found =
+        PartitionPlaces.of(position(new byte[0]), intake.places(), m.core(), m.session(), m.most());
+    m.replyTo().tell(m.tiles() ? found.with(intake.applier().state()) : found);
   }
 
   private StateCopy position(byte[] state) {

@@ -70,8 +70,10 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
    * @param core their name; empty for any
    * @param session theirs; empty for any
    * @param most so many cores
+   * @param tiles whether their pyramids are wanted, too
    */
-  public record Places(String core, String session, int most, ActorRef<PartitionPlaces> replyTo)
+  public record Places(
+      String core, String session, int most, boolean tiles, ActorRef<PartitionPlaces> replyTo)
       implements Command {}
 
   /** The log has nothing below this offset any more. */
@@ -230,7 +232,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       return on(command);
     } catch (BrokenCoreException e) {
       switch (command) {
-        case Copy _, Totals _, Release _ -> getContext().getSelf().tell(command);
+        case Copy _, Totals _, Places _, Release _ -> getContext().getSelf().tell(command);
         default -> {} // what it was for is done again
       }
       return onBroken(e);

@@ -1,13 +1,25 @@
 package dev.retstack.service.partition;
 
+import dev.retstack.graph.calls.KnownCore;
+import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.places.LogPlaces;
 import dev.retstack.graph.places.Place;
+import dev.retstack.graph.pyramid.Pyramid;
+import dev.retstack.graph.snapshot.ByteInput;
+import dev.retstack.graph.snapshot.ByteOutput;
+import dev.retstack.graph.snapshot.Fields;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.wire.NearNames;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Where the chunks of some cores stand in one partition of the log.
@@ -19,11 +31,73 @@ import java.util.Set;
 public record PartitionPlaces(StateCopy position, List<Core> cores, List<String> near) {
   private static final int NEAR_MAX = 3;
 
-  /** A core and its places. */
-  public record Core(CoreKey key, List<Place> places) {
+  /**
+   * A core and its places.
+   *
+   * @param drawn what it did when; empty where that was not asked for, or it has no pyramid
+   */
+  public record Core(CoreKey key, List<Place> places, Optional<Drawn> drawn) {
     public Core {
       places = List.copyOf(places);
     }
+  }
+
+  /**
+   * What a core did when.
+   *
+   * @param others images of functions that are not of its own
+   * @param pyramid with the calls that are open
+   */
+  public record Drawn(String image, Set<String> others, ClockUnit unit, Pyramid pyramid) {
+    /** Fields of it, as {@link #readFrom} reads them. */
+    public void writeTo(DataOutput out) throws IOException {
+      Fields.writeText(out, image);
+      out.writeInt(others.size());
+      for (String other : others) {
+        Fields.writeText(out, other);
+      }
+      Fields.writeText(out, unit.name());
+      ByteOutput bytes = new ByteOutput(1 << 12);
+      pyramid.writeTo(bytes);
+      out.writeInt(bytes.size());
+      out.write(bytes.take());
+    }
+
+    /** Reads what {@link #writeTo} wrote. */
+    public static Drawn readFrom(DataInput in) throws IOException {
+      String image = Fields.readText(in);
+      int count = Fields.readCount(in, OTHERS_MAX, "images");
+      Set<String> others = new TreeSet<>();
+      for (int i = 0; i < count; i++) {
+        others.add(Fields.readText(in));
+      }
+      ClockUnit unit = Fields.readEnum(in, ClockUnit.class);
+      byte[] bytes = new byte[Fields.readCount(in, PYRAMID_MAX, "bytes of a pyramid")];
+      in.readFully(bytes);
+      return new Drawn(image, others, unit, Pyramid.readFrom(new ByteInput(bytes)));
+    }
+  }
+
+  private static final int OTHERS_MAX = 1 << 14;
+  private static final int PYRAMID_MAX = 1 << 20;
+
+  /** The same with what the cores did when. */
+  PartitionPlaces with(GraphState state) {
+    List<Core> drawn = new ArrayList<>();
+    for (Core core : cores) {
+      drawn.add(new Core(core.key(), core.places(), drawn(core.key(), state)));
+    }
+    return new PartitionPlaces(position, drawn, near);
+  }
+
+  private static Optional<Drawn> drawn(CoreKey key, GraphState state) {
+    Optional<Pyramid> pyramid = state.drawn(key);
+    if (pyramid.isEmpty()) {
+      return Optional.empty();
+    }
+    KnownCore core = state.known(key).orElseThrow();
+    Set<String> others = state.others().of(pyramid.get().functions());
+    return Optional.of(new Drawn(core.image().id(), others, core.unit(), pyramid.get()));
   }
 
   public PartitionPlaces {
@@ -46,7 +120,7 @@ public record PartitionPlaces(StateCopy position, List<Core> cores, List<String>
       boolean named = core.isEmpty() || core.equals(key.core());
       if (named && (session.isEmpty() || session.equals(key.session()))) {
         if (found.size() < most) {
-          found.add(new Core(key, places.of(key)));
+          found.add(new Core(key, places.of(key), Optional.empty()));
         }
       } else {
         others.add(named ? key.session() : key.core());

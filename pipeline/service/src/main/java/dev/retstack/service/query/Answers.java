@@ -17,6 +17,7 @@ import dev.retstack.service.http.BadRequestException;
 import dev.retstack.service.http.Page;
 import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.table.Rendering;
 import dev.retstack.service.view.AnomaliesView;
@@ -24,6 +25,7 @@ import dev.retstack.service.view.CoresView;
 import dev.retstack.service.view.OpenCallsView;
 import dev.retstack.service.view.PartsView;
 import dev.retstack.service.view.ReportView;
+import dev.retstack.service.view.TimelineView;
 import dev.retstack.service.view.TopView;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -182,7 +184,11 @@ final class Answers {
                         "unknown unit " + name, "use instructions or nanoseconds")));
   }
 
-  private static int number(Map<String, String> parameters, String name, int otherwise) {
+  static Answer timeline(List<TraceTimeline.Answer> cores, Map<String, String> parameters) {
+    return answer(TimelineView.of(cores), parameters);
+  }
+
+  static int number(Map<String, String> parameters, String name, int otherwise) {
     String text = parameters.get(name);
     if (text == null) {
       return otherwise;

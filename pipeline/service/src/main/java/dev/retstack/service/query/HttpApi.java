@@ -6,47 +6,33 @@ import static org.apache.pekko.http.javadsl.server.Directives.completeWithFuture
 import static org.apache.pekko.http.javadsl.server.Directives.concat;
 import static org.apache.pekko.http.javadsl.server.Directives.encodeResponse;
 import static org.apache.pekko.http.javadsl.server.Directives.extractRequest;
-import static org.apache.pekko.http.javadsl.server.Directives.get;
-import static org.apache.pekko.http.javadsl.server.Directives.handleExceptions;
-import static org.apache.pekko.http.javadsl.server.Directives.handleRejections;
 import static org.apache.pekko.http.javadsl.server.Directives.mapResponse;
 import static org.apache.pekko.http.javadsl.server.Directives.optionalHeaderValueByName;
 import static org.apache.pekko.http.javadsl.server.Directives.parameterMap;
 import static org.apache.pekko.http.javadsl.server.Directives.path;
 import static org.apache.pekko.http.javadsl.server.Directives.pathPrefix;
-import static org.apache.pekko.http.javadsl.server.Directives.withRequestTimeoutResponse;
 
 import dev.retstack.schema.Node;
 import dev.retstack.schema.wire.Topics;
-import dev.retstack.schema.wire.Visible;
 import dev.retstack.service.http.Access;
-import dev.retstack.service.http.BadRequestException;
 import dev.retstack.service.http.Endpoint;
-import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.http.HttpSettings;
-import dev.retstack.service.http.Page;
 import dev.retstack.service.http.QueryGate;
 import dev.retstack.service.http.Refusals;
 import dev.retstack.service.http.RequestDeadline;
 import dev.retstack.service.http.SchemaRoutes;
 import dev.retstack.service.metrics.Samples;
 import dev.retstack.service.nodes.Role;
-import dev.retstack.service.table.Format;
 import dev.retstack.service.view.Coverage;
-import dev.retstack.service.view.PartRow;
-import dev.retstack.service.window.WindowQuestion;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
-import java.util.function.BiFunction;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.pekko.NotUsed;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.http.javadsl.model.ContentType;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
-import org.apache.pekko.http.javadsl.model.HttpCharsets;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
@@ -76,25 +62,24 @@ public final class HttpApi {
   private static final ContentType EVENT_STREAM = MediaTypes.TEXT_EVENT_STREAM.toContentType();
   private static final PathMatcher0 EVENTS = PathMatchers.segment("anomalies").slash("events");
   private static final ContentType PROMETHEUS = ContentTypes.parse(Samples.CONTENT_TYPE);
-  private static final PathMatcher0 OPEN_CALLS = PathMatchers.segment("calls").slash("open");
   private static final PathMatcher0 OWN_PARTS = PathMatchers.segment("parts").slash("own");
 
   /** Between an answer and the next question on one connection. */
   private static final Duration KEPT = Duration.ofSeconds(60);
 
   private final Job job;
-  private final Windows windows;
+  private final Questions questions;
   private final Readiness readiness;
   private final SchemaRoutes schemas;
   private final Scrape scrape;
   private final AnomalyEvents followers;
-  private final QueryGate gate;
   private final OwnParts own;
   private final Access access;
   private final Duration patience;
 
   /** The HTTP side of a member. */
   public HttpApi(
+      String group,
       Job job,
       Windows windows,
       Readiness readiness,
@@ -103,13 +88,15 @@ public final class HttpApi {
       AnomalyEvents followers,
       HttpSettings http) {
     this.job = job;
-    this.windows = windows;
     this.readiness = readiness;
     this.scrape = scrape;
     this.followers = followers;
     this.access = new Access(http);
     this.patience = http.patience();
-    this.gate = new QueryGate("queries", http.queriesMax(), scrape.meters().queries());
+    this.questions =
+        new Questions(
+            new JobSource(group, job, windows),
+            new QueryGate("queries", http.queriesMax(), scrape.meters().queries()));
     this.own = new OwnParts(job.own(), job.room());
     this.schemas = new SchemaRoutes(topics);
   }
@@ -121,39 +108,20 @@ public final class HttpApi {
 
   private Route routes() {
     // one variable each: nested, their overloads cost the compiler minutes
-    Route report = path("report", () -> answer(Endpoint.REPORT, Answers::report));
-    Route graph = path("graph", () -> answer(Endpoint.GRAPH, Answers::graph));
-    Route anomalies = path("anomalies", () -> answer(Endpoint.ANOMALIES, Answers::anomalies));
-    Route edges = path("edges", () -> answer(Endpoint.EDGES, Answers::edges));
-    Route open = path(OPEN_CALLS, () -> answer(Endpoint.OPEN_CALLS, Answers::openCalls));
-    Route sessions = path("sessions", () -> cores(Endpoint.SESSIONS, Answers::sessions));
-    Route lossless =
-        path("completeness", () -> cores(Endpoint.COMPLETENESS, Answers::completeness));
+    Route asked = questions.routes();
     Route events = path(EVENTS, this::events);
-    Route stats = path("stats", () -> answer(Endpoint.STATS, Answers::stats));
-    Route openapi = path("openapi.json", () -> complete(json(200, OpenApi.document())));
-    Route cores = path("cores", () -> cores(Endpoint.CORES, Answers::cores));
-    Route parts = path("parts", () -> cores(Endpoint.PARTS, this::parts));
+    Route openapi = path("openapi.json", () -> complete(Questions.json(200, OpenApi.document())));
+    Route parts = path("parts", () -> questions.cores(Endpoint.PARTS, this::parts));
     Route ofMember = path(OWN_PARTS, own::route);
     Route health = pathPrefix("health", this::health);
     Route metrics = path("metrics", this::metrics);
-    Route top = path("top", this::totals);
-    Route trace = path("trace", this::trace);
-    Route listed = concat(edges, open, sessions, lossless, top, trace);
-    Route whole = concat(report, graph, anomalies, stats, cores, parts, listed);
+    Route whole = concat(asked, parts);
     Route packed =
         encodeResponse(() -> whole); // for those who take it; events are sent as they come
     Route queried = concat(packed, events);
     Route all = concat(queryRole(queried), ofMember, health, metrics, openapi, schemas.routes());
-    Route getOnly = get(() -> all);
-    Route known = handleRejections(Refusals.rejections(), () -> getOnly);
-    Route timed = withRequestTimeoutResponse(_ -> Refusals.late(), () -> known);
-    Route safe = handleExceptions(Refusals.failures(), () -> timed);
-    return extractRequest(
-        request ->
-            counted(
-                request.getUri(),
-                access.refusal(request).<Route>map(r -> complete(r)).orElse(safe)));
+    Route guarded = access.guard(all);
+    return extractRequest(request -> counted(request.getUri(), guarded));
   }
 
   private Route counted(Uri uri, Route route) {
@@ -173,114 +141,7 @@ public final class HttpApi {
   }
 
   private Route live() {
-    return complete(json(200, "{\"status\":\"live\"}\n"));
-  }
-
-  private Route answer(Endpoint endpoint, BiFunction<View, Map<String, String>, Answer> renderer) {
-    return parameterMap(
-        parameters -> {
-          endpoint.check(parameters);
-          return isWindow(endpoint, parameters)
-              ? window(endpoint, renderer, parameters)
-              : asked(endpoint, job::view, View::coverage, renderer);
-        });
-  }
-
-  /** Whether a question is answered from the log: where it names a time, or a core of a report. */
-  private static boolean isWindow(Endpoint endpoint, Map<String, String> parameters) {
-    boolean isTime = WindowQuestion.isTime(parameters);
-    boolean isCore = parameters.containsKey("core") || parameters.containsKey("session");
-    if (endpoint == Endpoint.ANOMALIES && !isTime && parameters.containsKey("session")) {
-      throw new BadRequestException(
-          "session %s without a time".formatted(parameters.get("session")),
-          "give from, to or at as well");
-    }
-    return isTime || (isCore && endpoint == Endpoint.REPORT);
-  }
-
-  private Route window(
-      Endpoint endpoint,
-      BiFunction<View, Map<String, String>, Answer> renderer,
-      Map<String, String> given) {
-    WindowQuestion question = WindowQuestion.of(given);
-    boolean counts = endpoint != Endpoint.GRAPH; // a tree shows whole calls
-    Map<String, String> plain = question.plain(given);
-    Format format = Answers.format(given);
-    return gated(
-        share ->
-            windows
-                .view(question, counts, share)
-                .thenApply(
-                    seen ->
-                        covered(
-                            text(format, renderer.apply(seen.view(), plain)),
-                            seen.view().coverage(),
-                            seen.cost())));
-  }
-
-  private Route trace() {
-    return parameterMap(
-        parameters -> {
-          Endpoint.TRACE.check(parameters);
-          WindowQuestion question = WindowQuestion.of(parameters);
-          return gated(
-              share ->
-                  windows
-                      .trace(question, share)
-                      .thenApply(
-                          traced ->
-                              covered(
-                                  HttpResponse.create()
-                                      .withEntity(
-                                          HttpEntities.create(
-                                              ContentTypes.APPLICATION_OCTET_STREAM,
-                                              traced.trace())),
-                                  traced.coverage(),
-                                  traced.cost())));
-        });
-  }
-
-  private static HttpResponse covered(HttpResponse response, Coverage coverage, Windows.Cost cost) {
-    return covered(response, coverage).addHeader(RawHeader.create(WINDOW, cost.header()));
-  }
-
-  /** Asks where there is room for another question. */
-  private Route gated(Function<HeapRoom.Share, CompletionStage<HttpResponse>> question) {
-    HeapRoom.Share share = job.room().share();
-    CompletionStage<HttpResponse> response =
-        gate.run(() -> question.apply(share).whenComplete((_, _) -> share.close()));
-    return completeWithFuture(response.exceptionally(Refusals::failed));
-  }
-
-  /** Asks the job, and renders what it says in the form asked for. */
-  private <T> Route asked(
-      Endpoint endpoint,
-      Function<HeapRoom.Share, CompletionStage<T>> question,
-      Function<T, Coverage> coverage,
-      BiFunction<T, Map<String, String>, Answer> renderer) {
-    return parameterMap(
-        parameters -> {
-          endpoint.check(parameters);
-          Format format = Answers.format(parameters);
-          return gated(
-              share ->
-                  question
-                      .apply(share)
-                      .thenApply(
-                          found ->
-                              covered(
-                                  text(format, renderer.apply(found, parameters)),
-                                  coverage.apply(found))));
-        });
-  }
-
-  private Route cores(
-      Endpoint endpoint, BiFunction<Job.Cores, Map<String, String>, Answer> renderer) {
-    return asked(endpoint, job::cores, Job.Cores::coverage, renderer);
-  }
-
-  private Route totals() {
-    return asked(Endpoint.TOP, job::totals, Job.Totals::coverage, Answers::top);
+    return complete(Questions.json(200, "{\"status\":\"live\"}\n"));
   }
 
   private Answer parts(Job.Cores cores, Map<String, String> parameters) {
@@ -340,61 +201,17 @@ public final class HttpApi {
     return completeWithFuture(response.exceptionally(Refusals::failed));
   }
 
-  private static HttpResponse text(Format format, Answer answer) {
-    HttpResponse response =
-        HttpResponse.create()
-            .withEntity(HttpEntities.create(contentType(format), Visible.lines(answer.text())));
-    return answer
-        .page()
-        .map(page -> response.addHeader(RawHeader.create(Page.HEADER, page.header())))
-        .orElse(response);
-  }
-
-  private static ContentType.NonBinary contentType(Format format) {
-    return switch (format) {
-      case JSON -> ContentTypes.APPLICATION_JSON;
-      case CSV -> MediaTypes.TEXT_CSV.toContentType(HttpCharsets.UTF_8);
-      case TEXT -> ContentTypes.TEXT_PLAIN_UTF8;
-    };
-  }
-
   private Route ready() {
     CompletionStage<HttpResponse> response =
         readiness
             .look()
             .thenApply(
                 found ->
-                    covered(
+                    Questions.covered(
                         found.isReady()
-                            ? json(200, found.json())
+                            ? Questions.json(200, found.json())
                             : Refusals.error(503, found.fact(), found.cure()),
                         new Coverage(found.open(), job.own().partitionCount())));
     return completeWithFuture(response.exceptionally(Refusals::failed));
-  }
-
-  private static HttpResponse covered(HttpResponse response, Coverage coverage) {
-    String owned = coverage.owned().stream().map(String::valueOf).collect(Collectors.joining(","));
-    String missing =
-        coverage.missing().stream()
-            .map(part -> String.valueOf(part.partition()))
-            .collect(Collectors.joining(","));
-    String value =
-        "owned="
-            + owned
-            + "; of="
-            + coverage.of()
-            + (missing.isEmpty() ? "" : "; missing=" + missing);
-    HttpResponse stated = response.addHeader(RawHeader.create(PARTITIONS, value));
-    if (coverage.parts().isEmpty()) {
-      return stated;
-    }
-    String parts = coverage.parts().stream().map(PartRow::header).collect(Collectors.joining(", "));
-    return stated.addHeader(RawHeader.create(PARTS, parts));
-  }
-
-  private static HttpResponse json(int status, String body) {
-    return HttpResponse.create()
-        .withStatus(status)
-        .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, Visible.lines(body)));
   }
 }

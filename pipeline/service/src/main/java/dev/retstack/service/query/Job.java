@@ -81,12 +81,12 @@ public final class Job implements AutoCloseable {
    * @param forgotten cores that are no longer among them
    * @param refused cores that never were, since there was no room for them
    */
-  record Cores(
+  public record Cores(
       List<CoreProgress> cores,
       ForgottenSessions forgotten,
       List<RefusedCores.Row> refused,
       Coverage coverage) {
-    Cores {
+    public Cores {
       cores = List.copyOf(cores);
       refused = List.copyOf(refused);
     }
@@ -142,7 +142,7 @@ public final class Job implements AutoCloseable {
    * @param totals of those that are there
    * @param states whether a core runs, is dead, or how it ended
    */
-  record Totals(TopBuilder totals, Function<CoreSum, String> states, Coverage coverage) {}
+  public record Totals(TopBuilder totals, Function<CoreSum, String> states, Coverage coverage) {}
 
   /** What all partitions add up to, of which no state is copied. */
   CompletionStage<Totals> totals(HeapRoom.Share share) {
@@ -166,9 +166,13 @@ public final class Job implements AutoCloseable {
     }
   }
 
-  /** Where the chunks of the cores that are meant stand in the log; no state is copied. */
-  CompletionStage<Places> places(WindowQuestion question, HeapRoom.Share share) {
-    return gather(new Part.Wanted(Part.Kind.PLACES, question.core(), question.session()), share)
+  /**
+   * Where the chunks of the cores that are meant stand in the log; no state is copied.
+   *
+   * @param kind that, or also what they did when
+   */
+  CompletionStage<Places> places(WindowQuestion question, Part.Kind kind, HeapRoom.Share share) {
+    return gather(new Part.Wanted(kind, question.core(), question.session()), share)
         .thenApplyAsync(
             found ->
                 new Places(

@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What the owner of a partition sends to the member that answers for the whole job.
@@ -51,7 +52,9 @@ record Part(
     /** What the state adds up to. */
     TOTALS,
     /** Where the chunks of cores stand in the log. */
-    PLACES
+    PLACES,
+    /** The same, and what the cores did when. */
+    TILES
   }
 
   /**
@@ -103,6 +106,10 @@ record Part(
                 out.writeUTF(core.key().session());
                 out.writeUTF(core.key().core());
                 out.writeInt(core.places().size());
+                out.writeBoolean(core.drawn().isPresent());
+                if (core.drawn().isPresent()) {
+                  core.drawn().get().writeTo(out);
+                }
                 for (Place place : core.places()) {
                   out.writeLong(place.offset());
                   out.writeLong(place.lastOffset());
@@ -129,6 +136,8 @@ record Part(
         CoreKey key = new CoreKey(in.readUTF(), in.readUTF());
         List<Place> places = new ArrayList<>();
         int many = in.readInt();
+        Optional<PartitionPlaces.Drawn> drawn =
+            in.readBoolean() ? Optional.of(PartitionPlaces.Drawn.readFrom(in)) : Optional.empty();
         for (int j = 0; j < many; j++) {
           places.add(
               new Place(
@@ -140,7 +149,7 @@ record Part(
                   in.readLong(),
                   in.readBoolean()));
         }
-        cores.add(new PartitionPlaces.Core(key, places));
+        cores.add(new PartitionPlaces.Core(key, places, drawn));
       }
       List<String> near = new ArrayList<>();
       int named = in.readInt();

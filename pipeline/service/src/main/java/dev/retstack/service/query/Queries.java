@@ -100,7 +100,8 @@ public final class Queries {
                 case STATE -> stateOf(partition, measure.stateBytes(), graph, room);
                 case CORES -> coresOf(measure).thenApply(part -> roomFor(part, 0, room));
                 case TOTALS -> totalsOf(graph).thenApply(part -> roomFor(part, 0, room));
-                case PLACES -> placesOf(graph, wanted).thenApply(part -> roomFor(part, 0, room));
+                case PLACES, TILES ->
+                    placesOf(graph, wanted).thenApply(part -> roomFor(part, 0, room));
               };
             })
         .exceptionally(_ -> Part.absent(partition, "it does not answer; it may be moving"));
@@ -153,7 +154,11 @@ public final class Queries {
             graph,
             to ->
                 new PartitionGraph.Places(
-                    wanted.core(), wanted.session(), Windows.CORES_MAX + 1, to),
+                    wanted.core(),
+                    wanted.session(),
+                    Windows.CORES_MAX + 1,
+                    wanted.kind() == Part.Kind.TILES,
+                    to),
             ANSWER,
             system.scheduler())
         .thenApplyAsync(Part::of);

@@ -55,8 +55,8 @@ public final class View {
     this.forgotten = dropped;
   }
 
-  /** A window, rebuilt from the log. */
-  View(GraphState window, Coverage coverage) {
+  /** A window, or a whole trace. */
+  public View(GraphState window, Coverage coverage) {
     this.coverage = coverage;
     merged.add(window);
     this.open = window.summaries().stream().mapToLong(CoreSummary::open).sum();

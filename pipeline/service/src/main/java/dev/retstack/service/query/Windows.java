@@ -2,9 +2,12 @@ package dev.retstack.service.query;
 
 import dev.retstack.graph.calls.BrokenCoreException;
 import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
+import dev.retstack.graph.places.Place;
+import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.Chunk;
@@ -15,9 +18,11 @@ import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.images.ImageRegistry;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.metrics.Meters;
+import dev.retstack.service.partition.ChunkApplier;
 import dev.retstack.service.partition.PartitionPlaces;
 import dev.retstack.service.replay.ChunkReplay;
 import dev.retstack.service.replay.InvalidTraceException;
+import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.replay.WindowChunks;
 import dev.retstack.service.view.Coverage;
 import dev.retstack.service.window.LogReader;
@@ -31,9 +36,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
@@ -47,6 +54,9 @@ import org.apache.pekko.actor.typed.javadsl.AskPattern;
 public final class Windows implements AutoCloseable {
   /** Cores of one answer at most. */
   static final int CORES_MAX = 16;
+
+  /** Rows of a timeline at most, of all cores together. */
+  public static final long ROWS_MAX = 1 << 18;
 
   /** What a window is expected to take, with its chunks. */
   private static final long EXPECTED_BYTES = 64 << 20;
@@ -91,7 +101,7 @@ public final class Windows implements AutoCloseable {
   }
 
   /** What reading from the log took. */
-  record Cost(int cores, long chunks, long records, long fetchedBytes, long millis) {
+  public record Cost(int cores, long chunks, long records, long fetchedBytes, long millis) {
     /** Of a header. */
     String header() {
       return "cores=%d; chunks=%d; records=%d; fetched=%d; ms=%d"
@@ -100,13 +110,17 @@ public final class Windows implements AutoCloseable {
   }
 
   /** A window, ready for the views. */
-  record Seen(View view, Cost cost) {}
+  public record Seen(View view, Cost cost) {}
 
   /** A window as a recorded trace. */
   @SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
-  record Traced(byte[] trace, Coverage coverage, Cost cost) {}
+  public record Traced(byte[] trace, Coverage coverage, Cost cost) {}
 
-  private record CoreWindow(CoreKey key, List<Chunk> chunks, long lastTime) {}
+  private record CoreWindow(PartitionPlaces.Core at, List<Chunk> chunks) {
+    long lastTime() {
+      return LogReader.lastTime(at.places());
+    }
+  }
 
   private record Read(
       List<CoreWindow> cores, Map<String, Image> images, Coverage coverage, Cost cost) {}
@@ -117,32 +131,240 @@ public final class Windows implements AutoCloseable {
    * @param counts whether only what is in the window counts
    */
   CompletionStage<Seen> view(WindowQuestion question, boolean counts, HeapRoom.Share share) {
-    return read(question, counts, share).thenApplyAsync(read -> see(read, question, counts));
+    return read(question, counts, _ -> question, share)
+        .thenApplyAsync(read -> see(read, question, counts));
   }
 
   /** The window as a trace, which begins with a keyframe and has the images that it needs. */
   CompletionStage<Traced> trace(WindowQuestion question, HeapRoom.Share share) {
-    return read(question, true, share).thenApplyAsync(Windows::write);
+    return read(question, true, _ -> question, share).thenApplyAsync(Windows::write);
   }
 
-  private CompletionStage<Read> read(WindowQuestion question, boolean next, HeapRoom.Share share) {
+  /** What cores did in a window. */
+  public record Drawn(List<TraceTimeline.Answer> cores, Coverage coverage, Cost cost) {}
+
+  /**
+   * What each core did in the window.
+   *
+   * @param width stretches of time at most
+   * @param depth lines of a core at most
+   */
+  CompletionStage<Drawn> timeline(
+      WindowQuestion question, int width, int depth, HeapRoom.Share share) {
     long start = System.nanoTime();
-    return job.places(question, share)
-        .thenApplyAsync(found -> fetch(found, question, next, share, start), threads);
+    return job.places(question, Part.Kind.TILES, share)
+        .thenApplyAsync(
+            found -> {
+              int count = count(found, question);
+              Shape shape = new Shape(question, width, depth);
+              Map<CoreKey, CoreWindow> read = new HashMap<>();
+              Map<String, Image> known = new HashMap<>();
+              Cost cost = new Cost(count, 0, 0, 0, 0);
+              List<PartitionPlaces> chunks = shape.ofChunks(found.partitions());
+              if (!chunks.isEmpty()) {
+                try {
+                  Read all =
+                      fetch(
+                          new Job.Places(chunks, found.coverage()),
+                          question,
+                          true,
+                          core -> around(question, shape.of(core)),
+                          share,
+                          start);
+                  all.cores().forEach(core -> read.put(core.at().key(), core));
+                  known.putAll(all.images());
+                  cost = all.cost();
+                } catch (BadRequestException e) {
+                  if (!shape.isTiled(chunks)) {
+                    throw e;
+                  } // what the log does not give is in the tiles
+                }
+              }
+              List<TraceTimeline.Answer> drawn = draw(found, shape, read, known);
+              long millis = (System.nanoTime() - start) / 1_000_000;
+              return new Drawn(
+                  drawn,
+                  found.coverage(),
+                  new Cost(count, cost.chunks(), cost.records(), cost.fetchedBytes(), millis));
+            },
+            threads);
+  }
+
+  /** A question about each of some cores. */
+  private record Shape(WindowQuestion question, int width, int depth) {
+    Timeline.Question of(PartitionPlaces.Core core) {
+      return asked(question, width, depth, core);
+    }
+
+    /** Whether its tiles are as fine as pixels, or its window is too large to read chunks. */
+    boolean isTiled(PartitionPlaces.Core core) {
+      Timeline.Question asked = of(core);
+      return core.drawn().isPresent()
+          && (core.drawn().get().pyramid().tiles().shift() <= asked.shift()
+              || records(core.places(), asked) > TraceTimeline.RECORDS_MAX);
+    }
+
+    static long records(List<Place> places, Timeline.Question asked) {
+      long first = Long.MAX_VALUE;
+      long last = 0;
+      for (int i = 0; i < places.size(); i++) {
+        Place place = places.get(i);
+        if (place.firstTime() <= asked.end() && place.lastTime() >= asked.begin()) {
+          Place next = places.get(Math.min(i + 1, places.size() - 1));
+          first = Math.min(first, place.recordsBefore());
+          last = Math.max(last, next.recordsBefore());
+        }
+      }
+      return last - Math.min(first, last);
+    }
+
+    boolean isTiled(List<PartitionPlaces> partitions) {
+      return partitions.stream()
+          .flatMap(one -> one.cores().stream())
+          .allMatch(core -> core.drawn().isPresent());
+    }
+
+    List<PartitionPlaces> ofChunks(List<PartitionPlaces> partitions) {
+      return partitions.stream()
+          .map(
+              one ->
+                  new PartitionPlaces(
+                      one.position(),
+                      one.cores().stream().filter(core -> !isTiled(core)).toList(),
+                      one.near()))
+          .filter(one -> !one.cores().isEmpty())
+          .toList();
+    }
+  }
+
+  private List<TraceTimeline.Answer> draw(
+      Job.Places found, Shape shape, Map<CoreKey, CoreWindow> read, Map<String, Image> known) {
+    long rows = 0;
+    List<TraceTimeline.Answer> drawn = new ArrayList<>();
+    for (PartitionPlaces partition : found.partitions()) {
+      for (PartitionPlaces.Core core : partition.cores()) {
+        CoreWindow chunks = read.get(core.key());
+        Timeline.Question asked = shape.of(core);
+        TraceTimeline.Answer answer =
+            chunks == null
+                ? draw(core.key(), core.drawn().orElseThrow(), known, asked)
+                : draw(chunks, known, asked);
+        rows += answer.timeline().rows().size();
+        if (rows > ROWS_MAX) {
+          throw tooManyRows(drawn.size() + 1, shape.width(), shape.depth());
+        }
+        drawn.add(answer);
+      }
+    }
+    return drawn;
+  }
+
+  private TraceTimeline.Answer draw(
+      CoreKey key,
+      PartitionPlaces.Drawn drawn,
+      Map<String, Image> known,
+      Timeline.Question question) {
+    GraphState state = new GraphState().named(names);
+    for (String other : drawn.others()) {
+      if (state.others().enter(other) != 0) {
+        find(other, known).map(ChunkApplier::info).ifPresent(state::image);
+      }
+    }
+    ImageInfo own =
+        find(drawn.image(), known)
+            .map(ChunkApplier::info)
+            .orElseThrow(() -> noImage(drawn.image(), key.core()));
+    state.image(own);
+    try {
+      return new TraceTimeline.Answer(
+          key,
+          drawn.unit(),
+          Timeline.of(drawn.pyramid().tiles(), question),
+          state.findImage(own.id()).orElseThrow().names(),
+          false);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private Optional<Image> find(String id, Map<String, Image> known) {
+    if (!known.containsKey(id)) {
+      image(id).ifPresent(image -> known.put(id, image));
+    }
+    return Optional.ofNullable(known.get(id));
+  }
+
+  private static BadRequestException noImage(String id, String core) {
+    return new BadRequestException(
+        503,
+        "image %s of core %s does not come".formatted(id, core),
+        "publish it to the images topic");
+  }
+
+  /** A refusal of more than {@link #ROWS_MAX}. */
+  public static BadRequestException tooManyRows(int cores, int width, int depth) {
+    return new BadRequestException(
+        413,
+        "%d cores of %d stretches in %d lines have more than %,d rows"
+            .formatted(cores, width, depth, ROWS_MAX),
+        "lower width or depth, or name one core");
+  }
+
+  /** The part of the question that is in the life of a core. */
+  private static Timeline.Question asked(
+      WindowQuestion question, int width, int depth, PartitionPlaces.Core core) {
+    return TraceTimeline.clip(
+        new Timeline.Question(question.first(), question.last(), width, depth),
+        core.places().stream().mapToLong(Place::firstTime).min().orElse(0),
+        LogReader.lastTime(core.places()));
+  }
+
+  /** The time that whole pixels take. */
+  private static WindowQuestion around(WindowQuestion question, Timeline.Question asked) {
+    return new WindowQuestion(
+        question.core(),
+        question.session(),
+        question.from().isPresent() ? OptionalLong.of(asked.begin()) : OptionalLong.empty(),
+        question.to().isPresent() ? OptionalLong.of(asked.end()) : OptionalLong.empty());
+  }
+
+  private TraceTimeline.Answer draw(
+      CoreWindow core, Map<String, Image> known, Timeline.Question question) {
+    try {
+      return ChunkReplay.timeline(
+          "topic " + topic, core.at().key(), core.chunks(), known, names, question);
+    } catch (InvalidTraceException | BrokenCoreException e) {
+      throw unusable(e);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static BadRequestException unusable(Exception e) {
+    return new BadRequestException(
+        422, e.getMessage(), "ask for a time without that chunk; retstack dead-letters has more");
+  }
+
+  private CompletionStage<Read> read(
+      WindowQuestion question,
+      boolean next,
+      Function<PartitionPlaces.Core, WindowQuestion> times,
+      HeapRoom.Share share) {
+    long start = System.nanoTime();
+    return job.places(question, Part.Kind.PLACES, share)
+        .thenApplyAsync(found -> fetch(found, question, next, times, share, start), threads);
   }
 
   private Read fetch(
-      Job.Places found, WindowQuestion question, boolean next, HeapRoom.Share share, long start) {
+      Job.Places found,
+      WindowQuestion question,
+      boolean next,
+      Function<PartitionPlaces.Core, WindowQuestion> times,
+      HeapRoom.Share share,
+      long start) {
+    final int count = count(found, question);
     List<PartitionPlaces> partitions =
         found.partitions().stream().filter(one -> !one.cores().isEmpty()).toList();
-    int count = partitions.stream().mapToInt(one -> one.cores().size()).sum();
-    if (count == 0) {
-      throw unknown(question, found.partitions());
-    }
-    if (count > CORES_MAX) {
-      throw new BadRequestException(
-          "more than %d cores are meant".formatted(CORES_MAX), "name one with core, and session");
-    }
     long expected = Math.min(EXPECTED_BYTES, job.room().most() / 2);
     Optional<String> refusal = share.take(partitions.getFirst().position().partition(), expected);
     share.requireAlone();
@@ -157,9 +379,13 @@ public final class Windows implements AutoCloseable {
         for (PartitionPlaces partition : partitions) {
           for (PartitionPlaces.Core core : partition.cores()) {
             WindowChunks chunks =
-                reader.read(partition.position().partition(), core.key(), core.places(), question);
-            cores.add(
-                new CoreWindow(core.key(), chunks.list(next), LogReader.lastTime(core.places())));
+                reader.read(
+                    partition.position().partition(),
+                    core.key(),
+                    core.places(),
+                    question,
+                    times.apply(core));
+            cores.add(new CoreWindow(core, chunks.list(next)));
           }
         }
       } finally {
@@ -177,6 +403,19 @@ public final class Windows implements AutoCloseable {
     long millis = (System.nanoTime() - start) / 1_000_000;
     return new Read(
         cores, named, found.coverage(), new Cost(count, chunks, records, fetched, millis));
+  }
+
+  /** How many cores are meant: at least one, and not too many. */
+  private static int count(Job.Places found, WindowQuestion question) {
+    int count = found.partitions().stream().mapToInt(one -> one.cores().size()).sum();
+    if (count == 0) {
+      throw unknown(question, found.partitions());
+    }
+    if (count > CORES_MAX) {
+      throw new BadRequestException(
+          "more than %d cores are meant".formatted(CORES_MAX), "name one with core, and session");
+    }
+    return count;
   }
 
   private static BadRequestException unknown(
@@ -209,13 +448,7 @@ public final class Windows implements AutoCloseable {
           found.put(
               chunk.getImage(),
               image(chunk.getImage())
-                  .orElseThrow(
-                      () ->
-                          new BadRequestException(
-                              503,
-                              "image %s of core %s does not come"
-                                  .formatted(chunk.getImage(), chunk.getCore()),
-                              "publish it to the images topic")));
+                  .orElseThrow(() -> noImage(chunk.getImage(), chunk.getCore())));
         }
         for (String other : chunk.getImages()) {
           if (!found.containsKey(other)) {
@@ -249,8 +482,7 @@ public final class Windows implements AutoCloseable {
             question.window(counts));
       }
     } catch (InvalidTraceException | BrokenCoreException e) {
-      throw new BadRequestException(
-          422, e.getMessage(), "ask for a time without that chunk; retstack dead-letters has more");
+      throw unusable(e);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

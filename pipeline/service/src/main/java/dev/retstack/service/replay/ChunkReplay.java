@@ -1,6 +1,9 @@
 package dev.retstack.service.replay;
 
 import dev.retstack.graph.input.ApplyResult;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
@@ -52,6 +55,31 @@ public final class ChunkReplay {
       counting.end(() -> lastTime);
     }
     state.settle();
+  }
+
+  /**
+   * What a core did in a window.
+   *
+   * @param chunks and {@code images} as of {@link #read}, with the chunk behind the window
+   * @param symbols for images that come without
+   */
+  public static TraceTimeline.Answer timeline(
+      String source,
+      CoreKey key,
+      List<Chunk> chunks,
+      Map<String, Image> images,
+      LateSymbols symbols,
+      Timeline.Question question)
+      throws IOException {
+    TileReplay tiles = new TileReplay(key, symbols, question);
+    read(
+        source,
+        chunks,
+        images,
+        question.to(),
+        tiles.state(),
+        new TraceReplay.Window(key.core()::equals, question.from(), question.to(), false));
+    return tiles.answer();
   }
 
   private static void takeImage(ChunkApplier applier, String id, Map<String, Image> images) {

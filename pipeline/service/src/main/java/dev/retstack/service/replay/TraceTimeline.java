@@ -1,16 +1,13 @@
 package dev.retstack.service.replay;
 
 import dev.retstack.graph.calls.BrokenCoreException;
-import dev.retstack.graph.calls.CoreGraph;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.LateSymbols;
-import dev.retstack.graph.pyramid.Pyramid;
 import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.symbol.FunctionNames;
-import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.PyramidCore;
 import dev.retstack.schema.file.IndexedTrace;
@@ -26,7 +23,6 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -36,10 +32,7 @@ import java.util.Set;
  */
 public final class TraceTimeline implements Closeable {
   /** Records that are read where the pyramid is too coarse: some 20 ms of work. */
-  static final long RECORDS_MAX = 1 << 19;
-
-  /** Tiles of a window that is read. */
-  private static final long ENTRIES_MAX = 1 << 20;
+  public static final long RECORDS_MAX = 1 << 19;
 
   private final Path file;
   private final IndexedTrace trace;
@@ -96,10 +89,17 @@ public final class TraceTimeline implements Closeable {
 
   /** Time of the last record of a core. */
   public long lastTime(TraceIndex.Core core) {
-    return trace.index().rangesOf(core).stream()
-        .mapToLong(TraceIndex.Range::lastTime)
-        .max()
-        .orElse(0);
+    return rangesOf(core).stream().mapToLong(TraceIndex.Range::lastTime).max().orElse(0);
+  }
+
+  /** Where the chunks of a core are. */
+  public List<TraceIndex.Range> rangesOf(TraceIndex.Core core) {
+    return trace.index().rangesOf(core);
+  }
+
+  /** Whether it has a pyramid, as far as one was used so far. */
+  public boolean hasPyramid() {
+    return !cores.isEmpty();
   }
 
   /** Sentences for the user. */
@@ -122,7 +122,7 @@ public final class TraceTimeline implements Closeable {
     PyramidCore known = cores.get(core);
     if (known == null
         || (question.shift() < known.getLevels().getFirst().getShift()
-            && records(core, question) <= RECORDS_MAX)) {
+            && records(core, question.begin(), question.end()) <= RECORDS_MAX)) {
       if (known == null && pyramid == null && notices.isEmpty()) {
         notices.add(
             "%s has no pyramid, so that all chunks of a window are read: retstack index %s writes one"
@@ -144,10 +144,14 @@ public final class TraceTimeline implements Closeable {
 
   private Timeline.Question clip(TraceIndex.Core core, Timeline.Question asked) {
     long first = Long.MAX_VALUE;
-    for (TraceIndex.Range range : trace.index().rangesOf(core)) {
+    for (TraceIndex.Range range : rangesOf(core)) {
       first = Math.min(first, range.firstTime());
     }
-    long last = lastTime(core);
+    return clip(asked, first, lastTime(core));
+  }
+
+  /** The part of a question that is in the life of a core; all of it where none is. */
+  public static Timeline.Question clip(Timeline.Question asked, long first, long last) {
     if (asked.to() < first || asked.from() > last) {
       return asked;
     }
@@ -159,10 +163,9 @@ public final class TraceTimeline implements Closeable {
   }
 
   /** About how many records are in a window: no less than there are. */
-  private long records(TraceIndex.Core core, Timeline.Question question) {
-    return trace.index().rangesOf(core).stream()
-        .filter(
-            range -> range.firstTime() <= question.end() && range.lastTime() >= question.begin())
+  public long records(TraceIndex.Core core, long from, long to) {
+    return rangesOf(core).stream()
+        .filter(range -> range.firstTime() <= to && range.lastTime() >= from)
         .mapToLong(TraceIndex.Range::records)
         .sum();
   }
@@ -205,14 +208,13 @@ public final class TraceTimeline implements Closeable {
       TraceIndex.Core core, Timeline.Question question, TraceReplay.Progress progress)
       throws IOException {
     CoreKey key = new CoreKey(core.session(), core.core());
-    Pyramid tiles = Pyramid.of(new Pyramid.Room(ENTRIES_MAX), question.shift());
-    PyramidPass.Placing placing = one -> one.key().equals(key) ? tiles : null;
-    GraphState state = PyramidPass.state(placing).named(symbols);
+    TileReplay tiles = new TileReplay(key, symbols, question);
+    GraphState state = tiles.state();
     ChunkApplier applier = new ChunkApplier(state);
     long chunks = 0;
     long records = 0;
     try {
-      long begun = trace.index().rangesOf(core).getFirst().firstTime();
+      long begun = rangesOf(core).getFirst().firstTime();
       long from = Math.max(question.begin(), begun);
       long to = Math.max(from, question.end());
       // the chunk behind the window tells what was lost at its end, and which calls go on
@@ -227,15 +229,7 @@ public final class TraceTimeline implements Closeable {
       throw new InvalidTraceException(
           "%s: %s; give a window without it".formatted(file, e.getMessage()), e);
     }
-    state.settle();
-    Optional<CoreGraph> graph = state.core(key);
-    graph.ifPresent(PyramidPass::closeOpen);
-    return new Answer(
-        key,
-        graph.map(CoreGraph::unit).orElse(ClockUnit.UNKNOWN),
-        Timeline.of(tiles.tiles(), question),
-        graph.map(one -> one.image().names()).orElse(SymbolTable.EMPTY),
-        true);
+    return tiles.answer();
   }
 
   @Override

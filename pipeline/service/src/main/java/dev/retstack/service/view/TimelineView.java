@@ -17,6 +17,12 @@ public final class TimelineView {
   /** Shares of a stretch that is not of one call, from the least on. */
   private static final String SHADES = ".:+#";
 
+  /** Stretches of time, unless asked for otherwise. */
+  public static final int WIDTH = 100;
+
+  /** Lines of a core, unless asked for otherwise. */
+  public static final int LINES = 64;
+
   private static final List<String> LEGEND =
       List.of(
           "|name____ one call is open all that time",

@@ -72,11 +72,17 @@ public final class LogReader implements AutoCloseable {
    * The chunks of one core that a window needs.
    *
    * @param places of the core in this partition, in the order of the log
+   * @param question whose first time must still be there
+   * @param around the time that is read, no less than that of the question
    * @throws BadRequestException 410 where the log has no longer what the window begins with, 413
    *     where it is too large, 503 where Kafka does not give it in time
    */
   public WindowChunks read(
-      int partition, CoreKey key, List<Place> places, WindowQuestion question) {
+      int partition,
+      CoreKey key,
+      List<Place> places,
+      WindowQuestion question,
+      WindowQuestion around) {
     try {
       assigned = new TopicPartition(topic, partition);
       consumer.assign(List.of(assigned));
@@ -86,7 +92,7 @@ public final class LogReader implements AutoCloseable {
         throw gone(key, "its last chunk, of time %d, is deleted".formatted(lastTime(places)));
       }
       consumer.seek(assigned, left.getFirst().offset());
-      return read(key, left, question);
+      return read(key, left, question, around);
     } catch (KafkaException e) {
       throw new BadRequestException(
           503, "cannot read topic %s: %s".formatted(topic, e.getMessage()), "ask again");
@@ -98,9 +104,10 @@ public final class LogReader implements AutoCloseable {
     return places.stream().mapToLong(Place::lastTime).max().orElse(0);
   }
 
-  private WindowChunks read(CoreKey key, List<Place> places, WindowQuestion question) {
-    long from = question.first();
-    long to = question.last();
+  private WindowChunks read(
+      CoreKey key, List<Place> places, WindowQuestion question, WindowQuestion around) {
+    long from = around.first();
+    long to = around.last();
     int back = places.size() - 1;
     int before = 0;
     int last = 0;
@@ -125,11 +132,11 @@ public final class LogReader implements AutoCloseable {
     }
     Chunk first = firstWhole(chunks.list(true), key, back == 0);
     boolean isCut = back == 0 && first.getSequence() > 0;
-    if (isCut && question.from().isPresent() && from < first.getFirstTime()) {
+    if (isCut && question.from().isPresent() && question.first() < first.getFirstTime()) {
       throw gone(
           key,
           "the first time still there is %d, and the window begins at %d"
-              .formatted(first.getFirstTime(), from));
+              .formatted(first.getFirstTime(), question.first()));
     }
     return chunks;
   }

@@ -10,7 +10,10 @@ import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.places.LogPlaces;
 import dev.retstack.graph.places.Place;
+import dev.retstack.graph.pyramid.JobPyramids;
+import dev.retstack.graph.pyramid.Pyramid;
 import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.Chunk;
@@ -131,11 +134,13 @@ class ChangelogTest {
     Checkpoint found;
     GraphState state;
     LogPlaces places;
+    JobPyramids pyramids;
     try {
       found = store.of(partition, records);
       Map<String, byte[]> parts = new HashMap<>(found.parts());
       byte[] waits = parts.remove("waits");
       places = LogPlaces.takeFrom(parts, StateBudget.UNLIMITED);
+      pyramids = JobPyramids.takeFrom(parts, StateBudget.UNLIMITED);
       if (parts.isEmpty() || (waits != null && waits.length != 4)) {
         return; // nothing is in it, or chunks wait for images: a replay has those
       }
@@ -152,7 +157,14 @@ class ChangelogTest {
     }
     if (compared.add(found.toString())) {
       var events = TopicReader.records(bench.kafka(), bench.topics().events());
-      assertThat(text(state)).as("%s", found).isEqualTo(text(replay(bench, events, found)));
+      JobPyramids expected = new JobPyramids(StateBudget.UNLIMITED);
+      assertThat(text(state))
+          .as("%s", found)
+          .isEqualTo(text(replay(bench, events, found, expected)));
+      assertThat(pyramids.cores()).as("%s", found).isEqualTo(expected.cores());
+      for (CoreKey core : expected.cores()) {
+        assertThat(bytes(pyramids.of(core))).as("%s", found).isEqualTo(bytes(expected.of(core)));
+      }
       sameChunks(places, events, found);
     }
   }
@@ -182,10 +194,20 @@ class ChangelogTest {
     }
   }
 
+  private static byte[] bytes(Pyramid pyramid) throws IOException {
+    ByteOutput bytes = new ByteOutput(1 << 12);
+    pyramid.writeTo(bytes);
+    return bytes.take();
+  }
+
   private static GraphState replay(
-      LiveBench bench, List<ConsumerRecord<byte[], byte[]>> events, Checkpoint to)
+      LiveBench bench,
+      List<ConsumerRecord<byte[], byte[]>> events,
+      Checkpoint to,
+      JobPyramids pyramids)
       throws Exception {
     ChunkApplier applier = new ChunkApplier(new GraphState());
+    applier.state().pyramids(pyramids);
     for (CoreScript core : bench.fleet()) {
       applier.image(core.image());
     }

@@ -1,0 +1,56 @@
+package dev.retstack.service.query;
+
+import dev.retstack.service.http.HeapRoom;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.view.AboutView;
+import dev.retstack.service.window.WindowQuestion;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * A running job: the states of its partitions, and its log for windows.
+ *
+ * @param name of its consumer group
+ */
+record JobSource(String name, Job job, Windows windows) implements QuerySource {
+  @Override
+  public Document about() {
+    return AboutView.job(name);
+  }
+
+  @Override
+  public HeapRoom room() {
+    return job.room();
+  }
+
+  @Override
+  public CompletionStage<View> view(HeapRoom.Share share) {
+    return job.view(share);
+  }
+
+  @Override
+  public CompletionStage<Job.Cores> cores(HeapRoom.Share share) {
+    return job.cores(share);
+  }
+
+  @Override
+  public CompletionStage<Job.Totals> totals(HeapRoom.Share share) {
+    return job.totals(share);
+  }
+
+  @Override
+  public CompletionStage<Windows.Seen> window(
+      WindowQuestion question, boolean counts, HeapRoom.Share share) {
+    return windows.view(question, counts, share);
+  }
+
+  @Override
+  public CompletionStage<Windows.Traced> trace(WindowQuestion question, HeapRoom.Share share) {
+    return windows.trace(question, share);
+  }
+
+  @Override
+  public CompletionStage<Windows.Drawn> timeline(
+      WindowQuestion question, int width, int depth, HeapRoom.Share share) {
+    return windows.timeline(question, width, depth, share);
+  }
+}

@@ -1,0 +1,254 @@
+package dev.retstack.service.query;
+
+import static org.apache.pekko.http.javadsl.server.Directives.complete;
+import static org.apache.pekko.http.javadsl.server.Directives.completeWithFuture;
+import static org.apache.pekko.http.javadsl.server.Directives.concat;
+import static org.apache.pekko.http.javadsl.server.Directives.parameterMap;
+import static org.apache.pekko.http.javadsl.server.Directives.path;
+
+import dev.retstack.schema.wire.Visible;
+import dev.retstack.service.http.BadRequestException;
+import dev.retstack.service.http.Endpoint;
+import dev.retstack.service.http.HeapRoom;
+import dev.retstack.service.http.Page;
+import dev.retstack.service.http.QueryGate;
+import dev.retstack.service.http.Refusals;
+import dev.retstack.service.table.Format;
+import dev.retstack.service.view.Coverage;
+import dev.retstack.service.view.PartRow;
+import dev.retstack.service.view.TimelineView;
+import dev.retstack.service.window.WindowQuestion;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.apache.pekko.http.javadsl.model.ContentType;
+import org.apache.pekko.http.javadsl.model.ContentTypes;
+import org.apache.pekko.http.javadsl.model.HttpCharsets;
+import org.apache.pekko.http.javadsl.model.HttpEntities;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.model.MediaTypes;
+import org.apache.pekko.http.javadsl.model.headers.RawHeader;
+import org.apache.pekko.http.javadsl.server.PathMatcher0;
+import org.apache.pekko.http.javadsl.server.PathMatchers;
+import org.apache.pekko.http.javadsl.server.Route;
+
+/** The questions that a {@link QuerySource} answers, be it a running job or a recorded trace. */
+public final class Questions {
+  private static final PathMatcher0 OPEN_CALLS = PathMatchers.segment("calls").slash("open");
+
+  private final QuerySource source;
+  private final QueryGate gate;
+
+  /**
+   * Questions about this source.
+   *
+   * @param gate lets a bounded number of them in at once
+   */
+  public Questions(QuerySource source, QueryGate gate) {
+    this.source = source;
+    this.gate = gate;
+  }
+
+  /** The routes of these questions. */
+  public Route routes() {
+    // one variable each: nested, their overloads cost the compiler minutes
+    Route report = path("report", () -> answer(Endpoint.REPORT, Answers::report));
+    Route graph = path("graph", () -> answer(Endpoint.GRAPH, Answers::graph));
+    Route anomalies = path("anomalies", () -> answer(Endpoint.ANOMALIES, Answers::anomalies));
+    Route edges = path("edges", () -> answer(Endpoint.EDGES, Answers::edges));
+    Route open = path(OPEN_CALLS, () -> answer(Endpoint.OPEN_CALLS, Answers::openCalls));
+    Route sessions = path("sessions", () -> cores(Endpoint.SESSIONS, Answers::sessions));
+    Route lossless =
+        path("completeness", () -> cores(Endpoint.COMPLETENESS, Answers::completeness));
+    Route stats = path("stats", () -> answer(Endpoint.STATS, Answers::stats));
+    Route cores = path("cores", () -> cores(Endpoint.CORES, Answers::cores));
+    Route top = path("top", this::totals);
+    Route trace = path("trace", this::trace);
+    Route timeline = path("timeline", this::timeline);
+    Route about = path("about", this::about);
+    Route listed = concat(edges, open, sessions, lossless, top, trace);
+    Route shown = concat(timeline, about, cores);
+    return concat(report, graph, anomalies, stats, listed, shown);
+  }
+
+  private Route about() {
+    return parameterMap(
+        parameters -> {
+          Endpoint.ABOUT.check(parameters);
+          return complete(json(200, source.about().as(Format.JSON)));
+        });
+  }
+
+  private Route timeline() {
+    return parameterMap(
+        parameters -> {
+          Endpoint.TIMELINE.check(parameters);
+          Format format = Answers.format(parameters);
+          WindowQuestion question = WindowQuestion.of(parameters);
+          int width = Answers.number(parameters, "width", TimelineView.WIDTH);
+          int depth = Answers.number(parameters, "depth", TimelineView.LINES);
+          return gated(
+              share ->
+                  source
+                      .timeline(question, width, depth, share)
+                      .thenApply(
+                          drawn ->
+                              covered(
+                                  text(format, Answers.timeline(drawn.cores(), parameters)),
+                                  drawn.coverage(),
+                                  drawn.cost())));
+        });
+  }
+
+  private Route answer(Endpoint endpoint, BiFunction<View, Map<String, String>, Answer> renderer) {
+    return parameterMap(
+        parameters -> {
+          endpoint.check(parameters);
+          return isWindow(endpoint, parameters)
+              ? window(endpoint, renderer, parameters)
+              : asked(endpoint, source::view, View::coverage, renderer);
+        });
+  }
+
+  /** Whether a question is answered from the log: where it names a time, or a core of a report. */
+  private static boolean isWindow(Endpoint endpoint, Map<String, String> parameters) {
+    boolean isTime = WindowQuestion.isTime(parameters);
+    boolean isCore = parameters.containsKey("core") || parameters.containsKey("session");
+    if (endpoint == Endpoint.ANOMALIES && !isTime && parameters.containsKey("session")) {
+      throw new BadRequestException(
+          "session %s without a time".formatted(parameters.get("session")),
+          "give from, to or at as well");
+    }
+    return isTime || (isCore && endpoint == Endpoint.REPORT);
+  }
+
+  private Route window(
+      Endpoint endpoint,
+      BiFunction<View, Map<String, String>, Answer> renderer,
+      Map<String, String> given) {
+    WindowQuestion question = WindowQuestion.of(given);
+    boolean counts = endpoint != Endpoint.GRAPH; // a tree shows whole calls
+    Map<String, String> plain = question.plain(given);
+    Format format = Answers.format(given);
+    return gated(
+        share ->
+            source
+                .window(question, counts, share)
+                .thenApply(
+                    seen ->
+                        covered(
+                            text(format, renderer.apply(seen.view(), plain)),
+                            seen.view().coverage(),
+                            seen.cost())));
+  }
+
+  private Route trace() {
+    return parameterMap(
+        parameters -> {
+          Endpoint.TRACE.check(parameters);
+          WindowQuestion question = WindowQuestion.of(parameters);
+          return gated(
+              share ->
+                  source
+                      .trace(question, share)
+                      .thenApply(
+                          traced ->
+                              covered(
+                                  HttpResponse.create()
+                                      .withEntity(
+                                          HttpEntities.create(
+                                              ContentTypes.APPLICATION_OCTET_STREAM,
+                                              traced.trace())),
+                                  traced.coverage(),
+                                  traced.cost())));
+        });
+  }
+
+  private static HttpResponse covered(HttpResponse response, Coverage coverage, Windows.Cost cost) {
+    return covered(response, coverage).addHeader(RawHeader.create(HttpApi.WINDOW, cost.header()));
+  }
+
+  /** Asks where there is room for another question. */
+  Route gated(Function<HeapRoom.Share, CompletionStage<HttpResponse>> question) {
+    HeapRoom.Share share = source.room().share();
+    CompletionStage<HttpResponse> response =
+        gate.run(() -> question.apply(share).whenComplete((_, _) -> share.close()));
+    return completeWithFuture(response.exceptionally(Refusals::failed));
+  }
+
+  /** Asks the source, and renders what it says in the form asked for. */
+  private <T> Route asked(
+      Endpoint endpoint,
+      Function<HeapRoom.Share, CompletionStage<T>> question,
+      Function<T, Coverage> coverage,
+      BiFunction<T, Map<String, String>, Answer> renderer) {
+    return parameterMap(
+        parameters -> {
+          endpoint.check(parameters);
+          Format format = Answers.format(parameters);
+          return gated(
+              share ->
+                  question
+                      .apply(share)
+                      .thenApply(
+                          found ->
+                              covered(
+                                  text(format, renderer.apply(found, parameters)),
+                                  coverage.apply(found))));
+        });
+  }
+
+  Route cores(Endpoint endpoint, BiFunction<Job.Cores, Map<String, String>, Answer> renderer) {
+    return asked(endpoint, source::cores, Job.Cores::coverage, renderer);
+  }
+
+  private Route totals() {
+    return asked(Endpoint.TOP, source::totals, Job.Totals::coverage, Answers::top);
+  }
+
+  private static HttpResponse text(Format format, Answer answer) {
+    HttpResponse response =
+        HttpResponse.create()
+            .withEntity(HttpEntities.create(contentType(format), Visible.lines(answer.text())));
+    return answer
+        .page()
+        .map(page -> response.addHeader(RawHeader.create(Page.HEADER, page.header())))
+        .orElse(response);
+  }
+
+  private static ContentType.NonBinary contentType(Format format) {
+    return switch (format) {
+      case JSON -> ContentTypes.APPLICATION_JSON;
+      case CSV -> MediaTypes.TEXT_CSV.toContentType(HttpCharsets.UTF_8);
+      case TEXT -> ContentTypes.TEXT_PLAIN_UTF8;
+    };
+  }
+
+  static HttpResponse covered(HttpResponse response, Coverage coverage) {
+    String owned = coverage.owned().stream().map(String::valueOf).collect(Collectors.joining(","));
+    String missing =
+        coverage.missing().stream()
+            .map(part -> String.valueOf(part.partition()))
+            .collect(Collectors.joining(","));
+    String value =
+        "owned="
+            + owned
+            + "; of="
+            + coverage.of()
+            + (missing.isEmpty() ? "" : "; missing=" + missing);
+    HttpResponse stated = response.addHeader(RawHeader.create(HttpApi.PARTITIONS, value));
+    if (coverage.parts().isEmpty()) {
+      return stated;
+    }
+    String parts = coverage.parts().stream().map(PartRow::header).collect(Collectors.joining(", "));
+    return stated.addHeader(RawHeader.create(HttpApi.PARTS, parts));
+  }
+
+  static HttpResponse json(int status, String body) {
+    return HttpResponse.create()
+        .withStatus(status)
+        .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, Visible.lines(body)));
+  }
+}

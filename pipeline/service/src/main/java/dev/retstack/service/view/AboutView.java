@@ -1,0 +1,69 @@
+package dev.retstack.service.view;
+
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Table;
+import java.util.List;
+
+/** What pages are about: a job, or a trace and how far it was read. */
+public final class AboutView {
+  private static final Table<String> NOTICES = new Table<String>().text("notice", text -> text);
+
+  private static final Table<TracedCore> CORES =
+      new Table<TracedCore>()
+          .text("core", TracedCore::core)
+          .text("session", TracedCore::session)
+          .number("records", TracedCore::records)
+          .number("from", TracedCore::first)
+          .number("to", TracedCore::last);
+
+  private AboutView() {}
+
+  /**
+   * How far a trace was read.
+   *
+   * @param phase what is done with it now: {@code pyramid}, {@code report}, {@code ready} or {@code
+   *     failed}
+   * @param chunks read in this phase
+   * @param of all its chunks
+   * @param records read in this phase
+   * @param failure why it failed; empty where it did not
+   */
+  public record Reading(String phase, long chunks, long of, long records, String failure) {}
+
+  /**
+   * A core of a trace by its index.
+   *
+   * @param first time of its first record
+   * @param last time of its last record
+   */
+  public record TracedCore(String core, String session, long records, long first, long last) {}
+
+  /** A running job, which is always ready. */
+  public static Document job(String group) {
+    return about("job", group, new Reading("ready", 0, 0, 0, ""), List.of(), List.of());
+  }
+
+  /**
+   * A trace.
+   *
+   * @param notices sentences for the user
+   */
+  public static Document trace(
+      String file, Reading reading, List<TracedCore> cores, List<String> notices) {
+    return about("trace", file, reading, cores, notices);
+  }
+
+  private static Document about(
+      String kind, String name, Reading reading, List<TracedCore> cores, List<String> notices) {
+    return new Document()
+        .field("kind", kind)
+        .field("name", name)
+        .field("phase", reading.phase())
+        .field("chunks", reading.chunks())
+        .field("of", reading.of())
+        .field("records", reading.records())
+        .field("failure", reading.failure())
+        .rows("cores", CORES, cores)
+        .rows("notices", NOTICES, notices);
+  }
+}

@@ -1,0 +1,106 @@
+package dev.retstack.service.viewer;
+
+import com.typesafe.config.ConfigFactory;
+import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.service.http.Access;
+import dev.retstack.service.http.HttpSettings;
+import dev.retstack.service.http.QueryGate;
+import dev.retstack.service.http.RequestDeadline;
+import dev.retstack.service.query.Questions;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.http.javadsl.Http;
+import org.apache.pekko.http.javadsl.ServerBinding;
+import org.apache.pekko.http.javadsl.server.Directives;
+import org.apache.pekko.http.javadsl.server.Route;
+
+/** Serves one recorded trace over HTTP: the questions of a job, and its pages. */
+public final class TraceServer implements AutoCloseable {
+  private static final Duration KEPT = Duration.ofSeconds(60);
+
+  private final TraceSource source;
+  private final ActorSystem<Void> system;
+  private final URI uri;
+
+  /** Nothing can be served, whatever the trace: the message has the cure. */
+  public static final class CannotServeException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    CannotServeException(String message, Throwable cause) {
+      super(message, cause);
+    }
+  }
+
+  private TraceServer(TraceSource source, ActorSystem<Void> system, URI uri) {
+    this.source = source;
+    this.system = system;
+    this.uri = uri;
+  }
+
+  /**
+   * Opens the trace and serves it.
+   *
+   * @param symbols for images that come without
+   * @param http where
+   * @throws dev.retstack.schema.file.CorruptTraceException when the file is not a trace, or changed
+   * @throws CannotServeException when the port is taken
+   */
+  public static TraceServer start(Path trace, LateSymbols symbols, HttpSettings http)
+      throws IOException, InterruptedException {
+    TraceSource source = TraceSource.open(trace, symbols);
+    ClassLoader loader = TraceServer.class.getClassLoader();
+    ActorSystem<Void> system =
+        ActorSystem.create(
+            Behaviors.empty(),
+            "retstack-view",
+            ConfigFactory.load(
+                loader, ConfigFactory.parseResourcesAnySyntax(loader, "retstack-service")));
+    Route asked =
+        new Questions(source, new QueryGate("queries", http.queriesMax(), new AtomicInteger()))
+            .routes();
+    Route packed = Directives.encodeResponse(() -> asked);
+    Route served = new Access(http).guard(packed);
+    try {
+      ServerBinding binding =
+          Http.get(system)
+              .newServerAt(http.host(), http.port())
+              .bindFlow(RequestDeadline.around(served.flow(system), http.patience(), KEPT))
+              .toCompletableFuture()
+              .get();
+      return new TraceServer(source, system, http.url(binding.localAddress().getPort()));
+    } catch (ExecutionException e) {
+      system.terminate();
+      source.close();
+      throw new CannotServeException(
+          "cannot serve HTTP on %s:%d: %s: choose another port, or 0 for any free one"
+              .formatted(http.host(), http.port(), e.getCause().getMessage()),
+          e);
+    } catch (InterruptedException | RuntimeException e) {
+      system.terminate();
+      source.close();
+      throw e;
+    }
+  }
+
+  /** Where it answers. */
+  public URI uri() {
+    return uri;
+  }
+
+  /** What it serves. */
+  public TraceSource source() {
+    return source;
+  }
+
+  @Override
+  public void close() throws IOException {
+    system.terminate();
+    source.close();
+  }
+}

@@ -1,0 +1,418 @@
+package dev.retstack.service.viewer;
+
+import dev.retstack.graph.calls.CoreSummary;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.pyramid.Timeline;
+import dev.retstack.graph.state.ForgottenSessions;
+import dev.retstack.graph.state.GraphState;
+import dev.retstack.graph.top.StateTotals;
+import dev.retstack.graph.top.TopBuilder;
+import dev.retstack.schema.file.CorruptTraceException;
+import dev.retstack.schema.file.TraceIndex;
+import dev.retstack.schema.wire.NearNames;
+import dev.retstack.service.http.BadRequestException;
+import dev.retstack.service.http.HeapRoom;
+import dev.retstack.service.http.HttpSettings;
+import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.query.Job;
+import dev.retstack.service.query.QuerySource;
+import dev.retstack.service.query.View;
+import dev.retstack.service.query.Windows;
+import dev.retstack.service.replay.InvalidTraceException;
+import dev.retstack.service.replay.PyramidPass;
+import dev.retstack.service.replay.TraceCopy;
+import dev.retstack.service.replay.TraceReplay;
+import dev.retstack.service.replay.TraceTimeline;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.view.AboutView;
+import dev.retstack.service.view.Coverage;
+import dev.retstack.service.window.WindowQuestion;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.Closeable;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * A recorded trace. Questions about a time are answered from its index and pyramid at once. What
+ * all of it adds up to is read in the background; who asks earlier waits a while, and is then told
+ * how far it is. A trace without a pyramid gets one in a copy, which is deleted in the end.
+ */
+public final class TraceSource implements QuerySource, Closeable {
+  /** Calls of the tree of a whole core; a time of it shows all of its calls. */
+  private static final int TREE_CALLS = 1 << 14;
+
+  /** Records of a window that is rebuilt: some seconds of work. */
+  private static final long WINDOW_RECORDS_MAX = 1L << 26;
+
+  private static final long TRACE_BYTES_MAX = 16 << 20;
+  private static final Duration PATIENCE = Duration.ofSeconds(8);
+  private static final Coverage COVERAGE = new Coverage(List.of(), 0);
+  private static final TraceReplay.Progress UNSEEN = (_, _) -> {};
+
+  private final Path file;
+  private final LateSymbols symbols;
+  private final HeapRoom room = new HeapRoom(HttpSettings.LOCAL.heldBytesMax());
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+  private final CompletableFuture<GraphState> whole = new CompletableFuture<>();
+  private final List<AboutView.TracedCore> cores = new ArrayList<>();
+  private final Set<String> notices = new LinkedHashSet<>();
+  private final Object pyramids = new Object(); // guards the timeline: it is for one thread
+  private final long chunks;
+  private TraceTimeline timeline;
+  private Path copy;
+  private volatile AboutView.Reading reading;
+  private volatile boolean closed;
+
+  private TraceSource(Path file, LateSymbols symbols) throws IOException {
+    this.file = file;
+    this.symbols = symbols;
+    timeline = TraceTimeline.open(file, symbols);
+    long all = 0;
+    for (TraceIndex.Core core : timeline.cores()) {
+      long records = 0;
+      for (TraceIndex.Range range : timeline.rangesOf(core)) {
+        records += range.records();
+        all++;
+      }
+      cores.add(
+          new AboutView.TracedCore(
+              core.core(),
+              core.session(),
+              records,
+              timeline.rangesOf(core).getFirst().firstTime(),
+              timeline.lastTime(core)));
+    }
+    chunks = all;
+    notices.addAll(timeline.notices());
+    reading = new AboutView.Reading("pyramid", 0, chunks, 0, "");
+  }
+
+  /**
+   * Opens a trace, and begins to read it.
+   *
+   * @param symbols for images that come without
+   * @throws CorruptTraceException when the file is not a trace, or changed
+   * @throws InvalidTraceException when it was cut off so early that there is nothing to show
+   */
+  public static TraceSource open(Path file, LateSymbols symbols) throws IOException {
+    TraceSource source = new TraceSource(file, symbols);
+    if (source.cores.isEmpty() && !source.notices.isEmpty()) {
+      source.close();
+      throw new InvalidTraceException(
+          String.join("; ", source.notices) + "; nothing of it can be shown: record it again",
+          null);
+    }
+    Thread.ofPlatform().name("retstack-view").daemon().start(source::readAll);
+    return source;
+  }
+
+  private void readAll() {
+    try {
+      if (!timeline.hasPyramid() && records() > TraceTimeline.RECORDS_MAX) {
+        addPyramid();
+      }
+      GraphLimits limits = GraphLimits.DEFAULT.withTreeCallsPerCore(TREE_CALLS);
+      TraceReplay.Replayed read =
+          TraceReplay.read(file, new GraphState(limits).named(symbols), progress("report"));
+      read.state().settle();
+      note(read.notice());
+      long records = read.state().summaries().stream().mapToLong(CoreSummary::records).sum();
+      reading = new AboutView.Reading("ready", chunks, chunks, records, "");
+      whole.complete(read.state());
+    } catch (IOException | RuntimeException e) {
+      reading = new AboutView.Reading("failed", reading.chunks(), chunks, 0, message(e));
+      whole.completeExceptionally(
+          new BadRequestException(422, message(e), "ask for a time without what is wrong"));
+    }
+  }
+
+  private static String message(Throwable e) {
+    return e.getMessage() == null ? e.toString() : e.getMessage();
+  }
+
+  private long records() {
+    return cores.stream().mapToLong(AboutView.TracedCore::records).sum();
+  }
+
+  private TraceReplay.Progress progress(String phase) {
+    return (done, records) -> {
+      if (closed) {
+        throw new CancellationException();
+      }
+      reading = new AboutView.Reading(phase, done, chunks, records, "");
+    };
+  }
+
+  private void note(String notice) {
+    if (!notice.isEmpty()) {
+      synchronized (notices) {
+        notices.add(notice);
+      }
+    }
+  }
+
+  /** The timeline goes on from a copy that has a pyramid; where that fails, from the chunks. */
+  private void addPyramid() throws IOException {
+    Path made = Files.createTempFile("retstack-view", ".avro");
+    synchronized (pyramids) {
+      copy = made;
+    }
+    try {
+      TraceCopy.merge(List.of(file), made, UNSEEN);
+      PyramidPass.write(made, progress("pyramid"));
+    } catch (CorruptTraceException | InvalidTraceException e) {
+      note("no pyramid could be made, so a timeline reads its chunks: " + e.getMessage());
+      return;
+    }
+    TraceTimeline better = TraceTimeline.open(made, symbols);
+    synchronized (pyramids) {
+      if (closed) {
+        better.close();
+        return;
+      }
+      timeline.close();
+      timeline = better;
+    }
+    note(
+        "%s has no pyramid, so one was made in a copy: \"retstack index %s\" writes it for good"
+            .formatted(file, file));
+  }
+
+  @Override
+  public Document about() {
+    synchronized (notices) {
+      return AboutView.trace(file.toString(), reading, cores, List.copyOf(notices));
+    }
+  }
+
+  @Override
+  public HeapRoom room() {
+    return room;
+  }
+
+  @Override
+  public CompletionStage<View> view(HeapRoom.Share share) {
+    return all().thenApplyAsync(state -> new View(state, COVERAGE), threads);
+  }
+
+  @Override
+  public CompletionStage<Job.Cores> cores(HeapRoom.Share share) {
+    return all()
+        .thenApply(
+            state ->
+                new Job.Cores(
+                    state.summaries().stream()
+                        .map(core -> CoreProgress.of(0, core))
+                        .sorted(Comparator.comparing(CoreProgress::key))
+                        .toList(),
+                    ForgottenSessions.NONE,
+                    List.of(),
+                    COVERAGE));
+  }
+
+  @Override
+  public CompletionStage<Job.Totals> totals(HeapRoom.Share share) {
+    return all()
+        .thenApplyAsync(
+            state -> {
+              ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+              try {
+                StateTotals.of(state).writeTo(new DataOutputStream(bytes));
+                TopBuilder totals = new TopBuilder();
+                totals.read(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())), 0);
+                return new Job.Totals(totals, core -> core.end().name(), COVERAGE);
+              } catch (IOException e) {
+                throw new UncheckedIOException(e);
+              }
+            },
+            threads);
+  }
+
+  /** The state of the whole trace; a refusal that says how far it is, where it takes longer. */
+  private CompletableFuture<GraphState> all() {
+    return whole
+        .copy()
+        .orTimeout(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
+        .exceptionally(
+            e -> {
+              Throwable cause = e instanceof CompletionException ? e.getCause() : e;
+              if (cause instanceof TimeoutException) {
+                AboutView.Reading now = reading;
+                throw new BadRequestException(
+                    503,
+                    "the trace is being read: %s, %,d of %,d chunks"
+                        .formatted(now.phase(), now.chunks(), now.of()),
+                    "ask again in a moment, or for a time of it");
+              }
+              throw cause instanceof RuntimeException known
+                  ? known
+                  : new CompletionException(cause);
+            });
+  }
+
+  @Override
+  public CompletionStage<Windows.Seen> window(
+      WindowQuestion question, boolean counts, HeapRoom.Share share) {
+    return soon(
+        () -> {
+          long start = System.nanoTime();
+          long records = requireFew(question);
+          GraphState state = new GraphState().named(symbols);
+          TraceReplay.read(file, state, question.window(counts), UNSEEN);
+          state.settle();
+          return new Windows.Seen(
+              new View(state, COVERAGE), cost(state.summaries().size(), records, start));
+        });
+  }
+
+  @Override
+  public CompletionStage<Windows.Traced> trace(WindowQuestion question, HeapRoom.Share share) {
+    return soon(
+        () -> {
+          long start = System.nanoTime();
+          long records = requireFew(question);
+          Path cut = Files.createTempFile("retstack-cut", ".avro");
+          try {
+            TraceCopy.Copied copied = TraceCopy.cut(file, question.window(true), cut, UNSEEN);
+            if (Files.size(cut) > TRACE_BYTES_MAX) {
+              throw new BadRequestException(
+                  413,
+                  "these chunks take %,d bytes of at most %,d"
+                      .formatted(Files.size(cut), TRACE_BYTES_MAX),
+                  "retstack cut has no such limit");
+            }
+            return new Windows.Traced(
+                Files.readAllBytes(cut), COVERAGE, cost((int) copied.cores(), records, start));
+          } finally {
+            Files.delete(cut);
+          }
+        });
+  }
+
+  private static Windows.Cost cost(int cores, long records, long start) {
+    return new Windows.Cost(cores, 0, records, 0, (System.nanoTime() - start) / 1_000_000);
+  }
+
+  /** Records that a window is rebuilt from, at most. */
+  private long requireFew(WindowQuestion question) {
+    long records = 0;
+    synchronized (pyramids) {
+      for (TraceIndex.Core core : meant(question)) {
+        records += timeline.records(core, question.first(), question.last());
+      }
+    }
+    if (records > WINDOW_RECORDS_MAX) {
+      throw new BadRequestException(
+          413,
+          "there are %,d records in this time, of at most %,d"
+              .formatted(records, WINDOW_RECORDS_MAX),
+          "ask for a shorter time, or for a core; or without a time for all of the trace");
+    }
+    return records;
+  }
+
+  private List<TraceIndex.Core> meant(WindowQuestion question) {
+    List<TraceIndex.Core> meant =
+        timeline.cores().stream()
+            .filter(core -> question.core().isEmpty() || question.core().equals(core.core()))
+            .filter(
+                core -> question.session().isEmpty() || question.session().equals(core.session()))
+            .sorted(Comparator.comparing(core -> new CoreKey(core.session(), core.core())))
+            .toList();
+    if (meant.isEmpty()) {
+      String near =
+          String.join(
+              ", ",
+              NearNames.of(
+                  question.core(),
+                  timeline.cores().stream().map(TraceIndex.Core::core).toList(),
+                  3));
+      throw new BadRequestException(
+          404,
+          "no core %s in this trace".formatted(question.core()),
+          (near.isEmpty() ? "" : "did you mean " + near + "? ") + "GET /about lists them");
+    }
+    return meant;
+  }
+
+  @Override
+  public CompletionStage<Windows.Drawn> timeline(
+      WindowQuestion question, int width, int depth, HeapRoom.Share share) {
+    return soon(
+        () -> {
+          long start = System.nanoTime();
+          List<TraceTimeline.Answer> drawn = new ArrayList<>();
+          long rows = 0;
+          synchronized (pyramids) {
+            for (TraceIndex.Core core : meant(question)) {
+              TraceTimeline.Answer answer =
+                  timeline.answer(
+                      core,
+                      new Timeline.Question(question.first(), question.last(), width, depth),
+                      UNSEEN);
+              drawn.add(answer);
+              rows += answer.timeline().rows().size();
+              if (rows > Windows.ROWS_MAX) {
+                throw Windows.tooManyRows(drawn.size(), width, depth);
+              }
+            }
+          }
+          return new Windows.Drawn(drawn, COVERAGE, cost(drawn.size(), 0, start));
+        });
+  }
+
+  /** Does it in a thread of its own; what is wrong with the trace is told to the caller. */
+  private <T> CompletionStage<T> soon(Callable<T> work) {
+    return CompletableFuture.supplyAsync(
+        () -> {
+          try {
+            return work.call();
+          } catch (CorruptTraceException | InvalidTraceException e) {
+            throw new BadRequestException(
+                422, message(e), "ask for a time without what is wrong, or record it again");
+          } catch (IOException e) {
+            throw new UncheckedIOException(e);
+          } catch (RuntimeException e) {
+            throw e;
+          } catch (Exception e) {
+            throw new CompletionException(e);
+          }
+        },
+        threads);
+  }
+
+  @Override
+  public void close() throws IOException {
+    synchronized (pyramids) {
+      closed = true;
+      timeline.close();
+      if (copy != null) {
+        Files.deleteIfExists(copy);
+        Files.deleteIfExists(copy.resolveSibling(copy.getFileName() + ".part"));
+      }
+    }
+    threads.shutdown();
+  }
+}
