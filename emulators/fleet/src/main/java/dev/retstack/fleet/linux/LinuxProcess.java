@@ -139,7 +139,7 @@ public final class LinuxProcess implements AutoCloseable {
     signalCalls.register(calls);
     new PollCalls(
             memory, files, threads, signals, fileWaits, abi.dialect().open(), signalCalls.run())
-        .register(calls, abi.dialect().pipeInRegisters());
+        .register(calls, abi.dialect().pipeInRegisters(), this::countUnsupported);
     if (signalCalls.run()) {
       new TimeCalls.TimerCalls(memory, signals, threads).register(calls);
     }

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.function.Consumer;
 
 /** System calls that wait for several files, and those that make files to wait for. */
 final class PollCalls {
@@ -37,6 +38,10 @@ final class PollCalls {
   private static final int EFD_SEMAPHORE = 1;
   private static final int AF_UNIX = 1;
   private static final int SOCK_STREAM = 1;
+
+  /** In {@code socketcall}. */
+  private static final int SOCKET_PAIR = 8;
+
   private static final int SOCKET_KIND = 0xF;
 
   private final GuestMemory memory;
@@ -66,8 +71,10 @@ final class PollCalls {
 
   /**
    * @param pipeInRegisters true where {@code pipe} answers in two registers
+   * @param unsupported told what the program asked for in vain
    */
-  void register(Map<String, SystemCall> calls, boolean pipeInRegisters) {
+  void register(
+      Map<String, SystemCall> calls, boolean pipeInRegisters, Consumer<String> unsupported) {
     int word = memory.wordBytes();
     calls.put("poll", a -> poll(a, (int) a[2] < 0 ? OptionalLong.empty() : in(a[2] * MILLI_NS), 0));
     calls.put("ppoll", a -> poll(a, time(a[2], word, 1), a[3]));
@@ -84,6 +91,7 @@ final class PollCalls {
     }
     calls.put("pipe2", a -> pipe(a[0], (int) a[1]));
     calls.put("socketpair", this::socketPair);
+    calls.put("socketcall", a -> socketCall(a, unsupported));
   }
 
   private OptionalLong in(long ns) {
@@ -130,10 +138,7 @@ final class PollCalls {
       return question.tell.go();
     }
     if (mask != 0 && runsHandlers) {
-      signals.suspend(memory.readLong(mask), until);
-      if (!threads.current().waits()) {
-        throw new SystemCallException(Errno.EINTR);
-      }
+      pause(until, memory.readLong(mask));
     }
     return waits.await(question.look::any, until, question.tell, question.tell);
   }
@@ -143,6 +148,9 @@ final class PollCalls {
       throw new SystemCallException(Errno.EINVAL);
     }
     int count = (int) a[1];
+    if (count == 0 && runsHandlers) {
+      return pause(until, mask == 0 ? signals.current().mask : memory.readLong(mask));
+    }
     int[] wanted = new int[count];
     int[] descriptors = new int[count];
     for (int i = 0; i < count; i++) {
@@ -171,6 +179,15 @@ final class PollCalls {
               return ready;
             });
     return ask(question, until, mask);
+  }
+
+  /** Without descriptors: C libraries pause so where there is no {@code pause}. */
+  private long pause(OptionalLong until, long mask) {
+    signals.suspend(mask, until);
+    if (!threads.current().waits()) {
+      throw new SystemCallException(Errno.EINTR);
+    }
+    return 0;
   }
 
   private int events(int descriptor, int wanted) {
@@ -251,6 +268,19 @@ final class PollCalls {
   private long pipe(long address, int how) throws IOException {
     Pipe pipe = new Pipe();
     return pair(address, pipe.reader(), how, pipe.writer(), how | 1);
+  }
+
+  /** All calls of sockets, as older architectures have them: one number, and a list of words. */
+  private long socketCall(long[] a, Consumer<String> unsupported) throws IOException {
+    if ((int) a[0] != SOCKET_PAIR) {
+      unsupported.accept("socketcall " + (int) a[0]);
+      throw new SystemCallException(Errno.ENOSYS);
+    }
+    long[] words = new long[4];
+    for (int i = 0; i < words.length; i++) {
+      words[i] = memory.readWord(a[1] + (long) i * memory.wordBytes());
+    }
+    return socketPair(words);
   }
 
   private long socketPair(long[] a) throws IOException {

@@ -10,6 +10,7 @@ import java.io.OutputStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -357,6 +358,9 @@ public final class FileTable {
 
   /** Removes a file or an empty folder. */
   public void remove(Path name, boolean isFolder) throws IOException {
+    if (name.endsWith(".") || name.endsWith("..")) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
     Names.Place place = names.find(name, false);
     if (!place.exists()) {
       throw new SystemCallException(Errno.ENOENT);
@@ -400,8 +404,8 @@ public final class FileTable {
     Files.move(
         old.path(),
         there.path(),
-        java.nio.file.StandardCopyOption.ATOMIC_MOVE,
-        java.nio.file.StandardCopyOption.REPLACE_EXISTING);
+        StandardCopyOption.ATOMIC_MOVE,
+        StandardCopyOption.REPLACE_EXISTING);
     Long number = numbers.remove(old.path());
     if (number != null) {
       numbers.put(there.path(), number);

@@ -4,11 +4,15 @@ import dev.retstack.fleet.isa.Errno;
 import dev.retstack.fleet.linux.call.SystemCallException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
+import java.nio.file.FileSystemLoopException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.SortedSet;
@@ -150,7 +154,11 @@ public final class Names {
       if (!isPlain) {
         return name.toRealPath();
       }
-      Path plain = name.getParent().toRealPath().resolve(last);
+      Path parent = name.getParent().toRealPath();
+      if (!Files.isDirectory(parent)) {
+        throw new NotDirectoryException(parent.toString());
+      }
+      Path plain = parent.resolve(last);
       return follow && Files.isSymbolicLink(plain) ? name.toRealPath() : plain;
     } catch (NoSuchFileException e) {
       return null;
@@ -167,10 +175,10 @@ public final class Names {
     return switch (e) {
       case NoSuchFileException _ -> Errno.ENOENT;
       case AccessDeniedException _ -> Errno.EACCES;
-      case java.nio.file.FileAlreadyExistsException _ -> Errno.EEXIST;
-      case java.nio.file.DirectoryNotEmptyException _ -> Errno.ENOTEMPTY;
-      case java.nio.file.NotDirectoryException _ -> Errno.ENOTDIR;
-      case java.nio.file.FileSystemLoopException _ -> Errno.ELOOP;
+      case FileAlreadyExistsException _ -> Errno.EEXIST;
+      case DirectoryNotEmptyException _ -> Errno.ENOTEMPTY;
+      case NotDirectoryException _ -> Errno.ENOTDIR;
+      case FileSystemLoopException _ -> Errno.ELOOP;
       default ->
           switch (reason) {
             case "Not a directory" -> Errno.ENOTDIR;
