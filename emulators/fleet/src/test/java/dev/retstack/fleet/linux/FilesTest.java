@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.thread.Schedule;
+import dev.retstack.fleet.zoo.EachIsa;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -13,16 +14,27 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Programs that make files and wait for them print the same and end the same way as on a machine or
- * under qemu-user; both probes record the same. What is not installed is skipped.
+ * under qemu-user; both probes record the same. What is not installed is skipped. {@code
+ * -Dretstack.zoo=all} takes all forms, else one of each ISA.
  */
 class FilesTest {
   private static final long SLICE = 1_000_000;
 
   @TempDir private Path folder;
+
+  static Stream<SignalForm> forms() {
+    Set<SignalForm> some =
+        Set.of(
+            SignalForm.X86_64_FENTRY,
+            SignalForm.I386_STATIC,
+            SignalForm.AARCH64,
+            SignalForm.RISCV64_STATIC);
+    return Stream.of(SignalForm.values()).filter(form -> EachIsa.ALL || some.contains(form));
+  }
 
   private HostedRun run(Path program, ProbeKind probe, long seed, long slice) throws Exception {
     LinuxOptions linux = LinuxOptions.of("prog").withWritable(List.of(folder));
@@ -52,7 +64,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @MethodSource("forms")
   void filesAreMadeChangedAndRemoved(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/files.c");
 
@@ -60,7 +72,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @MethodSource("forms")
   void threadsWaitForFiles(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/waits.c");
 
