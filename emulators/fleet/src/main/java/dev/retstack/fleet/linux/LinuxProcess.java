@@ -128,14 +128,7 @@ public final class LinuxProcess implements AutoCloseable {
         .register(calls);
     signalCalls =
         new SignalCalls(
-            memory,
-            abi,
-            signals,
-            threads,
-            () -> cpu.read(registers.sp()),
-            space,
-            this::countUnsupported,
-            this::endWith);
+            memory, abi, signals, threads, () -> cpu.read(registers.sp()), space, this::endWith);
     signalCalls.register(calls);
     new PollCalls(
             memory, files, threads, signals, fileWaits, abi.dialect().open(), signalCalls.run())

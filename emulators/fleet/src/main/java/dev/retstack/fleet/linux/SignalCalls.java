@@ -41,7 +41,6 @@ final class SignalCalls {
   private final Threads threads;
   private final LongSupplier stackPointer;
   private final AddressSpace space;
-  private final Consumer<String> unsupported;
   private final Consumer<LinuxEnd> end;
   private final boolean runs;
 
@@ -60,9 +59,7 @@ final class SignalCalls {
       Threads threads,
       LongSupplier stackPointer,
       AddressSpace space,
-      Consumer<String> unsupported,
       Consumer<LinuxEnd> end) {
-    this.unsupported = unsupported;
     this.memory = memory;
     this.abi = abi.signals();
     this.numbers = abi.dialect().signals();

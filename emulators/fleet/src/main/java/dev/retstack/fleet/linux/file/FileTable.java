@@ -11,14 +11,11 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.SplittableRandom;
 
 /** The file descriptors of a process, and the files that it may name. */
@@ -32,6 +29,9 @@ public final class FileTable {
   /** Most files and folders that a program makes. */
   private static final int MADE_MAX = 65_536;
 
+  /** As {@code ls} shows them. */
+  private static final String PERMISSIONS = "rwxrwxrwx";
+
   private static final int ACCESS_MODE = 3;
   private static final int READ_WRITE = 2;
 
@@ -39,7 +39,7 @@ public final class FileTable {
   private final boolean[] closesOnExec = new boolean[DESCRIPTORS_MAX];
 
   /** Flags of files that are open, as the program sees them. */
-  private final Map<OpenFile, Integer> flags = new IdentityHashMap<>();
+  private final Map<OpenFile, Integer> flags = new HashMap<>();
 
   private final Streams streams;
   private final OpenFile.Quota quota;
@@ -149,7 +149,7 @@ public final class FileTable {
     if (fd < 0 || fd >= files.length) {
       throw new SystemCallException(Errno.EBADF);
     }
-    if (files[fd] != null && file != files[fd]) {
+    if (files[fd] != null && !file.equals(files[fd])) {
       close(fd);
     }
     files[fd] = file;
@@ -167,7 +167,7 @@ public final class FileTable {
 
   /** Closes a file unless a descriptor still stands for it. */
   public void release(OpenFile file) throws IOException {
-    if (Arrays.stream(files).noneMatch(open -> open == file)) {
+    if (!Arrays.asList(files).contains(file)) {
       flags.remove(file);
       file.close();
     }
@@ -338,13 +338,12 @@ public final class FileTable {
   }
 
   private static void setMode(Path path, int mode) throws IOException {
-    Set<PosixFilePermission> all = EnumSet.noneOf(PosixFilePermission.class);
-    for (PosixFilePermission one : PosixFilePermission.values()) {
-      if ((mode & 0400 >> one.ordinal()) != 0) {
-        all.add(one);
-      }
+    StringBuilder text = new StringBuilder();
+    for (int bit = PERMISSIONS.length() - 1; bit >= 0; bit--) {
+      text.append(
+          (mode >> bit & 1) != 0 ? PERMISSIONS.charAt(PERMISSIONS.length() - 1 - bit) : '-');
     }
-    Files.setPosixFilePermissions(path, all);
+    Files.setPosixFilePermissions(path, PosixFilePermissions.fromString(text.toString()));
   }
 
   /** Makes a folder. */

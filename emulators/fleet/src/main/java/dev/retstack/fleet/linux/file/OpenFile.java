@@ -156,7 +156,7 @@ public interface OpenFile extends Closeable {
   }
 
   /** /dev/null. */
-  record Null() implements OpenFile {
+  final class Null implements OpenFile {
     @Override
     public int mode() {
       return CHARACTER_DEVICE;
@@ -178,12 +178,14 @@ public interface OpenFile extends Closeable {
     }
   }
 
-  /**
-   * /dev/zero, or /dev/urandom.
-   *
-   * @param random where its bytes come from; null: zeroes
-   */
-  record Source(SplittableRandom random) implements OpenFile {
+  /** /dev/zero; or /dev/urandom, where there is a source of random bytes. */
+  final class Source implements OpenFile {
+    private final SplittableRandom random;
+
+    Source(SplittableRandom random) {
+      this.random = random;
+    }
+
     @Override
     public int mode() {
       return CHARACTER_DEVICE;
