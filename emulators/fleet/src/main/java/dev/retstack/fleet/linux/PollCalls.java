@@ -237,7 +237,8 @@ final class PollCalls {
 
   /** A set is words, whose lowest bit comes first. */
   private long wordOf(long set, int fd) {
-    return set + (long) fd / (8 * memory.wordBytes()) * memory.wordBytes();
+    long word = memory.wordBytes();
+    return set + fd / (8 * word) * word;
   }
 
   private long bitOf(int fd) {
@@ -262,7 +263,7 @@ final class PollCalls {
     boolean countsDown = (how & EFD_SEMAPHORE) != 0;
     return files.add(
         new EventCounter(memory.order(), first & 0xFFFF_FFFFL, countsDown),
-        how & ~EFD_SEMAPHORE | 2);
+        (how & ~EFD_SEMAPHORE) | 2);
   }
 
   private long pipe(long address, int how) throws IOException {

@@ -137,7 +137,7 @@ public final class Pipe {
     @Override
     public int events() {
       int closed = in.hasWriter ? 0 : IN | HANG_UP;
-      return in.eventsOfReader() | closed | out.eventsOfWriter() & OUT;
+      return in.eventsOfReader() | closed | (out.eventsOfWriter() & OUT);
     }
 
     @Override
