@@ -56,7 +56,7 @@ class ForeignProgramsTest {
    *
    * @param inShort true where it is one of those that always run
    */
-  private record Line(boolean inShort, List<String> words) {
+  record Line(boolean inShort, List<String> words) {
     @Override
     public String toString() {
       return String.join(" ", words);
