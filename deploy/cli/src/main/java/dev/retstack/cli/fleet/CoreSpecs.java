@@ -84,6 +84,7 @@ public final class CoreSpecs {
             .options()
             .linux()
             .withArguments(argv)
+            .withWritable(writable(group, core, several))
             .withStreams(
                 input(group, several),
                 several ? new LinePrefixStream(terminal.rawOut(), prefix) : terminal.rawOut(),
@@ -97,6 +98,23 @@ public final class CoreSpecs {
     } catch (ElfFormatException e) {
       throw CommandException.badInput(e.getMessage(), e);
     }
+  }
+
+  /** No two cores share a folder that they change: neither would be the same in each run. */
+  private static List<Path> writable(CoreGroup group, String core, boolean several) {
+    List<Path> folders = new ArrayList<>();
+    for (Path given : group.options().linux().writable()) {
+      Path folder = several ? given.resolve(core) : given;
+      try {
+        folders.add(Files.createDirectories(folder));
+      } catch (IOException e) {
+        throw CommandException.badInput(
+            "the folder of core %s, below --writable: %s"
+                .formatted(core, FileTrouble.whyNotWritten(folder, e)),
+            e);
+      }
+    }
+    return folders;
   }
 
   private static InputStream input(CoreGroup group, boolean several) {

@@ -13,6 +13,7 @@ import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.memory.Ram;
 import dev.retstack.fleet.probe.task.TaskFunctions;
 import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.schema.wire.Visible;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -86,6 +87,15 @@ public final class ProgramOptions {
       paramLabel = "PATH",
       description = "A file or folder of this machine that the program may read; may be repeated.")
   private final List<Path> readable = new ArrayList<>();
+
+  @Option(
+      names = "--writable",
+      paramLabel = "DIR",
+      description =
+          "A folder of this machine in which the program may make, change and remove files; may be"
+              + " repeated. The program begins in the first one, and /tmp leads there. If there are"
+              + " several cores, each has a folder in it that is named after the core.")
+  private final List<Path> writable = new ArrayList<>();
 
   @Option(
       names = "--sysroot",
@@ -163,6 +173,13 @@ public final class ProgramOptions {
           "as standard input: "
               + FileTrouble.whyNotRead(stdin, new NoSuchFileException(stdin.toString())));
     }
+    for (Path folder : writable) {
+      if (!Files.isDirectory(folder) || !Files.isWritable(folder)) {
+        throw CommandException.badInput(
+            "--writable %s is not a folder that can be written to: make it first"
+                .formatted(Visible.line(folder.toString())));
+      }
+    }
     try {
       CoreIdentity.checkLabels(labels);
     } catch (IllegalArgumentException e) {
@@ -236,6 +253,7 @@ public final class ProgramOptions {
         LinuxOptions.of("program")
             .withEnvironment(environment)
             .withReadable(readable)
+            .withWritable(writable)
             .withSysroot(Optional.ofNullable(sysroot));
     return limits.in(
         CoreOptions.of(linux)

@@ -32,6 +32,7 @@ class CampaignTest {
   private static final Set<String> OTHERS =
       Set.of(
           "retstack.root",
+          "retstack.foreign.path",
           "retstack.seed",
           "retstack.seed.default",
           "retstack.libunicorn",

@@ -38,7 +38,8 @@ final class Deadlock {
                 t -> {
                   Long function = functions.get(t.task());
                   long at = function == null ? pc.applyAsLong(t) : function;
-                  String what = t.futex() == 0 ? "a signal" : "the futex " + data.apply(t.futex());
+                  String other = t.waitsForFile() ? "a file" : "a signal";
+                  String what = t.futex() == 0 ? other : "the futex " + data.apply(t.futex());
                   return "thread %d waits for %s in %s".formatted(t.id(), what, symbol.apply(at));
                 })
             .collect(Collectors.joining(", "));

@@ -1,6 +1,6 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.linux.SystemCallListener;
+import dev.retstack.fleet.linux.call.SystemCallListener;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.probe.site.EventRules;
 import dev.retstack.fleet.settings.TraceEvent;

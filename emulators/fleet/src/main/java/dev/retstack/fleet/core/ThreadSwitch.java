@@ -92,7 +92,8 @@ final class ThreadSwitch {
       probe.threadSwitched(threads.current().task(), isOver);
     }
     process.goOn();
-    return OptionalLong.of(at);
+    // what it waited for was not enough: it waits again
+    return threads.current().waits() ? goOn(at, now) : OptionalLong.of(at);
   }
 
   /** Instructions until the next {@link #goOn}; 0: none, but it stands in the tracer's code. */

@@ -2,7 +2,7 @@ package dev.retstack.fleet.core;
 
 import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.landing.Machine;
-import dev.retstack.fleet.linux.SystemCallListener;
+import dev.retstack.fleet.linux.call.SystemCallListener;
 import dev.retstack.fleet.linux.shared.MappedObjects;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.Symbol;

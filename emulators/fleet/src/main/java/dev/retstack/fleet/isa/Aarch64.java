@@ -98,6 +98,7 @@ final class Aarch64 {
                   new Registers.Named("v3", UC_ARM64_REG_V3, 16))),
           BringUp.NOTHING,
           SyscallAbi.onInterrupt(2) // svc
+              .dialect(Dialect.EXCHANGED_FLAGS)
               .number("generic", UC_ARM64_REG_X8)
               .arguments(
                   UC_ARM64_REG_X0,

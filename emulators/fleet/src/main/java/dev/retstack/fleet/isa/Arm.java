@@ -208,6 +208,7 @@ final class Arm {
           },
           SyscallAbi.onInterrupt(2) // svc
               .number("arm", UC_ARM_REG_R7)
+              .dialect(Dialect.EXCHANGED_FLAGS)
               .arguments(
                   UC_ARM_REG_R0,
                   UC_ARM_REG_R1,

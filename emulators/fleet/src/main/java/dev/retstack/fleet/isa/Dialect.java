@@ -13,9 +13,16 @@ import java.util.Set;
  * @param filesLimit {@code RLIMIT_NOFILE}
  * @param errors error numbers that {@link Errno#differs} between architectures, all of them
  * @param signals signals
+ * @param open flags of {@code open}
+ * @param pipeInRegisters true where {@code pipe} answers in two registers
  */
 public record Dialect(
-    long mapAnonymous, int filesLimit, Map<Errno, Integer> errors, Signals signals) {
+    long mapAnonymous,
+    int filesLimit,
+    Map<Errno, Integer> errors,
+    Signals signals,
+    OpenFlags open,
+    boolean pipeInRegisters) {
 
   /**
    * How signals are numbered, and how {@code rt_sigaction} and {@code rt_sigprocmask} tell of them.
@@ -74,8 +81,30 @@ public record Dialect(
       new Dialect(
           0x20,
           7,
-          Map.of(Errno.ENAMETOOLONG, 36, Errno.ENOSYS, 38, Errno.ETIMEDOUT, 110),
-          new Signals(64, 8, 0, 0, 1, 2, 19, 10, Set.of(17, 18, 23, 28)));
+          Map.of(
+              Errno.ENAMETOOLONG,
+              36,
+              Errno.ENOSYS,
+              38,
+              Errno.ENOTEMPTY,
+              39,
+              Errno.ELOOP,
+              40,
+              Errno.ETIMEDOUT,
+              110),
+          new Signals(64, 8, 0, 0, 1, 2, 19, 10, Set.of(17, 18, 23, 28)),
+          OpenFlags.GENERIC,
+          false);
+
+  /** The same, but for the flags of {@code open}: arm, aarch64, powerpc and m68k. */
+  static final Dialect EXCHANGED_FLAGS =
+      new Dialect(
+          GENERIC.mapAnonymous,
+          GENERIC.filesLimit,
+          GENERIC.errors,
+          GENERIC.signals,
+          OpenFlags.EXCHANGED,
+          false);
 
   public Dialect {
     errors = Map.copyOf(errors);

@@ -124,6 +124,7 @@ final class M68k {
           SyscallAbi.onInterrupt(32) // trap #0
               .resumeAfter(2)
               .number("m68k", UC_M68K_REG_D0)
+              .dialect(Dialect.EXCHANGED_FLAGS)
               .arguments(
                   UC_M68K_REG_D1,
                   UC_M68K_REG_D2,

@@ -104,8 +104,20 @@ final class Mips {
       new Dialect(
           0x800,
           5,
-          Map.of(Errno.ENAMETOOLONG, 78, Errno.ENOSYS, 89, Errno.ETIMEDOUT, 145),
-          new Dialect.Signals(128, 16, 1, 1, 2, 3, 23, 16, Set.of(18, 25, 21, 20)));
+          Map.of(
+              Errno.ENAMETOOLONG,
+              78,
+              Errno.ENOSYS,
+              89,
+              Errno.ENOTEMPTY,
+              93,
+              Errno.ELOOP,
+              90,
+              Errno.ETIMEDOUT,
+              145),
+          new Dialect.Signals(128, 16, 1, 1, 2, 3, 23, 16, Set.of(18, 25, 21, 20)),
+          OpenFlags.MIPS,
+          true);
 
   /** {@code struct stat64} of o32, {@code struct stat} of n64. */
   private static final StatLayout STAT =

@@ -76,8 +76,20 @@ final class Sparc {
       new Dialect(
           0x20,
           6,
-          Map.of(Errno.ENAMETOOLONG, 63, Errno.ENOSYS, 90, Errno.ETIMEDOUT, 60),
-          new Dialect.Signals(64, 8, 0, 1, 2, 4, 17, 30, Set.of(20, 19, 16, 28)));
+          Map.of(
+              Errno.ENAMETOOLONG,
+              63,
+              Errno.ENOSYS,
+              90,
+              Errno.ENOTEMPTY,
+              66,
+              Errno.ELOOP,
+              62,
+              Errno.ETIMEDOUT,
+              60),
+          new Dialect.Signals(64, 8, 0, 1, 2, 4, 17, 30, Set.of(20, 19, 16, 28)),
+          OpenFlags.SPARC,
+          true);
 
   /** {@code struct stat64}. */
   private static final StatLayout STAT =

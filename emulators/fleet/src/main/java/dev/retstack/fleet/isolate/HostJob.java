@@ -97,6 +97,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
       long memoryBytesMax,
       long outputBytesMax,
       List<String> readable,
+      List<String> writable,
       String sysroot) {
 
     static CorePart of(CoreSpec spec) {
@@ -125,6 +126,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
           linux.memoryBytesMax(),
           linux.outputBytesMax(),
           linux.readable().stream().map(Path::toString).toList(),
+          linux.writable().stream().map(Path::toString).toList(),
           linux.sysroot().map(Path::toString).orElse(null));
     }
 
@@ -141,6 +143,7 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
               memoryBytesMax,
               outputBytesMax,
               readable.stream().map(Path::of).toList(),
+              writable.stream().map(Path::of).toList(),
               Optional.ofNullable(sysroot).map(Path::of));
       return new CoreSpec(
           name,

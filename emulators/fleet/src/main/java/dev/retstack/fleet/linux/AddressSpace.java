@@ -1,6 +1,7 @@
 package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.linux.call.SystemCallException;
 import dev.retstack.fleet.linux.shared.Sysroot;
 import dev.retstack.fleet.memory.GuestMemory;
 import java.util.ArrayList;

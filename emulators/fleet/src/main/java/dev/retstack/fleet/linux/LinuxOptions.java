@@ -20,8 +20,10 @@ import java.util.Optional;
  * @param seed of AT_RANDOM and getrandom
  * @param stackBytes size of the stack, a multiple of 64 KiB
  * @param memoryBytesMax most memory for heap and mappings together
- * @param outputBytesMax most output, on stdout and stderr together: more ends the program
+ * @param outputBytesMax most output, on stdout and stderr together: more ends the program. What
+ *     files grow by counts too: beyond it their disk is full
  * @param readable files and folders of the host that the program may open for reading
+ * @param writable folders of the host in which the program may make, change and remove files
  * @param sysroot where its shared objects are; empty: it is looked for
  */
 public record LinuxOptions(
@@ -35,6 +37,7 @@ public record LinuxOptions(
     long memoryBytesMax,
     long outputBytesMax,
     List<Path> readable,
+    List<Path> writable,
     Optional<Path> sysroot) {
 
   /** Default size of the stack: that of most Linux systems. */
@@ -50,6 +53,7 @@ public record LinuxOptions(
   public LinuxOptions {
     arguments = List.copyOf(arguments);
     readable = List.copyOf(readable);
+    writable = List.copyOf(writable);
     environment = Collections.unmodifiableMap(new LinkedHashMap<>(environment));
     if (arguments.isEmpty()) {
       throw new IllegalArgumentException("no arguments: the first one is the program's name");
@@ -79,17 +83,18 @@ public record LinuxOptions(
         MEMORY_BYTES_MAX,
         OUTPUT_BYTES_MAX,
         List.of(),
+        List.of(),
         Optional.empty());
   }
 
   /** The same with other arguments, the program's name first. */
   public LinuxOptions withArguments(List<String> value) {
-    return with(value, environment, seed, readable, sysroot);
+    return with(value, environment, seed, readable, writable, sysroot);
   }
 
   /** The same with another environment. */
   public LinuxOptions withEnvironment(Map<String, String> value) {
-    return with(arguments, value, seed, readable, sysroot);
+    return with(arguments, value, seed, readable, writable, sysroot);
   }
 
   /** The same with other streams. */
@@ -105,12 +110,13 @@ public record LinuxOptions(
         memoryBytesMax,
         outputBytesMax,
         readable,
+        writable,
         sysroot);
   }
 
   /** The same with another seed of AT_RANDOM and getrandom. */
   public LinuxOptions withSeed(long value) {
-    return with(arguments, environment, value, readable, sysroot);
+    return with(arguments, environment, value, readable, writable, sysroot);
   }
 
   /** The same with another stack and another limit of memory. */
@@ -131,17 +137,23 @@ public record LinuxOptions(
         memory,
         output,
         readable,
+        writable,
         sysroot);
   }
 
   /** The same with files and folders of the host that the program may read. */
   public LinuxOptions withReadable(List<Path> value) {
-    return with(arguments, environment, seed, value, sysroot);
+    return with(arguments, environment, seed, value, writable, sysroot);
+  }
+
+  /** The same with folders of the host in which the program may change files. */
+  public LinuxOptions withWritable(List<Path> value) {
+    return with(arguments, environment, seed, readable, value, sysroot);
   }
 
   /** The same with the folder that stands for the root folder of a dynamically linked program. */
   public LinuxOptions withSysroot(Optional<Path> value) {
-    return with(arguments, environment, seed, readable, value);
+    return with(arguments, environment, seed, readable, writable, value);
   }
 
   private LinuxOptions with(
@@ -149,6 +161,7 @@ public record LinuxOptions(
       Map<String, String> envp,
       long otherSeed,
       List<Path> files,
+      List<Path> folders,
       Optional<Path> root) {
     return new LinuxOptions(
         argv,
@@ -161,6 +174,7 @@ public record LinuxOptions(
         memoryBytesMax,
         outputBytesMax,
         files,
+        folders,
         root);
   }
 }

@@ -2,8 +2,17 @@ package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.isa.Dialect;
 import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.isa.OpenFlags;
 import dev.retstack.fleet.isa.Registers;
 import dev.retstack.fleet.isa.SyscallAbi;
+import dev.retstack.fleet.linux.call.CallRegisters;
+import dev.retstack.fleet.linux.call.Cpu;
+import dev.retstack.fleet.linux.call.SystemCall;
+import dev.retstack.fleet.linux.call.SystemCallException;
+import dev.retstack.fleet.linux.call.SystemCallListener;
+import dev.retstack.fleet.linux.file.FileTable;
+import dev.retstack.fleet.linux.file.Names;
+import dev.retstack.fleet.linux.file.OpenFile;
 import dev.retstack.fleet.linux.shared.CodeMappings;
 import dev.retstack.fleet.linux.shared.MappedObjects;
 import dev.retstack.fleet.linux.shared.Sysroot;
@@ -34,6 +43,7 @@ import java.util.function.BooleanSupplier;
  */
 public final class LinuxProcess implements AutoCloseable {
   private static final int AT_RANDOM_BYTES = 16;
+  private static final int SIGPIPE = 13;
 
   /** Most different names that are counted; numbers that do not exist have no end. */
   private static final int UNSUPPORTED_NAMES_MAX = 512;
@@ -54,6 +64,7 @@ public final class LinuxProcess implements AutoCloseable {
   private final CodeMappings code = new CodeMappings();
   private final Signals signals;
   private final SignalCalls signalCalls;
+  private final FileWaits fileWaits;
   private final SplittableRandom random;
   private final SystemCallNames names;
   private final Map<String, SystemCall> calls = new HashMap<>();
@@ -94,36 +105,39 @@ public final class LinuxProcess implements AutoCloseable {
             image.segments().getLast().end(),
             options.memoryBytesMax(),
             abi.readImpliesExecute(image.executableStack()));
-    this.files = new FileTable(options, sysroot);
     this.sysroot = sysroot;
     this.random = new SplittableRandom(options.seed());
     this.names = abi.names();
     this.threads = threads;
+    ThreadNames threadNames = new ThreadNames(memory, threads, options.arguments().getFirst());
+    this.files = files(abi.dialect().open(), threadNames);
     this.cpu = cpu;
     this.stackPointer = registers.sp();
     this.registers = new CallRegisters(abi, registers, memory, cpu);
-    new FileCalls(memory, files, this.registers, abi.stat(), "/" + image.name()).register(calls);
+    String executable = executable();
+    new PathCalls(memory, files, this.registers, abi.stat(), executable).register(calls);
     long anonymous = abi.dialect().mapAnonymous();
     new MemoryCalls(space, memory, files, code, anonymous, this::countUnsupported).register(calls);
     SignalInfo.Layout infos = new SignalInfo.Layout(memory.wordBytes(), memory.order());
     signals = new Signals(abi.dialect().signals(), threads, infos);
     BooleanSupplier waits = () -> threads.many() || signals.isBusy();
     new TimeCalls(memory, threads, waits).register(calls);
+    fileWaits = new FileWaits(threads, waits, this::endWith);
+    int closeOnExec = abi.dialect().open().closeOnExec();
+    new FileCalls(memory, files, this.registers, fileWaits, closeOnExec, this::breakPipe)
+        .register(calls);
     signalCalls =
         new SignalCalls(
-            memory,
-            abi,
-            signals,
-            threads,
-            () -> cpu.read(registers.sp()),
-            space,
-            this::countUnsupported,
-            this::endWith);
+            memory, abi, signals, threads, () -> cpu.read(registers.sp()), space, this::endWith);
     signalCalls.register(calls);
+    new PollCalls(
+            memory, files, threads, signals, fileWaits, abi.dialect().open(), signalCalls.run())
+        .register(calls, abi.dialect().pipeInRegisters(), this::countUnsupported);
     if (signalCalls.run()) {
       new TimeCalls.TimerCalls(memory, signals, threads).register(calls);
     }
-    new ProcessCalls(memory, options, abi, random, this::endWith).register(calls);
+    new ProcessCalls(memory, options, abi, random, threads, this::endWith).register(calls);
+    threadNames.register(calls, this::countUnsupported);
     Futexes futexes = new Futexes(memory, threads, waits, this::endWith);
     futexes.register(calls);
     new ThreadCalls(
@@ -138,6 +152,24 @@ public final class LinuxProcess implements AutoCloseable {
             this::endWith)
         .register(calls);
     abi.descriptorTable().ifPresent(page -> space.reserve(page, GuestMemory.PAGE));
+  }
+
+  private FileTable files(OpenFlags flags, ThreadNames threadNames) {
+    FileTable.Streams streams =
+        new FileTable.Streams(
+            options.stdin(), options.stdout(), options.stderr(), options.outputBytesMax());
+    Names files = new Names(options.readable(), options.writable());
+    return new FileTable(streams, flags, files, sysroot, random, threadNames::find);
+  }
+
+  /** What the program is called where it asks: its name on the host if it may know that. */
+  private String executable() {
+    return "/" + image.name();
+  }
+
+  /** Nobody reads what the current thread writes. */
+  private void breakPipe() {
+    signalCalls.send(SIGPIPE, SignalInfo.USER, threads.current());
   }
 
   /** Keeps the program from unmapping or overwriting the mapping of a range: the tracer's pages. */
@@ -253,21 +285,41 @@ public final class LinuxProcess implements AutoCloseable {
   /** The registers are those of the current thread, which has waited: answers its system call. */
   public void goOn() {
     GuestThread thread = threads.current();
+    if (thread.waits()) {
+      return;
+    }
     if (thread.takeTimedOut()) {
-      if (signals.endSuspension()) {
+      boolean suspended = signals.endSuspension();
+      SystemCall late = fileWaits.take(true);
+      if (late != null) {
+        carryOut(late);
+      } else if (suspended) {
         registers.succeed(0);
       } else {
         registers.fail(signals.endWait() ? Errno.EAGAIN : Errno.ETIMEDOUT);
       }
     } else if (thread.takeInterrupted()) {
-      Optional<SignalInfo> arrived = signals.arrived();
-      signals.endWait();
-      if (arrived.isPresent()) {
-        carryOut(a -> signalCalls.take(arrived.get()));
-      } else {
-        registers.fail(Errno.EINTR);
-        interrupted = true;
+      wasInterrupted();
+    } else {
+      SystemCall rest = fileWaits.take(false);
+      if (rest != null) {
+        signals.endSuspension();
+        carryOut(rest);
       }
+    }
+  }
+
+  private void wasInterrupted() {
+    long done = fileWaits.takeDone();
+    Optional<SignalInfo> arrived = signals.arrived();
+    signals.endWait();
+    if (arrived.isPresent()) {
+      carryOut(a -> signalCalls.take(arrived.get()));
+    } else if (done > 0) {
+      registers.succeed(done);
+    } else {
+      registers.fail(Errno.EINTR);
+      interrupted = true;
     }
   }
 
@@ -342,7 +394,7 @@ public final class LinuxProcess implements AutoCloseable {
               "limit of %d bytes of output: if it is meant to print more, raise --max-output"
                   .formatted(options.outputBytesMax())));
     } catch (IOException e) {
-      registers.fail(Errno.EIO);
+      registers.fail(FileTable.errno(e));
     }
   }
 

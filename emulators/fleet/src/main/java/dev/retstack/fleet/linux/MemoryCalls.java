@@ -1,6 +1,10 @@
 package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.linux.call.SystemCall;
+import dev.retstack.fleet.linux.call.SystemCallException;
+import dev.retstack.fleet.linux.file.FileTable;
+import dev.retstack.fleet.linux.file.HostFile;
 import dev.retstack.fleet.linux.shared.CodeMappings;
 import dev.retstack.fleet.memory.GuestMemory;
 import java.io.IOException;
@@ -83,7 +87,7 @@ final class MemoryCalls {
     if ((flags & anonymous) != 0) {
       return place(a, permissions);
     }
-    if (!(files.get(a[4]) instanceof OpenFile.HostFile file)) {
+    if (!(files.get(a[4]) instanceof HostFile file)) {
       refused.accept("mmap of a stream");
       throw new SystemCallException(Errno.ENODEV);
     }
@@ -103,8 +107,7 @@ final class MemoryCalls {
   }
 
   /** Behind the end of the file stay zeroes. */
-  private void fill(long address, OpenFile.HostFile file, long offset, long length)
-      throws IOException {
+  private void fill(long address, HostFile file, long offset, long length) throws IOException {
     byte[] piece = new byte[(int) Math.min(length, PIECE_BYTES)];
     int got = 1;
     for (long done = 0; done < length && got > 0; done += got) {

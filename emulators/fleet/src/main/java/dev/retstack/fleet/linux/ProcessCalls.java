@@ -2,9 +2,13 @@ package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.isa.Errno;
 import dev.retstack.fleet.isa.SyscallAbi;
+import dev.retstack.fleet.linux.call.SystemCall;
+import dev.retstack.fleet.linux.call.SystemCallException;
+import dev.retstack.fleet.linux.file.FileTable;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.thread.Threads;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
@@ -17,6 +21,15 @@ final class ProcessCalls {
   /** User and group: root has more rights, programs may behave differently for it. */
   static final long USER = 1000;
 
+  private static final long SECOND_NS = 1_000_000_000L;
+
+  /** {@code AT_CLKTCK} is 100. */
+  private static final long TICK_NS = SECOND_NS / 100;
+
+  /** Of {@code struct rusage}: two times of two words each, and numbers. */
+  private static final int USAGE_WORDS = 18;
+
+  private static final int RUSAGE_CHILDREN = -1;
   private static final int UTS_FIELD_BYTES = 65;
   private static final int RANDOM_PIECE_BYTES = 4096;
   private static final int RLIMIT_STACK = 3;
@@ -39,6 +52,7 @@ final class ProcessCalls {
   private final String platform;
   private final int filesLimit;
   private final SplittableRandom random;
+  private final Threads threads;
   private final Consumer<LinuxEnd> end;
 
   ProcessCalls(
@@ -46,12 +60,14 @@ final class ProcessCalls {
       LinuxOptions options,
       SyscallAbi abi,
       SplittableRandom random,
+      Threads threads,
       Consumer<LinuxEnd> end) {
     this.memory = memory;
     this.options = options;
     this.platform = abi.platform();
     this.filesLimit = abi.dialect().filesLimit();
     this.random = random;
+    this.threads = threads;
     this.end = end;
   }
 
@@ -64,6 +80,21 @@ final class ProcessCalls {
       calls.put(name, a -> USER);
       calls.put(name + "32", a -> USER);
     }
+    for (String name : List.of("setuid", "setgid", "setreuid", "setregid", "setresuid")) {
+      calls.put(name, this::sameUser);
+      calls.put(name + "32", this::sameUser);
+    }
+    calls.put("getpgid", a -> PROCESS);
+    calls.put("getsid", a -> PROCESS);
+    calls.put("setpgid", a -> 0);
+    calls.put("getgroups", a -> 0);
+    calls.put("getpriority", a -> 20);
+    calls.put("sched_getscheduler", a -> 0);
+    calls.put("sched_getparam", this::zero);
+    calls.put("sched_get_priority_max", a -> 0);
+    calls.put("sched_get_priority_min", a -> 0);
+    calls.put("times", this::times);
+    calls.put("getrusage", this::usage);
     calls.put("uname", this::uname);
     calls.put("sysinfo", this::systemInformation);
     calls.put("prlimit64", this::limits);
@@ -74,6 +105,38 @@ final class ProcessCalls {
 
   private long exit(long[] a) {
     end.accept(new LinuxEnd.Exited((int) a[0] & 0xFF));
+    return 0;
+  }
+
+  /** Nobody becomes somebody else. */
+  private long sameUser(long[] a) {
+    if ((int) a[0] != USER && (int) a[0] != -1) {
+      throw new SystemCallException(Errno.EPERM);
+    }
+    return 0;
+  }
+
+  private long zero(long[] a) {
+    memory.writeInt(a[1], 0);
+    return 0;
+  }
+
+  /** All time is the program's own: one instruction is one nanosecond. */
+  private long times(long[] a) {
+    long ticks = threads.coreNs() / TICK_NS;
+    if (a[0] != 0) {
+      memory.write(a[0], new byte[4 * memory.wordBytes()]);
+      memory.writeWord(a[0], ticks);
+    }
+    return threads.nowNs() / TICK_NS;
+  }
+
+  private long usage(long[] a) {
+    memory.write(a[1], new byte[USAGE_WORDS * memory.wordBytes()]);
+    if ((int) a[0] != RUSAGE_CHILDREN) {
+      memory.writeWord(a[1], threads.coreNs() / SECOND_NS);
+      memory.writeWord(a[1] + memory.wordBytes(), threads.coreNs() % SECOND_NS / 1000);
+    }
     return 0;
   }
 

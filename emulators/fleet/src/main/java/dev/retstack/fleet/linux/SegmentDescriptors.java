@@ -1,6 +1,8 @@
 package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.linux.call.CallRegisters;
+import dev.retstack.fleet.linux.call.SystemCallException;
 import dev.retstack.fleet.memory.GuestMemory;
 
 /**

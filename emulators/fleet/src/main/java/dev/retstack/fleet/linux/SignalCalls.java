@@ -4,6 +4,9 @@ import dev.retstack.fleet.isa.Dialect;
 import dev.retstack.fleet.isa.Errno;
 import dev.retstack.fleet.isa.SyscallAbi;
 import dev.retstack.fleet.isa.signal.SignalAbi;
+import dev.retstack.fleet.linux.call.CallRegisters;
+import dev.retstack.fleet.linux.call.SystemCall;
+import dev.retstack.fleet.linux.call.SystemCallException;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.signal.SignalAction;
 import dev.retstack.fleet.signal.SignalInfo;
@@ -38,7 +41,6 @@ final class SignalCalls {
   private final Threads threads;
   private final LongSupplier stackPointer;
   private final AddressSpace space;
-  private final Consumer<String> unsupported;
   private final Consumer<LinuxEnd> end;
   private final boolean runs;
 
@@ -57,9 +59,7 @@ final class SignalCalls {
       Threads threads,
       LongSupplier stackPointer,
       AddressSpace space,
-      Consumer<String> unsupported,
       Consumer<LinuxEnd> end) {
-    this.unsupported = unsupported;
     this.memory = memory;
     this.abi = abi.signals();
     this.numbers = abi.dialect().signals();
@@ -97,8 +97,6 @@ final class SignalCalls {
     calls.put("rt_tgsigqueueinfo", a -> queue(process(a[0]), thread(a[1]), a[2], a[3]));
     calls.put("rt_sigreturn", a -> giveBack(false));
     calls.put("sigreturn", a -> giveBack(true));
-    calls.put("ppoll", a -> poll("ppoll", a, memory.wordBytes()));
-    calls.put("ppoll_time64", a -> poll("ppoll_time64", a, Long.BYTES));
     calls.put("pause", a -> suspend(signals.current().mask, OptionalLong.empty()));
   }
 
@@ -230,19 +228,6 @@ final class SignalCalls {
     return 0;
   }
 
-  /** Without descriptors: C libraries pause so where there is no {@code pause}. */
-  private long poll(String name, long[] a, int field) {
-    if (a[1] != 0) {
-      unsupported.accept(name);
-      throw new SystemCallException(Errno.ENOSYS);
-    }
-    OptionalLong until = OptionalLong.empty();
-    if (a[2] != 0) {
-      until = OptionalLong.of(threads.nowNs() + TimeCalls.readTime(memory, a[2], field, 0));
-    }
-    return suspend(a[3] == 0 ? signals.current().mask : memory.readLong(a[3]), until);
-  }
-
   private long await(long[] a, int field) {
     requireSize(a[3]);
     long wanted = memory.readLong(a[0]);
@@ -333,7 +318,8 @@ final class SignalCalls {
     return send(signal, SignalInfo.TKILL, thread(id));
   }
 
-  private long send(int signal, int code, GuestThread to) {
+  /** Sends a signal; null: to the process. */
+  long send(int signal, int code, GuestThread to) {
     if (signal == 0) {
       return 0;
     }

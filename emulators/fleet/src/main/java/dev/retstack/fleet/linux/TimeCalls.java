@@ -1,6 +1,8 @@
 package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.linux.call.SystemCall;
+import dev.retstack.fleet.linux.call.SystemCallException;
 import dev.retstack.fleet.memory.GuestAccessException;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.signal.Signals;

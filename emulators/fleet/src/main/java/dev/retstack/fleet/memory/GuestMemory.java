@@ -212,6 +212,11 @@ public final class GuestMemory implements AutoCloseable {
     return region.host.get(JAVA_BYTE, address - region.start);
   }
 
+  public short readShort(long address) {
+    short value = MemorySegment.ofArray(read(address, 2)).get(JAVA_SHORT_UNALIGNED, 0);
+    return swap ? Short.reverseBytes(value) : value;
+  }
+
   public int readInt(long address) {
     Region region = find(address);
     if (region == null || region.size - (address - region.start) < 4) {

@@ -1,11 +1,16 @@
 package dev.retstack.fleet.thread;
 
+import java.util.Arrays;
 import java.util.OptionalLong;
+import java.util.function.BooleanSupplier;
 
 /** A thread of a program, as the emulated kernel knows it. */
 public final class GuestThread {
   /** In {@link #wakeAtNs}: not before another thread wakes it. */
   static final long NEVER = Long.MAX_VALUE;
+
+  /** Longest name of a thread. */
+  public static final int NAME_BYTES = 15;
 
   private final long id;
   private final long stack;
@@ -30,6 +35,13 @@ public final class GuestThread {
   int bits;
 
   long wakeAtNs;
+
+  /** What it waits for, if not for a futex or a signal: it goes on where this holds. */
+  BooleanSupplier condition;
+
+  /** Its name, as the program set it: at most 15 bytes. */
+  private byte[] name = new byte[0];
+
   boolean timedOut;
 
   /** True where its system call says so when that time is up. */
@@ -78,6 +90,26 @@ public final class GuestThread {
   /** True where it can run. */
   boolean isReady() {
     return !waits && !over;
+  }
+
+  /** True where it can run when it is its turn: what it waits for is there. */
+  boolean canRun() {
+    return isReady() || (waits && !over && condition != null && condition.getAsBoolean());
+  }
+
+  /** True while it waits for a file. */
+  public boolean waitsForFile() {
+    return waits && condition != null;
+  }
+
+  /** The name that the program knows it by; of bytes, as the program set it. */
+  public byte[] name() {
+    return name.clone();
+  }
+
+  /** Sets it. */
+  public void name(byte[] value) {
+    name = Arrays.copyOf(value, Math.min(value.length, NAME_BYTES));
   }
 
   /** The futex that it waits for; 0: it sleeps. */

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
@@ -125,6 +126,7 @@ public final class Threads {
       return null;
     }
     GuestThread thread = new GuestThread(++lastId, stack, storage);
+    thread.name(current.name());
     threads.add(thread);
     started = thread;
     many = true;
@@ -174,7 +176,23 @@ public final class Threads {
     current.tellsTimeout = futex != 0;
     current.restarts = futex != 0 && untilNs.isEmpty();
     current.whenInterrupted = null;
+    current.condition = null;
     waiting.add(current);
+  }
+
+  /**
+   * The current thread waits until a condition holds; it is asked when others have run.
+   *
+   * @param untilNs when it goes on though it does not hold; empty: never
+   * @param restarts true where a signal handler may have the system call made again
+   */
+  public void awaitFile(BooleanSupplier condition, OptionalLong untilNs, boolean restarts) {
+    if (current.isReady()) { // else it waits for a signal too
+      await(0, 0, untilNs);
+    }
+    current.tellsTimeout = true;
+    current.restarts = restarts;
+    current.condition = condition;
   }
 
   /** The current thread waits for a signal. */
@@ -258,6 +276,10 @@ public final class Threads {
       current = ready.get(random.nextInt(ready.size()));
       turn = random.nextLong(2 * turn) + 1;
     }
+    if (current.waits) { // the condition holds now, and nobody runs in between
+      waiting.remove(current);
+      current.waits = false;
+    }
     yields = false;
     turnEnd = now + turn;
     return true;
@@ -267,7 +289,7 @@ public final class Threads {
   private List<GuestThread> ready() {
     wakeInTime();
     boolean moves = true;
-    while (moves && threads.stream().noneMatch(GuestThread::isReady)) {
+    while (moves && threads.stream().noneMatch(GuestThread::canRun)) {
       long first = waiting.stream().mapToLong(t -> t.wakeAtNs).min().orElse(GuestThread.NEVER);
       first = Math.min(first, alarms.nextNs());
       if (first == GuestThread.NEVER) {
@@ -279,7 +301,7 @@ public final class Threads {
       alarms.expire();
       wakeInTime();
     }
-    return threads.stream().filter(GuestThread::isReady).toList();
+    return threads.stream().filter(GuestThread::canRun).toList();
   }
 
   private void wakeInTime() {

@@ -77,6 +77,7 @@ class HostJobTest {
             3 << 20,
             5 << 20,
             List.of(Path.of("/etc"), Path.of("relative/x")),
+            List.of(Path.of("/var/w")),
             Optional.of(Path.of("/root-of-guest")));
     CoreOptions core =
         new CoreOptions(

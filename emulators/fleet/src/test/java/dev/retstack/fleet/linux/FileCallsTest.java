@@ -7,6 +7,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.linux.file.FileTable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -133,7 +134,9 @@ final class FileCallsTest {
       assertThat(open(guest, open.resolve("link"), 0)).isEqualTo(Errno.ENOENT.result());
       assertThat(open(guest, open.resolve("../secret"), 0)).isEqualTo(Errno.ENOENT.result());
       assertThat(open(guest, open.resolve("none"), 0)).isEqualTo(Errno.ENOENT.result());
-      assertThat(open(guest, open, 0)).isEqualTo(Errno.ENOENT.result());
+      assertThat(open(guest, open, 0)).isEqualTo(3);
+      assertThat(guest.call("read", 3, SCRATCH, 100)).isEqualTo(Errno.EISDIR.result());
+      guest.call("close", 3);
       assertThat(open(guest, allowed, 1)).isEqualTo(Errno.EACCES.result());
 
       assertThat(open(guest, allowed, 0)).isEqualTo(3);

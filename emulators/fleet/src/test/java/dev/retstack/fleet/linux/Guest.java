@@ -4,6 +4,7 @@ import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.isa.Registers;
 import dev.retstack.fleet.isa.SyscallAbi;
+import dev.retstack.fleet.linux.call.Cpu;
 import dev.retstack.fleet.loader.elf.ElfBuilder;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.memory.GuestMemory;

@@ -34,7 +34,7 @@ class SignalEndsTest {
   @ParameterizedTest
   @EnumSource(names = ".*STATIC", mode = EnumSource.Mode.MATCH_ANY)
   void everyEndIsNamed(SignalForm form) throws Exception {
-    Path program = form.build(folder, "ends.c");
+    Path program = form.build(folder, "signals/ends.c");
     for (int i = 0; i < ENDS.size(); i++) {
       for (ProbeKind probe : List.of(ProbeKind.AUTO, ProbeKind.JAVA)) {
         LinuxOptions linux = LinuxOptions.of("prog").withArguments(List.of("prog", "" + i));

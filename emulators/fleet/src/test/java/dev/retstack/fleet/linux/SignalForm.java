@@ -41,12 +41,15 @@ enum SignalForm {
     this.flags = List.of(flags);
   }
 
-  /** Compiles a program of the resources; skips where the compiler is missing. */
+  /**
+   * Compiles a program of the resources, such as {@code signals/handlers.c}; skips where the
+   * compiler is missing.
+   */
   Path build(Path folder, String program) throws IOException, InterruptedException {
     Assumptions.assumeTrue(GuestCompiler.installed(compiler), "skipped: no " + compiler);
-    Path source = folder.resolve(program);
+    Path source = folder.resolve("prog.c");
     try (InputStream text =
-        SignalForm.class.getResourceAsStream("/dev/retstack/fleet/signals/" + program)) {
+        SignalForm.class.getResourceAsStream("/dev/retstack/fleet/" + program)) {
       Files.copy(text, source, StandardCopyOption.REPLACE_EXISTING);
     }
     List<String> words =

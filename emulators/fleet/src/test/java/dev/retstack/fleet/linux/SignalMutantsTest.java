@@ -65,7 +65,7 @@ class SignalMutantsTest {
   @ParameterizedTest
   @EnumSource(names = ".*STATIC", mode = EnumSource.Mode.MATCH_ANY)
   void everyMutantEndsWithAReason(SignalForm form) throws Exception {
-    LoadedImage image = LoadedImage.load(form.build(folder, "mutants.c"));
+    LoadedImage image = LoadedImage.load(form.build(folder, "signals/mutants.c"));
     for (long seed = FIRST; seed < FIRST + MUTANTS; seed++) {
       Outcome outcome = run(image, seed, ProbeKind.AUTO);
       assertThat(outcome.detail()).as("%s, seed %d", form, seed).isNotEmpty();

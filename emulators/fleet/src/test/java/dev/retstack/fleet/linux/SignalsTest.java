@@ -94,7 +94,7 @@ class SignalsTest {
   @ParameterizedTest
   @EnumSource
   void handlersAreCalledAsOftenAsTheProgramCounts(SignalForm form) throws Exception {
-    HostedRun run = likeElsewhere(form, "handlers.c");
+    HostedRun run = likeElsewhere(form, "signals/handlers.c");
 
     Map<String, Integer> calls = run.calls();
     assertThat(calls).containsEntry("work", printed(run, "worked"));
@@ -120,7 +120,7 @@ class SignalsTest {
   @ParameterizedTest
   @EnumSource
   void whatAHandlerChangesTakesEffect(SignalForm form) throws Exception {
-    HostedRun run = likeElsewhere(form, "contexts.c");
+    HostedRun run = likeElsewhere(form, "signals/contexts.c");
 
     assertThat(run.calls()).containsEntry("work", printed(run, "entered") + 10);
     assertThat(handlers(run))
@@ -132,7 +132,7 @@ class SignalsTest {
   @ParameterizedTest
   @EnumSource
   void timersAndThreads(SignalForm form) throws Exception {
-    HostedRun run = likeElsewhere(form, "timers.c");
+    HostedRun run = likeElsewhere(form, "signals/timers.c");
 
     Map<String, Integer> handlers = handlers(run);
     assertThat(handlers)
@@ -163,7 +163,7 @@ class SignalsTest {
 
   @Test
   void everyScheduleKeepsTheCounts() throws Exception {
-    Path program = SignalForm.X86_64_STATIC.build(folder, "timers.c");
+    Path program = SignalForm.X86_64_STATIC.build(folder, "signals/timers.c");
     for (int seed = 1; seed <= 5; seed++) {
       HostedRun run = run(program, ProbeKind.AUTO, seed, SLICE);
       HostedRun inJava = run(program, ProbeKind.JAVA, seed, 5555);

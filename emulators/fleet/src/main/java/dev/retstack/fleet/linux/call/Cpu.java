@@ -1,4 +1,4 @@
-package dev.retstack.fleet.linux;
+package dev.retstack.fleet.linux.call;
 
 /** The registers of a core, by the ids of its register file. */
 public interface Cpu {

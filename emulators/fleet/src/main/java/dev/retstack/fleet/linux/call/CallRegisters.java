@@ -1,4 +1,4 @@
-package dev.retstack.fleet.linux;
+package dev.retstack.fleet.linux.call;
 
 import dev.retstack.fleet.isa.Errno;
 import dev.retstack.fleet.isa.Registers;
@@ -11,13 +11,13 @@ import java.util.List;
  * The registers of a system call: what the program asks for, and the answer. Words of 32-bit
  * programs are zero-extended. Their 64-bit arguments take two places.
  */
-final class CallRegisters {
+public final class CallRegisters {
   private final SyscallAbi abi;
   private final Registers registers;
   private final GuestMemory memory;
   private final Cpu cpu;
 
-  CallRegisters(SyscallAbi abi, Registers registers, GuestMemory memory, Cpu cpu) {
+  public CallRegisters(SyscallAbi abi, Registers registers, GuestMemory memory, Cpu cpu) {
     this.abi = abi;
     this.registers = registers;
     this.memory = memory;
@@ -25,7 +25,7 @@ final class CallRegisters {
   }
 
   /** Which system call. */
-  long number() {
+  public long number() {
     if (abi.immediateNumberAt().isPresent()) {
       long at = cpu.read(registers.pc()) + abi.immediateNumberAt().getAsInt();
       int immediate = memory.isMapped(at, 1) ? memory.readByte(at) & 0xFF : 0;
@@ -37,7 +37,7 @@ final class CallRegisters {
   }
 
   /** Six arguments, whatever the call needs; those in memory that cannot be read are zero. */
-  long[] arguments() {
+  public long[] arguments() {
     List<Integer> inRegisters = abi.argumentRegisters();
     long[] arguments = new long[SyscallAbi.ARGUMENTS];
     for (int i = 0; i < Math.min(arguments.length, inRegisters.size()); i++) {
@@ -55,7 +55,7 @@ final class CallRegisters {
   }
 
   /** A word as a signed number. */
-  long signed(long word) {
+  public long signed(long word) {
     return memory.wordBytes() == Long.BYTES ? word : (int) word;
   }
 
@@ -65,7 +65,7 @@ final class CallRegisters {
    * @param arguments of the call
    * @param index how many arguments come before it, each a word
    */
-  long wide(long[] arguments, int index) {
+  public long wide(long[] arguments, int index) {
     if (memory.wordBytes() == Long.BYTES) {
       return arguments[index];
     }
@@ -76,22 +76,22 @@ final class CallRegisters {
   }
 
   /** A 64-bit number of its halves. */
-  static long join(long high, long low) {
+  public static long join(long high, long low) {
     return (high << 32) | (low & 0xFFFF_FFFFL);
   }
 
   /** The result register, as the program finds it. */
-  long result() {
+  public long result() {
     return read(abi.resultRegister());
   }
 
   /** Answers with a result. */
-  void succeed(long result) {
+  public void succeed(long result) {
     answer(result, false);
   }
 
   /** Answers with an error. */
-  void fail(Errno errno) {
+  public void fail(Errno errno) {
     int number = abi.dialect().number(errno);
     answer(abi.errorFlag().isPresent() ? number : -number, true);
   }

@@ -1,4 +1,4 @@
-package dev.retstack.fleet.linux;
+package dev.retstack.fleet.linux.call;
 
 /** Receives each system call. */
 public interface SystemCallListener {

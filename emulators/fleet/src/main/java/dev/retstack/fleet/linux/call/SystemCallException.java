@@ -1,20 +1,20 @@
-package dev.retstack.fleet.linux;
+package dev.retstack.fleet.linux.call;
 
 import dev.retstack.fleet.isa.Errno;
 
 /** A system call that fails with an error number. The guest sees only the number. */
-final class SystemCallException extends RuntimeException {
+public final class SystemCallException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   private final Errno errno;
 
-  SystemCallException(Errno errno) {
+  public SystemCallException(Errno errno) {
     // Guests fail calls often and on purpose: no stack trace.
     super(errno.name(), null, false, false);
     this.errno = errno;
   }
 
-  Errno errno() {
+  public Errno errno() {
     return errno;
   }
 }

@@ -1,10 +1,10 @@
-package dev.retstack.fleet.linux;
+package dev.retstack.fleet.linux.call;
 
 import java.io.IOException;
 
 /** What one system call does. */
 @FunctionalInterface
-interface SystemCall {
+public interface SystemCall {
   /**
    * Carries the call out.
    *

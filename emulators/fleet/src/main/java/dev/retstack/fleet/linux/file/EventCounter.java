@@ -1,0 +1,69 @@
+package dev.retstack.fleet.linux.file;
+
+import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.linux.call.SystemCallException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** A number that is added to by writing and taken by reading: {@code eventfd}. */
+public final class EventCounter implements OpenFile {
+  /** The highest count. */
+  private static final long MOST = -2;
+
+  private static final int ANONYMOUS = 0600;
+
+  private final ByteOrder order;
+  private final boolean countsDown;
+  private long count;
+
+  /**
+   * @param countsDown true where a read takes 1, not all
+   */
+  public EventCounter(ByteOrder order, long first, boolean countsDown) {
+    this.order = order;
+    this.countsDown = countsDown;
+    count = first;
+  }
+
+  @Override
+  public int mode() {
+    return ANONYMOUS;
+  }
+
+  @Override
+  public boolean doesNotWait() {
+    return false;
+  }
+
+  @Override
+  public int events() {
+    return (count != 0 ? IN : 0) | (Long.compareUnsigned(count, MOST) < 0 ? OUT : 0);
+  }
+
+  @Override
+  public int read(byte[] into, int length) {
+    if (length < Long.BYTES) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    long taken = countsDown ? 1 : count;
+    ByteBuffer.wrap(into).order(order).putLong(0, taken);
+    count -= taken;
+    return Long.BYTES;
+  }
+
+  @Override
+  public int write(byte[] bytes) {
+    if (bytes.length < Long.BYTES) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    long more = ByteBuffer.wrap(bytes).order(order).getLong(0);
+    if (more == -1) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    if (Long.compareUnsigned(more, MOST - count) > 0) {
+      return 0;
+    }
+    count += more;
+    return Long.BYTES;
+  }
+}

@@ -1,0 +1,86 @@
+package dev.retstack.fleet.linux;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.thread.Schedule;
+import dev.retstack.fleet.zoo.EachIsa;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Programs that make files and wait for them print the same and end the same way as on a machine or
+ * under qemu-user; both probes record the same. What is not installed is skipped. {@code
+ * -Dretstack.zoo=all} takes all forms, else one of each ISA.
+ */
+class FilesTest {
+  private static final long SLICE = 1_000_000;
+
+  @TempDir private Path folder;
+
+  static Stream<SignalForm> forms() {
+    Set<SignalForm> some =
+        Set.of(
+            SignalForm.X86_64_FENTRY,
+            SignalForm.I386_STATIC,
+            SignalForm.AARCH64,
+            SignalForm.RISCV64_STATIC);
+    return Stream.of(SignalForm.values()).filter(form -> EachIsa.ALL || some.contains(form));
+  }
+
+  private HostedRun run(Path program, ProbeKind probe, long seed, long slice) throws Exception {
+    LinuxOptions linux = LinuxOptions.of("prog").withWritable(List.of(folder));
+    CoreOptions core =
+        CoreOptions.of(linux).withProbe(probe).withSchedule(new Schedule(10_000, seed));
+    return HostedRun.of(program, core, "", slice);
+  }
+
+  private HostedRun likeElsewhere(SignalForm form, String source) throws Exception {
+    Path program = form.build(folder, source);
+    Set<String> before = names();
+    HostedRun first = run(program, ProbeKind.AUTO, 0, SLICE);
+    HostedRun inJava = run(program, ProbeKind.JAVA, 0, 7777);
+
+    assertThat(first.result().unsupported()).isEmpty();
+    assertThat(names()).isEqualTo(before);
+    String printed = first.stdout() + "code " + first.result().ending().exitCode();
+    assertThat(printed).as(first.result().ending().detail()).isEqualTo(form.elsewhere(program));
+    assertThat(inJava.records()).isEqualTo(first.records());
+    return first;
+  }
+
+  private Set<String> names() throws Exception {
+    try (Stream<Path> files = Files.list(folder)) {
+      return new TreeSet<>(files.map(file -> file.getFileName().toString()).toList());
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("forms")
+  void filesAreMadeChangedAndRemoved(SignalForm form) throws Exception {
+    HostedRun run = likeElsewhere(form, "files/files.c");
+
+    assertThat(run.calls()).containsEntry("content", 3).containsEntry("folders", 1);
+  }
+
+  @ParameterizedTest
+  @MethodSource("forms")
+  void threadsWaitForFiles(SignalForm form) throws Exception {
+    HostedRun run = likeElsewhere(form, "files/waits.c");
+
+    assertThat(run.calls()).containsEntry("doubled", 200).containsEntry("count", 4);
+    for (long seed = 1; seed <= 3; seed++) {
+      HostedRun other = run(folder.resolve("prog"), ProbeKind.AUTO, seed, SLICE);
+      assertThat(other.stdout()).as("schedule seed %d", seed).isEqualTo(run.stdout());
+      assertThat(other.calls()).as("schedule seed %d", seed).isEqualTo(run.calls());
+    }
+  }
+}
