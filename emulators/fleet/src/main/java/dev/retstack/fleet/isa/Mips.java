@@ -116,7 +116,7 @@ final class Mips {
               Errno.ETIMEDOUT,
               145),
           new Dialect.Signals(128, 16, 1, 1, 2, 3, 23, 16, Set.of(18, 25, 21, 20)),
-          OpenFlags.MIPS,
+          Dialect.OpenFlags.MIPS,
           true);
 
   /** {@code struct stat64} of o32, {@code struct stat} of n64. */

@@ -88,7 +88,7 @@ final class Sparc {
               Errno.ETIMEDOUT,
               60),
           new Dialect.Signals(64, 8, 0, 1, 2, 4, 17, 30, Set.of(20, 19, 16, 28)),
-          OpenFlags.SPARC,
+          Dialect.OpenFlags.SPARC,
           true);
 
   /** {@code struct stat64}. */

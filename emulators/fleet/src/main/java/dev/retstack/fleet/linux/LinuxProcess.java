@@ -1,8 +1,8 @@
 package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.isa.Dialect;
+import dev.retstack.fleet.isa.Dialect.OpenFlags;
 import dev.retstack.fleet.isa.Errno;
-import dev.retstack.fleet.isa.OpenFlags;
 import dev.retstack.fleet.isa.Registers;
 import dev.retstack.fleet.isa.SyscallAbi;
 import dev.retstack.fleet.linux.call.CallRegisters;
