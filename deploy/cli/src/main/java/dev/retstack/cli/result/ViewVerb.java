@@ -94,7 +94,7 @@ public final class ViewVerb extends Verb {
     boolean isMac = system.contains("mac");
     boolean isDesktop =
         isMac || System.getenv("DISPLAY") != null || System.getenv("WAYLAND_DISPLAY") != null;
-    if (!isDesktop || System.console() == null || !System.console().isTerminal()) {
+    if (!isDesktop || !System.console().isTerminal()) {
       return;
     }
     try {

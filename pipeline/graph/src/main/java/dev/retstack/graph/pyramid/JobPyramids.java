@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
@@ -144,7 +145,7 @@ public final class JobPyramids {
       throws IOException {
     JobPyramids pyramids = new JobPyramids(budget);
     pyramids.account.lenient(true);
-    TreeMap<Long, TreeMap<Long, byte[]>> blocks = new TreeMap<>();
+    SortedMap<Long, SortedMap<Long, byte[]>> blocks = new TreeMap<>();
     Map<Long, byte[]> heads = new TreeMap<>();
     for (String key : List.copyOf(parts.keySet())) {
       if (key.startsWith(PREFIX)) {
@@ -164,7 +165,7 @@ public final class JobPyramids {
       }
     }
     for (Map.Entry<Long, byte[]> head : heads.entrySet()) {
-      TreeMap<Long, byte[]> of = blocks.remove(head.getKey());
+      SortedMap<Long, byte[]> of = blocks.remove(head.getKey());
       pyramids.read(head.getKey(), head.getValue(), of == null ? new TreeMap<>() : of);
     }
     if (!blocks.isEmpty()) {
@@ -175,7 +176,7 @@ public final class JobPyramids {
     return pyramids;
   }
 
-  private void read(long number, byte[] head, TreeMap<Long, byte[]> blocks) throws IOException {
+  private void read(long number, byte[] head, SortedMap<Long, byte[]> blocks) throws IOException {
     ByteInput in = new ByteInput(head);
     CoreKey key = new CoreKey(Fields.readText(in), Fields.readText(in));
     Core core = new Core(key, number);

@@ -274,7 +274,7 @@ public final class Pyramid {
     Fields.writeVarint(out, leftOut);
     Fields.writeVarint(out, lines.size());
     for (Line line : lines) {
-      out.writeByte(line.kind().ordinal());
+      Fields.writeText(out, line.kind().name());
       out.writeLong(line.task());
       Fields.writeVarint(out, line.instance());
       Fields.writeVarint(out, line.interrupts());
@@ -296,18 +296,16 @@ public final class Pyramid {
     leftOut = Fields.readVarint(in);
     int count = (int) Fields.readVarint(in);
     for (int i = 0; i < count; i++) {
-      int kind = in.readUnsignedByte();
-      Line.Kind[] kinds = Line.Kind.values();
-      if (kind >= kinds.length) {
-        throw new IOException("corrupt pyramid: a line of kind " + kind);
-      }
       Line line =
           new Line(
-              kinds[kind],
+              Fields.readEnum(in, Line.Kind.class),
               in.readLong(),
               (int) Fields.readVarint(in),
               (int) Fields.readVarint(in),
               in.readUnsignedByte());
+      if (line.depth() >= Line.DEPTHS) {
+        throw new IOException("corrupt pyramid: a line of depth " + line.depth());
+      }
       if (numbers.containsKey(line) || row(line) == null) {
         throw new IOException("corrupt pyramid: a line twice, or too many: " + line);
       }
