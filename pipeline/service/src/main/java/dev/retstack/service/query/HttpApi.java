@@ -35,6 +35,7 @@ import dev.retstack.service.table.Format;
 import dev.retstack.service.view.Coverage;
 import dev.retstack.service.view.PartRow;
 import dev.retstack.service.view.TimelineView;
+import dev.retstack.service.web.PageRoutes;
 import dev.retstack.service.window.WindowQuestion;
 import java.time.Duration;
 import java.util.Map;
@@ -146,7 +147,9 @@ public final class HttpApi {
     Route packed =
         encodeResponse(() -> whole); // for those who take it; events are sent as they come
     Route queried = concat(packed, events);
-    Route all = concat(queryRole(queried), ofMember, health, metrics, openapi, schemas.routes());
+    Route pages = new PageRoutes().routes();
+    Route others = concat(ofMember, health, metrics, openapi, schemas.routes(), pages);
+    Route all = concat(queryRole(queried), others);
     Route getOnly = get(() -> all);
     Route known = handleRejections(Refusals.rejections(), () -> getOnly);
     Route timed = withRequestTimeoutResponse(_ -> Refusals.late(), () -> known);
