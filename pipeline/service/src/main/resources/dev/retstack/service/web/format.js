@@ -27,9 +27,9 @@ export function number(value) {
   return value === undefined || value === null ? "" : whole.format(value);
 }
 
-/** 1.235 M */
+/** 1.235M */
 export function compact(value) {
-  const steps = [[1e12, " T"], [1e9, " G"], [1e6, " M"], [1e3, " k"]];
+  const steps = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
   const step = steps.find(([least]) => Math.abs(value) >= least) ?? [1, ""];
   return short.format(value / step[0]) + step[1];
 }
@@ -43,10 +43,10 @@ export function unitName(unit) {
   return unit === "NANOSECONDS" ? "ns" : "insn";
 }
 
-/** A time in its unit: 1.5 ms, 1.2 M insn. */
+/** A time in its unit: 1.5 ms, 1.2M insn. */
 export function time(value, unit) {
   if (unit !== "NANOSECONDS") {
-    return compact(value) + (Math.abs(value) < 1000 ? " " : "") + "insn";
+    return compact(value) + " insn";
   }
   const steps = [[1e9, " s"], [1e6, " ms"], [1e3, " µs"]];
   const step = steps.find(([least]) => Math.abs(value) >= least) ?? [1, " ns"];

@@ -11,7 +11,8 @@ const HEAD = 24;
 const RULER = 26;
 const GUTTER = 8;
 const GAP = 6;
-const CORES_MAX = 16;
+const CORES_MAX = 16; // of one question
+const FIRST = 4; // shown of more cores than that
 const DEPTH = 128;
 const POLL_MS = 2000;
 const ALL = "";
@@ -20,6 +21,16 @@ const keys = [["W S", "zoom in, out"], ["A D", "pan"], ["0", "the whole time"], 
   ["Enter", "report of the call's time"], ["F", "zoom to the call"], ["Shift+← Shift+→", "move the end of the selection"],
   ["N Shift+N", "next, last match of the search"], ["M", "next anomaly"], ["L", "follow"], ["Esc", "no selection"],
   ["drag, Shift+drag", "pan, select"], ["wheel, Ctrl+wheel", "scroll or zoom, zoom"]];
+
+function byName(cores) {
+  return cores.sort((a, b) => (a.core < b.core ? -1 : a.core > b.core ? 1 : 0));
+}
+
+/** Whether a row is one call: all that takes time in it is the longest. */
+function isOneCall(row) {
+  return row.kind === "CALLS" && (row.function !== undefined || (row.calls <= 1 && row.exit > row.enter
+    && row.busy === Math.min(row.exit, row.to) - Math.max(row.enter, row.from)));
+}
 
 /** What lines of a track are called. */
 function trackName(row) {
@@ -46,7 +57,7 @@ class Timeline {
 
   build() {
     const { app } = this;
-    const options = [[ALL, this.cores.length > CORES_MAX ? "first " + CORES_MAX + " of " + number(this.cores.length) : "all cores"],
+    const options = [[ALL, this.cores.length > CORES_MAX ? "first " + FIRST + " of " + number(this.cores.length) : "all cores"],
       ...this.cores.slice(0, 2000).map((core) => [JSON.stringify([core.core, core.session]), core.core])];
     const chosen = app.state.core ? options.find(([key]) => key && JSON.parse(key)[0] === app.state.core
       && (!app.state.session || JSON.parse(key)[1] === app.state.session))?.[0] ?? ALL : ALL;
@@ -95,25 +106,33 @@ class Timeline {
     return core ? { core, session } : {};
   }
 
+  /** The cores that are drawn. */
+  drawn() {
+    const { core, session } = this.app.state;
+    return core ? this.cores.filter((one) => one.core === core && (!session || one.session === session))
+      : this.cores.slice(0, this.cores.length > CORES_MAX ? FIRST : CORES_MAX);
+  }
+
+  /** The last time of them. */
+  last() {
+    return this.drawn().reduce((most, core) => Math.max(most, core.time), 1);
+  }
+
   async fetchRows(from, to) {
     const stretches = Math.min(4096, Math.max(64, Math.round(this.width)));
     const span = { width: stretches, depth: DEPTH, from, to };
     if (this.app.state.core || this.cores.length <= CORES_MAX) {
       return ask("/timeline", { ...this.chosen(), ...span }, this.signal);
     }
-    const all = { cores: [], rows: [] };
-    for (const core of this.cores.slice(0, CORES_MAX)) {
-      const one = await ask("/timeline", { core: core.core, session: core.session, ...span }, this.signal);
-      all.cores.push(...one.cores);
-      all.rows.push(...one.rows);
-    }
-    return all;
+    const answers = await Promise.all(this.cores.slice(0, FIRST).map((core) =>
+      ask("/timeline", { core: core.core, session: core.session, ...span }, this.signal)));
+    return { cores: answers.flatMap((one) => one.cores), rows: answers.flatMap((one) => one.rows) };
   }
 
   /** The first picture: what the address says, else as much as the server answers for. */
   async first() {
     const { from, to } = this.app.state;
-    const last = Math.max(1, ...this.cores.map((core) => core.time));
+    const last = this.last();
     if (from !== undefined && to !== undefined) {
       this.bounds = { from: Math.min(0, Number(from)), to: Math.max(last, Number(to)) };
       this.view = { from: Number(from), to: Math.max(Number(from) + 1, Number(to)) };
@@ -202,8 +221,12 @@ class Timeline {
   told() {
     const calls = this.inSight();
     const span = this.view.to - this.view.from;
+    const left = this.answer.cores.reduce((sum, core) => sum + core.callsLeftOut, 0);
+    const lines = this.answer.cores.reduce((sum, core) => sum + core.linesLeftOut, 0);
     this.app.status(number(this.answer.cores.length) + (this.answer.cores.length === 1 ? " core, " : " cores, ")
-      + time(span, this.unit) + " in sight, " + number(calls) + " calls begin in it");
+      + time(span, this.unit) + " in sight, " + number(calls) + " calls begin in it"
+      + (lines > 0 ? "; " + number(lines) + " deeper lines are not shown" : "")
+      + (left > 0 ? "; the core has " + number(left) + " calls too deep to draw" : ""));
     this.canvas.dataset.from = Math.floor(this.view.from);
     this.canvas.dataset.to = Math.ceil(this.view.to);
     this.canvas.dataset.calls = calls;
@@ -331,10 +354,6 @@ class Timeline {
     const head = Math.max(RULER, Math.min(row.y - top, row.end - top - HEAD));
     context.fillStyle = colours.panel;
     context.fillRect(0, head, this.width, HEAD - 2);
-    context.fillStyle = colours.text;
-    context.font = "600 12px system-ui, sans-serif";
-    context.fillText(fitText(context, row.track.core.core, Math.min(420, this.width * 0.6)), GUTTER + 4, head + HEAD / 2 - 1);
-    context.font = "12px system-ui, sans-serif";
     for (const anomaly of row.track.anomalies) {
       const x = Math.max(GUTTER, (this.x(anomaly.from) + this.x(anomaly.to)) / 2);
       context.fillStyle = colours.bad;
@@ -346,11 +365,19 @@ class Timeline {
       context.fillRect(x - 0.5, head + HEAD - 6, 1, row.end - top - head - HEAD + 6);
       this.list.push({ x: x - 7, y: head, w: 14, h: HEAD, row: anomaly, name: "anomaly" });
     }
+    context.font = "600 12px system-ui, sans-serif";
+    const title = fitText(context, row.track.core.core, Math.min(420, this.width * 0.6));
+    context.fillStyle = colours.panel;
+    context.fillRect(0, head, context.measureText(title).width + GUTTER + 12, HEAD - 2);
+    context.fillStyle = colours.text;
+    context.fillText(title, GUTTER + 4, head + HEAD / 2 - 1);
+    context.font = "12px system-ui, sans-serif";
   }
 
   /** Rectangles of a track: a call each, or a stretch of many with their number. */
   calls(lines, top, seen, list) {
     let run = null;
+    let last = null;
     for (const row of lines.calls.rows) {
       const y = lines.y + row.depth * LINE - top;
       if (y < -LINE || y > seen) {
@@ -358,7 +385,11 @@ class Timeline {
       }
       const text = row.function ?? row.longest ?? "";
       const dim = this.match !== null && !this.match(text);
-      const isOne = row.function !== undefined || (row.calls === 1 && row.exit > row.enter);
+      const isOne = isOneCall(row);
+      if (isOne && last && last.depth === row.depth && last.enter === row.enter && last.exit === row.exit) {
+        continue; // it goes on
+      }
+      last = isOne ? row : last;
       const from = isOne ? Math.max(row.enter, this.view.from) : row.from;
       const to = isOne ? Math.min(row.exit, this.view.to) : row.to;
       const [x, end] = [this.x(from), this.x(to)];
@@ -394,8 +425,7 @@ class Timeline {
 
   same(a, b) {
     return a.core === b.core && a.session === b.session && a.kind === b.kind && a.task === b.task && a.instance === b.instance
-      && a.interrupts === b.interrupts && a.depth === b.depth && (a.function !== undefined || a.calls === 1
-        ? a.enter === b.enter && a.exit === b.exit : a.from === b.from);
+      && a.interrupts === b.interrupts && a.depth === b.depth && (isOneCall(a) ? isOneCall(b) && a.enter === b.enter && a.exit === b.exit : a.from === b.from);
   }
 
   grid(context, colours, seen) {
@@ -523,11 +553,10 @@ class Timeline {
       return [number(row.calls) + (row.calls === 1 ? " anomaly" : " anomalies"),
         "from " + number(row.from) + " to " + number(row.to) + (row.longest ? ", in " + cut(row.longest, 80) : "")];
     }
-    const stands = row.function !== undefined || (row.calls === 1 && row.exit > row.enter);
     const named = cut(row.function ?? row.longest ?? "", 90);
     const lasts = row.exit - row.enter;
     const when = "from " + number(row.enter) + " to " + number(row.exit) + " " + unitName(this.unit) + ", " + time(lasts, this.unit);
-    return stands ? [named, when, trackName(row) + ", depth " + row.depth]
+    return isOneCall(row) ? [named, when, trackName(row) + ", depth " + row.depth]
       : [number(row.calls) + " calls begin in " + time(row.to - row.from, this.unit), "they take "
         + percent((100 * row.busy) / Math.max(1, row.to - row.from)) + " of it", "longest: " + named + ", " + time(lasts, this.unit)];
   }
@@ -549,8 +578,7 @@ class Timeline {
       return;
     }
     this.focus = row;
-    const whole = row.function !== undefined || row.calls === 1;
-    this.selection = whole && row.kind === "CALLS" ? { from: row.enter, to: Math.max(row.enter, row.exit) } : { from: row.from, to: row.to };
+    this.selection = isOneCall(row) ? { from: row.enter, to: Math.max(row.enter, row.exit) } : { from: row.from, to: row.to };
     this.app.status(this.words(row).join(" · "));
     this.soon();
     this.report(row);
@@ -640,8 +668,8 @@ class Timeline {
       const step = async () => {
         try {
           const { cores } = await ask("/cores", { limit: 50000 }, this.signal);
-          this.cores = cores;
-          const last = Math.max(...cores.map((core) => core.time));
+          this.cores = byName(cores);
+          const last = this.last();
           const span = this.view.to - this.view.from;
           this.bounds.to = last;
           this.look(last - span, last + 1, "follow");
@@ -657,8 +685,7 @@ class Timeline {
 
   zoomTo(row) {
     if (row) {
-      const one = row.function !== undefined || row.calls === 1;
-      const [from, to] = one && row.kind === "CALLS" ? [row.enter, row.exit] : [row.from, row.to];
+      const [from, to] = isOneCall(row) ? [row.enter, row.exit] : [row.from, row.to];
       const spare = Math.max(4, (to - from) * 0.05);
       this.look(from - spare, to + spare);
     }
@@ -772,8 +799,7 @@ export default {
       signal.addEventListener("abort", () => clearTimeout(again));
       return;
     }
-    cores.sort((a, b) => (a.core < b.core ? -1 : a.core > b.core ? 1 : 0));
-    const timeline = new Timeline(root, app, signal, cores);
+    const timeline = new Timeline(root, app, signal, byName(cores));
     await timeline.first();
     timeline.told();
     timeline.soon();
