@@ -59,7 +59,9 @@ public final class Access {
     if (token.isEmpty() && !certificates) {
       return isForThisMachine(request) ? Optional.empty() : Optional.of(misnamed());
     }
-    return isShown(request) || hasCertificate(request)
+    // a browser cannot show a token before a page has asked for it
+    boolean isPage = Endpoint.isPage(request.getUri().getPathString());
+    return isPage || isShown(request) || hasCertificate(request)
         ? Optional.empty()
         : Optional.of(unauthorized());
   }

@@ -194,7 +194,9 @@ public enum Endpoint {
       "{subject,version,id,schema}"),
   SCHEMA("/schemas/ids/{id}", "Schema registry: a schema by its id", "{schema}"),
   TYPES("/schemas/types", "Schema registry: types of schemas", "[]"),
-  CONFIG("/config", "Schema registry: how schemas evolve", "{compatibilityLevel}");
+  CONFIG("/config", "Schema registry: how schemas evolve", "{compatibilityLevel}"),
+  PAGES("/", "Pages for people, which ask the questions above", ""),
+  PAGE_FILES("/web/{version}/{file}", "Files of the pages", "");
 
   /** First parts of all paths. */
   private static final Set<String> FIRST =
@@ -266,6 +268,12 @@ public enum Endpoint {
     int end = path.indexOf('/', 1);
     String first = path.isEmpty() ? "" : path.substring(1, end < 0 ? path.length() : end);
     return FIRST.contains(first) ? first : "other";
+  }
+
+  /** Whether the path is one of the pages, which hold nothing of any trace. */
+  static boolean isPage(String path) {
+    String label = label(path);
+    return path.startsWith("/") && (label.isEmpty() || label.equals("web"));
   }
 
   /** Whether the path is one of a question about the whole job. */

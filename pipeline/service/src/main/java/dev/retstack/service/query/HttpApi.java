@@ -24,6 +24,7 @@ import dev.retstack.service.http.SchemaRoutes;
 import dev.retstack.service.metrics.Samples;
 import dev.retstack.service.nodes.Role;
 import dev.retstack.service.view.Coverage;
+import dev.retstack.service.web.PageRoutes;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -119,8 +120,9 @@ public final class HttpApi {
     Route packed =
         encodeResponse(() -> whole); // for those who take it; events are sent as they come
     Route queried = concat(packed, events);
-    Route all = concat(queryRole(queried), ofMember, health, metrics, openapi, schemas.routes());
-    Route guarded = access.guard(all);
+    Route pages = new PageRoutes().routes();
+    Route others = concat(ofMember, health, metrics, openapi, schemas.routes(), pages);
+    Route guarded = access.guard(concat(queryRole(queried), others));
     return extractRequest(request -> counted(request.getUri(), guarded));
   }
 

@@ -123,6 +123,8 @@ final class OpenApi {
     ObjectNode text = JSON.objectNode().put("type", "string");
     switch (endpoint) {
       case PARTS_OF, TRACE -> content.putObject("application/octet-stream").set("schema", text);
+      case PAGES -> content.putObject("text/html").set("schema", text);
+      case PAGE_FILES -> content.putObject("text/javascript").set("schema", text);
       case METRICS -> content.putObject(Samples.CONTENT_TYPE).set("schema", text);
       case ANOMALY_EVENTS -> content.putObject("text/event-stream").set("schema", text);
       default -> {
@@ -142,7 +144,7 @@ final class OpenApi {
       error(responses, 413, "the window is too large for an answer");
     }
     if (endpoint.path().contains("{")) {
-      error(responses, 404, "no such subject or schema");
+      error(responses, 404, "no such subject, schema or file");
     }
     if (endpoint.parameters().contains(Parameter.UNIT)) {
       error(responses, 409, "cores count in different units: the error says which to ask for");

@@ -7,6 +7,7 @@ import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.http.QueryGate;
 import dev.retstack.service.http.RequestDeadline;
 import dev.retstack.service.query.Questions;
+import dev.retstack.service.web.PageRoutes;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -65,7 +66,8 @@ public final class TraceServer implements AutoCloseable {
         new Questions(source, new QueryGate("queries", http.queriesMax(), new AtomicInteger()))
             .routes();
     Route packed = Directives.encodeResponse(() -> asked);
-    Route served = new Access(http).guard(packed);
+    Route served =
+        new Access(http).guard(Directives.concat(packed, new PageRoutes().routes()));
     try {
       ServerBinding binding =
           Http.get(system)

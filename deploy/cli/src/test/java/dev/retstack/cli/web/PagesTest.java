@@ -1,0 +1,586 @@
+package dev.retstack.cli.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.Ran;
+import dev.retstack.cli.broker.EmbeddedBroker;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.ClockUnit;
+import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.Image;
+import dev.retstack.schema.Symbol;
+import dev.retstack.schema.chunk.Chunks;
+import dev.retstack.schema.chunk.Codecs;
+import dev.retstack.schema.file.TraceFileWriter;
+import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.service.Pipeline;
+import dev.retstack.service.PipelineConfig;
+import dev.retstack.service.PipelineService;
+import dev.retstack.service.kafka.KafkaSettings;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.openqa.selenium.Keys;
+import org.openqa.selenium.WebElement;
+
+/**
+ * The pages of a running job in a real browser: their numbers are those of the command line, keys
+ * do what the mouse does, and names of hostile images stay text.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Timeout(240)
+class PagesTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String LONG = "zoo-riscv64-mcount-0";
+  private static final String ZOO = "zoo-x86_64-fentry-0";
+  private static final List<String> PAGES =
+      List.of(
+          "timeline", "functions", "anomalies", "calls", "fleet", "flame", "compare", "control");
+
+  /** Markup, controls, changes of the writing direction, and much of it. */
+  private static final String EVIL =
+      "<img src=x onerror=\"window.evil=1\"><script>window.evil=1</script>\u001b[2J\u202e\u2066\u200b\u2028"
+          + "\u05d0\u05d1 ${evil} {{evil}} javascript:evil";
+
+  /** The longest name that an image may have. */
+  private static final String HUGE = EVIL + "m".repeat(Chunks.TEXT_MAX - EVIL.length());
+
+  private EmbeddedBroker broker;
+  private Pipeline pipeline;
+  private Browser browser;
+  private String http;
+
+  @BeforeAll
+  void aJobAndABrowser(@TempDir Path dir) throws Exception {
+    assumeTrue(
+        Browser.isThere(),
+        "no chromium and chromedriver in the path: apt-get install chromium chromium-driver");
+    broker = EmbeddedBroker.start(dir.resolve("broker"), 0);
+    List<Path> traces =
+        List.of(
+            record(dir, "zoo", "--image", "zoo-x86_64-fentry", "--cores", "2"),
+            record(dir, "long", "--image", "zoo-riscv64-mcount", "--", "w200", "2000"),
+            record(
+                dir,
+                "rtos",
+                "--image",
+                "rtos-arm-mcount",
+                "--timer",
+                "900:rtos_interrupt",
+                "--timer",
+                "7100:rtos_interrupt",
+                "--task-variable",
+                "rtos_current",
+                "--",
+                "rtos"),
+            hostile(dir.resolve("hostile.avro")));
+    long records = 0;
+    for (Path trace : traces) {
+      Ran sent =
+          Ran.with(
+              Map.of("KAFKA_BOOTSTRAP_SERVERS", broker.bootstrap()),
+              "replay",
+              trace.toString(),
+              "--into-kafka");
+      assertThat(sent.code()).as(sent.err()).isEqualTo(ExitCode.OK);
+      Ran report = Ran.retstack("report", trace.toString(), "--format", "json");
+      records += JSON.readTree(report.out()).path("records").asLong();
+    }
+    pipeline =
+        PipelineService.start(
+            PipelineConfig.of(KafkaSettings.of(broker.bootstrap()))
+                .but()
+                .http("127.0.0.1", 0)
+                .build());
+    http = pipeline.httpUri().toString().replaceAll("/$", "");
+    long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+    while (applied() < records) {
+      assertThat(System.nanoTime())
+          .as("%d records are applied: %s", records, pipeline.progress().toCompletableFuture().get())
+          .isLessThan(deadline);
+      LockSupport.parkNanos(20_000_000); // who is waited for has the processor meanwhile
+    }
+    browser = Browser.open(pipeline.httpUri());
+  }
+
+  @AfterAll
+  void stop() {
+    if (browser != null) {
+      browser.close();
+    }
+    if (pipeline != null) {
+      pipeline.close();
+    }
+    if (broker != null) {
+      broker.close();
+    }
+  }
+
+  private long applied() throws Exception {
+    return pipeline.progress().toCompletableFuture().get(1, TimeUnit.MINUTES).stream()
+        .mapToLong(core -> core.records())
+        .sum();
+  }
+
+  private static Path record(Path dir, String name, String... more) {
+    Path file = dir.resolve(name + ".avro");
+    List<String> words = new ArrayList<>(List.of("record", "-o", file.toString()));
+    words.addAll(Arrays.asList(more));
+    Ran ran = Ran.retstack(words.toArray(String[]::new));
+    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    return file;
+  }
+
+  private static Path hostile(Path file) throws IOException {
+    RecordBatch batch = new RecordBatch(16);
+    call(batch, RecordBatch.ENTRY, 10, 0, 0x1000);
+    call(batch, RecordBatch.ENTRY, 20, 1, 0x1100);
+    batch.add(RecordBatch.EXIT, 60, 1, 0x1100, 0x1020, 0x8000 - 0x20, 0x666); // a wrong fp
+    call(batch, RecordBatch.EXIT, 90, 0, 0x1000);
+    Image image =
+        Image.newBuilder()
+            .setBuildId(EVIL)
+            .setName(EVIL)
+            .setIsa("x86_64")
+            .setConvention("mcount")
+            .setWordBytes(8)
+            .setBigEndian(false)
+            .setFpCheck(true)
+            .setRetpCheck(true)
+            .setReturnToHandlerStart(0xf000)
+            .setReturnToHandlerEnd(0xff00)
+            .setSymbols(
+                List.of(new Symbol(EVIL, 0x1000L, 0x100L), new Symbol(HUGE, 0x1100L, 0x100L)))
+            .build();
+    Chunk.Builder chunk =
+        Chunk.newBuilder()
+            .setSession(EVIL)
+            .setCore(EVIL)
+            .setIsa("x86_64")
+            .setImage(EVIL)
+            .setSequence(0)
+            .setFirstTime(10)
+            .setLastTime(100)
+            .setClockUnit(ClockUnit.INSTRUCTIONS)
+            .setRecordCount(batch.size())
+            .setEnd(CoreEnd.FAULTED)
+            .setEndDetail(EVIL);
+    try (TraceFileWriter writer = TraceFileWriter.open(file)) {
+      writer.write(image);
+      writer.write(Chunks.seal(chunk, Codecs.standard(), batch));
+    }
+    return file;
+  }
+
+  private static void call(RecordBatch batch, byte kind, long time, int depth, long self) {
+    long slot = 0x8000 - 0x20L * depth;
+    batch.add(kind, time, depth, self, depth == 0 ? 0x900 : 0x1020, slot, slot + 8);
+  }
+
+  /** What the command says of this job. */
+  private String said(String verb, String... more) {
+    List<String> words = new ArrayList<>(List.of(verb, "--live", "--http", http));
+    words.addAll(Arrays.asList(more));
+    Ran ran = Ran.retstack(words.toArray(String[]::new));
+    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    return ran.out();
+  }
+
+  private JsonNode report(String core, long from, long to) throws IOException {
+    return JSON.readTree(
+        said("report", "--core", core, "--from", "" + from, "--to", "" + to, "--format", "json"));
+  }
+
+  private static String grouped(JsonNode number) {
+    return "%,d".formatted(number.asLong());
+  }
+
+  /** The first cells of the rows in sight. */
+  private List<List<String>> rows(String table, int cells) {
+    @SuppressWarnings("unchecked")
+    List<List<String>> rows =
+        (List<List<String>>)
+            browser.script(
+                "return [...document.querySelectorAll(`table[aria-label=\"${arguments[0]}\"] tbody"
+                    + " tr:not(.space)`)].map((row) => [...row.cells].slice(0, arguments[1])"
+                    + ".map((cell) => cell.innerText.trim()))",
+                table,
+                cells);
+    return rows;
+  }
+
+  private static List<List<String>> bySelf(JsonNode report) {
+    List<JsonNode> functions = new ArrayList<>();
+    report.path("functions").forEach(functions::add);
+    functions.sort(
+        Comparator.comparingLong((JsonNode row) -> row.path("self").asLong()).reversed());
+    return functions.stream()
+        .map(
+            row ->
+                List.of(
+                    row.path("name").asText(),
+                    grouped(row.path("calls")),
+                    grouped(row.path("self")),
+                    grouped(row.path("total"))))
+        .toList();
+  }
+
+  private void openTimeline(String core) {
+    browser.go("/?page=timeline&core=" + core);
+    browser.until("it is drawn", () -> drawn() > 0);
+    browser.script("document.querySelector('.stage canvas').focus()");
+  }
+
+  private long drawn() {
+    return browser.number(
+        "return Number(document.querySelector('.stage canvas')?.dataset.drawn ?? 0)");
+  }
+
+  private long[] sight() {
+    return new long[] {
+      browser.number("return Number(document.querySelector('.stage canvas').dataset.from ?? -1)"),
+      browser.number("return Number(document.querySelector('.stage canvas').dataset.to ?? -1)")
+    };
+  }
+
+  private long span() {
+    return sight()[1] - sight()[0];
+  }
+
+  private void changes(Runnable does) {
+    long[] before = sight();
+    does.run();
+    browser.until("another time is in sight", () -> !Arrays.equals(before, sight()));
+  }
+
+  @Test
+  void theTimelineZoomsPansAndSelectsByKeysAndMouse() throws Exception {
+    openTimeline(LONG);
+    long whole = span();
+    assertThat(whole).isGreaterThan(10_000);
+    browser.screenshot("timeline");
+    for (int i = 0; i < 4; i++) {
+      changes(() -> browser.press("w"));
+    }
+    assertThat(span()).isLessThan(whole / 3);
+    long begin = sight()[0];
+    changes(() -> browser.press("d"));
+    assertThat(sight()[0]).isGreaterThan(begin);
+    changes(() -> browser.press("a"));
+    changes(() -> browser.press("s"));
+    assertThat(browser.address()).contains("from=" + sight()[0]).contains("to=" + sight()[1]);
+
+    WebElement canvas = browser.find(".stage canvas");
+    long before = span();
+    changes(
+        () ->
+            browser.script(
+                "arguments[0].dispatchEvent(new WheelEvent('wheel', {deltaY: -60, ctrlKey: true,"
+                    + " clientX: 600, clientY: 300, bubbles: true, cancelable: true}))",
+                canvas));
+    assertThat(span()).isLessThan(before);
+    long at = sight()[0];
+    changes(
+        () ->
+            browser
+                .mouse()
+                .moveToElement(canvas, 100, 150)
+                .clickAndHold()
+                .moveByOffset(-200, 0)
+                .release()
+                .perform());
+    assertThat(sight()[0]).isGreaterThan(at);
+    int ruler = 12 - canvas.getSize().height / 2;
+    browser
+        .mouse()
+        .moveToElement(canvas, -300, ruler)
+        .clickAndHold()
+        .moveByOffset(400, 0)
+        .release()
+        .perform();
+    selectionIsTheReport();
+    changes(() -> browser.press("0"));
+    assertThat(span()).isGreaterThanOrEqualTo(whole);
+
+    openTimeline(LONG);
+    for (int i = 0; i < 12; i++) {
+      changes(() -> browser.press("w"));
+    }
+    browser.press(Keys.ARROW_RIGHT);
+    browser.press(Keys.ARROW_DOWN);
+    browser.press(Keys.ARROW_DOWN);
+    browser.press(Keys.ENTER);
+    selectionIsTheReport();
+    browser.screenshot("timeline-selection");
+    browser.assertAccessible("timeline with a selection");
+    browser.press(Keys.ESCAPE);
+    browser.until("nothing is selected", () -> browser.text(".panel h2").isEmpty());
+    browser.shift(Keys.ARROW_RIGHT);
+    selectionIsTheReport();
+    browser.assertClean("timeline");
+  }
+
+  /** The panel's table is what the command says of that time. */
+  private void selectionIsTheReport() throws IOException {
+    browser.until("a report is there", () -> !rows("Functions of the selection", 4).isEmpty());
+    String[] words = browser.text(".panel h2").replace(",", "").split(" ");
+    JsonNode report = report(LONG, Long.parseLong(words[0]), Long.parseLong(words[2]));
+    assertThat(rows("Functions of the selection", 4))
+        .containsExactlyInAnyOrderElementsOf(bySelf(report).subList(0, shown(report)));
+  }
+
+  private int shown(JsonNode report) {
+    return Math.min(report.path("functions").size(), rows("Functions of the selection", 4).size());
+  }
+
+  @Test
+  void aSearchOnTheTimelineCountsWhatTheReportCounts() throws Exception {
+    openTimeline(LONG);
+    for (int i = 0; i < 6; i++) {
+      changes(() -> browser.press("w"));
+    }
+    browser.press("/");
+    browser.press("w200_00\\d$");
+    browser.until("calls are counted", () -> browser.text(".bar").contains("in sight"));
+    JsonNode report = report(LONG, sight()[0], sight()[1]);
+    long calls = 0;
+    long functions = 0;
+    for (JsonNode row : report.path("functions")) {
+      boolean matches = row.path("name").asText().matches(".*w200_00\\d");
+      calls += matches ? row.path("calls").asLong() : 0;
+      functions += matches ? 1 : 0;
+    }
+    assertThat(functions).isPositive();
+    assertThat(browser.text(".bar"))
+        .contains("%,d calls of %,d function".formatted(calls, functions));
+    assertThat(browser.address()).contains("search=w200_00");
+    browser.screenshot("timeline-search");
+  }
+
+  @Test
+  void anAnomalyLeadsToItsPlaceAndBack() throws Exception {
+    browser.go("/?page=anomalies&core=" + ZOO);
+    JsonNode said = JSON.readTree(said("anomalies", "--core", ZOO, "--format", "json"));
+    assertThat(said).isNotEmpty();
+    assertThat(browser.number("return document.querySelectorAll('.card').length"))
+        .isEqualTo(said.size());
+    JsonNode first = said.get(0);
+    assertThat(browser.text(".card"))
+        .contains(first.path("kind").asText(), first.path("cause").asText())
+        .contains(first.path("cure").asText(), grouped(first.path("time")));
+    if (first.path("kind").asText().contains("MISMATCH")) {
+      assertThat(browser.text(".card"))
+          .contains(first.path("expected").asText(), first.path("received").asText());
+    }
+    browser.screenshot("anomalies");
+    browser.click("On the timeline");
+    browser.until("the timeline is there", () -> drawn() > 0);
+    long time = first.path("time").asLong();
+    assertThat(sight()[0]).isLessThanOrEqualTo(time);
+    assertThat(sight()[1]).isGreaterThanOrEqualTo(time);
+    browser.script("document.querySelector('.stage canvas').focus()");
+    browser.press("m");
+    browser.until("it is named", () -> browser.text("#status").contains("anomal"));
+    browser.press(Keys.ENTER);
+    browser.until("back at the anomalies", () -> !browser.text(".card").isEmpty());
+    assertThat(browser.text(".groups")).contains(first.path("kind").asText());
+    browser.assertClean("anomalies");
+  }
+
+  @Test
+  void functionsAreThoseOfTheReport() throws Exception {
+    browser.go("/?page=functions&core=" + ZOO);
+    JsonNode report = report(ZOO, 0, Long.MAX_VALUE);
+    List<List<String>> shown = rows("Functions", 4);
+    assertThat(shown).hasSizeGreaterThan(15);
+    List<List<String>> all = bySelf(report);
+    assertThat(all).containsAll(shown);
+    assertThat(shown.getFirst().get(2)).isEqualTo(all.getFirst().get(2));
+    assertThat(browser.text(".facts"))
+        .contains(grouped(report.path("records")) + " records")
+        .contains("%,d functions".formatted(report.path("functions").size()));
+    browser.script("document.querySelector('.table').focus()");
+    browser.press(Keys.END);
+    browser.until("the last row", () -> rows("Functions", 4).contains(all.getLast()));
+    browser.press(Keys.HOME, Keys.ENTER);
+    browser.until("its callers", () -> !rows("Caller", 3).isEmpty());
+    String name = rows("Functions", 1).getFirst().getFirst();
+    List<List<String>> callers = new ArrayList<>();
+    for (JsonNode edge : report.path("edges")) {
+      if (edge.path("callee").asText().equals(name)) {
+        callers.add(
+            List.of(
+                edge.path("caller").asText(),
+                grouped(edge.path("calls")),
+                grouped(edge.path("total"))));
+      }
+    }
+    assertThat(rows("Caller", 3)).containsExactlyInAnyOrderElementsOf(callers);
+    browser.screenshot("functions");
+    browser.assertClean("functions");
+    browser.press("/");
+    browser.press("quick");
+    browser.until("only those", () -> rows("Functions", 1).equals(List.of(List.of("quicksort"))));
+  }
+
+  @Test
+  void callsAreTheTextOfTheCommandAndArePaged() throws Exception {
+    browser.go("/?page=calls&core=" + ZOO + "&from=1000&to=3000");
+    String shown =
+        String.valueOf(browser.script("return document.querySelector('pre').textContent"));
+    assertThat(shown)
+        .isEqualTo(said("graph", "--core", ZOO, "--from", "1000", "--to", "3000"))
+        .contains("() {");
+    browser.screenshot("calls");
+    browser.press("]");
+    browser.until("the time after", () -> browser.address().contains("from=3000&to=5000"));
+    browser.press("[");
+    browser.until("the time before", () -> browser.address().contains("from=1000&to=3000"));
+    browser.press("c");
+    browser.until("the command", () -> browser.text("#line").contains("--from 1000 --to 3000"));
+    assertThat(browser.text("#line")).startsWith("retstack graph --live --http http://127.0.0.1:");
+    browser.press(Keys.ESCAPE);
+    browser.assertClean("calls");
+  }
+
+  @Test
+  void everyPageIsAccessibleInLightAndDarkAndTheFleetIsNarrow() throws Exception {
+    for (boolean dark : List.of(false, true)) {
+      browser.prefersDark(dark);
+      for (String page : PAGES) {
+        browser.go("/?page=" + page + (page.equals("timeline") ? "&core=rtos-arm-mcount-0" : ""));
+        browser.assertAccessible(page + (dark ? " dark" : ""));
+        browser.assertClean(page);
+        browser.screenshot(page + (dark ? "-dark" : "-whole"));
+      }
+    }
+    browser.prefersDark(false);
+    browser.size(390, 844);
+    for (String page : List.of("fleet", "anomalies")) {
+      browser.go("/?page=" + page);
+      assertThat(browser.number("return document.documentElement.scrollWidth")).isEqualTo(390);
+      browser.screenshot(page + "-390");
+    }
+    browser.size(1280, 800);
+    browser.go("/?page=fleet");
+    JsonNode cores = JSON.readTree(said("cores", "--format", "json")).path("cores");
+    assertThat(rows("Cores", 1)).hasSize(cores.size());
+    assertThat(browser.text(".facts")).contains(cores.size() + " cores");
+    browser.press("?");
+    browser.until("keys are named", () -> browser.text("dialog").contains("command for the same"));
+    browser.press(Keys.ESCAPE);
+  }
+
+  @Test
+  void hostileNamesStayText() {
+    String core = URLEncoder.encode(EVIL, StandardCharsets.UTF_8).replace("+", "%20");
+    for (String page : PAGES) {
+      browser.go("/?page=" + page + "&core=" + core);
+      assertThat(browser.script("return window.evil ?? null")).as(page).isNull();
+      assertThat(browser.number("return document.querySelectorAll('img, main script').length"))
+          .as(page)
+          .isZero();
+      String text = browser.text("body");
+      assertThat(text).as(page).contains("<img src=x").doesNotContain("no core");
+      Object obeyed =
+          browser.script(
+              "return [...document.querySelectorAll('body *')].flatMap((one) =>"
+                  + " [one.title ?? '', ...[...one.childNodes].filter((kid) => kid.nodeType === 3)"
+                  + ".map((kid) => kid.data)]).filter((text) => text.length > 200000 ||"
+                  + " /[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e"
+                  + "\\u2066-\\u2069]/.test(text)).map((text) => text.slice(0, 80))");
+      assertThat((List<?>) obeyed).as(page).isEmpty();
+      browser.assertClean(page);
+    }
+  }
+
+  @Test
+  void filesAreKeptForGoodAndThePolicyIsStrict() throws Exception {
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      HttpResponse<String> page = get(client, "/");
+      assertThat(page.headers().firstValue("Content-Security-Policy").orElseThrow())
+          .contains("default-src 'none'", "script-src 'self'", "frame-ancestors 'none'")
+          .doesNotContain("unsafe");
+      assertThat(page.headers().firstValue("X-Content-Type-Options")).contains("nosniff");
+      assertThat(page.headers().firstValue("Access-Control-Allow-Origin")).isEmpty();
+      String tag = page.headers().firstValue("ETag").orElseThrow();
+      String version = tag.replace("\"", "");
+      String script = "/web/" + version + "/app.js";
+      assertThat(page.body()).contains(script);
+      HttpResponse<String> file = get(client, script, "Accept-Encoding", "gzip");
+      assertThat(file.headers().firstValue("Content-Encoding")).contains("gzip");
+      assertThat(file.headers().firstValue("Cache-Control").orElseThrow()).contains("immutable");
+      assertThat(get(client, script, "If-None-Match", tag).statusCode()).isEqualTo(304);
+      for (String none : List.of("/web/0/app.js", "/web/" + version + "/none.js", "/web/x")) {
+        HttpResponse<String> refused = get(client, none);
+        assertThat(refused.statusCode()).as(none).isEqualTo(404);
+        assertThat(JSON.readTree(refused.body()).path("cure").asText()).isNotEmpty();
+      }
+    }
+  }
+
+  private HttpResponse<String> get(HttpClient client, String path, String... header)
+      throws Exception {
+    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(http + path));
+    if (header.length > 0) {
+      request.headers(header);
+    }
+    return client.send(request.build(), BodyHandlers.ofString());
+  }
+
+  /** Figures for BENCHMARKS.md; nothing is asserted of a time. */
+  @Test
+  void figuresAreMeasured() throws IOException {
+    browser.go("/");
+    openTimeline(LONG);
+    browser.until(
+        "there is a picture",
+        () -> browser.number("return performance.getEntriesByName('picture').length") > 0);
+    long picture = browser.number("return performance.getEntriesByName('picture')[0].startTime");
+    long bytes =
+        browser.number(
+            "return performance.getEntriesByType('resource').filter((one) => one.name.includes('/web/'))"
+                + ".reduce((sum, one) => sum + one.decodedBodySize, 0)");
+    for (int i = 0; i < 10; i++) {
+      changes(() -> browser.press("w"));
+      changes(() -> browser.press("d"));
+    }
+    for (int i = 0; i < 10; i++) {
+      changes(() -> browser.press("a"));
+      changes(() -> browser.press("s"));
+    }
+    long steps = browser.number("return performance.getEntriesByName('step').length");
+    long step =
+        browser.number(
+            "const all = performance.getEntriesByName('step').map((one) => one.duration)"
+                + ".sort((a, b) => a - b); return all[Math.floor(all.length * 0.95)]");
+    System.out.printf(
+        "pages: first picture %d ms, step p95 %d ms of %d, files %d bytes, heap %d bytes%n",
+        picture, step, steps, bytes, browser.heap());
+    assertThat(bytes).isBetween(50_000L, 500_000L);
+    assertThat(steps).isGreaterThan(20);
+  }
+}

@@ -1,0 +1,162 @@
+package dev.retstack.service.web;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.apache.pekko.http.javadsl.server.Directives.complete;
+import static org.apache.pekko.http.javadsl.server.Directives.concat;
+import static org.apache.pekko.http.javadsl.server.Directives.encodeResponse;
+import static org.apache.pekko.http.javadsl.server.Directives.optionalHeaderValueByName;
+import static org.apache.pekko.http.javadsl.server.Directives.path;
+import static org.apache.pekko.http.javadsl.server.Directives.pathSingleSlash;
+
+import dev.retstack.service.http.Refusals;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.apache.pekko.http.javadsl.model.ContentType;
+import org.apache.pekko.http.javadsl.model.ContentTypes;
+import org.apache.pekko.http.javadsl.model.HttpCharsets;
+import org.apache.pekko.http.javadsl.model.HttpEntities;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.model.MediaTypes;
+import org.apache.pekko.http.javadsl.model.headers.RawHeader;
+import org.apache.pekko.http.javadsl.server.PathMatcher2;
+import org.apache.pekko.http.javadsl.server.PathMatchers;
+import org.apache.pekko.http.javadsl.server.Route;
+
+/**
+ * The files of the pages: {@code GET /} and {@code /web/VERSION/FILE}. The version is a hash of all
+ * files, so a browser keeps them for good, and asks again when one has changed. No file holds data
+ * of a trace: a page asks for it over HTTP, with the token where one is needed.
+ */
+public final class PageRoutes {
+  /** What {@code GET /} answers; it names the others. */
+  private static final String INDEX = "index.html";
+
+  /** Stands in the index for the version. */
+  private static final String VERSION = "VERSION";
+
+  /** Files of this folder that are served, without the index. */
+  static final List<String> FILES =
+      List.of(
+          "anomalies.js",
+          "api.js",
+          "app.css",
+          "app.js",
+          "calls.js",
+          "canvas.js",
+          "compare.js",
+          "control.js",
+          "dom.js",
+          "flame.js",
+          "fleet.js",
+          "format.js",
+          "functions.js",
+          "icon.svg",
+          "table.js",
+          "timeline.js");
+
+  private static final String POLICY =
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
+          + " base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+  private static final PathMatcher2<String, String> FILE =
+      PathMatchers.segment("web").slash(PathMatchers.segment()).slash(PathMatchers.segment());
+
+  private final Map<String, byte[]> files = new TreeMap<>();
+  private final String version;
+  private final byte[] index;
+
+  /** Reads all files once. */
+  public PageRoutes() {
+    MessageDigest hash = sha256();
+    for (String name : FILES) {
+      files.put(name, read(name));
+      hash.update(files.get(name));
+    }
+    byte[] template = read(INDEX);
+    hash.update(template);
+    version = HexFormat.of().formatHex(hash.digest(), 0, 8);
+    index = new String(template, UTF_8).replace(VERSION, version).getBytes(UTF_8);
+  }
+
+  /** Answers for the pages; to be guarded as every other route is. */
+  public Route routes() {
+    Route page = pathSingleSlash(() -> cached(INDEX, index, "no-cache"));
+    Route file = path(FILE, this::file);
+    Route all = concat(page, file);
+    return encodeResponse(() -> all);
+  }
+
+  private Route file(String asked, String name) {
+    byte[] bytes = files.get(name);
+    return bytes == null || !asked.equals(version)
+        ? complete(
+            Refusals.error(404, "no such file of this version's pages", "load the page again"))
+        : cached(name, bytes, "public, max-age=31536000, immutable");
+  }
+
+  private Route cached(String name, byte[] bytes, String keep) {
+    String tag = "\"" + version + "\"";
+    return optionalHeaderValueByName(
+        "If-None-Match",
+        (Optional<String> known) -> {
+          HttpResponse response = HttpResponse.create();
+          boolean same = known.filter(tags -> tags.contains(tag)).isPresent();
+          return complete(
+              headed(
+                  same
+                      ? response.withStatus(304)
+                      : response.withEntity(HttpEntities.create(type(name), bytes)),
+                  tag,
+                  keep));
+        });
+  }
+
+  private static HttpResponse headed(HttpResponse response, String tag, String keep) {
+    return response.addHeaders(
+        List.of(
+            RawHeader.create("ETag", tag),
+            RawHeader.create("Cache-Control", keep),
+            RawHeader.create("Vary", "Accept-Encoding"),
+            RawHeader.create("Content-Security-Policy", POLICY),
+            RawHeader.create("X-Content-Type-Options", "nosniff"),
+            RawHeader.create("Referrer-Policy", "no-referrer"),
+            RawHeader.create("Cross-Origin-Opener-Policy", "same-origin"),
+            RawHeader.create("Cross-Origin-Resource-Policy", "same-origin")));
+  }
+
+  private static ContentType type(String name) {
+    return switch (name.substring(name.lastIndexOf('.') + 1)) {
+      case "html" -> ContentTypes.TEXT_HTML_UTF8;
+      case "css" -> MediaTypes.TEXT_CSS.toContentType(HttpCharsets.UTF_8);
+      case "svg" -> MediaTypes.IMAGE_SVG_XML.toContentType();
+      default -> MediaTypes.APPLICATION_JAVASCRIPT.toContentType(HttpCharsets.UTF_8);
+    };
+  }
+
+  private static byte[] read(String name) {
+    try (InputStream in = PageRoutes.class.getResourceAsStream(name)) {
+      if (in == null) {
+        throw new IllegalStateException("the jar has no page file " + name + ": build it again");
+      }
+      return in.readAllBytes();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static MessageDigest sha256() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e); // every Java has it
+    }
+  }
+}

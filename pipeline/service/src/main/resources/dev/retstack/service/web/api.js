@@ -1,0 +1,91 @@
+// Questions to the server that these pages came from. The token stays in this tab.
+
+const KEY = "retstack-token";
+const TRIES = 3;
+
+/** A question that was refused: what is wrong, and what to do. */
+export class Refused extends Error {
+  constructor(status, fact, cure) {
+    super(fact);
+    this.status = status;
+    this.cure = cure;
+  }
+}
+
+export function setToken(token) {
+  sessionStorage.setItem(KEY, token);
+}
+
+async function answer(path, parameters, signal) {
+  const query = new URLSearchParams(
+    Object.entries(parameters ?? {}).filter(([, value]) => value !== undefined && value !== null && value !== ""));
+  const text = query.toString();
+  const token = sessionStorage.getItem(KEY);
+  const response = await fetch(path + (text ? "?" + text : ""), {
+    signal,
+    headers: token ? { Authorization: "Bearer " + token } : {},
+    credentials: "same-origin",
+    redirect: "error",
+  }).catch((failure) => {
+    if (failure.name === "AbortError") {
+      throw failure;
+    }
+    throw new Refused(0, "the server does not answer", "see whether it still runs, then try again");
+  });
+  if (response.ok) {
+    return response;
+  }
+  const said = await response.json().catch(() => ({}));
+  const refused = new Refused(response.status, said.error ?? "the answer is " + response.status, said.cure ?? "try again");
+  refused.wait = Number(response.headers.get("Retry-After") ?? 0);
+  throw refused;
+}
+
+/** Asks, and asks again where the server is busy; as long as it takes where it still reads its trace. */
+async function patient(path, parameters, signal) {
+  for (let left = TRIES; ; left--) {
+    try {
+      return await answer(path, parameters, signal);
+    } catch (refused) {
+      const reads = refused.status === 503 && refused.message.startsWith("the trace is being read");
+      if (!reads && (refused.status !== 429 || left <= 1)) {
+        throw refused;
+      }
+      if (reads) {
+        dispatchEvent(new CustomEvent("retstack-waits", { detail: refused.message }));
+      }
+      await new Promise((go) => setTimeout(go, 1000 * Math.min(5, Math.max(1, refused.wait))));
+      signal?.throwIfAborted();
+    }
+  }
+}
+
+export async function ask(path, parameters, signal) {
+  return (await patient(path, parameters, signal)).json();
+}
+
+export async function askText(path, parameters, signal) {
+  return (await patient(path, { ...parameters, format: "text" }, signal)).text();
+}
+
+/** Follows server-sent events until the signal; each event's data is JSON. */
+export async function follow(path, parameters, signal, onevent) {
+  const response = await answer(path, parameters, signal);
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) {
+      return;
+    }
+    rest += value;
+    const blocks = rest.split("\n\n");
+    rest = blocks.pop();
+    for (const block of blocks) {
+      const data = block.split("\n").filter((line) => line.startsWith("data:")).map((line) => line.slice(5));
+      if (data.length > 0) {
+        onevent(JSON.parse(data.join("\n")));
+      }
+    }
+  }
+}

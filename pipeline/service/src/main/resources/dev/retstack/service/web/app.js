@@ -1,0 +1,248 @@
+// The frame of all pages: which page is shown, its state in the address, theme, keys, commands.
+import { Refused, ask, setToken } from "./api.js";
+import { button, dialog, h, name, notice } from "./dom.js";
+import { cut, shell } from "./format.js";
+import anomalies from "./anomalies.js";
+import calls from "./calls.js";
+import compare from "./compare.js";
+import control from "./control.js";
+import flame from "./flame.js";
+import fleet from "./fleet.js";
+import functions from "./functions.js";
+import timeline from "./timeline.js";
+
+const PAGES = { timeline, functions, anomalies, calls, fleet, flame, compare, control };
+const THEMES = { "": "Theme: system", light: "Theme: light", dark: "Theme: dark" };
+const KEYS = [["?", "this help"], ["1 to 8", "pages in their order"], ["c", "command for the same answer"], ["/", "search"],
+  ["Tab", "next control"], ["↑ ↓ PgUp PgDn Home End", "rows of a table; Enter opens one"]];
+const COMMON = ["core", "session", "from", "to", "search"];
+
+const main = document.getElementById("main");
+const nav = document.getElementById("nav");
+const status = document.getElementById("status");
+const wide = matchMedia("(prefers-color-scheme: dark)");
+let shown = new AbortController();
+let about = { kind: "job", name: "" };
+
+/** What each page is given. */
+const app = {
+  state: {},
+  about: () => about,
+
+  /** A word for those who see and those who hear. */
+  status(text) {
+    const shortened = cut(text, 300);
+    if (status.textContent !== shortened) {
+      status.textContent = shortened;
+    }
+  },
+
+  /** Changes the state in the address, without showing the page again. */
+  keep(changes) {
+    Object.assign(app.state, changes);
+    history.replaceState(null, "", address(app.state));
+    links();
+  },
+
+  /** Shows a page, with changes of the state. */
+  go(changes) {
+    app.state = clean({ ...app.state, ...changes });
+    history.pushState(null, "", address(app.state));
+    show();
+  },
+
+  /** Parameters of a question about what is chosen. */
+  window() {
+    const { core, session, from, to } = app.state;
+    return clean({ core, session, from, to });
+  },
+
+  /** Shows why something is not there, with a way to try again. */
+  failed(root, failure) {
+    if (failure.name === "AbortError") {
+      return;
+    }
+    if (failure.status === 401) {
+      askToken();
+    }
+    const known = failure instanceof Refused;
+    app.status(failure.message);
+    root.replaceChildren(notice(known ? failure.message : "this page met a defect: " + failure.message,
+      known ? failure.cure : "load the page again; report it if it stays", button("Try again", show, { class: "main" })));
+    if (!known) {
+      console.error(failure);
+    }
+  },
+};
+
+function clean(state) {
+  return Object.fromEntries(Object.entries(state).filter(([, value]) => value !== undefined && value !== null && value !== ""));
+}
+
+function address(state) {
+  const query = new URLSearchParams(clean(state)).toString();
+  return "/" + (query ? "?" + query : "");
+}
+
+function read() {
+  app.state = Object.fromEntries(new URLSearchParams(location.search));
+  if (!Object.hasOwn(PAGES, app.state.page)) {
+    app.state.page = "timeline";
+  }
+}
+
+function links() {
+  const common = Object.fromEntries(COMMON.map((key) => [key, app.state[key]]));
+  Object.keys(PAGES).forEach((page, i) => {
+    const link = nav.children[i];
+    link.href = address({ page, ...common });
+    link.toggleAttribute("aria-current", page === app.state.page);
+    if (page === app.state.page) {
+      link.setAttribute("aria-current", "page");
+    }
+  });
+}
+
+function follow(event) {
+  if (!event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0) {
+    event.preventDefault();
+    app.state = Object.fromEntries(new URL(event.currentTarget.href).searchParams);
+    history.pushState(null, "", address(app.state));
+    show();
+  }
+}
+
+async function show() {
+  shown.abort();
+  shown = new AbortController();
+  const page = PAGES[app.state.page];
+  document.title = page.title + " · retstack";
+  links();
+  const root = h("div", { class: "fill" }, h("div", { class: "notice loading" }, "Loading " + page.title.toLowerCase() + " …"));
+  main.replaceChildren(root);
+  const signal = shown.signal;
+  try {
+    await page.show(root, app, signal);
+  } catch (failure) {
+    if (!signal.aborted) {
+      app.failed(root, failure);
+    }
+  }
+}
+
+/** The command line that gives the same answer. */
+function command() {
+  const page = PAGES[app.state.page];
+  const [verb, ...more] = page.command(app.state);
+  const source = about.kind === "trace" ? [about.name] : ["--live", "--http", location.origin];
+  const line = ["retstack", verb, ...source, ...more].map(shell).join(" ");
+  const said = h("p", { role: "status" });
+  const copy = button("Copy", async () => {
+    try {
+      await navigator.clipboard.writeText(line);
+      said.textContent = "Copied.";
+    } catch {
+      getSelection().selectAllChildren(text);
+      said.textContent = "The browser refuses to copy. The line is selected: press Ctrl+C.";
+    }
+  }, { class: "main", autofocus: true });
+  const text = h("pre", { class: "code wrap", tabindex: "0", id: "line" }, line);
+  dialog("The same answer in a terminal", text, said, h("div", { class: "row" }, copy));
+}
+
+function help() {
+  const page = PAGES[app.state.page];
+  const list = h("dl", {}, [...KEYS, ...(page.keys ?? [])].flatMap(([key, what]) =>
+    [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)]));
+  dialog("Keys", list);
+}
+
+function askToken() {
+  if (document.querySelector("dialog")) {
+    return;
+  }
+  const input = h("input", { type: "password", id: "token", autocomplete: "off", "aria-label": "Token" });
+  const use = () => {
+    setToken(input.value);
+    box.close();
+    start();
+  };
+  input.addEventListener("keydown", (event) => event.key === "Enter" && use());
+  const box = dialog("This server needs a token", h("p", {}, "It is in the file of --http-token-file. It stays in this tab."),
+    h("div", { class: "row" }, input, button("Use it", use, { class: "main" })));
+  input.focus();
+}
+
+function theme(choice) {
+  const dark = choice ? choice === "dark" : wide.matches;
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  document.getElementById("theme").textContent = THEMES[choice];
+  dispatchEvent(new Event("retstack-theme"));
+}
+
+function nextTheme() {
+  const all = Object.keys(THEMES);
+  const next = all[(all.indexOf(localStorage.getItem("retstack-theme") ?? "") + 1) % all.length];
+  localStorage.setItem("retstack-theme", next);
+  theme(next);
+}
+
+function key(event) {
+  const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog")) {
+    return;
+  }
+  const page = Object.keys(PAGES)[Number(event.key) - 1];
+  if (page) {
+    app.go({ page });
+  } else if (event.key === "?") {
+    help();
+  } else if (event.key === "c") {
+    command();
+  } else if (event.key === "/") {
+    event.preventDefault();
+    main.querySelector("input[type=search]")?.focus();
+  }
+}
+
+/** What is asked here; a server that does not say is a job. */
+async function learn() {
+  try {
+    about = await ask("/about");
+  } catch (failure) {
+    if (failure.status === 401) {
+      askToken();
+      return false;
+    }
+    about = { kind: "job", name: "" };
+  }
+  const text = about.kind === "trace" ? ["Trace ", name(about.name, 60)] : ["Running job ", name(about.name, 40)];
+  document.getElementById("about").replaceChildren(...text);
+  return true;
+}
+
+async function start() {
+  if (await learn()) {
+    await show();
+  }
+}
+
+nav.replaceChildren(...Object.values(PAGES).map((page) => h("a", { href: "/", onclick: follow }, page.title)));
+document.getElementById("command").addEventListener("click", command);
+document.getElementById("help").addEventListener("click", help);
+document.getElementById("theme").addEventListener("click", nextTheme);
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
+wide.addEventListener("change", () => theme(localStorage.getItem("retstack-theme") ?? ""));
+addEventListener("retstack-waits", (event) => app.status(event.detail));
+addEventListener("keydown", key);
+addEventListener("popstate", () => {
+  read();
+  show();
+});
+theme(localStorage.getItem("retstack-theme") ?? "");
+read();
+links();
+start();

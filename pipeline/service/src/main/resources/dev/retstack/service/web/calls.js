@@ -1,0 +1,66 @@
+// The call tree of a place as text, as the terminal shows it; paged by time in both directions.
+import { ask, askText } from "./api.js";
+import { button, choice, h, notice } from "./dom.js";
+import { number } from "./format.js";
+import { about } from "./functions.js";
+
+const FIRST = 4096;
+const LINES = 4000;
+
+export default {
+  title: "Calls",
+  keys: [["[ ]", "the time before, after"]],
+  command({ core, session, from, to }) {
+    const options = Object.entries({ core, session, from, to }).filter(([, value]) => value !== undefined);
+    return ["graph", ...options.flatMap(([key, value]) => ["--" + key, value])];
+  },
+  async show(root, app, signal) {
+    const { cores } = await ask("/cores", { limit: 50000 }, signal);
+    if (cores.length === 0) {
+      root.replaceChildren(notice("No core has sent a chunk yet", "start a fleet with retstack emulate"));
+      return;
+    }
+    cores.sort((a, b) => (a.core < b.core ? -1 : a.core > b.core ? 1 : 0));
+    const core = cores.find((one) => one.core === app.state.core && (!app.state.session || one.session === app.state.session)) ?? cores[0];
+    let from = Number(app.state.from ?? 0);
+    let to = Number(app.state.to ?? NaN);
+    if (!Number.isFinite(to)) {
+      const drawn = app.state.from === undefined
+        ? await ask("/timeline", { core: core.core, session: core.session, width: 1, depth: 1, from: 0, to: core.time }, signal).catch(() => null) : null;
+      from = Math.max(from, drawn?.cores[0]?.from ?? 0);
+      to = from + FIRST;
+    }
+    app.keep({ core: core.core, session: core.session, from, to });
+    const span = Math.max(1, to - from);
+    const go = (begin) => app.go({ from: Math.max(0, begin), to: Math.max(0, begin) + span });
+    const text = await askText("/graph", { core: core.core, session: core.session, from, to }, signal);
+    const lines = text.split("\n");
+    const shown = lines.length > LINES ? lines.slice(0, LINES).join("\n") : text;
+    const pre = h("pre", { class: "text", tabindex: "0", role: "region", "aria-label": "Calls" }, shown);
+    const options = cores.slice(0, 2000).map((one) => [JSON.stringify([one.core, one.session]), one.core]);
+    root.replaceChildren(about(app, "Calls",
+      choice("Core", options, JSON.stringify([core.core, core.session]), (value) => {
+        const [name, session] = JSON.parse(value);
+        app.go({ core: name, session, from: undefined, to: undefined });
+      }),
+      h("div", { class: "row" }, button("◀ Before", () => go(from - span), { "aria-keyshortcuts": "[" }),
+        button("After ▶", () => go(to), { "aria-keyshortcuts": "]" }),
+        button("Half the time", () => app.go({ to: from + Math.ceil(span / 2) })), button("Twice the time", () => app.go({ to: from + span * 2 })),
+        button("On the timeline", () => app.go({ page: "timeline" })),
+        button("Copy", async () => {
+          try {
+            await navigator.clipboard.writeText(shown);
+            app.status("copied");
+          } catch {
+            getSelection().selectAllChildren(pre);
+            app.status("the browser refuses to copy; the text is selected: press Ctrl+C");
+          }
+        }))), pre);
+    addEventListener("keydown", (event) => {
+      if (event.target.tagName !== "INPUT" && event.target.tagName !== "SELECT" && (event.key === "[" || event.key === "]")) {
+        go(event.key === "[" ? from - span : to);
+      }
+    }, { signal });
+    app.status(lines.length > LINES ? number(LINES) + " of " + number(lines.length) + " lines: choose half the time" : number(lines.length) + " lines");
+  },
+};

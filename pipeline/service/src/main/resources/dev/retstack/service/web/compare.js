@@ -1,0 +1,78 @@
+// Two cores by function name: what one has more of than the other.
+import { ask } from "./api.js";
+import { choice, field, h, name, notice } from "./dom.js";
+import { finder, number, unitName } from "./format.js";
+import { DataTable } from "./table.js";
+
+const sign = (value) => (value > 0 ? "+" : "") + number(value);
+
+/** Rows of two reports, by the name of the function. */
+export function differences(first, second) {
+  const rows = new Map();
+  const add = (report, side) => {
+    for (const one of report.functions) {
+      const row = rows.get(one.name) ?? { name: one.name, callsA: 0, callsB: 0, selfA: 0, selfB: 0 };
+      row["calls" + side] += one.calls;
+      row["self" + side] += one.self;
+      rows.set(one.name, row);
+    }
+  };
+  add(first, "A");
+  add(second, "B");
+  return [...rows.values()].map((row) => ({ ...row, calls: row.callsB - row.callsA, self: row.selfB - row.selfA, size: Math.abs(row.selfB - row.selfA) }));
+}
+
+export default {
+  title: "Compare",
+  command(state) {
+    return ["report", ...(state.core ? ["--core", state.core] : [])];
+  },
+  async show(root, app, signal) {
+    const { cores } = await ask("/cores", { limit: 50000 }, signal);
+    if (cores.length < 2) {
+      root.replaceChildren(notice("There are not two cores to compare", "record two cores, or start a second one"));
+      return;
+    }
+    cores.sort((a, b) => (a.core < b.core ? -1 : a.core > b.core ? 1 : 0));
+    const keyOf = (core) => JSON.stringify([core.core, core.session]);
+    const options = cores.slice(0, 2000).map((core) => [keyOf(core), core.core]);
+    const find = (core, session, otherwise) => keyOf(cores.find((one) => one.core === core && (!session || one.session === session)) ?? otherwise);
+    const first = find(app.state.core, app.state.session, cores[0]);
+    const second = find(app.state.core2, app.state.session2, cores.find((core) => keyOf(core) !== first));
+    const of = (key) => {
+      const [core, session] = JSON.parse(key);
+      return ask("/report", { core, session }, signal);
+    };
+    const a = await of(first);
+    const b = await of(second);
+    const rows = differences(a, b);
+    const word = unitName(a.unit);
+    const table = new DataTable({
+      label: "Differences", sort: app.state.sort ?? "-size", onsort: (sort) => app.keep({ sort }),
+      columns: [
+        { key: "name", head: "Function", cell: (row) => name(row.name) },
+        { key: "size", head: "Self B − A, " + word, num: true, cell: (row) => h("span", { class: row.self > 0 ? "bad" : row.self < 0 ? "good" : "dim" }, sign(row.self)) },
+        { key: "selfA", head: "Self A", num: true }, { key: "selfB", head: "Self B", num: true },
+        { key: "calls", head: "Calls B − A", num: true, cell: (row) => sign(row.calls) },
+        { key: "callsA", head: "Calls A", num: true }, { key: "callsB", head: "Calls B", num: true },
+      ],
+    });
+    const fill = (text) => {
+      const match = finder(text);
+      table.show(match ? rows.filter((row) => match(row.name)) : rows);
+    };
+    const choose = (value, suffix) => {
+      const [core, session] = JSON.parse(value);
+      app.go({ ["core" + suffix]: core, ["session" + suffix]: session });
+    };
+    root.replaceChildren(h("div", { class: "bar" }, h("h1", {}, "Compare"),
+      choice("A", options, first, (value) => choose(value, "")), choice("B", options, second, (value) => choose(value, "2")),
+      field("Search functions", "", fill)), table.element);
+    fill("");
+    const differ = rows.filter((row) => row.calls !== 0 || row.self !== 0).length;
+    app.status(number(differ) + " of " + number(rows.length) + " functions differ");
+    if (a.unit !== b.unit) {
+      app.status("The cores count in different units: their times cannot be compared.");
+    }
+  },
+};

@@ -1,0 +1,141 @@
+// Cores, members and partitions of a job, looked at again while the page is open.
+import { ask } from "./api.js";
+import { palette } from "./canvas.js";
+import { field, h, name, notice } from "./dom.js";
+import { compact, finder, number } from "./format.js";
+import { DataTable } from "./table.js";
+
+const POLL_MS = 2000;
+const MANY = 2000;
+const POINTS = 60;
+
+/** A small curve of the last values. */
+class Spark {
+  constructor(label) {
+    this.label = label;
+    this.values = [];
+    this.canvas = h("canvas", { class: "spark", width: 260, height: 68, role: "img", "aria-label": label });
+    this.text = h("b", {}, "–");
+    this.element = h("span", { class: "row" }, this.canvas, h("span", {}, this.text, " " + label));
+  }
+
+  add(value) {
+    this.values = [...this.values, value].slice(-POINTS);
+    this.text.textContent = compact(value);
+    const context = this.canvas.getContext("2d");
+    const { width, height } = this.canvas;
+    const most = Math.max(1, ...this.values);
+    context.clearRect(0, 0, width, height);
+    context.strokeStyle = palette().accent;
+    context.lineWidth = 3;
+    context.beginPath();
+    this.values.forEach((one, i) => context.lineTo((i * width) / (POINTS - 1), height - 4 - (one / most) * (height - 10)));
+    context.stroke();
+  }
+}
+
+export default {
+  title: "Fleet",
+  command: () => ["cores"],
+  async show(root, app, signal) {
+    const isJob = app.about().kind !== "trace";
+    const rates = new Map();
+    let before = null;
+    let cores = [];
+    const state = (row) => {
+      const end = String(row.end);
+      const look = end === "RUNNING" ? "good" : /DEAD|BROKEN|FAULT|FAILED/.test(end) ? "bad" : "dim";
+      const since = row.deadSince ? " since " + new Date(row.deadSince).toLocaleTimeString() : "";
+      return h("span", { class: look }, end + since);
+    };
+    const key = (row) => JSON.stringify([row.session, row.core]);
+    const table = new DataTable({
+      label: "Cores", sort: app.state.sort ?? "core", more: "narrow", onsort: (sort) => app.keep({ sort }),
+      onopen: (row) => app.go({ page: "timeline", core: row.core, session: row.session, from: undefined, to: undefined }),
+      columns: [
+        { key: "core", head: "Core", cell: (row) => name(row.core, 60) },
+        { key: "end", head: "State", cell: state },
+        ...(isJob ? [{ key: "rate", head: "Records/s", num: true, value: (row) => rates.get(key(row)) }] : []),
+        { key: "lost", head: "Lost", num: true },
+        { key: "records", head: "Records", num: true },
+        { key: "untraced", head: "Untraced", num: true },
+        { key: "time", head: "Time", num: true, title: "in the unit of the core" },
+        { key: "chunks", head: "Chunks", num: true },
+        { key: "isa", head: "ISA" },
+        ...(isJob ? [{ key: "partition", head: "Partition", num: true }] : []),
+        { key: "exitCode", head: "Exit", num: true },
+        { key: "endDetail", head: "How it ended", cell: (row) => name(row.endDetail ?? "", 80) },
+        { key: "session", head: "Session", cell: (row) => name(row.session, 40) },
+      ],
+    });
+    const facts = h("div", { class: "facts" });
+    const members = h("div", { class: "facts" });
+    const [records, lag] = [new Spark("records/s"), new Spark("chunks behind")];
+    const curves = h("div", { class: "facts wide" }, records.element, lag.element);
+    let match = finder(app.state.search);
+    const fill = () => table.show(match ? cores.filter((row) => match(row.core) || match(row.end) || match(row.isa ?? "")) : cores);
+    root.replaceChildren(h("div", { class: "bar" }, h("h1", {}, "Fleet"),
+      field("Search cores, states, ISAs", app.state.search ?? "", (text) => {
+        match = finder(text);
+        app.keep({ search: text || undefined });
+        fill();
+      })), facts, ...(isJob ? [curves, members] : []), table.element);
+
+    const look = async () => {
+      const answer = await ask("/cores", { limit: 50000 }, signal);
+      const now = performance.now();
+      cores = answer.cores;
+      const sum = (field) => cores.reduce((all, row) => all + (row[field] ?? 0), 0);
+      const counts = new Map(cores.map((row) => [key(row), row.records]));
+      if (before) {
+        const seconds = (now - before.at) / 1000;
+        for (const [core, count] of counts) {
+          rates.set(core, Math.max(0, Math.round((count - (before.counts.get(core) ?? count)) / seconds)));
+        }
+        records.add(Math.max(0, Math.round((sum("records") - before.records) / seconds)));
+      }
+      before = { at: now, counts, records: sum("records") };
+      const running = cores.filter((row) => row.end === "RUNNING").length;
+      const dead = cores.filter((row) => row.end === "DEAD").length;
+      facts.replaceChildren(...[[cores.length, " cores"], [running, " running"], [dead, " dead"], [sum("records"), " records"], [sum("lost"), " lost"]]
+        .map(([count, what]) => h("span", {}, h("b", {}, number(count)), what)));
+      if (cores.length === 0) {
+        table.element.replaceChildren(notice("No core has sent a chunk yet", "start a fleet with retstack emulate"));
+      } else {
+        if (!table.table.isConnected) {
+          table.element.replaceChildren(table.table);
+        }
+        fill();
+      }
+    };
+    const people = async () => {
+      const { nodes, parts } = await ask("/parts", {}, signal);
+      lag.add(parts.reduce((all, part) => all + (part.lag ?? 0), 0));
+      members.replaceChildren(...nodes.map((node) => h("span", {}, "member ", h("b", {}, name(node.node, 40)), " ",
+        h("span", { class: node.state === "up" ? "good" : "bad" }, node.state + (node.reason ? ": " + node.reason : "")),
+        " · partitions " + (parts.filter((part) => part.node === node.node).map((part) => part.partition).join(", ") || "none"))),
+      ...parts.filter((part) => part.missing).map((part) => h("span", { class: "bad" }, "partition " + part.partition + " is missing: " + part.missing)));
+    };
+    await look();
+    app.status(number(cores.length) + " cores");
+    if (isJob) {
+      await people();
+      const again = async () => {
+        try {
+          if (!document.hidden) {
+            await look();
+            await people();
+          }
+        } catch (failure) {
+          if (signal.aborted) {
+            return;
+          }
+          app.status(failure.message);
+        }
+        timer = setTimeout(again, cores.length > MANY ? 5 * POLL_MS : POLL_MS);
+      };
+      let timer = setTimeout(again, POLL_MS);
+      signal.addEventListener("abort", () => clearTimeout(timer));
+    }
+  },
+};

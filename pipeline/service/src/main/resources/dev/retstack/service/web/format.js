@@ -1,0 +1,81 @@
+// How names, numbers and times are written. Names come from hostile images.
+
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+const LONG = 1000;
+
+/** Text of one line: what a reader would obey instead of show is escaped, as the server does. */
+export function visible(text) {
+  return String(text).replace(UNSEEN, (found) =>
+    [...Array(found.length).keys()]
+      .map((i) => found.charCodeAt(i))
+      .map((unit) => (unit < 32 ? "\\x" + unit.toString(16).padStart(2, "0")
+        : "\\u" + unit.toString(16).padStart(4, "0")))
+      .join(""));
+}
+
+/** A visible text of at most so many characters. */
+export function cut(text, most = LONG) {
+  const whole = text.length <= most;
+  return visible(whole ? text : text.slice(0, most - 1)) + (whole ? "" : "…");
+}
+
+const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const short = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
+
+/** 1,234,567; nothing for what is not there. */
+export function number(value) {
+  return value === undefined || value === null ? "" : whole.format(value);
+}
+
+/** 1.235M */
+export function compact(value) {
+  const steps = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
+  const step = steps.find(([least]) => Math.abs(value) >= least) ?? [1, ""];
+  return short.format(value / step[0]) + step[1];
+}
+
+export function percent(value) {
+  return short.format(value) + " %";
+}
+
+/** The word of a unit of time. */
+export function unitName(unit) {
+  return unit === "NANOSECONDS" ? "ns" : "insn";
+}
+
+/** A time in its unit: 1.5 ms, 1.2M insn. */
+export function time(value, unit) {
+  if (unit !== "NANOSECONDS") {
+    return compact(value) + " insn";
+  }
+  const steps = [[1e9, " s"], [1e6, " ms"], [1e3, " µs"]];
+  const step = steps.find(([least]) => Math.abs(value) >= least) ?? [1, " ns"];
+  return short.format(value / step[0]) + step[1];
+}
+
+/** A word of a command line of a POSIX shell. */
+export function shell(word) {
+  const text = String(word);
+  if (/^[\w@%+=:,./-]+$/.test(text)) {
+    return text;
+  }
+  if (visible(text) === text) {
+    return "'" + text.replaceAll("'", "'\\''") + "'";
+  }
+  const escaped = text.replace(/[\\']/g, "\\$&");
+  return "$'" + visible(escaped) + "'";
+}
+
+/** What finds names: a regular expression, or a plain text where it is none. Empty: null. */
+export function finder(text) {
+  if (!text) {
+    return null;
+  }
+  try {
+    const pattern = new RegExp(text, "i");
+    return (name) => pattern.test(name.length > 4096 ? name.slice(0, 4096) : name);
+  } catch {
+    const plain = text.toLowerCase();
+    return (name) => name.toLowerCase().includes(plain);
+  }
+}

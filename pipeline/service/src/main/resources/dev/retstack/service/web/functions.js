@@ -1,0 +1,112 @@
+// The report as a table, and who called whom.
+import { ask } from "./api.js";
+import { button, field, h, name, notice } from "./dom.js";
+import { finder, number, percent, time, unitName } from "./format.js";
+import { DataTable } from "./table.js";
+
+/** Columns of functions; times are exact, in the unit of the cores. */
+export function reportColumns(unit) {
+  const word = unitName(unit);
+  return [
+    { key: "name", head: "Function", cell: (row) => name(row.name) },
+    { key: "calls", head: "Calls", num: true },
+    { key: "self", head: "Self, " + word, num: true, title: "time in the function alone" },
+    { key: "total", head: "Total, " + word, num: true, title: "time in the function and what it called" },
+    { key: "avg", head: "Average, " + word, num: true },
+    { key: "min", head: "Least, " + word, num: true },
+    { key: "max", head: "Most, " + word, num: true },
+    ...["p50", "p90", "p95", "p99"].map((key) => ({ key, head: key + ", " + word, num: true, optional: true })),
+    { key: "isa", head: "ISA" },
+    { key: "image", head: "Image", cell: (row) => name(row.image ?? "", 40) },
+  ].filter((column) => !column.optional);
+}
+
+/** A bar over a table that says which time and core it is about, and leads back to all. */
+export function about(app, title, ...more) {
+  const { core, session, from, to } = app.state;
+  const parts = [];
+  if (core) {
+    parts.push("core ", name(core, 40), " ");
+  }
+  if (from !== undefined || to !== undefined) {
+    parts.push("time " + number(from ?? 0) + " to " + (to === undefined ? "the end" : number(to)) + " ");
+  }
+  const limited = parts.length > 0
+    ? h("span", { class: "row" }, h("span", {}, "Of ", ...parts),
+      button("All", () => app.go({ core: undefined, session: undefined, from: undefined, to: undefined }), { "aria-label": "Of all cores and times" }))
+    : null;
+  void session;
+  return h("div", { class: "bar" }, h("h1", {}, title), ...more, limited);
+}
+
+function edgeTable(label, edges, key, app, unit) {
+  const table = new DataTable({
+    label,
+    sort: "-calls",
+    more: "short",
+    onopen: (row) => app.go({ search: row[key], page: "functions", open: row[key] }),
+    columns: [
+      { key, head: label, cell: (row) => name(row[key], 60) },
+      { key: "calls", head: "Calls", num: true },
+      { key: "total", head: "Total, " + unitName(unit), num: true },
+    ],
+  });
+  table.show(edges);
+  return table.element;
+}
+
+export default {
+  title: "Functions",
+  command(state) {
+    const options = Object.entries({ core: state.core, session: state.session, from: state.from, to: state.to })
+      .filter(([, value]) => value !== undefined);
+    return ["report", ...options.flatMap(([key, value]) => ["--" + key, value])];
+  },
+  async show(root, app, signal) {
+    const report = await ask("/report", { ...app.window(), unit: app.state.unit }, signal);
+    const facts = h("div", { class: "facts" }, h("span", {}, h("b", {}, number(report.records)), " records"),
+      h("span", {}, h("b", {}, number(report.lost)), " lost"),
+      h("span", {}, h("b", {}, percent(report.completeness)), " complete"),
+      h("span", {}, h("b", {}, number(report.functions.length)), " functions"),
+      h("span", {}, "hash ", h("b", { title: report.resultHash }, report.resultHash.slice(0, 12))));
+    const count = h("span", { class: "dim", role: "status" });
+    const side = h("section", { class: "side", hidden: true, "aria-label": "Function" });
+    const open = (row) => {
+      side.hidden = false;
+      const edges = report.edges ?? [];
+      side.replaceChildren(h("h2", {}, name(row.name, 200)),
+        h("dl", {}, ...[["Address", row.address], ["Image", name(row.image ?? "")], ["ISA", row.isa], ["Calls", number(row.calls)],
+          ["Self", time(row.self, report.unit)], ["Total", time(row.total, report.unit)], ["Average", time(row.avg, report.unit)]]
+          .flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)])),
+        h("div", { class: "row end" }, button("On the timeline", () => app.go({ page: "timeline", search: row.name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") })),
+          button("Close", () => {
+            side.hidden = true;
+            table.element.focus();
+          })),
+        h("h3", {}, "Called by"), edgeTable("Caller", edges.filter((edge) => edge.callee === row.name), "caller", app, report.unit),
+        h("h3", {}, "Calls"), edgeTable("Callee", edges.filter((edge) => edge.caller === row.name), "callee", app, report.unit));
+      app.keep({ open: row.name });
+    };
+    const table = new DataTable({
+      label: "Functions", sort: app.state.sort ?? "-self", columns: reportColumns(report.unit), onopen: open,
+      onsort: (sort) => app.keep({ sort }),
+    });
+    const fill = (text) => {
+      const match = finder(text);
+      const rows = match ? report.functions.filter((row) => match(row.name)) : report.functions;
+      table.show(rows);
+      count.textContent = match ? number(rows.length) + " of " + number(report.functions.length) + " functions" : "";
+      app.keep({ search: text || undefined });
+    };
+    const body = report.functions.length === 0
+      ? notice("No function was called in this time", "choose another time on the timeline, or all of it")
+      : h("div", { class: "split" }, table.element, side);
+    root.replaceChildren(about(app, "Functions", field("Search functions", app.state.search ?? "", fill), count), facts, body);
+    fill(app.state.search ?? "");
+    const opened = report.functions.find((row) => row.name === app.state.open);
+    if (opened) {
+      open(opened);
+    }
+    app.status(number(report.functions.length) + " functions of " + number(report.records) + " records");
+  },
+};

@@ -1,0 +1,811 @@
+// What cores did when. The server answers for any window; nothing else is kept here.
+import { ask } from "./api.js";
+import { fit, fitText, hatch, hit, palette, rectangles, ticks } from "./canvas.js";
+import { button, choice, field, h, name, notice } from "./dom.js";
+import { cut, finder, number, percent, time, unitName } from "./format.js";
+import { reportColumns } from "./functions.js";
+import { DataTable } from "./table.js";
+
+const LINE = 18;
+const HEAD = 24;
+const RULER = 26;
+const GUTTER = 8;
+const GAP = 6;
+const CORES_MAX = 16; // of one question
+const FIRST = 4; // shown of more cores than that
+const DEPTH = 128; // lines of a core that stands alone
+const SHALLOW = 20; // of each of several
+const POLL_MS = 2000;
+const ALL = "";
+
+const keys = [["W S", "zoom in, out"], ["A D", "pan"], ["0", "the whole time"], ["← → ↑ ↓", "the call before, after, outside, inside"],
+  ["Enter", "report of the call's time"], ["F", "zoom to the call"], ["Shift+← Shift+→", "move the end of the selection"],
+  ["N Shift+N", "next, last match of the search"], ["M", "next anomaly"], ["L", "follow"], ["Esc", "no selection"],
+  ["drag, Shift+drag", "pan, select"], ["wheel, Ctrl+wheel", "scroll or zoom, zoom"]];
+
+function byName(cores) {
+  return cores.sort((a, b) => (a.core < b.core ? -1 : a.core > b.core ? 1 : 0));
+}
+
+/** Whether a row is one call: all that takes time in it is the longest. */
+function isOneCall(row) {
+  return row.kind === "CALLS" && (row.function !== undefined || (row.calls <= 1 && row.exit > row.enter
+    && row.busy === Math.min(row.exit, row.to) - Math.max(row.enter, row.from)));
+}
+
+/** What lines of a track are called. */
+function trackName(row) {
+  const task = BigInt(row.task ?? "0");
+  return (row.interrupts > 0 ? "interrupt " + row.interrupts + " in " : "")
+    + "task " + (task > 4096n ? row.task : task.toString()) + (row.instance > 1 ? "#" + row.instance : "");
+}
+
+class Timeline {
+  constructor(root, app, signal, cores) {
+    this.root = root;
+    this.app = app;
+    this.signal = signal;
+    this.cores = cores;
+    this.answer = null;
+    this.deepest = new Map();
+    this.match = finder(app.state.search);
+    this.view = null;
+    this.selection = null;
+    this.focus = null;
+    this.list = [];
+    this.build();
+  }
+
+  build() {
+    const { app } = this;
+    const options = [[ALL, this.cores.length > CORES_MAX ? "first " + FIRST + " of " + number(this.cores.length) : "all cores"],
+      ...this.cores.slice(0, 2000).map((core) => [JSON.stringify([core.core, core.session]), core.core])];
+    const chosen = app.state.core ? options.find(([key]) => key && JSON.parse(key)[0] === app.state.core
+      && (!app.state.session || JSON.parse(key)[1] === app.state.session))?.[0] ?? ALL : ALL;
+    this.found = h("span", { class: "dim", role: "status" });
+    this.followBox = button("Follow", () => this.setFollow(!this.following), { "aria-pressed": "false", "aria-keyshortcuts": "L" });
+    const bar = h("div", { class: "bar" }, h("h1", {}, "Timeline"),
+      choice("Core", options, chosen, (value) => {
+        const [core, session] = value ? JSON.parse(value) : [];
+        app.go({ core, session, from: undefined, to: undefined });
+      }),
+      field("Search functions", app.state.search ?? "", (text) => this.search(text)), this.found,
+      h("div", { class: "row" },
+        button("−", () => this.zoom(2), { "aria-label": "Zoom out" }), button("+", () => this.zoom(0.5), { "aria-label": "Zoom in" }),
+        button("Whole", () => this.whole()), app.about().kind === "trace" ? null : this.followBox));
+    this.canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": "Timeline: calls of cores over time. Press ? for its keys." });
+    this.space = h("div", {});
+    this.stage = h("div", { class: "stage" }, this.canvas, this.space);
+    this.tip = h("div", { class: "tip", hidden: true });
+    this.panel = h("section", { class: "panel", hidden: true, "aria-label": "Selection" });
+    this.root.replaceChildren(bar, this.stage, this.panel, this.tip);
+    this.panel.style.display = "none";
+    const on = (target, event, does, more) => target.addEventListener(event, does.bind(this), { signal: this.signal, ...more });
+    on(this.canvas, "keydown", this.key);
+    on(this.canvas, "pointerdown", this.down);
+    on(this.canvas, "pointermove", this.move);
+    on(this.canvas, "pointerup", this.up);
+    on(this.canvas, "pointerleave", () => (this.tip.hidden = true));
+    on(this.canvas, "dblclick", (event) => this.zoomTo(this.at(event)));
+    on(this.canvas, "wheel", this.wheel, { passive: false });
+    on(this.canvas, "focus", () => this.draw());
+    on(this.canvas, "blur", () => this.draw());
+    on(this.stage, "scroll", () => this.soon());
+    on(window, "retstack-theme", () => this.soon());
+    const sized = new ResizeObserver(() => this.soon());
+    sized.observe(this.stage);
+    this.signal.addEventListener("abort", () => sized.disconnect());
+  }
+
+  get width() {
+    return Math.max(200, this.stage.clientWidth);
+  }
+
+  /** Which core the questions are about. */
+  chosen() {
+    const { core, session } = this.app.state;
+    return core ? { core, session } : {};
+  }
+
+  /** The cores that are drawn. */
+  drawn() {
+    const { core, session } = this.app.state;
+    return core ? this.cores.filter((one) => one.core === core && (!session || one.session === session))
+      : this.cores.slice(0, this.cores.length > CORES_MAX ? FIRST : CORES_MAX);
+  }
+
+  /** The last time of them. */
+  last() {
+    return this.drawn().reduce((most, core) => Math.max(most, core.time), 1);
+  }
+
+  async fetchRows(from, to) {
+    const stretches = Math.min(4096, Math.max(64, Math.round(this.width)));
+    const span = { width: stretches, depth: this.drawn().length > 1 ? SHALLOW : DEPTH, from, to };
+    if (this.app.state.core || this.cores.length <= CORES_MAX) {
+      return ask("/timeline", { ...this.chosen(), ...span }, this.signal);
+    }
+    const answers = await Promise.all(this.cores.slice(0, FIRST).map((core) =>
+      ask("/timeline", { core: core.core, session: core.session, ...span }, this.signal)));
+    return { cores: answers.flatMap((one) => one.cores), rows: answers.flatMap((one) => one.rows) };
+  }
+
+  /** The first picture: what the address says, else as much as the server answers for. */
+  async first() {
+    const { from, to } = this.app.state;
+    const last = this.last();
+    if (from !== undefined && to !== undefined) {
+      this.bounds = { from: Math.min(0, Number(from)), to: Math.max(last, Number(to)) };
+      this.view = { from: Number(from), to: Math.max(Number(from) + 1, Number(to)) };
+      this.take(await this.fetchRows(Math.floor(this.view.from), Math.ceil(this.view.to)));
+      return;
+    }
+    let start;
+    for (;;) {
+      try {
+        this.take(await this.fetchRows(start, undefined));
+        break;
+      } catch (refused) {
+        if (refused.status !== 413 || (start ?? 0) >= last - 1) {
+          throw refused;
+        }
+        start = Math.floor(((start ?? 0) + last) / 2); // the later half
+      }
+    }
+    const begins = this.answer.cores.map((core) => core.from);
+    this.bounds = { from: start ? 0 : Math.min(...begins), to: last };
+    this.view = { from: Math.min(...begins), to: last + 1 };
+    if (start) {
+      this.app.status("The whole time is more than one answer holds: this is the end of it.");
+    }
+  }
+
+  take(answer) {
+    this.answer = answer;
+    this.unit = answer.cores[0]?.unit ?? "INSTRUCTIONS";
+    const tracks = new Map();
+    const of = (row) => JSON.stringify([row.session, row.core]);
+    for (const core of answer.cores) {
+      tracks.set(of(core), { core, calls: new Map(), losses: [], anomalies: [] });
+    }
+    for (const row of answer.rows) {
+      const track = tracks.get(of(row));
+      if (row.kind === "LOSSES" || row.kind === "ANOMALIES") {
+        track[row.kind.toLowerCase()].push(row);
+        continue;
+      }
+      const key = [row.task, row.instance, row.interrupts].join("/");
+      let lines = track.calls.get(key);
+      if (!lines) {
+        lines = { key, sample: row, rows: [] };
+        track.calls.set(key, lines);
+      }
+      lines.rows.push(row);
+    }
+    this.tracks = tracks;
+    for (const [core, track] of tracks) {
+      for (const [key, lines] of track.calls) {
+        const id = core + key;
+        const depth = lines.rows.reduce((most, row) => Math.max(most, row.depth), 0);
+        const known = this.deepest.get(id);
+        this.deepest.set(id, { core, key, sample: lines.sample, depth: Math.max(depth, known?.depth ?? 0) });
+      }
+    }
+    this.soon();
+  }
+
+  /** Asks for what is in sight, once what is on the way has come. */
+  async refresh() {
+    this.wanted = true;
+    if (this.asking) {
+      return;
+    }
+    this.asking = true;
+    try {
+      while (this.wanted && !this.signal.aborted) {
+        this.wanted = false;
+        const { from, to } = this.view;
+        const begun = performance.now();
+        this.take(await this.fetchRows(Math.max(0, Math.floor(from)), Math.max(0, Math.ceil(to))));
+        this.told();
+        requestAnimationFrame(() => performance.measure("step", { start: begun }));
+      }
+    } catch (failure) {
+      if (failure.name !== "AbortError") {
+        this.app.status(failure.message + (failure.cure ? ": " + failure.cure : ""));
+      }
+    } finally {
+      this.asking = false;
+    }
+  }
+
+  told() {
+    const calls = this.inSight();
+    const span = this.view.to - this.view.from;
+    const left = this.answer.cores.reduce((sum, core) => sum + core.callsLeftOut, 0);
+    const lines = this.answer.cores.reduce((sum, core) => sum + core.linesLeftOut, 0);
+    this.app.status(number(this.answer.cores.length) + (this.answer.cores.length === 1 ? " core, " : " cores, ")
+      + time(span, this.unit) + " in sight, " + number(calls) + " calls begin in it"
+      + (lines > 0 ? "; " + number(lines) + " deeper lines are not shown" : "")
+      + (left > 0 ? "; the core has " + number(left) + " calls too deep to draw" : ""));
+    this.canvas.dataset.from = Math.floor(this.view.from);
+    this.canvas.dataset.to = Math.ceil(this.view.to);
+    this.canvas.dataset.calls = calls;
+    this.countMatches();
+  }
+
+  inSight() {
+    return this.answer.rows.reduce((sum, row) => sum + (row.kind === "CALLS" ? row.calls : 0), 0);
+  }
+
+  /** Moves what is in sight, within what there is. */
+  look(from, to, jump) {
+    const whole = this.bounds.to - this.bounds.from + 1;
+    const span = Math.min(Math.max(8, to - from), whole * 1.05);
+    const middle = (from + to) / 2;
+    let begin = Math.max(this.bounds.from - span * 0.02, middle - span / 2);
+    begin = Math.min(begin, Math.max(this.bounds.from - span * 0.02, this.bounds.to + span * 0.02 - span));
+    this.view = { from: begin, to: begin + span };
+    this.app.keep({ from: Math.max(0, Math.floor(this.view.from)), to: Math.ceil(this.view.to) });
+    if (jump !== "follow" && this.following) {
+      this.setFollow(false);
+    }
+    this.soon();
+    this.refresh();
+  }
+
+  zoom(factor, around) {
+    const { from, to } = this.view;
+    const at = around ?? (this.focus && this.focus.enter < to && this.focus.exit > from
+      ? Math.min(to, Math.max(from, (this.focus.enter + this.focus.exit) / 2)) : (from + to) / 2);
+    this.look(at - (at - from) * factor, at + (to - at) * factor);
+  }
+
+  pan(share) {
+    const step = (this.view.to - this.view.from) * share;
+    this.look(this.view.from + step, this.view.to + step);
+  }
+
+  whole() {
+    this.look(this.bounds.from, this.bounds.to + 1);
+  }
+
+  x(at) {
+    return GUTTER + ((at - this.view.from) / (this.view.to - this.view.from)) * (this.width - 2 * GUTTER);
+  }
+
+  timeAt(x) {
+    return this.view.from + ((x - GUTTER) / (this.width - 2 * GUTTER)) * (this.view.to - this.view.from);
+  }
+
+  soon() {
+    if (!this.drawing && this.answer && this.view) {
+      this.drawing = requestAnimationFrame(() => {
+        this.drawing = 0;
+        this.draw();
+      });
+    }
+  }
+
+  /** Where each core and track stands, from top to bottom. */
+  layout() {
+    const rows = [];
+    let y = RULER;
+    for (const [id, track] of this.tracks) {
+      const begin = y;
+      y += HEAD;
+      const lines = [];
+      for (const one of this.deepest.values()) {
+        if (one.core === id) {
+          const labelled = one.sample.task !== "0x0" || one.sample.interrupts > 0 || one.sample.instance > 1;
+          y += labelled ? LINE : 0;
+          lines.push({ key: one.key, y, labelled, sample: one.sample, calls: track.calls.get(one.key) });
+          y += (one.depth + 1) * LINE + GAP;
+        }
+      }
+      if (lines.length === 0) {
+        y += LINE;
+      }
+      rows.push({ track, y: begin, end: y, lines });
+      y += GAP;
+    }
+    return { rows, height: y };
+  }
+
+  draw() {
+    const colours = palette();
+    const { rows, height } = this.layout();
+    const seen = this.stage.clientHeight;
+    this.space.style.height = Math.max(0, height - seen) + "px";
+    const context = fit(this.canvas, this.width, seen);
+    const top = this.stage.scrollTop;
+    context.fillStyle = colours.back;
+    context.fillRect(0, 0, this.width, seen);
+    this.grid(context, colours, seen);
+    this.list = [];
+    for (const row of rows) {
+      if (row.end - top >= RULER && row.y - top <= seen) {
+        this.core(context, colours, row, top, seen);
+      }
+    }
+    this.chosenTime(context, colours, seen);
+    this.ruler(context, colours);
+    this.canvas.dataset.drawn = Number(this.canvas.dataset.drawn ?? 0) + 1;
+  }
+
+  core(context, colours, row, top, seen) {
+    const list = [];
+    for (const lines of row.lines) {
+      if (lines.labelled) {
+        context.fillStyle = colours.dim;
+        context.fillText(trackName(lines.sample), GUTTER + 4, lines.y - top - LINE / 2);
+      }
+      if (lines.calls) {
+        this.calls(lines, top, seen, list);
+      }
+    }
+    rectangles(context, list, colours);
+    this.list.push(...list);
+    for (const loss of row.track.losses) {
+      const [x, end] = [this.x(loss.from), this.x(loss.to)];
+      const one = { x, y: row.y - top, w: Math.max(3, end - x), h: row.end - row.y, row: loss, name: "lost" };
+      hatch(context, one.x, one.y, one.w, one.h, colours.bad);
+      this.list.unshift(one);
+    }
+    const head = Math.max(RULER, Math.min(row.y - top, row.end - top - HEAD));
+    context.fillStyle = colours.panel;
+    context.fillRect(0, head, this.width, HEAD - 2);
+    for (const anomaly of row.track.anomalies) {
+      const x = Math.max(GUTTER, (this.x(anomaly.from) + this.x(anomaly.to)) / 2);
+      context.fillStyle = colours.bad;
+      context.beginPath();
+      context.moveTo(x, head + 3);
+      context.lineTo(x + 6, head + HEAD - 6);
+      context.lineTo(x - 6, head + HEAD - 6);
+      context.fill();
+      context.globalAlpha = 0.5;
+      context.fillRect(x - 0.5, head + HEAD - 6, 1, row.end - top - head - HEAD + 6);
+      context.globalAlpha = 1;
+      this.list.push({ x: x - 7, y: head, w: 14, h: HEAD, row: anomaly, name: "anomaly" });
+    }
+    context.font = "600 12px system-ui, sans-serif";
+    const title = fitText(context, row.track.core.core, Math.min(420, this.width * 0.6));
+    context.fillStyle = colours.panel;
+    context.fillRect(0, head, context.measureText(title).width + GUTTER + 12, HEAD - 2);
+    context.fillStyle = colours.text;
+    context.fillText(title, GUTTER + 4, head + HEAD / 2 - 1);
+    context.font = "12px system-ui, sans-serif";
+  }
+
+  /** Rectangles of a track: a call each, or a stretch of many with their number. */
+  calls(lines, top, seen, list) {
+    let run = null;
+    let last = null;
+    for (const row of lines.calls.rows) {
+      const y = lines.y + row.depth * LINE - top;
+      if (y < -LINE || y > seen) {
+        continue;
+      }
+      const text = row.function ?? row.longest ?? "";
+      const dim = this.match !== null && !this.match(text);
+      const isOne = isOneCall(row);
+      if (isOne && last && last.depth === row.depth && last.enter === row.enter && last.exit === row.exit) {
+        continue; // it goes on
+      }
+      last = isOne ? row : last;
+      const from = isOne ? Math.max(row.enter, this.view.from) : row.from;
+      const to = isOne ? Math.min(row.exit, this.view.to) : row.to;
+      const [x, end] = [this.x(from), this.x(to)];
+      if (end < 0 || x > this.width) {
+        continue;
+      }
+      const mark = this.focus && this.same(this.focus, row) ? this.ring : null;
+      if (isOne) {
+        list.push({ x, y, w: end - x, h: LINE, name: text, label: text, row, dim, mark });
+        run = null;
+        continue;
+      }
+      const share = Math.min(1, row.busy / Math.max(1, row.to - row.from));
+      const tile = { x, y, w: Math.max(1, end - x), h: LINE, name: text, alpha: 0.35 + 0.65 * share, row, dim, mark };
+      list.push(tile);
+      if (run && run.depth === row.depth && run.to === row.from) {
+        run.to = row.to;
+        run.calls += row.calls;
+        run.cell.w = end - run.cell.x;
+        run.cell.label = number(run.calls) + " calls";
+      } else {
+        run = { depth: row.depth, to: row.to, calls: row.calls,
+          cell: { x, y, w: end - x, h: LINE, colour: "transparent", name: "", dim, ink: null, tile: true } };
+        run.cell.label = number(run.calls) + " calls";
+        list.push(run.cell);
+      }
+    }
+  }
+
+  get ring() {
+    return palette().text;
+  }
+
+  same(a, b) {
+    return a.core === b.core && a.session === b.session && a.kind === b.kind && a.task === b.task && a.instance === b.instance
+      && a.interrupts === b.interrupts && a.depth === b.depth && (isOneCall(a) ? isOneCall(b) && a.enter === b.enter && a.exit === b.exit : a.from === b.from);
+  }
+
+  grid(context, colours, seen) {
+    context.fillStyle = colours.line;
+    context.globalAlpha = 0.6;
+    for (const at of ticks(this.view.from, this.view.to, this.width / 130).at) {
+      context.fillRect(Math.round(this.x(at)), RULER, 1, seen);
+    }
+    context.globalAlpha = 1;
+  }
+
+  ruler(context, colours) {
+    context.fillStyle = colours.panel;
+    context.fillRect(0, 0, this.width, RULER - 2);
+    context.fillStyle = colours.line;
+    context.fillRect(0, RULER - 2, this.width, 1);
+    const { step, at } = ticks(this.view.from, this.view.to, this.width / 130);
+    for (const one of at) {
+      context.fillStyle = colours.line;
+      context.fillRect(Math.round(this.x(one)), RULER - 9, 1, 8);
+      context.fillStyle = colours.dim;
+      const text = step < 1000 && this.unit !== "NANOSECONDS" ? number(one) + " " + unitName(this.unit)
+        : step < 1 ? number(one) : time(one, this.unit);
+      context.fillText(text, this.x(one) + 4, RULER / 2 - 1);
+    }
+  }
+
+  chosenTime(context, colours, seen) {
+    if (!this.selection) {
+      return;
+    }
+    const [x, end] = [this.x(this.selection.from), this.x(this.selection.to)];
+    context.fillStyle = colours.accent;
+    context.globalAlpha = 0.13;
+    context.fillRect(x, RULER, Math.max(2, end - x), seen);
+    context.globalAlpha = 1;
+    context.fillRect(x, RULER, 1, seen);
+    context.fillRect(end, RULER, 1, seen);
+  }
+
+  at(event) {
+    const box = this.canvas.getBoundingClientRect();
+    return hit(this.list.filter((one) => !one.tile), event.clientX - box.left, event.clientY - box.top)?.row ?? null;
+  }
+
+  timeOf(event) {
+    return this.timeAt(event.clientX - this.canvas.getBoundingClientRect().left);
+  }
+
+  down(event) {
+    if (event.button !== 0) {
+      return;
+    }
+    this.canvas.focus();
+    this.canvas.setPointerCapture(event.pointerId);
+    const y = event.clientY - this.canvas.getBoundingClientRect().top;
+    this.drag = { x: event.clientX, view: this.view, at: this.timeOf(event), selects: event.shiftKey || y < RULER, moved: false,
+      y: event.clientY, top: this.stage.scrollTop };
+  }
+
+  move(event) {
+    if (!this.drag) {
+      this.hover(event);
+      return;
+    }
+    const by = event.clientX - this.drag.x;
+    this.drag.moved ||= Math.abs(by) > 3 || Math.abs(event.clientY - this.drag.y) > 3;
+    if (!this.drag.moved) {
+      return;
+    }
+    this.tip.hidden = true;
+    if (this.drag.selects) {
+      const now = this.timeOf(event);
+      this.selection = { from: Math.max(0, Math.floor(Math.min(this.drag.at, now))), to: Math.max(1, Math.ceil(Math.max(this.drag.at, now))) };
+      this.soon();
+      return;
+    }
+    this.stage.scrollTop = this.drag.top - (event.clientY - this.drag.y);
+    const span = this.drag.view.to - this.drag.view.from;
+    const step = (by / (this.width - 2 * GUTTER)) * span;
+    this.look(this.drag.view.from - step, this.drag.view.to - step);
+  }
+
+  up(event) {
+    const { drag } = this;
+    this.drag = null;
+    if (!drag) {
+      return;
+    }
+    if (!drag.moved) {
+      this.choose(this.at(event), drag.at);
+    } else if (drag.selects) {
+      this.report();
+    }
+  }
+
+  wheel(event) {
+    const scrolls = this.stage.scrollHeight > this.stage.clientHeight + 4;
+    if (event.ctrlKey || (!event.shiftKey && !scrolls && Math.abs(event.deltaY) >= Math.abs(event.deltaX))) {
+      event.preventDefault();
+      this.zoom(Math.exp(Math.max(-60, Math.min(60, event.deltaY)) * 0.005), this.timeOf(event));
+    } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+      event.preventDefault();
+      this.pan((event.deltaX || event.deltaY) / this.width);
+    }
+  }
+
+  hover(event) {
+    const row = this.at(event);
+    this.tip.hidden = row === null;
+    if (row) {
+      this.tip.replaceChildren(...this.describe(row));
+      const box = this.tip.getBoundingClientRect();
+      this.tip.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - box.width - 8)) + "px";
+      this.tip.style.top = Math.max(4, Math.min(event.clientY + 16, innerHeight - box.height - 8)) + "px";
+    }
+  }
+
+  /** A row in words. */
+  words(row) {
+    if (row.kind === "LOSSES") {
+      return ["Records are missing", number(row.calls) + " records from " + number(row.from) + " to " + number(row.to)];
+    }
+    if (row.kind === "ANOMALIES") {
+      return [number(row.calls) + (row.calls === 1 ? " anomaly" : " anomalies"),
+        "from " + number(row.from) + " to " + number(row.to) + (row.longest ? ", in " + cut(row.longest, 80) : "")];
+    }
+    const named = cut(row.function ?? row.longest ?? "", 90);
+    const lasts = row.exit - row.enter;
+    const when = "from " + number(row.enter) + " to " + number(row.exit) + " " + unitName(this.unit) + ", " + time(lasts, this.unit);
+    return isOneCall(row) ? [named, when, trackName(row) + ", depth " + row.depth]
+      : [number(row.calls) + " calls begin in " + time(row.to - row.from, this.unit), "they take "
+        + percent((100 * row.busy) / Math.max(1, row.to - row.from)) + " of it", "longest: " + named + ", " + time(lasts, this.unit)];
+  }
+
+  describe(row) {
+    const [first, ...rest] = this.words(row);
+    return [h("b", {}, h("bdi", {}, first)), ...rest.map((text) => h("div", {}, h("bdi", {}, text)))];
+  }
+
+  /** Chooses a row: its time becomes the selection. */
+  choose(row, at) {
+    if (!row) {
+      this.focus = null;
+      this.clear();
+      return;
+    }
+    if (row.kind === "ANOMALIES") {
+      this.app.go({ page: "anomalies", core: row.core, session: row.session, from: row.from, to: row.to });
+      return;
+    }
+    this.focus = row;
+    this.selection = isOneCall(row) ? { from: row.enter, to: Math.max(row.enter, row.exit) } : { from: row.from, to: row.to };
+    this.app.status(this.words(row).join(" · "));
+    this.soon();
+    this.report(row);
+  }
+
+  clear() {
+    this.selection = null;
+    this.panel.hidden = true;
+    this.panel.style.display = "none";
+    this.soon();
+  }
+
+  /** The report of the selection. */
+  async report(row) {
+    const { from, to } = this.selection;
+    const of = row ? { core: row.core, session: row.session } : this.chosen();
+    this.asked?.abort();
+    const asked = new AbortController();
+    this.asked = asked;
+    this.panel.hidden = false;
+    this.panel.style.display = "";
+    const state = { ...of, from, to };
+    const title = h("h2", {}, number(from) + " to " + number(to) + " · " + time(to - from, this.unit) + (row?.core ? " · " : ""),
+      row?.core ? name(row.core, 40) : "");
+    const head = h("div", { class: "head" }, title,
+      button("Zoom", () => this.look(from, to)),
+      button("Functions", () => this.app.go({ ...state, page: "functions" })),
+      button("Calls", () => this.app.go({ ...state, page: "calls" })),
+      button("Flame", () => this.app.go({ ...state, page: "flame" })),
+      button("Close", () => {
+        this.clear();
+        this.canvas.focus();
+      }));
+    const body = h("div", { class: "notice loading" }, "Counting …");
+    this.panel.replaceChildren(head, body);
+    try {
+      const report = await ask("/report", state, AbortSignal.any([asked.signal, this.signal]));
+      const table = new DataTable({ label: "Functions of the selection", sort: "-self", columns: reportColumns(report.unit) });
+      body.replaceWith(table.element);
+      table.show(report.functions);
+      this.panel.dataset.functions = report.functions.length;
+    } catch (failure) {
+      if (failure.name !== "AbortError") {
+        body.replaceWith(notice(failure.message, failure.cure));
+      }
+    }
+  }
+
+  search(text) {
+    this.match = finder(text);
+    this.app.keep({ search: text || undefined });
+    this.soon();
+    this.countMatches();
+  }
+
+  /** How many calls in sight match: the report of the window counts them. */
+  countMatches() {
+    clearTimeout(this.counting);
+    if (!this.match) {
+      this.found.textContent = "";
+      return;
+    }
+    const { match } = this;
+    this.counting = setTimeout(async () => {
+      try {
+        const { from, to } = this.view;
+        const report = await ask("/report", { ...this.chosen(), from: Math.max(0, Math.floor(from)), to: Math.ceil(to) }, this.signal);
+        if (match === this.match) {
+          const found = report.functions.filter((row) => match(row.name));
+          const calls = found.reduce((sum, row) => sum + row.calls, 0);
+          this.found.textContent = found.length === 0 ? "no function in sight matches"
+            : number(calls) + " calls of " + number(found.length) + (found.length === 1 ? " function" : " functions") + " in sight";
+        }
+      } catch (failure) {
+        if (failure.name !== "AbortError") {
+          this.found.textContent = failure.message;
+        }
+      }
+    }, 250);
+  }
+
+  setFollow(follows) {
+    this.following = follows;
+    this.followBox.setAttribute("aria-pressed", String(follows));
+    clearInterval(this.poll);
+    if (follows) {
+      const step = async () => {
+        try {
+          const { cores } = await ask("/cores", { limit: 50000 }, this.signal);
+          this.cores = byName(cores);
+          const last = this.last();
+          const span = this.view.to - this.view.from;
+          this.bounds.to = last;
+          this.look(last - span, last + 1, "follow");
+        } catch (failure) {
+          this.app.status(failure.message);
+        }
+      };
+      step();
+      this.poll = setInterval(step, POLL_MS);
+      this.signal.addEventListener("abort", () => clearInterval(this.poll));
+    }
+  }
+
+  zoomTo(row) {
+    if (row) {
+      const [from, to] = isOneCall(row) ? [row.enter, row.exit] : [row.from, row.to];
+      const spare = Math.max(4, (to - from) * 0.05);
+      this.look(from - spare, to + spare);
+    }
+  }
+
+  /** Rows in reading order of one line each. */
+  callRows() {
+    return this.answer.rows.filter((row) => row.kind === "CALLS" && row.to > this.view.from && row.from < this.view.to);
+  }
+
+  /** Moves from call to call. */
+  step(key) {
+    const rows = this.callRows();
+    const line = (a, b) => a.core === b.core && a.session === b.session && a.task === b.task && a.instance === b.instance
+      && a.interrupts === b.interrupts;
+    const now = this.focus && rows.find((row) => this.same(row, this.focus));
+    let next = null;
+    if (!now) {
+      next = rows[0];
+    } else if (key === "ArrowRight" || key === "ArrowLeft") {
+      const beside = rows.filter((row) => line(row, now) && row.depth === now.depth);
+      next = beside[beside.indexOf(now) + (key === "ArrowRight" ? 1 : -1)];
+    } else {
+      const depth = now.depth + (key === "ArrowDown" ? 1 : -1);
+      const others = rows.filter((row) => line(row, now) && row.depth === depth);
+      next = others.find((row) => row.to > now.from && row.from < now.to);
+      if (!next) { // the track below or above
+        const firsts = rows.filter((row, i) => i === 0 || !line(row, rows[i - 1]));
+        const own = firsts.findIndex((row) => line(row, now));
+        next = firsts[own + (key === "ArrowDown" ? 1 : -1)];
+      }
+    }
+    if (next) {
+      this.setFocus(next);
+    }
+  }
+
+  setFocus(row) {
+    this.focus = row;
+    this.app.status(this.words(row).join(" · "));
+    this.soon();
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      const drawn = this.list.find((one) => one.row === row);
+      if (drawn && (drawn.y < RULER + HEAD || drawn.y > this.stage.clientHeight - LINE)) {
+        this.stage.scrollTop += drawn.y - this.stage.clientHeight / 2;
+      }
+    }));
+  }
+
+  nextMatch(sign) {
+    const rows = this.callRows().filter((row) => this.match?.(row.function ?? row.longest ?? ""));
+    if (rows.length > 0) {
+      const at = rows.findIndex((row) => this.focus && this.same(row, this.focus));
+      this.setFocus(rows[(at + sign + rows.length) % rows.length]);
+    }
+  }
+
+  nextAnomaly() {
+    const rows = this.answer.rows.filter((row) => row.kind === "ANOMALIES");
+    if (rows.length > 0) {
+      const at = rows.findIndex((row) => this.focus && row.kind === this.focus.kind && row.from === this.focus.from && row.core === this.focus.core);
+      const row = rows[(at + 1) % rows.length];
+      this.setFocus(row);
+    } else {
+      this.app.status("no anomaly in sight");
+    }
+  }
+
+  extend(sign) {
+    const step = (this.view.to - this.view.from) / 40;
+    const now = this.selection ?? { from: Math.floor((this.view.from + this.view.to) / 2), to: Math.ceil((this.view.from + this.view.to) / 2) };
+    this.selection = { from: now.from, to: Math.max(now.from + 1, Math.round(now.to + sign * step)) };
+    this.soon();
+    clearTimeout(this.extending);
+    this.extending = setTimeout(() => this.report(), 300);
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) {
+      return;
+    }
+    const does = {
+      w: () => this.zoom(0.66), s: () => this.zoom(1.5), a: () => this.pan(-0.2), d: () => this.pan(0.2),
+      0: () => this.whole(), f: () => this.zoomTo(this.focus), n: () => this.nextMatch(event.shiftKey ? -1 : 1),
+      m: () => this.nextAnomaly(), l: () => this.app.about().kind !== "trace" && this.setFollow(!this.following),
+      enter: () => this.focus && this.choose(this.focus), escape: () => this.choose(null),
+      arrowleft: () => (event.shiftKey ? this.extend(-1) : this.step("ArrowLeft")),
+      arrowright: () => (event.shiftKey ? this.extend(1) : this.step("ArrowRight")),
+      arrowup: () => this.step("ArrowUp"), arrowdown: () => this.step("ArrowDown"),
+    }[event.key.toLowerCase()];
+    if (does) {
+      event.preventDefault();
+      event.stopPropagation();
+      does();
+    }
+  }
+}
+
+export default {
+  title: "Timeline",
+  keys,
+  command({ core, session, from, to }) {
+    const options = Object.entries({ core, session, from, to }).filter(([, value]) => value !== undefined);
+    return ["graph", "--timeline", ...options.flatMap(([key, value]) => ["--" + key, value])];
+  },
+  async show(root, app, signal) {
+    const { cores } = await ask("/cores", { limit: 50000 }, signal);
+    if (cores.length === 0) {
+      root.replaceChildren(notice("No core has sent a chunk yet", "start a fleet with retstack emulate; this page looks again by itself"));
+      const again = setTimeout(() => app.go({}), POLL_MS);
+      signal.addEventListener("abort", () => clearTimeout(again));
+      return;
+    }
+    const timeline = new Timeline(root, app, signal, byName(cores));
+    await timeline.first();
+    timeline.told();
+    timeline.draw();
+    requestAnimationFrame(() => performance.mark("picture"));
+  },
+};
