@@ -6,6 +6,7 @@ import { about } from "./functions.js";
 
 const FIRST = 4096;
 const LINES = 4000;
+const LINE = 4096; // characters: a name may have 262,144
 
 export default {
   title: "Calls",
@@ -35,7 +36,7 @@ export default {
     const go = (begin) => app.go({ from: Math.max(0, begin), to: Math.max(0, begin) + span });
     const text = await askText("/graph", { core: core.core, session: core.session, from, to }, signal);
     const lines = text.split("\n");
-    const shown = lines.length > LINES ? lines.slice(0, LINES).join("\n") : text;
+    const shown = lines.slice(0, LINES).map((line) => (line.length > LINE ? line.slice(0, LINE) + "…" : line)).join("\n");
     const pre = h("pre", { class: "text", tabindex: "0", role: "region", "aria-label": "Calls" }, shown);
     const options = cores.slice(0, 2000).map((one) => [JSON.stringify([one.core, one.session]), one.core]);
     root.replaceChildren(about(app, "Calls",

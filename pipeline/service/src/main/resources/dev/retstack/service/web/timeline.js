@@ -14,6 +14,7 @@ const GAP = 6;
 const CORES_MAX = 16; // of one question
 const FIRST = 4; // shown of more cores than that
 const DEPTH = 128; // lines of a core that stands alone
+const LINES_MAX = 12; // anomalies that have a line down through the calls
 const SHALLOW = 20; // of each of several
 const POLL_MS = 2000;
 const ALL = "";
@@ -79,7 +80,6 @@ class Timeline {
     this.tip = h("div", { class: "tip", hidden: true });
     this.panel = h("section", { class: "panel", hidden: true, "aria-label": "Selection" });
     this.root.replaceChildren(bar, this.stage, this.panel, this.tip);
-    this.panel.style.display = "none";
     const on = (target, event, does, more) => target.addEventListener(event, does.bind(this), { signal: this.signal, ...more });
     on(this.canvas, "keydown", this.key);
     on(this.canvas, "pointerdown", this.down);
@@ -363,9 +363,11 @@ class Timeline {
       context.lineTo(x + 6, head + HEAD - 6);
       context.lineTo(x - 6, head + HEAD - 6);
       context.fill();
-      context.globalAlpha = 0.5;
-      context.fillRect(x - 0.5, head + HEAD - 6, 1, row.end - top - head - HEAD + 6);
-      context.globalAlpha = 1;
+      if (row.track.anomalies.length <= LINES_MAX || (this.focus && this.same(this.focus, anomaly))) {
+        context.globalAlpha = 0.5;
+        context.fillRect(x - 0.5, head + HEAD - 6, 1, row.end - top - head - HEAD + 6);
+        context.globalAlpha = 1;
+      }
       this.list.push({ x: x - 7, y: head, w: 14, h: HEAD, row: anomaly, name: "anomaly" });
     }
     context.font = "600 12px system-ui, sans-serif";
@@ -590,7 +592,7 @@ class Timeline {
   clear() {
     this.selection = null;
     this.panel.hidden = true;
-    this.panel.style.display = "none";
+    this.panel.replaceChildren();
     this.soon();
   }
 
@@ -602,7 +604,6 @@ class Timeline {
     const asked = new AbortController();
     this.asked = asked;
     this.panel.hidden = false;
-    this.panel.style.display = "";
     const state = { ...of, from, to };
     const title = h("h2", {}, number(from) + " to " + number(to) + " · " + time(to - from, this.unit) + (row?.core ? " · " : ""),
       row?.core ? name(row.core, 40) : "");
