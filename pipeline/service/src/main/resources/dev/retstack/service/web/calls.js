@@ -1,8 +1,8 @@
 // The call tree of a place as text, as the terminal shows it; paged by time in both directions.
 import { ask, askText } from "./api.js";
-import { button, choice, h, notice } from "./dom.js";
+import { button, h, notice } from "./dom.js";
 import { number } from "./format.js";
-import { about } from "./functions.js";
+import { about, byName, chosenCore, coreChoice } from "./functions.js";
 
 const FIRST = 4096;
 const LINES = 4000;
@@ -21,8 +21,7 @@ export default {
       root.replaceChildren(notice("No core has sent a chunk yet", "start a fleet with retstack emulate"));
       return;
     }
-    cores.sort((a, b) => (a.core < b.core ? -1 : a.core > b.core ? 1 : 0));
-    const core = cores.find((one) => one.core === app.state.core && (!app.state.session || one.session === app.state.session)) ?? cores[0];
+    const core = chosenCore(app, cores) ?? byName(cores)[0];
     let from = Number(app.state.from ?? 0);
     let to = Number(app.state.to ?? NaN);
     if (!Number.isFinite(to)) {
@@ -38,12 +37,8 @@ export default {
     const lines = text.split("\n");
     const shown = lines.slice(0, LINES).map((line) => (line.length > LINE ? line.slice(0, LINE) + "…" : line)).join("\n");
     const pre = h("pre", { class: "text", tabindex: "0", role: "region", "aria-label": "Calls" }, shown);
-    const options = cores.slice(0, 2000).map((one) => [JSON.stringify([one.core, one.session]), one.core]);
     root.replaceChildren(about(app, "Calls",
-      choice("Core", options, JSON.stringify([core.core, core.session]), (value) => {
-        const [name, session] = JSON.parse(value);
-        app.go({ core: name, session, from: undefined, to: undefined });
-      }),
+      coreChoice(app, cores),
       h("div", { class: "row" }, button("◀ Before", () => go(from - span), { "aria-keyshortcuts": "[" }),
         button("After ▶", () => go(to), { "aria-keyshortcuts": "]" }),
         button("Half the time", () => app.go({ to: from + Math.ceil(span / 2) })), button("Twice the time", () => app.go({ to: from + span * 2 })),

@@ -108,7 +108,10 @@ export function rectangles(context, list, colours) {
     if (one.w > 26 && one.label) {
       const text = fitText(context, one.label, one.w - 8);
       let x = one.x + 4;
-      if (one.tile && text) { // a number over many colours
+      if (one.tile && text !== one.label) {
+        continue; // half a number is none
+      }
+      if (one.tile) { // a number over many colours
         const wide = widths.get(text) ?? context.measureText(text).width;
         x = one.x + Math.max(4, (one.w - wide) / 2);
         context.globalAlpha = 0.75;

@@ -1,9 +1,9 @@
 // What cores did when. The server answers for any window; nothing else is kept here.
 import { ask } from "./api.js";
 import { fit, fitText, hatch, hit, palette, rectangles, ticks } from "./canvas.js";
-import { button, choice, field, h, name, notice } from "./dom.js";
+import { button, field, h, name, notice } from "./dom.js";
 import { cut, finder, number, percent, time, unitName } from "./format.js";
-import { reportColumns } from "./functions.js";
+import { byName, coreChoice, reportColumns } from "./functions.js";
 import { DataTable } from "./table.js";
 
 const LINE = 18;
@@ -17,16 +17,11 @@ const DEPTH = 128; // lines of a core that stands alone
 const LINES_MAX = 12; // anomalies that have a line down through the calls
 const SHALLOW = 20; // of each of several
 const POLL_MS = 2000;
-const ALL = "";
 
 const keys = [["W S", "zoom in, out"], ["A D", "pan"], ["0", "the whole time"], ["← → ↑ ↓", "the call before, after, outside, inside"],
   ["Enter", "report of the call's time"], ["F", "zoom to the call"], ["Shift+← Shift+→", "move the end of the selection"],
   ["N Shift+N", "next, last match of the search"], ["M", "next anomaly"], ["L", "follow"], ["Esc", "no selection"],
   ["drag, Shift+drag", "pan, select"], ["wheel, Ctrl+wheel", "scroll or zoom, zoom"]];
-
-function byName(cores) {
-  return cores.sort((a, b) => (a.core < b.core ? -1 : a.core > b.core ? 1 : 0));
-}
 
 /** Whether a row is one call: all that takes time in it is the longest. */
 function isOneCall(row) {
@@ -59,17 +54,10 @@ class Timeline {
 
   build() {
     const { app } = this;
-    const options = [[ALL, this.cores.length > CORES_MAX ? "first " + FIRST + " of " + number(this.cores.length) : "all cores"],
-      ...this.cores.slice(0, 2000).map((core) => [JSON.stringify([core.core, core.session]), core.core])];
-    const chosen = app.state.core ? options.find(([key]) => key && JSON.parse(key)[0] === app.state.core
-      && (!app.state.session || JSON.parse(key)[1] === app.state.session))?.[0] ?? ALL : ALL;
     this.found = h("span", { class: "dim", role: "status" });
     this.followBox = button("Follow", () => this.setFollow(!this.following), { "aria-pressed": "false", "aria-keyshortcuts": "L" });
     const bar = h("div", { class: "bar" }, h("h1", {}, "Timeline"),
-      choice("Core", options, chosen, (value) => {
-        const [core, session] = value ? JSON.parse(value) : [];
-        app.go({ core, session, from: undefined, to: undefined });
-      }),
+      coreChoice(app, this.cores, this.cores.length > CORES_MAX ? "first " + FIRST + " of " + number(this.cores.length) : "all cores"),
       field("Search functions", app.state.search ?? "", (text) => this.search(text)), this.found,
       h("div", { class: "row" },
         button("−", () => this.zoom(2), { "aria-label": "Zoom out" }), button("+", () => this.zoom(0.5), { "aria-label": "Zoom in" }),

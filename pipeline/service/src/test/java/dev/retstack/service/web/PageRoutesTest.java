@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** The files of the pages stand alone: all are served, and none reads data as markup. */
 class PageRoutesTest {
-  private static final Pattern IMPORTED = Pattern.compile("from \"([^\"]+)\"");
+  private static final Pattern IMPORTED = Pattern.compile("(?m)^import .*\"([^\"]+)\";$");
   private static final Pattern MARKUP =
       Pattern.compile(
           "innerHTML|outerHTML|insertAdjacentHTML|document\\.write|DOMParser|createContextualFragment"
