@@ -16,7 +16,7 @@ export default {
     return ["graph", ...options.flatMap(([key, value]) => ["--" + key, value])];
   },
   async show(root, app, signal) {
-    const { cores } = await ask("/cores", { limit: 50000 }, signal);
+    const cores = await app.cores(signal);
     if (cores.length === 0) {
       root.replaceChildren(notice("No core has sent a chunk yet", "start a fleet with retstack emulate"));
       return;

@@ -262,7 +262,7 @@ export default {
     return ["export", ...options.flatMap(([key, value]) => ["--" + key, value]), "--format", "folded"];
   },
   async show(root, app, signal) {
-    const { cores } = await ask("/cores", { limit: 50000 }, signal);
+    const cores = await app.cores(signal);
     const found = await trees(app, signal);
     const merged = merge(found);
     if (merged.root.kids.size === 0) {

@@ -784,7 +784,7 @@ export default {
     return ["graph", "--timeline", ...options.flatMap(([key, value]) => ["--" + key, value])];
   },
   async show(root, app, signal) {
-    const { cores } = await ask("/cores", { limit: 50000 }, signal);
+    const cores = await app.cores(signal);
     if (cores.length === 0) {
       root.replaceChildren(notice("No core has sent a chunk yet", "start a fleet with retstack emulate; this page looks again by itself"));
       const again = setTimeout(() => app.go({}), POLL_MS);
