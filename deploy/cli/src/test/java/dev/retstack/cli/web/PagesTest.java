@@ -295,7 +295,7 @@ class PagesTest {
     changes(() -> browser.press("s"));
     assertThat(browser.address()).contains("from=" + sight()[0]).contains("to=" + sight()[1]);
 
-    WebElement canvas = browser.find(".stage canvas");
+    WebElement canvas = browser.element(".stage canvas");
     long before = span();
     changes(
         () ->
