@@ -74,6 +74,7 @@ class HttpSecurityTest {
         assertThat(ask.get("/report", "Authorization", right).statusCode()).isEqualTo(200);
       }
       assertThat(ask.get("/health/live").statusCode()).as("probes have no token").isEqualTo(200);
+      assertThat(ask.get("/").statusCode()).as("a page asks for the token").isEqualTo(200);
     }
   }
 

@@ -57,6 +57,9 @@ class OpenApiTest {
     samples.put("subject", bench.topics().anomalies() + "-value");
     JsonNode latest =
         JSON.readTree(ask.get("/subjects/" + samples.get("subject") + "/versions/latest").body());
+    samples.put("file", "app.js");
+    String version = ask.get("/").headers().firstValue("ETag").orElseThrow();
+    samples.put("version", version.replace("\"", ""));
     samples.put("id", latest.path("id").asText());
   }
 

@@ -103,8 +103,8 @@ final class Browser implements AutoCloseable {
         script("const e = document.querySelector(arguments[0]); return e ? e.innerText : ''", css));
   }
 
-  WebElement find(String css, Object... more) {
-    return driver.findElement(By.cssSelector(css.formatted(more)));
+  WebElement element(String css) {
+    return driver.findElement(By.cssSelector(css));
   }
 
   Object script(String script, Object... arguments) {

@@ -119,7 +119,9 @@ class PagesTest {
     long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
     while (applied() < records) {
       assertThat(System.nanoTime())
-          .as("%d records are applied: %s", records, pipeline.progress().toCompletableFuture().get())
+          .as(
+              "%d records are applied: %s",
+              records, pipeline.progress().toCompletableFuture().get())
           .isLessThan(deadline);
       LockSupport.parkNanos(20_000_000); // who is waited for has the processor meanwhile
     }
@@ -293,7 +295,7 @@ class PagesTest {
     changes(() -> browser.press("s"));
     assertThat(browser.address()).contains("from=" + sight()[0]).contains("to=" + sight()[1]);
 
-    WebElement canvas = browser.find(".stage canvas");
+    WebElement canvas = browser.element(".stage canvas");
     long before = span();
     changes(
         () ->
@@ -456,9 +458,10 @@ class PagesTest {
         .contains("() {");
     browser.screenshot("calls");
     browser.press("]");
-    browser.until("the time after", () -> browser.address().contains("from=3000&to=5000"));
+    browser.until("the time after", () -> browser.text(".bar").contains("time 3,000 to 5,000"));
+    assertThat(browser.address()).contains("from=3000&to=5000");
     browser.press("[");
-    browser.until("the time before", () -> browser.address().contains("from=1000&to=3000"));
+    browser.until("the time before", () -> browser.text(".bar").contains("time 1,000 to 3,000"));
     browser.press("c");
     browser.until("the command", () -> browser.text("#line").contains("--from 1000 --to 3000"));
     assertThat(browser.text("#line")).startsWith("retstack graph --live --http http://127.0.0.1:");

@@ -124,7 +124,7 @@ final class OpenApi {
     switch (endpoint) {
       case PARTS_OF, TRACE -> content.putObject("application/octet-stream").set("schema", text);
       case PAGES -> content.putObject("text/html").set("schema", text);
-      case PAGE_FILES -> content.putObject("text/javascript").set("schema", text);
+      case PAGE_FILES -> content.putObject("application/javascript").set("schema", text);
       case METRICS -> content.putObject(Samples.CONTENT_TYPE).set("schema", text);
       case ANOMALY_EVENTS -> content.putObject("text/event-stream").set("schema", text);
       default -> {

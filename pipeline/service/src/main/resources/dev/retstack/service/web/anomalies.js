@@ -18,7 +18,7 @@ function card(row, app) {
   const facts = [["Times", number(row.times) + (row.count === row.times ? "" : " (count " + number(row.count) + ")")],
     ["Cores", number(row.cores)]];
   if (row.core) {
-    facts.push(["First kept", h("span", {}, "core ", name(row.core, 60), ", task ", name(row.taskName || row.task, 40), ", time " + number(row.time))]);
+    facts.push(["First kept", h("span", {}, "core ", name(row.core, 60), row.taskName?.startsWith("task ") ? ", " : ", task ", name(row.taskName || row.task, 40), ", time " + number(row.time))]);
   }
   if (MISMATCH.test(row.kind) && row.core) {
     facts.push(["Expected", row.expected], ["Received", row.received]);

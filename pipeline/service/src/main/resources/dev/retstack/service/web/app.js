@@ -15,6 +15,7 @@ const PAGES = { timeline, functions, anomalies, calls, fleet, flame, compare, co
 const THEMES = { "": "Theme: system", light: "Theme: light", dark: "Theme: dark" };
 const KEYS = [["?", "this help"], ["1 to 8", "pages in their order"], ["c", "command for the same answer"], ["/", "search"],
   ["Tab", "next control"], ["↑ ↓ PgUp PgDn Home End", "rows of a table; Enter opens one"]];
+const AGAIN_MS = 2000;
 const COMMON = ["core", "session", "from", "to", "search"];
 
 const main = document.getElementById("main");
@@ -28,6 +29,13 @@ let about = { kind: "job", name: "" };
 const app = {
   state: {},
   about: () => about,
+
+  /** All cores: of a trace its index tells them at once, however long it is. */
+  async cores(signal) {
+    return about.kind === "trace" && about.cores?.length > 0
+      ? about.cores.map((core) => ({ ...core, time: core.to }))
+      : (await ask("/cores", { limit: 50000 }, signal)).cores;
+  },
 
   /** A word for those who see and those who hear. */
   status(text) {
@@ -65,10 +73,14 @@ const app = {
     if (failure.status === 401) {
       askToken();
     }
+    if (failure.status === 503) { // a trace is being read, or a partition moves
+      const again = setTimeout(show, AGAIN_MS);
+      shown.signal.addEventListener("abort", () => clearTimeout(again));
+    }
     const known = failure instanceof Refused;
     app.status(failure.message);
     root.replaceChildren(notice(known ? failure.message : "this page met a defect: " + failure.message,
-      known ? failure.cure : "load the page again; report it if it stays", button("Try again", show, { class: "main" })));
+      failure.status === 503 ? "this page asks again by itself" : known ? failure.cure : "load the page again; report it if it stays", button("Try again", show, { class: "main" })));
     if (!known) {
       console.error(failure);
     }

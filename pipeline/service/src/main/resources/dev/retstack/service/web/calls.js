@@ -1,11 +1,12 @@
 // The call tree of a place as text, as the terminal shows it; paged by time in both directions.
 import { ask, askText } from "./api.js";
-import { button, choice, h, notice } from "./dom.js";
+import { button, h, notice } from "./dom.js";
 import { number } from "./format.js";
-import { about } from "./functions.js";
+import { about, byName, chosenCore, coreChoice } from "./functions.js";
 
 const FIRST = 4096;
 const LINES = 4000;
+const LINE = 4096; // characters: a name may have 262,144
 
 export default {
   title: "Calls",
@@ -15,13 +16,12 @@ export default {
     return ["graph", ...options.flatMap(([key, value]) => ["--" + key, value])];
   },
   async show(root, app, signal) {
-    const { cores } = await ask("/cores", { limit: 50000 }, signal);
+    const cores = await app.cores(signal);
     if (cores.length === 0) {
       root.replaceChildren(notice("No core has sent a chunk yet", "start a fleet with retstack emulate"));
       return;
     }
-    cores.sort((a, b) => (a.core < b.core ? -1 : a.core > b.core ? 1 : 0));
-    const core = cores.find((one) => one.core === app.state.core && (!app.state.session || one.session === app.state.session)) ?? cores[0];
+    const core = chosenCore(app, cores) ?? byName(cores)[0];
     let from = Number(app.state.from ?? 0);
     let to = Number(app.state.to ?? NaN);
     if (!Number.isFinite(to)) {
@@ -35,14 +35,10 @@ export default {
     const go = (begin) => app.go({ from: Math.max(0, begin), to: Math.max(0, begin) + span });
     const text = await askText("/graph", { core: core.core, session: core.session, from, to }, signal);
     const lines = text.split("\n");
-    const shown = lines.length > LINES ? lines.slice(0, LINES).join("\n") : text;
+    const shown = lines.slice(0, LINES).map((line) => (line.length > LINE ? line.slice(0, LINE) + "…" : line)).join("\n");
     const pre = h("pre", { class: "text", tabindex: "0", role: "region", "aria-label": "Calls" }, shown);
-    const options = cores.slice(0, 2000).map((one) => [JSON.stringify([one.core, one.session]), one.core]);
     root.replaceChildren(about(app, "Calls",
-      choice("Core", options, JSON.stringify([core.core, core.session]), (value) => {
-        const [name, session] = JSON.parse(value);
-        app.go({ core: name, session, from: undefined, to: undefined });
-      }),
+      coreChoice(app, cores),
       h("div", { class: "row" }, button("◀ Before", () => go(from - span), { "aria-keyshortcuts": "[" }),
         button("After ▶", () => go(to), { "aria-keyshortcuts": "]" }),
         button("Half the time", () => app.go({ to: from + Math.ceil(span / 2) })), button("Twice the time", () => app.go({ to: from + span * 2 })),

@@ -106,9 +106,21 @@ export function rectangles(context, list, colours) {
   context.globalAlpha = 1;
   for (const one of list) {
     if (one.w > 26 && one.label) {
+      const text = fitText(context, one.label, one.w - 8);
+      let x = one.x + 4;
+      if (one.tile && text !== one.label) {
+        continue; // half a number is none
+      }
+      if (one.tile) { // a number over many colours
+        const wide = widths.get(text) ?? context.measureText(text).width;
+        x = one.x + Math.max(4, (one.w - wide) / 2);
+        context.globalAlpha = 0.75;
+        context.fillStyle = colours.back;
+        context.fillRect(x - 4, one.y + 1, wide + 8, one.h - 3);
+      }
       context.globalAlpha = one.dim ? 0.4 : 1;
-      context.fillStyle = one.ink ?? colours.label;
-      context.fillText(fitText(context, one.label, one.w - 8), one.x + 4, one.y + one.h / 2);
+      context.fillStyle = one.ink ?? (one.tile ? colours.text : colours.label);
+      context.fillText(text, x, one.y + one.h / 2);
     }
   }
   context.globalAlpha = 1;

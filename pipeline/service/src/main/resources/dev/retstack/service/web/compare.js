@@ -28,7 +28,7 @@ export default {
     return ["report", ...(state.core ? ["--core", state.core] : [])];
   },
   async show(root, app, signal) {
-    const { cores } = await ask("/cores", { limit: 50000 }, signal);
+    const cores = await app.cores(signal);
     if (cores.length < 2) {
       root.replaceChildren(notice("There are not two cores to compare", "record two cores, or start a second one"));
       return;

@@ -8,7 +8,7 @@ export default {
   title: "Control",
   command: () => ["cores"],
   async show(root, app, signal) {
-    const { cores } = await ask("/cores", {}, signal);
+    const { cores } = await ask("/cores", { limit: 50000 }, signal);
     if (cores.length === 0) {
       root.replaceChildren(notice("No core has sent a chunk yet", "start a fleet with retstack emulate"));
       return;

@@ -3,9 +3,10 @@ import { ask } from "./api.js";
 import { fit, hit, palette, rectangles } from "./canvas.js";
 import { button, choice, field, h, notice } from "./dom.js";
 import { cut, finder, number, percent, time } from "./format.js";
-import { about } from "./functions.js";
+import { about, coreChoice } from "./functions.js";
 
 const LINE = 20;
+const NARROW = 0.5; // pixels
 const NODES = 200000;
 
 /** Adds the calls of a tree to nodes by name: {name, calls, total, self, kids}. */
@@ -80,7 +81,7 @@ function weigh(node, by) {
 }
 
 class Icicle {
-  constructor(root, app, signal, merged, unit) {
+  constructor(root, app, signal, merged, unit, cores) {
     Object.assign(this, { root, app, signal, unit, all: merged.root, by: app.state.by ?? "time", match: finder(app.state.search) });
     this.top = this.all;
     this.focus = this.all;
@@ -89,7 +90,7 @@ class Icicle {
     this.stage = h("div", { class: "stage" }, this.canvas, this.space);
     this.tip = h("div", { class: "tip", hidden: true });
     this.found = h("span", { class: "dim", role: "status" });
-    const bar = about(app, "Flame",
+    const bar = about(app, "Flame", coreChoice(app, cores, "all cores"),
       choice("By", [["time", "time"], ["calls", "calls"]], this.by, (value) => {
         this.by = value;
         app.keep({ by: value });
@@ -138,18 +139,25 @@ class Icicle {
     let deepest = 0;
     const place = (node, x, depth) => {
       const w = (weigh(node, this.by) / whole) * width;
-      if (w < 0.5) {
-        return;
-      }
       deepest = Math.max(deepest, depth);
       const y = depth * LINE - this.stage.scrollTop;
       list.push({ x, y, w, h: LINE, name: node.name, label: node.name, node, dim: this.match !== null && !this.match(node.name),
         colour: node === this.all ? colours.line : undefined, ink: node === this.all ? colours.text : undefined,
         mark: node === this.focus && document.activeElement === this.canvas ? colours.text : null });
       let at = x;
+      let [rest, narrow] = [0, 0];
       for (const kid of this.kids(node)) {
+        const wide = (weigh(kid, this.by) / whole) * width;
+        if (wide < NARROW) {
+          narrow += wide;
+          rest++;
+          continue;
+        }
         todo.push([kid, at, depth + 1]);
-        at += (weigh(kid, this.by) / whole) * width;
+        at += wide;
+      }
+      if (narrow > 1) { // too many to see
+        list.push({ x: at, y: y + LINE, w: narrow, h: LINE, name: "", label: number(rest) + " more", colour: colours.line, ink: colours.dim });
       }
     };
     const todo = [[this.top, 0, 0]];
@@ -238,9 +246,11 @@ class Icicle {
   }
 }
 
-/** Call trees of what is chosen; without a core, those of the state. */
-export async function trees(app, signal) {
-  return ask("/graph", { ...app.window(), limit: 1000 }, signal);
+/** Call trees of what is chosen: of a core all, read again; of all cores those that the state keeps. */
+async function trees(app, signal) {
+  const chosen = app.window();
+  const from = chosen.core && chosen.from === undefined && chosen.to === undefined ? { from: 0 } : {};
+  return ask("/graph", { ...chosen, ...from, limit: 1000 }, signal);
 }
 
 export default {
@@ -252,14 +262,17 @@ export default {
     return ["export", ...options.flatMap(([key, value]) => ["--" + key, value]), "--format", "folded"];
   },
   async show(root, app, signal) {
+    const cores = await app.cores(signal);
     const found = await trees(app, signal);
     const merged = merge(found);
     if (merged.root.kids.size === 0) {
-      root.replaceChildren(about(app, "Flame"), notice("No call is in this time", "choose another time on the timeline, or all of it"));
+      root.replaceChildren(about(app, "Flame", coreChoice(app, cores, "all cores")), notice("No call is in this time", "choose another time on the timeline, or all of it"));
       return;
     }
-    const icicle = new Icicle(root, app, signal, merged, found[0]?.unit ?? "INSTRUCTIONS");
+    const icicle = new Icicle(root, app, signal, merged, found[0]?.unit ?? "INSTRUCTIONS", cores);
     icicle.soon();
-    app.status(number(merged.root.calls) + " outer calls" + (merged.left ? "; the tree is cut: choose a shorter time" : ""));
+    app.status(number(merged.root.calls) + " outer calls"
+      + (app.state.core || app.about().kind === "trace" ? "" : " in the first calls of each core, as the job keeps them: choose a core for all of its calls")
+      + (merged.left ? "; the tree is cut: choose a shorter time" : ""));
   },
 };

@@ -1,8 +1,10 @@
 // The report as a table, and who called whom.
 import { ask } from "./api.js";
-import { button, field, h, name, notice } from "./dom.js";
+import { button, choice, field, h, name, notice } from "./dom.js";
 import { finder, number, percent, time, unitName } from "./format.js";
 import { DataTable } from "./table.js";
+
+const CHOICES = 2000;
 
 /** Columns of functions; times are exact, in the unit of the cores. */
 export function reportColumns(unit) {
@@ -21,9 +23,32 @@ export function reportColumns(unit) {
   ].filter((column) => !column.optional);
 }
 
+/** In the order of their names. */
+export function byName(cores) {
+  return cores.sort((a, b) => (a.core < b.core ? -1 : a.core > b.core ? 1 : 0));
+}
+
+/** The core that the address names, if it is there. */
+export function chosenCore(app, cores) {
+  const { core, session } = app.state;
+  return cores.find((one) => one.core === core && (!session || one.session === session));
+}
+
+/** Which core a page is about; another one is shown from its beginning. */
+export function coreChoice(app, cores, all) {
+  const key = (one) => JSON.stringify([one.core, one.session]);
+  const chosen = chosenCore(app, cores);
+  const shown = byName(cores).slice(0, CHOICES);
+  const options = [...(all ? [["", all]] : []), ...[...(chosen && !shown.includes(chosen) ? [chosen] : []), ...shown].map((one) => [key(one), one.core])];
+  return choice("Core", options, chosen ? key(chosen) : "", (value) => {
+    const [core, session] = value ? JSON.parse(value) : [];
+    app.go({ core, session, from: undefined, to: undefined });
+  });
+}
+
 /** A bar over a table that says which time and core it is about, and leads back to all. */
 export function about(app, title, ...more) {
-  const { core, session, from, to } = app.state;
+  const { core, from, to } = app.state;
   const parts = [];
   if (core) {
     parts.push("core ", name(core, 40), " ");
@@ -35,7 +60,6 @@ export function about(app, title, ...more) {
     ? h("span", { class: "row" }, h("span", {}, "Of ", ...parts),
       button("All", () => app.go({ core: undefined, session: undefined, from: undefined, to: undefined }), { "aria-label": "Of all cores and times" }))
     : null;
-  void session;
   return h("div", { class: "bar" }, h("h1", {}, title), ...more, limited);
 }
 

@@ -1,9 +1,9 @@
 // What cores did when. The server answers for any window; nothing else is kept here.
 import { ask } from "./api.js";
 import { fit, fitText, hatch, hit, palette, rectangles, ticks } from "./canvas.js";
-import { button, choice, field, h, name, notice } from "./dom.js";
+import { button, field, h, name, notice } from "./dom.js";
 import { cut, finder, number, percent, time, unitName } from "./format.js";
-import { reportColumns } from "./functions.js";
+import { byName, coreChoice, reportColumns } from "./functions.js";
 import { DataTable } from "./table.js";
 
 const LINE = 18;
@@ -14,18 +14,14 @@ const GAP = 6;
 const CORES_MAX = 16; // of one question
 const FIRST = 4; // shown of more cores than that
 const DEPTH = 128; // lines of a core that stands alone
+const LINES_MAX = 12; // anomalies that have a line down through the calls
 const SHALLOW = 20; // of each of several
 const POLL_MS = 2000;
-const ALL = "";
 
 const keys = [["W S", "zoom in, out"], ["A D", "pan"], ["0", "the whole time"], ["← → ↑ ↓", "the call before, after, outside, inside"],
   ["Enter", "report of the call's time"], ["F", "zoom to the call"], ["Shift+← Shift+→", "move the end of the selection"],
   ["N Shift+N", "next, last match of the search"], ["M", "next anomaly"], ["L", "follow"], ["Esc", "no selection"],
   ["drag, Shift+drag", "pan, select"], ["wheel, Ctrl+wheel", "scroll or zoom, zoom"]];
-
-function byName(cores) {
-  return cores.sort((a, b) => (a.core < b.core ? -1 : a.core > b.core ? 1 : 0));
-}
 
 /** Whether a row is one call: all that takes time in it is the longest. */
 function isOneCall(row) {
@@ -58,17 +54,10 @@ class Timeline {
 
   build() {
     const { app } = this;
-    const options = [[ALL, this.cores.length > CORES_MAX ? "first " + FIRST + " of " + number(this.cores.length) : "all cores"],
-      ...this.cores.slice(0, 2000).map((core) => [JSON.stringify([core.core, core.session]), core.core])];
-    const chosen = app.state.core ? options.find(([key]) => key && JSON.parse(key)[0] === app.state.core
-      && (!app.state.session || JSON.parse(key)[1] === app.state.session))?.[0] ?? ALL : ALL;
     this.found = h("span", { class: "dim", role: "status" });
     this.followBox = button("Follow", () => this.setFollow(!this.following), { "aria-pressed": "false", "aria-keyshortcuts": "L" });
     const bar = h("div", { class: "bar" }, h("h1", {}, "Timeline"),
-      choice("Core", options, chosen, (value) => {
-        const [core, session] = value ? JSON.parse(value) : [];
-        app.go({ core, session, from: undefined, to: undefined });
-      }),
+      coreChoice(app, this.cores, this.cores.length > CORES_MAX ? "first " + FIRST + " of " + number(this.cores.length) : "all cores"),
       field("Search functions", app.state.search ?? "", (text) => this.search(text)), this.found,
       h("div", { class: "row" },
         button("−", () => this.zoom(2), { "aria-label": "Zoom out" }), button("+", () => this.zoom(0.5), { "aria-label": "Zoom in" }),
@@ -79,7 +68,6 @@ class Timeline {
     this.tip = h("div", { class: "tip", hidden: true });
     this.panel = h("section", { class: "panel", hidden: true, "aria-label": "Selection" });
     this.root.replaceChildren(bar, this.stage, this.panel, this.tip);
-    this.panel.style.display = "none";
     const on = (target, event, does, more) => target.addEventListener(event, does.bind(this), { signal: this.signal, ...more });
     on(this.canvas, "keydown", this.key);
     on(this.canvas, "pointerdown", this.down);
@@ -363,9 +351,11 @@ class Timeline {
       context.lineTo(x + 6, head + HEAD - 6);
       context.lineTo(x - 6, head + HEAD - 6);
       context.fill();
-      context.globalAlpha = 0.5;
-      context.fillRect(x - 0.5, head + HEAD - 6, 1, row.end - top - head - HEAD + 6);
-      context.globalAlpha = 1;
+      if (row.track.anomalies.length <= LINES_MAX || (this.focus && this.same(this.focus, anomaly))) {
+        context.globalAlpha = 0.5;
+        context.fillRect(x - 0.5, head + HEAD - 6, 1, row.end - top - head - HEAD + 6);
+        context.globalAlpha = 1;
+      }
       this.list.push({ x: x - 7, y: head, w: 14, h: HEAD, row: anomaly, name: "anomaly" });
     }
     context.font = "600 12px system-ui, sans-serif";
@@ -590,7 +580,7 @@ class Timeline {
   clear() {
     this.selection = null;
     this.panel.hidden = true;
-    this.panel.style.display = "none";
+    this.panel.replaceChildren();
     this.soon();
   }
 
@@ -602,7 +592,6 @@ class Timeline {
     const asked = new AbortController();
     this.asked = asked;
     this.panel.hidden = false;
-    this.panel.style.display = "";
     const state = { ...of, from, to };
     const title = h("h2", {}, number(from) + " to " + number(to) + " · " + time(to - from, this.unit) + (row?.core ? " · " : ""),
       row?.core ? name(row.core, 40) : "");
@@ -795,7 +784,7 @@ export default {
     return ["graph", "--timeline", ...options.flatMap(([key, value]) => ["--" + key, value])];
   },
   async show(root, app, signal) {
-    const { cores } = await ask("/cores", { limit: 50000 }, signal);
+    const cores = await app.cores(signal);
     if (cores.length === 0) {
       root.replaceChildren(notice("No core has sent a chunk yet", "start a fleet with retstack emulate; this page looks again by itself"));
       const again = setTimeout(() => app.go({}), POLL_MS);

@@ -1,0 +1,70 @@
+package dev.retstack.service.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The files of the pages stand alone: all are served, and none reads data as markup. */
+class PageRoutesTest {
+  private static final Pattern IMPORTED = Pattern.compile("(?m)^import .*\"([^\"]+)\";$");
+  private static final Pattern MARKUP =
+      Pattern.compile(
+          "innerHTML|outerHTML|insertAdjacentHTML|document\\.write|DOMParser|createContextualFragment"
+              + "|\\beval\\(|new Function|srcdoc|https?://");
+
+  private static Path folder() throws URISyntaxException {
+    return Path.of(Objects.requireNonNull(PageRoutes.class.getResource("app.js")).toURI())
+        .getParent();
+  }
+
+  @Test
+  void everyFileOfTheFolderIsServed() throws Exception {
+    try (Stream<Path> files = Files.list(folder())) {
+      assertThat(
+              files
+                  .filter(Files::isRegularFile)
+                  .map(file -> file.getFileName().toString())
+                  .filter(name -> !name.endsWith(".class") && !name.equals("index.html")))
+          .containsExactlyInAnyOrderElementsOf(PageRoutes.FILES);
+    }
+  }
+
+  @Test
+  void modulesNameEachOtherAndNothingElse() throws Exception {
+    int imports = 0;
+    for (String name : PageRoutes.FILES) {
+      Matcher matcher = IMPORTED.matcher(read(name));
+      while (matcher.find()) {
+        imports++;
+        assertThat(matcher.group(1)).as(name).startsWith("./");
+        assertThat(PageRoutes.FILES).contains(matcher.group(1).substring(2));
+      }
+    }
+    assertThat(imports).isGreaterThan(20);
+  }
+
+  @Test
+  void noFileReadsDataAsMarkupOrNamesAnotherServer() throws Exception {
+    long bytes = 0;
+    for (String name : PageRoutes.FILES) {
+      String text = read(name).replace("http://www.w3.org/2000/svg", "");
+      bytes += text.length();
+      assertThat(MARKUP.matcher(text).results().map(found -> name + ": " + found.group()))
+          .isEmpty();
+    }
+    assertThat(bytes).as("bytes of all files").isLessThan(500_000);
+    assertThat(MARKUP.matcher("x.innerHTML = name").find()).isTrue();
+  }
+
+  private static String read(String name) throws IOException, URISyntaxException {
+    return Files.readString(folder().resolve(name));
+  }
+}
