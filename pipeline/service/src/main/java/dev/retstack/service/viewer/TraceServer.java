@@ -66,8 +66,7 @@ public final class TraceServer implements AutoCloseable {
         new Questions(source, new QueryGate("queries", http.queriesMax(), new AtomicInteger()))
             .routes();
     Route packed = Directives.encodeResponse(() -> asked);
-    Route served =
-        new Access(http).guard(Directives.concat(packed, new PageRoutes().routes()));
+    Route served = new Access(http).guard(Directives.concat(packed, new PageRoutes().routes()));
     try {
       ServerBinding binding =
           Http.get(system)
