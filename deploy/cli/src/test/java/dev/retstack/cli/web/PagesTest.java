@@ -348,7 +348,7 @@ class PagesTest {
   /** The panel's table is what the command says of that time. */
   private void selectionIsTheReport() throws IOException {
     browser.until("a report is there", () -> !rows("Functions of the selection", 4).isEmpty());
-    String[] words = browser.text(".panel h2").replace(",", "").split(" ");
+    String[] words = browser.text(".panel h2").replace(",", "").split(" ", -1);
     JsonNode report = report(LONG, Long.parseLong(words[0]), Long.parseLong(words[2]));
     assertThat(rows("Functions of the selection", 4))
         .containsExactlyInAnyOrderElementsOf(bySelf(report).subList(0, shown(report)));
