@@ -40,6 +40,11 @@ public final class Visible {
     StringBuilder shown = null; // hardly ever needed
     int from = 0;
     for (int i = 0; i < text.length(); ) {
+      char ascii = text.charAt(i); // nearly all are
+      if (ascii >= ' ' && ascii < 0x7f) {
+        i++;
+        continue;
+      }
       int codePoint = text.codePointAt(i);
       int next = i + Character.charCount(codePoint);
       boolean end = codePoint == '\r' && next < text.length() && text.charAt(next) == '\n';

@@ -1,6 +1,7 @@
 package dev.retstack.service.http;
 
 import static org.apache.pekko.http.javadsl.server.Directives.complete;
+import static org.apache.pekko.http.javadsl.server.Directives.encodeResponseWith;
 import static org.apache.pekko.http.javadsl.server.Directives.extractRequest;
 import static org.apache.pekko.http.javadsl.server.Directives.get;
 import static org.apache.pekko.http.javadsl.server.Directives.handleExceptions;
@@ -16,6 +17,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
+import org.apache.pekko.http.javadsl.coding.Coder;
 import org.apache.pekko.http.javadsl.model.AttributeKeys;
 import org.apache.pekko.http.javadsl.model.HttpHeader;
 import org.apache.pekko.http.javadsl.model.HttpMethods;
@@ -74,6 +76,12 @@ public final class Access {
     Route safe = handleExceptions(Refusals.failures(), () -> timed);
     return extractRequest(
         request -> refusal(request).<Route>map(refused -> complete(refused)).orElse(safe));
+  }
+
+  /** Answers packed for those who take it: fast rather than small, since most are near. */
+  public static Route packed(Route served) {
+    return encodeResponseWith(
+        List.of(Coder.NoCoding, Coder.GzipLevel1, Coder.DeflateLevel1), () -> served);
   }
 
   private boolean isShown(HttpRequest request) {

@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.apache.pekko.http.javadsl.server.Directives.complete;
 import static org.apache.pekko.http.javadsl.server.Directives.completeWithFuture;
 import static org.apache.pekko.http.javadsl.server.Directives.concat;
-import static org.apache.pekko.http.javadsl.server.Directives.encodeResponse;
 import static org.apache.pekko.http.javadsl.server.Directives.extractRequest;
 import static org.apache.pekko.http.javadsl.server.Directives.mapResponse;
 import static org.apache.pekko.http.javadsl.server.Directives.optionalHeaderValueByName;
@@ -117,8 +116,7 @@ public final class HttpApi {
     Route health = pathPrefix("health", this::health);
     Route metrics = path("metrics", this::metrics);
     Route whole = concat(asked, parts);
-    Route packed =
-        encodeResponse(() -> whole); // for those who take it; events are sent as they come
+    Route packed = Access.packed(whole); // events are sent as they come
     Route queried = concat(packed, events);
     Route pages = new PageRoutes().routes();
     Route others = concat(ofMember, health, metrics, openapi, schemas.routes(), pages);

@@ -65,7 +65,7 @@ public final class TraceServer implements AutoCloseable {
     Route asked =
         new Questions(source, new QueryGate("queries", http.queriesMax(), new AtomicInteger()))
             .routes();
-    Route packed = Directives.encodeResponse(() -> asked);
+    Route packed = Access.packed(asked);
     Route served = new Access(http).guard(Directives.concat(packed, new PageRoutes().routes()));
     try {
       ServerBinding binding =
