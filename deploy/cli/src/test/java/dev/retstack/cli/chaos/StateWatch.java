@@ -33,7 +33,7 @@ final class StateWatch implements AutoCloseable {
 
   /** First words of the keys of a state. */
   private static final Set<String> KEYS =
-      Set.of("at", "waits", "head", "i", "t", "c", "s", "o", "x");
+      Set.of("at", "waits", "head", "i", "t", "c", "s", "o", "x", "y");
 
   private final KafkaConsumer<byte[], byte[]> consumer;
   private final String group;
