@@ -311,15 +311,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
   }
 
   private Failed cannotServe(Throwable why) {
-    Throwable root = why;
-    while (root.getCause() != null) {
-      root = root.getCause();
-    }
-    return new Failed(
-        new IOException(
-            "cannot serve HTTP on %s:%d: %s: choose another port, or 0 for any free one"
-                .formatted(config.http().host(), config.http().port(), root.getMessage()),
-            why));
+    return new Failed(new IOException(config.http().cannotServe(why), why));
   }
 
   private void onBound(ServerBinding binding) {

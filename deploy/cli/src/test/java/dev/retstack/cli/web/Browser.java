@@ -150,7 +150,6 @@ final class Browser implements AutoCloseable {
         driver.manage().logs().get(LogType.BROWSER).getAll().stream()
             .filter(entry -> entry.getLevel().intValue() >= Level.WARNING.intValue())
             .map(LogEntry::getMessage)
-            .filter(message -> !message.contains("/about -")) // not every server has it
             .toList();
     assertThat(said).as(page).isEmpty();
     Object asked = script("return performance.getEntriesByType('resource').map(e => e.name)");

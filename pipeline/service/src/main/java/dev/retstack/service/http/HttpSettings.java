@@ -166,6 +166,16 @@ public final class HttpSettings implements Cloneable {
     }
   }
 
+  /** Says why nothing could listen there, and the cure. */
+  public String cannotServe(Throwable why) {
+    Throwable root = why;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return "cannot serve HTTP on %s:%d: %s: choose another port, or 0 for any free one"
+        .formatted(host, port, root.getMessage());
+  }
+
   /** {@code https} or {@code http}. */
   public String scheme() {
     return tls.isPresent() ? "https" : "http";

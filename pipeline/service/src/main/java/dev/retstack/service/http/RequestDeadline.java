@@ -22,27 +22,27 @@ import org.apache.pekko.stream.stage.TimerGraphStageLogic;
  */
 public final class RequestDeadline
     extends GraphStage<BidiShape<HttpRequest, HttpRequest, HttpResponse, HttpResponse>> {
+  /** From an answer to the end of the next request's head. */
+  private static final Duration NEXT = Duration.ofSeconds(60);
+
   private final Inlet<HttpRequest> requestIn = Inlet.create("request.in");
   private final Outlet<HttpRequest> requestOut = Outlet.create("request.out");
   private final Inlet<HttpResponse> responseIn = Inlet.create("response.in");
   private final Outlet<HttpResponse> responseOut = Outlet.create("response.out");
   private final Duration first;
-  private final Duration next;
 
-  private RequestDeadline(Duration first, Duration next) {
+  private RequestDeadline(Duration first) {
     this.first = first;
-    this.next = next;
   }
 
   /**
    * Puts deadlines round what answers.
    *
    * @param first from the beginning of a connection to the end of its first request's head
-   * @param next from an answer to the end of the next one's
    */
   public static Flow<HttpRequest, HttpResponse, NotUsed> around(
-      Flow<HttpRequest, HttpResponse, NotUsed> answers, Duration first, Duration next) {
-    return BidiFlow.fromGraph(new RequestDeadline(first, next)).join(answers);
+      Flow<HttpRequest, HttpResponse, NotUsed> answers, Duration first) {
+    return BidiFlow.fromGraph(new RequestDeadline(first)).join(answers);
   }
 
   @Override
@@ -100,7 +100,7 @@ public final class RequestDeadline
               open--;
               // of a stream nobody here knows when it ends; the idle timeout is its bound
               if (open == 0 && response.entity().isStrict()) {
-                scheduleOnce(DEADLINE, next);
+                scheduleOnce(DEADLINE, NEXT);
               }
               push(responseOut, response);
             }

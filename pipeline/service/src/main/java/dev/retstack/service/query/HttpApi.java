@@ -64,9 +64,6 @@ public final class HttpApi {
   private static final ContentType PROMETHEUS = ContentTypes.parse(Samples.CONTENT_TYPE);
   private static final PathMatcher0 OWN_PARTS = PathMatchers.segment("parts").slash("own");
 
-  /** Between an answer and the next question on one connection. */
-  private static final Duration KEPT = Duration.ofSeconds(60);
-
   private final Job job;
   private final Questions questions;
   private final Readiness readiness;
@@ -103,7 +100,7 @@ public final class HttpApi {
 
   /** What answers on one connection. */
   public Flow<HttpRequest, HttpResponse, NotUsed> flow(ActorSystem<?> system) {
-    return RequestDeadline.around(routes().flow(system), patience, KEPT);
+    return RequestDeadline.around(routes().flow(system), patience);
   }
 
   private Route routes() {

@@ -11,7 +11,6 @@ import dev.retstack.service.web.PageRoutes;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.pekko.actor.typed.ActorSystem;
@@ -23,8 +22,6 @@ import org.apache.pekko.http.javadsl.server.Route;
 
 /** Serves one recorded trace over HTTP: the questions of a job, and its pages. */
 public final class TraceServer implements AutoCloseable {
-  private static final Duration KEPT = Duration.ofSeconds(60);
-
   private final TraceSource source;
   private final ActorSystem<Void> system;
   private final URI uri;
@@ -71,17 +68,14 @@ public final class TraceServer implements AutoCloseable {
       ServerBinding binding =
           Http.get(system)
               .newServerAt(http.host(), http.port())
-              .bindFlow(RequestDeadline.around(served.flow(system), http.patience(), KEPT))
+              .bindFlow(RequestDeadline.around(served.flow(system), http.patience()))
               .toCompletableFuture()
               .get();
       return new TraceServer(source, system, http.url(binding.localAddress().getPort()));
     } catch (ExecutionException e) {
       system.terminate();
       source.close();
-      throw new CannotServeException(
-          "cannot serve HTTP on %s:%d: %s: choose another port, or 0 for any free one"
-              .formatted(http.host(), http.port(), e.getCause().getMessage()),
-          e);
+      throw new CannotServeException(http.cannotServe(e), e);
     } catch (InterruptedException | RuntimeException e) {
       system.terminate();
       source.close();

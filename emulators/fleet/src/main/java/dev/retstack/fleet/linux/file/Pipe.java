@@ -61,7 +61,7 @@ public final class Pipe {
     return hasReader ? filled() < CAPACITY ? OpenFile.OUT : 0 : OpenFile.OUT | OpenFile.ERROR;
   }
 
-  private final class Reader implements OpenFile {
+  private abstract static class End implements OpenFile {
     @Override
     public int mode() {
       return PIPE;
@@ -71,7 +71,9 @@ public final class Pipe {
     public boolean doesNotWait() {
       return false;
     }
+  }
 
+  private final class Reader extends End {
     @Override
     public int events() {
       return eventsOfReader();
@@ -88,17 +90,7 @@ public final class Pipe {
     }
   }
 
-  private final class Writer implements OpenFile {
-    @Override
-    public int mode() {
-      return PIPE;
-    }
-
-    @Override
-    public boolean doesNotWait() {
-      return false;
-    }
-
+  private final class Writer extends End {
     @Override
     public int events() {
       return eventsOfWriter();
