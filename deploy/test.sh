@@ -125,6 +125,11 @@ run_row() {
   fi
 }
 
+# What went wrong in a row, for a reader who has no more than this output.
+why() {
+  grep -E '^\[ERROR\]|seed' "$logs/$1.log" | grep -v '^\[ERROR\] *$' | cut -c 1-400 | head -n 40
+}
+
 campaign() {
   local minutes=0 wanted=() options=() line name took tests properties before module result all=() always=() first=0
   local status=0 tree
@@ -166,6 +171,7 @@ campaign() {
       if [ "$result" = FAILED ]; then
         status=1
         result="FAILED: see target/campaign/$name.log"
+        why "$name" >&2
       fi
     fi
     table+=("$(printf '%-22s %-44s %-58s %7d  %s' "$name" "$tests" "$properties" $((SECONDS - begun)) "$result")")
