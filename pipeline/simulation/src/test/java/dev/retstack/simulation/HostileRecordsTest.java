@@ -11,8 +11,12 @@ import dev.retstack.graph.hot.HotCores;
 import dev.retstack.graph.hot.HotCounter;
 import dev.retstack.graph.hot.HotSettings;
 import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.limits.StateBudget;
+import dev.retstack.graph.pyramid.JobPyramids;
+import dev.retstack.graph.pyramid.Pyramid;
+import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
@@ -125,6 +129,8 @@ class HostileRecordsTest {
     StateBudget budget = seed % 4 == 0 ? new StateBudget(RESTS, 0) : StateBudget.UNLIMITED;
     GraphState state = new GraphState(hostile.limits(), hostile.rules(), budget);
     state.image(hostile.image());
+    JobPyramids pyramids = new JobPyramids(budget);
+    state.pyramids(pyramids);
     List<Send> sent = new ArrayList<>();
     hostile.steps().stream()
         .filter(Send.class::isInstance)
@@ -139,16 +145,21 @@ class HostileRecordsTest {
     byte[] forged = ofLog ? null : HostileRecords.forge(Run.written(state), random);
     Map<String, byte[]> log = new HashMap<>();
     if (ofLog) {
-      Run.changes(state, log);
+      Run.changes(state, pyramids, log);
       forge(log, random);
     }
     GraphState read;
+    JobPyramids ofRead = new JobPyramids(StateBudget.UNLIMITED);
     long before = allocated();
     try {
-      read =
-          ofLog
-              ? GraphState.readFrom(log, hostile.limits(), StateBudget.UNLIMITED)
-              : GraphState.readFrom(new ByteInput(forged), hostile.limits());
+      if (ofLog) {
+        Map<String, byte[]> parts = new HashMap<>(log);
+        ofRead = JobPyramids.takeFrom(parts, StateBudget.UNLIMITED);
+        read = GraphState.readFrom(parts, hostile.limits(), StateBudget.UNLIMITED);
+      } else {
+        read = GraphState.readFrom(new ByteInput(forged), hostile.limits());
+      }
+      read.pyramids(ofRead);
     } catch (IOException refused) {
       return false;
     } finally {
@@ -166,8 +177,11 @@ class HostileRecordsTest {
             ReportBuilder.of(read).trees(),
             ReportBuilder.of(read).anomalies(),
             ReportBuilder.of(read).anomalies(AnomalySum.Query.ALL));
+    for (CoreKey core : ofRead.cores()) {
+      Run.draw(read, core);
+    }
     Run.written(read);
-    Run.changes(read, ofLog ? log : new HashMap<>());
+    Run.changes(read, ofRead, ofLog ? log : new HashMap<>());
     return true;
   }
 
@@ -191,7 +205,10 @@ class HostileRecordsTest {
       }
     }
     if (log.getOrDefault("head", new byte[0]).length > HostileRecords.LEAST_TO_FORGE) {
-      ForgedLog.seal(log);
+      Map<String, byte[]> ofState = new HashMap<>(log);
+      ofState.keySet().removeIf(part -> part.startsWith("y/")); // they have sums of their own
+      ForgedLog.seal(ofState);
+      log.putAll(ofState);
     }
   }
 
@@ -235,8 +252,10 @@ class HostileRecordsTest {
     private final GraphState state;
     private final DerivedRecords derived;
     private final HotCores hot = new HotCores(HotCounter.Kind.SEED_TABLE, HotSettings.SEED, 16);
+    private final JobPyramids pyramids = new JobPyramids(StateBudget.UNLIMITED);
     private final Map<String, byte[]> log = new HashMap<>();
     private GraphState twin;
+    private JobPyramids twinPyramids;
     private Map<String, byte[]> twinLog;
     private int snapshots;
     private long carried;
@@ -250,6 +269,9 @@ class HostileRecordsTest {
               : new GraphState(hostile.limits(), hostile.rules());
       state.image(hostile.image());
       state.image(HostileRecords.library());
+      if (!hostile.byTask()) { // as in a job
+        state.pyramids(pyramids);
+      }
       boolean all = hostile.threshold() == Long.MAX_VALUE;
       OptionalLong threshold = all ? OptionalLong.empty() : OptionalLong.of(hostile.threshold());
       derived = new DerivedRecords(Topics.standard(), 0, threshold, new Meters().partition(0));
@@ -301,22 +323,32 @@ class HostileRecordsTest {
       } else if (twin != null) {
         same("the state of a log went on", settled(written), settled(written(twin)));
       }
-      changes(state, log);
+      changes(state, pyramids, log);
       if (twin != null && twinLog != null) {
-        changes(twin, twinLog);
+        changes(twin, twinPyramids, twinLog);
         assertThat(twinLog.keySet()).as("parts of the state that went on").isEqualTo(log.keySet());
+        log.keySet().stream()
+            .filter(key -> key.startsWith("y/"))
+            .forEach(key -> same(key, log.get(key), twinLog.get(key)));
       }
       twin = GraphState.readFrom(new ByteInput(written), hostile.limits());
       twinLog = null;
       same("read and written", written, written(twin));
       if (++snapshots % 2 != 0) {
-        GraphState logged = GraphState.readFrom(log, hostile.limits(), StateBudget.UNLIMITED);
+        Map<String, byte[]> parts = new HashMap<>(log);
+        twinPyramids = JobPyramids.takeFrom(parts, StateBudget.UNLIMITED);
+        GraphState logged = GraphState.readFrom(parts, hostile.limits(), StateBudget.UNLIMITED);
+        logged.pyramids(twinPyramids);
         same("the log", settled(written), settled(written(logged)));
         twin = logged;
         twinLog = new HashMap<>(log);
-        assertThat(changes(twin, twinLog).keySet()).as("changed by reading").containsOnly("head");
+        assertThat(changes(twin, twinPyramids, twinLog).keySet())
+            .as("changed by reading")
+            .containsOnly("head");
       }
-      assertThat(changes(state, log).keySet()).as("changed by nothing").containsOnly("head");
+      assertThat(changes(state, pyramids, log).keySet())
+          .as("changed by nothing")
+          .containsOnly("head");
     }
 
     /**
@@ -334,10 +366,10 @@ class HostileRecordsTest {
     }
 
     /** What changed, which goes into a log of parts. */
-    private static Map<String, byte[]> changes(GraphState state, Map<String, byte[]> log)
-        throws IOException {
+    private static Map<String, byte[]> changes(
+        GraphState state, JobPyramids pyramids, Map<String, byte[]> log) throws IOException {
       Map<String, byte[]> changed = new HashMap<>();
-      state.writeChanges(
+      StateChanges to =
           new StateChanges() {
             @Override
             public void put(String key, byte[] part) {
@@ -349,7 +381,9 @@ class HostileRecordsTest {
             public void remove(String key) {
               assertThat(log.remove(key)).as("%s, removed", key).isNotNull();
             }
-          });
+          };
+      state.writeChanges(to);
+      pyramids.writeChanges(to);
       return changed;
     }
 
@@ -401,6 +435,7 @@ class HostileRecordsTest {
       long begun = 0;
       for (CoreGraph core : at.cores()) {
         check(core);
+        draw(at, core.key());
         begun += core.progress().entries();
       }
       assertThat(begun).as("calls, of which none is invented").isLessThanOrEqualTo(entries);
@@ -434,6 +469,21 @@ class HostileRecordsTest {
       everyForm(CoverageView.of(new CoverageBuilder().add(hostile.image()).add(at).build(), true));
       hot.cores();
       hot.merged();
+    }
+
+    /** Asks for windows of what a core did when. */
+    private static void draw(GraphState at, CoreKey core) throws IOException {
+      Pyramid drawn = at.drawn(core).orElse(null);
+      if (drawn == null) {
+        return;
+      }
+      for (long end : new long[] {0, 100, 1 << 20, Long.MAX_VALUE}) {
+        Timeline.Question question = new Timeline.Question(end / 3, end, 40, 20);
+        for (Timeline.Row row : Timeline.of(drawn.tiles(), question).rows()) {
+          assertThat(row.to()).as("%s", row).isGreaterThan(row.from());
+          assertThat(Math.min(row.calls(), row.busy())).as("%s", row).isNotNegative();
+        }
+      }
     }
 
     private void check(CoreGraph core) {

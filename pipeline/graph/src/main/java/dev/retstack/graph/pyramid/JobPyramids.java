@@ -109,7 +109,7 @@ public final class JobPyramids {
         return;
       }
       Set<Long> old = new HashSet<>(written);
-      old.removeIf(block -> block < first / Pyramid.BLOCK_TILES);
+      old.removeIf(block -> block < first);
       for (Map.Entry<Long, ByteOutput> block : pyramid.blocks(first).entrySet()) {
         to.put(PREFIX + number + "/" + block.getKey(), block.getValue().take());
         written.add(block.getKey());
@@ -180,13 +180,13 @@ public final class JobPyramids {
     ByteInput in = new ByteInput(head);
     CoreKey key = new CoreKey(Fields.readText(in), Fields.readText(in));
     Core core = new Core(key, number);
-    core.pyramid.readHead(in);
+    final long expected = core.pyramid.readHead(in);
     for (Map.Entry<Long, byte[]> block : blocks.entrySet()) {
       core.pyramid.readBlock(new ByteInput(block.getValue()));
       core.written.add(block.getKey());
     }
     core.hasHead = true;
-    core.pyramid.takeChanged();
+    core.pyramid.readAll(expected);
     if (in.remaining() > 0 || cores.put(key, core) != null) {
       throw new IOException("corrupt state: pyramid of core " + key.core());
     }

@@ -190,7 +190,7 @@ public final class Pyramid {
     long begin = Math.max(0, from);
     row.add(shift, count, selfPc, begin, Math.max(begin, to));
     long tile = Math.max(begin, to - (1L << shift) + 1) >>> shift;
-    changed = Math.min(changed, tile);
+    changed = Math.min(changed, tile / BLOCK_TILES);
     int more = row.entries() - before;
     if (more > 0) {
       entries += more;
@@ -272,6 +272,7 @@ public final class Pyramid {
     out.writeByte(shift);
     Fields.writeVarint(out, calls);
     Fields.writeVarint(out, leftOut);
+    Fields.writeVarint(out, entries);
     Fields.writeVarint(out, lines.size());
     for (Line line : lines) {
       Fields.writeText(out, line.kind().name());
@@ -285,15 +286,17 @@ public final class Pyramid {
   /**
    * Reads what {@link #writeHead} wrote into this new one.
    *
+   * @return how many entries its blocks have
    * @throws IOException where it is nothing of the kind
    */
-  void readHead(DataInput in) throws IOException {
+  long readHead(DataInput in) throws IOException {
     shift = in.readUnsignedByte();
     if (shift > SHIFT_MAX) {
       throw new IOException("corrupt pyramid: tiles of 2^" + shift);
     }
     calls = Fields.readVarint(in);
     leftOut = Fields.readVarint(in);
+    final long ofBlocks = Fields.readVarint(in);
     int count = (int) Fields.readVarint(in);
     for (int i = 0; i < count; i++) {
       Line line =
@@ -310,17 +313,18 @@ public final class Pyramid {
         throw new IOException("corrupt pyramid: a line twice, or too many: " + line);
       }
     }
+    return ofBlocks;
   }
 
   /**
    * The tiles in blocks of {@value #BLOCK_TILES} by their number.
    *
-   * @param from number of a tile: blocks before its own are left out
+   * @param from number of a block: those before it are left out
    */
   SortedMap<Long, ByteOutput> blocks(long from) throws IOException {
     SortedMap<Long, ByteOutput> blocks = new TreeMap<>();
     for (int line = 0; line < rows.size(); line++) {
-      rows.get(line).writeBlocks(line, shift, from / BLOCK_TILES, blocks);
+      rows.get(line).writeBlocks(line, shift, from, blocks);
     }
     return blocks;
   }
@@ -332,14 +336,16 @@ public final class Pyramid {
       if (what < 0 || what >>> 1 >= rows.size()) {
         throw new IOException("corrupt pyramid: line %d of %d".formatted(what >>> 1, rows.size()));
       }
-      rows.get((int) (what >>> 1)).readEntry((what & 1) != 0, in);
+      rows.get((int) (what >>> 1)).readEntry((what & 1) != 0, shift, in);
       entries++;
       room.used++;
       room.take(this, 0);
     }
   }
 
-  /** Number of the first tile that is another since this was called last. */
+  /**
+   * Number of the first block that is another since this was called last, or the largest of all.
+   */
   long takeChanged() {
     long first = changed;
     changed = Long.MAX_VALUE;
@@ -376,9 +382,24 @@ public final class Pyramid {
   /** Reads what {@link #writeTo} wrote. */
   public static Pyramid readFrom(ByteInput in) throws IOException {
     Pyramid pyramid = new Pyramid(new Room(READ_MOST));
-    pyramid.readHead(in);
+    long expected = pyramid.readHead(in);
     pyramid.readBlock(in);
+    pyramid.readAll(expected);
     return pyramid;
+  }
+
+  /**
+   * All blocks are read.
+   *
+   * @param expected entries that the head speaks of
+   * @throws IOException where there are others, so that a block is missing or of another time
+   */
+  void readAll(long expected) throws IOException {
+    if (entries != expected) {
+      throw new IOException(
+          "corrupt pyramid: %,d entries, its head says %,d".formatted(entries, expected));
+    }
+    changed = Long.MAX_VALUE;
   }
 
   /** The tiles as they are now; what is added later is in them too. */

@@ -1,5 +1,6 @@
 package dev.retstack.graph.pyramid;
 
+import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.Fields;
 import it.unimi.dsi.fastutil.longs.LongSet;
@@ -76,8 +77,8 @@ final class TileRow {
   }
 
   private void put(int at, long count, long time, long function, long from, long to) {
-    calls[at] += count;
-    busy[at] += time;
+    calls[at] = Saturating.sum(calls[at], count);
+    busy[at] = Saturating.sum(busy[at], time);
     if (to - from > exit[at] - enter[at]) {
       selfPc[at] = function;
       enter[at] = from;
@@ -209,14 +210,15 @@ final class TileRow {
   }
 
   /** Reads an entry that {@link #writeBlocks} wrote, behind its line. */
-  void readEntry(boolean isCall, DataInput in) throws IOException {
+  void readEntry(boolean isCall, int shift, DataInput in) throws IOException {
     long number = isCall ? 0 : Fields.readVarint(in);
     long count = Fields.readVarint(in);
     long time = isCall ? 0 : Fields.readVarint(in);
     long function = Fields.readVarint(in);
     long from = Fields.readVarint(in);
     long to = from + Fields.readVarint(in);
-    if (number < 0 || count < 0 || time < 0 || from < 0 || to < from) {
+    boolean fits = number >= 0 && number <= Long.MAX_VALUE >>> shift;
+    if (!fits || count < 0 || time < 0 || from < 0 || to < from) {
       throw new IOException("corrupt pyramid: an entry from %d to %d".formatted(from, to));
     }
     if (isCall) {

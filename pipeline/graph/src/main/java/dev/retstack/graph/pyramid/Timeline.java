@@ -1,5 +1,6 @@
 package dev.retstack.graph.pyramid;
 
+import dev.retstack.graph.limits.Saturating;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -220,8 +221,8 @@ public record Timeline(
     }
 
     void put(int at, long count, long time, long function, long from, long to) {
-      calls[at] += count;
-      busy[at] += time;
+      calls[at] = Saturating.sum(calls[at], count);
+      busy[at] = Saturating.sum(busy[at], time);
       if (to - from > exit[at] - enter[at]) {
         selfPc[at] = function;
         enter[at] = from;
@@ -258,8 +259,8 @@ public record Timeline(
         long sum = calls[at];
         long time = busy[at];
         while (covered && next < window.pixels && isCovered(next) && enter[next] == enter[at]) {
-          sum += calls[next];
-          time += busy[next];
+          sum = Saturating.sum(sum, calls[next]);
+          time = Saturating.sum(time, busy[next]);
           next++;
         }
         rows.add(
