@@ -158,6 +158,7 @@ class LiveGraphTest {
     assertThat(before.get(0).path("core").asText()).isEqualTo(CORE);
 
     openCalls();
+    timelines(Long.parseLong(time));
     windowsOfOtherVerbs(Long.parseLong(time));
     refusals(time);
   }
@@ -211,6 +212,22 @@ class LiveGraphTest {
       assertThat(other.code()).as(other.err()).isEqualTo(ExitCode.BAD_INPUT);
       assertThat(other.err()).contains("no ").contains("core");
     }
+  }
+
+  /** A window that is small is answered from chunks on both sides; the core's name is needed. */
+  private void timelines(long time) throws Exception {
+    List<String> window =
+        List.of(
+            "--timeline", "--core", CORE, "--from", "" + (time - 700), "--to", "" + (time + 700));
+    for (String format : List.of("text", "json", "csv")) {
+      Ran live = live(format, window.toArray(String[]::new));
+      assertThat(live.code()).as(live.err()).isEqualTo(ExitCode.OK);
+      Ran stored = ofTrace("graph", format, window.toArray(String[]::new));
+      assertThat(live.out()).contains("w200_").isEqualTo(stored.out());
+    }
+    Ran unknown = live("text", "--timeline", "--core", "nobody");
+    assertThat(unknown.code()).as(unknown.err()).isEqualTo(ExitCode.BAD_INPUT);
+    assertThat(unknown.err()).contains("no core nobody");
   }
 
   private static Ran of(String verb, List<String> source, List<String> window, String... more) {

@@ -14,6 +14,8 @@ public final class NastyRequests {
           "/anomalies",
           "/anomalies/events",
           "/cores",
+          "/timeline",
+          "/about",
           "/parts",
           "/parts/own",
           "/stats",
@@ -25,7 +27,9 @@ public final class NastyRequests {
           "/");
 
   private static final List<String> PARAMETERS =
-      List.of("format", "core", "task", "limit", "offset", "unit", "kind", "depth", "what", "x");
+      List.of(
+          "format", "core", "task", "limit", "offset", "unit", "kind", "depth", "what", "x", "from",
+          "to", "width", "session");
 
   private static final List<String> BAD =
       List.of(
