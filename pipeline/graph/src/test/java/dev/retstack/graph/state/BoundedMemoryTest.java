@@ -23,7 +23,7 @@ class BoundedMemoryTest {
   private static final long STATED_OF_FLEET = 48L << 20;
 
   /** Chunks of each kind that are sent where nobody asks for more. */
-  private static final int SHORT = 250;
+  private static final int SHORT = 500;
 
   private static final int CHUNKS = Integer.getInteger("retstack.rounds", SHORT);
   private static final boolean LONG = CHUNKS > SHORT;
