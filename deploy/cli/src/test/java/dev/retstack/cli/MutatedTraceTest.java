@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>{@code -Dretstack.mutants=10000} makes a longer run, {@code -Dretstack.seed=} repeats one.
  */
 class MutatedTraceTest {
-  private static final int MUTANTS = Integer.getInteger("retstack.mutants", 300);
+  private static final int MUTANTS = Integer.getInteger("retstack.mutants", 100);
 
   @TempDir private Path dir;
 

@@ -37,7 +37,7 @@ class ProcessEndsTest {
 
   @Test
   void interruptOfADemoLeavesNoProcess() throws Exception {
-    Process demo = start("exec retstack demo --keep --cores 1 --dir data");
+    Process demo = startDemo();
     try (BufferedReader notes = reader(demo)) {
       awaitLine(notes, "stay up");
       List<ProcessHandle> children = demo.descendants().toList();
@@ -56,7 +56,7 @@ class ProcessEndsTest {
 
   @Test
   void killOfADemoTakesTheBrokerAlong() throws Exception {
-    Process demo = start("exec retstack demo --keep --cores 1 --dir data");
+    Process demo = startDemo();
     try (BufferedReader notes = reader(demo)) {
       awaitLine(notes, "kafka broker at");
       List<ProcessHandle> children = demo.descendants().toList();
@@ -208,9 +208,18 @@ class ProcessEndsTest {
     new ProcessBuilder("kill", "-" + signal, String.valueOf(process.pid())).start().waitFor();
   }
 
+  /** Of a checkout with one image: more of them end no other way. */
+  private Process startDemo() throws Exception {
+    Path root = dir.resolve("checkout");
+    Path images = Files.createDirectories(root.resolve("emulators/guest/images"));
+    String image = "zoo-x86_64-fentry.elf";
+    Files.copy(Zoo.GUEST.resolve("images").resolve(image), images.resolve(image));
+    return start("exec retstack demo --keep --cores 1 --dir data", "-Dretstack.root=" + root);
+  }
+
   /** Standard output is thrown away; what a human reads is read here. */
-  private Process start(String line) throws Exception {
-    Path script = RetstackScript.write(dir.resolve("bin"));
+  private Process start(String line, String... flags) throws Exception {
+    Path script = RetstackScript.write(dir.resolve("bin"), flags);
     return RetstackScript.line(script, dir, Map.of(), line)
         .redirectOutput(Files.createTempFile(dir, "out", ".txt").toFile())
         .start();

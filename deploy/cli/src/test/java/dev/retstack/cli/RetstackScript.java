@@ -11,16 +11,23 @@ import java.util.Map;
 public final class RetstackScript {
   private RetstackScript() {}
 
-  /** Writes the script to {@code folder} and returns it. */
-  public static Path write(Path folder) throws IOException {
+  /**
+   * Writes the script to {@code folder} and returns it.
+   *
+   * @param flags more of the JVM
+   */
+  public static Path write(Path folder, String... flags) throws IOException {
     Path script = Files.createDirectories(folder).resolve("retstack");
+    List<String> command = ClassArchive.java();
+    command.add("-Xmx512m");
+    command.addAll(List.of(flags));
     Files.writeString(
         script,
         """
         #!/bin/sh
-        exec %s -Xmx512m dev.retstack.cli.Main "$@"
+        exec %s dev.retstack.cli.Main "$@"
         """
-            .formatted("\"" + String.join("\" \"", ClassArchive.java()) + "\""));
+            .formatted("\"" + String.join("\" \"", command) + "\""));
     Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
     return script;
   }

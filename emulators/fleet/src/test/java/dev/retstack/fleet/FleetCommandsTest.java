@@ -41,7 +41,8 @@ class FleetCommandsTest {
           new CoreSpec(
               image.isa().name() + "-" + i,
               image,
-              RunningFleet.busy(),
+              // many cores take long to fill a big chunk
+              RunningFleet.busy().withRecordsPerChunk(count > IMAGES.length * 2 ? 500 : 2_000),
               Map.of("rack", Integer.toString(i % 2))));
     }
     return cores;

@@ -31,6 +31,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class FleetTest {
+  private static final List<String> PROGRAMS = List.of("sort", "longjmp", "deep", "w200");
+
   @TempDir Path folder;
 
   private static CoreOptions program(String... arguments) {
@@ -55,7 +57,8 @@ class FleetTest {
     List<CoreSpec> cores = new ArrayList<>();
     Map<String, Run> alone = new HashMap<>();
     for (LoadedImage image : EachIsa.images()) {
-      for (String program : List.of("sort", "longjmp", "deep", "w200")) {
+      int turn = alone.size() % PROGRAMS.size(); // one program an image, or all
+      for (String program : EachIsa.ALL ? PROGRAMS : List.of(PROGRAMS.get(turn))) {
         cores.add(new CoreSpec(image.elf().name() + "/" + program, image, program(program)));
         alone.put(cores.getLast().name(), Run.of(image, program));
       }

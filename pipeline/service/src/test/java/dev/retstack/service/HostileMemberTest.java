@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
  * repeats one.
  */
 class HostileMemberTest {
-  private static final int CHUNKS = Integer.getInteger("retstack.hostile.chunks", 700);
+  private static final int CHUNKS = Integer.getInteger("retstack.hostile.chunks", 300);
   private static final long SEED = Long.getLong("retstack.seed", 20426);
   private static final int PARTS = 10;
   private static final ObjectMapper JSON = new ObjectMapper();

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 /** Nothing that comes over a socket stops a member, or is answered with a fault of the server. */
 class HostileRequestsTest {
   private static final long SEED = Long.getLong("retstack.seed", 20268);
-  private static final int REQUESTS = Integer.getInteger("retstack.hostile.requests", 1_000);
+  private static final int REQUESTS = Integer.getInteger("retstack.hostile.requests", 300);
   private static final Duration PATIENCE = Duration.ofSeconds(2);
   private static final long MIB = 1 << 20;
   private static final ObjectMapper JSON = new ObjectMapper();

@@ -7,7 +7,7 @@ import java.util.function.LongConsumer;
  * -Dretstack.seed=S} only S; a failure names its seed.
  */
 final class Seeds {
-  private static final int DEFAULT = 80;
+  private static final int DEFAULT = 30;
 
   private Seeds() {}
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
  * other is. {@code -Dretstack.clean=100000000} reads so many records without any.
  */
 class AnomalyCampaignTest {
-  private static final int CLEAN_RECORDS = 400_000;
+  private static final int CLEAN_RECORDS = 150_000;
 
   /** Kinds that records alone can show, and that no sane program has. */
   private static final Set<AnomalyKind> DEFECTS =

@@ -80,7 +80,7 @@ class HostileRecordsTest {
   /** Of a budget in which all cores but one go to rest. */
   private static final long RESTS = 128 << 10;
 
-  private static final long RECORDS = 100_000;
+  private static final long RECORDS = 40_000;
 
   /** Bytes made while a forged state is read: a few times what a packed tree may claim. */
   private static final long MOST = 256 << 20;
@@ -111,7 +111,7 @@ class HostileRecordsTest {
   void aForgedStateIsRefusedOrServes() throws IOException {
     Long one = Long.getLong("retstack.seed");
     long first = one == null ? Long.getLong("retstack.hostile.first", 1) : one;
-    long states = one == null ? Long.getLong("retstack.hostile.states", 400) : 1;
+    long states = one == null ? Long.getLong("retstack.hostile.states", 160) : 1;
     long served = 0;
     for (long seed = first; seed < first + states; seed++) {
       try {

@@ -36,7 +36,7 @@ import picocli.CommandLine.Option;
           + " by.",
       "With --verify it runs every program of the zoo in every image, check by check."
     },
-    footer = {"  retstack isa --format json", "  retstack isa --verify riscv32"})
+    footer = {"  retstack isa --format json", "  retstack isa --verify sparc"})
 public final class IsaVerb extends Verb {
   private static final String ALL = "";
 

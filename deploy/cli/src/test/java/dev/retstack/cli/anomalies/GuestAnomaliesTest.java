@@ -35,6 +35,9 @@ import org.junit.jupiter.params.provider.MethodSource;
  * once, and nothing else. And programs in which nothing is wrong, on every image of the zoo.
  */
 class GuestAnomaliesTest {
+  /** All programs of each image, else every third, another for the next image. */
+  private static final boolean ALL = System.getProperty("retstack.zoo", "").equals("all");
+
   private static final int LIMIT = 100;
   private static final List<String> NOT_CLEAN = List.of("corrupt");
 
@@ -81,8 +84,11 @@ class GuestAnomaliesTest {
   @ParameterizedTest
   @MethodSource("zoo")
   void nothingIsWrongInAnyOtherProgram(LoadedImage image) throws Exception {
-    for (String program : Zoo.programs(image)) {
-      if (!NOT_CLEAN.contains(program)) {
+    List<String> programs = Zoo.programs(image);
+    int turn = Zoo.images().indexOf(image);
+    for (String program : programs) {
+      boolean some = ALL || (programs.indexOf(program) + turn) % 3 == 0;
+      if (some && !NOT_CLEAN.contains(program)) {
         Run run = Run.of(image, Guest.checking(), 1_000_000, core -> {}, program);
         GraphState state = Guest.of(run);
         assertThat(Guest.errors(state)).as(program).isEmpty();

@@ -85,7 +85,7 @@ class IsaVerbTest {
         folder.resolve("manifest.json"),
         """
         {"images": [{"file": "%s", "isa": "sparc", "convention": "mcount", "level": "O2",
-          "without": ["aggregates", "arguments", "returns", "tail_pointer", "variadic", "wide"]}]}
+          "without": ["aggregates", "arguments", "deep", "returns", "tail_pointer", "variadic", "wide"]}]}
         """
             .formatted(image));
     Ran ran = Ran.retstack("isa", "--verify", "--images", folder.toString(), "--format", "csv");

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What the pages of a trace ask is what the verbs say of it. */
 class ViewTest {
-  private static final int WINDOWS = 10;
+  private static final int WINDOWS = Integer.getInteger("retstack.windows", 4);
 
   @TempDir private static Path dir;
   private static Path trace;

@@ -19,6 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Traces made of parts of others, and of several. */
 class CutAndMergeTest {
   private static final long END = 8_000_000;
+  private static final int WINDOWS = Integer.getInteger("retstack.windows", 4);
+  private static final int MUTANTS = Integer.getInteger("retstack.mutants", 40);
 
   @TempDir private static Path dir;
   private static Path trace;
@@ -52,7 +54,7 @@ class CutAndMergeTest {
   @Test
   void aCutShowsTheSameOfItsWindow() throws IOException {
     SplittableRandom random = new SplittableRandom(Seeds.fresh());
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < WINDOWS; i++) {
       long from = random.nextLong(END);
       long to = from + random.nextLong(1L << random.nextInt(1, 20));
       List<String> window = new ArrayList<>();
@@ -173,7 +175,7 @@ class CutAndMergeTest {
     long seed = Seeds.fresh();
     SplittableRandom random = new SplittableRandom(seed);
     int refused = 0;
-    for (int i = 0; i < 150; i++) {
+    for (int i = 0; i < MUTANTS; i++) {
       byte[] mutant = bytes.clone();
       // half of them in the index and the seal, which are the last bytes
       int at = random.nextInt(i % 2 == 0 ? 0 : bytes.length - 400, bytes.length);

@@ -13,6 +13,7 @@ import dev.retstack.fleet.loader.GuestCompiler;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.ElfFormatException;
+import dev.retstack.fleet.zoo.EachIsa;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -27,12 +28,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Dynamically linked programs: they print, end and call their functions as the same source does
@@ -158,8 +161,26 @@ class DynamicProgramsTest {
     return Files.writeString(folder.resolve(name), text);
   }
 
+  /** Each ISA, fixed and movable, bound late and at once; {@code -Dretstack.zoo=all}: all. */
+  static Stream<Form> forms() {
+    return EachIsa.ALL
+        ? Stream.of(Form.values())
+        : Stream.of(
+            Form.X86_64_PIE,
+            Form.X86_64_FENTRY_FIXED,
+            Form.X86_64_NOW,
+            Form.X86_64_FIXED_NOW,
+            Form.I386_FIXED,
+            Form.AARCH64_PIE,
+            Form.RISCV64_FIXED,
+            Form.ARM_THUMB,
+            Form.S390X_FENTRY,
+            Form.PPC64LE_PIE,
+            Form.M68K_FIXED);
+  }
+
   @ParameterizedTest
-  @EnumSource
+  @MethodSource("forms")
   void doesWhatTheSameProgramDoesThatIsLinkedStatically(Form form) throws Exception {
     Path source = source("prog.c", PROGRAM);
     HostedRun dynamic =

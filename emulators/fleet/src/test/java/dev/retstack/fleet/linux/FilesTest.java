@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.thread.Schedule;
-import dev.retstack.fleet.zoo.EachIsa;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -25,16 +24,6 @@ class FilesTest {
   private static final long SLICE = 1_000_000;
 
   @TempDir private Path folder;
-
-  static Stream<SignalForm> forms() {
-    Set<SignalForm> some =
-        Set.of(
-            SignalForm.X86_64_FENTRY,
-            SignalForm.I386_STATIC,
-            SignalForm.AARCH64,
-            SignalForm.RISCV64_STATIC);
-    return Stream.of(SignalForm.values()).filter(form -> EachIsa.ALL || some.contains(form));
-  }
 
   private HostedRun run(Path program, ProbeKind probe, long seed, long slice) throws Exception {
     LinuxOptions linux = LinuxOptions.of("prog").withWritable(List.of(folder));
@@ -64,7 +53,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("forms")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
   void filesAreMadeChangedAndRemoved(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/files.c");
 
@@ -72,7 +61,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("forms")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
   void threadsWaitForFiles(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/waits.c");
 

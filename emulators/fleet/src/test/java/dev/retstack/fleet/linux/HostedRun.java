@@ -17,7 +17,9 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -59,7 +61,7 @@ record HostedRun(
 
   static HostedRun of(Path program, CoreOptions core, String input, long slice)
       throws IOException, InterruptedException {
-    LoadedImage image = LoadedImage.load(program).requireCallSites();
+    LoadedImage image = load(program);
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     LinuxOptions options =
@@ -80,6 +82,21 @@ record HostedRun(
         collector.records,
         collector.calls);
   }
+
+  /** The last program: most run several times, and to find call sites takes longer than a run. */
+  private static LoadedImage load(Path program) throws IOException {
+    synchronized (HostedRun.class) {
+      FileTime written = Files.getLastModifiedTime(program);
+      if (last == null || !last.program.equals(program) || !last.written.equals(written)) {
+        last = new Last(program, written, LoadedImage.load(program).requireCallSites());
+      }
+      return last.image;
+    }
+  }
+
+  private record Last(Path program, FileTime written, LoadedImage image) {}
+
+  private static Last last;
 
   /** Keeps what is published. */
   private static final class Collector implements ChunkSink {

@@ -1,6 +1,7 @@
 package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.loader.GuestCompiler;
+import dev.retstack.fleet.zoo.EachIsa;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -10,6 +11,7 @@ import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 
 /** Ways to compile and link programs with signals, and to run them elsewhere. */
@@ -30,6 +32,13 @@ enum SignalForm {
   AARCH64_STATIC("aarch64-linux-gnu-gcc", "qemu-aarch64", "-pg", "-static"),
   RISCV64("riscv64-linux-gnu-gcc", "qemu-riscv64 -L /usr/riscv64-linux-gnu", "-pg"),
   RISCV64_STATIC("riscv64-linux-gnu-gcc", "qemu-riscv64", "-pg", "-static");
+
+  /** One of each ISA, with shared objects or without; {@code -Dretstack.zoo=all} asks for all. */
+  static Stream<SignalForm> some() {
+    return EachIsa.ALL
+        ? Stream.of(values())
+        : Stream.of(X86_64_FENTRY, I386_STATIC, AARCH64, RISCV64_STATIC);
+  }
 
   /**
    * The C library's profiler, which -pg brings, ends while its timer runs. Under qemu-user its last

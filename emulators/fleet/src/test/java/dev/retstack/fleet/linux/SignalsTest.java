@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.thread.Schedule;
+import dev.retstack.fleet.zoo.EachIsa;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.SignalContext;
 import java.io.IOException;
@@ -18,11 +19,12 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Programs whose signal handlers run: they do what they do on a machine, and each handler is a
- * context of the trace. What is not installed is skipped.
+ * context of the trace. What is not installed is skipped. {@code -Dretstack.zoo=all} takes all
+ * forms and more schedules.
  */
 class SignalsTest {
   private static final long SLICE = 1_000_000;
@@ -92,7 +94,7 @@ class SignalsTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
   void handlersAreCalledAsOftenAsTheProgramCounts(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "signals/handlers.c");
 
@@ -118,7 +120,7 @@ class SignalsTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
   void whatAHandlerChangesTakesEffect(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "signals/contexts.c");
 
@@ -130,7 +132,7 @@ class SignalsTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
   void timersAndThreads(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "signals/timers.c");
 
@@ -164,7 +166,7 @@ class SignalsTest {
   @Test
   void everyScheduleKeepsTheCounts() throws Exception {
     Path program = SignalForm.X86_64_STATIC.build(folder, "signals/timers.c");
-    for (int seed = 1; seed <= 5; seed++) {
+    for (int seed = 1; seed <= (EachIsa.ALL ? 5 : 2); seed++) {
       HostedRun run = run(program, ProbeKind.AUTO, seed, SLICE);
       HostedRun inJava = run(program, ProbeKind.JAVA, seed, 5555);
       assertThat(run.stdout()).as("seed %d", seed).contains("directed 5 10 15 20 50 0\nwaited 1");

@@ -7,6 +7,7 @@ import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.GuestCompiler;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.thread.Schedule;
+import dev.retstack.fleet.zoo.EachIsa;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
 import java.io.IOException;
@@ -18,11 +19,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Programs with threads of the C library. What is not installed is skipped. */
 class ThreadsTest {
@@ -157,6 +159,7 @@ class ThreadsTest {
       """;
 
   private static final long SLICE = 1_000_000;
+  private static final int SCHEDULES = EachIsa.ALL ? 20 : 5;
 
   @TempDir private Path folder;
 
@@ -222,8 +225,15 @@ class ThreadsTest {
     return calls;
   }
 
+  /** One of each ISA; {@code -Dretstack.zoo=all} asks for all. */
+  static Stream<Form> forms() {
+    return EachIsa.ALL
+        ? Stream.of(Form.values())
+        : Stream.of(Form.X86_64, Form.I386_STATIC, Form.AARCH64_STATIC, Form.RISCV64);
+  }
+
   @ParameterizedTest
-  @EnumSource
+  @MethodSource("forms")
   void eachThreadIsATaskWithItsCalls(Form form) throws Exception {
     Path program = form.build(folder, PROGRAM);
     HostedRun first = run(program, ProbeKind.AUTO, 1000, 0, SLICE);
@@ -246,7 +256,7 @@ class ThreadsTest {
   void everySeedInterleavesInAnotherWayAndAllCallsAreThere() throws Exception {
     Path program = Form.X86_64.build(folder, PROGRAM);
     Set<List<String>> interleavings = new HashSet<>();
-    for (int seed = 1; seed <= 20; seed++) {
+    for (int seed = 1; seed <= SCHEDULES; seed++) {
       HostedRun run = run(program, ProbeKind.AUTO, 500, seed, SLICE);
       assertThat(run.stdout()).as("seed %d", seed).isEqualTo("1000 1000 0\n321 1\n");
       assertThat(calls(program, run)).as("seed %d", seed).isEqualTo(CALLS);
@@ -254,7 +264,7 @@ class ThreadsTest {
       assertThat(inJava.records()).as("seed %d", seed).isEqualTo(run.records());
       interleavings.add(run.records());
     }
-    assertThat(interleavings).hasSize(20);
+    assertThat(interleavings).hasSize(SCHEDULES);
   }
 
   @Test

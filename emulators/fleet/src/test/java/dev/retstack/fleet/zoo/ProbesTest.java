@@ -20,9 +20,11 @@ class ProbesTest {
     return Zoo.cases();
   }
 
-  static Stream<Zoo.Case> casesOfEachIsa() {
+  /** Some programs of each ISA, all in turn. */
+  static Stream<Zoo.Case> someOfEachIsa() {
     Set<String> images = EachIsa.names();
-    return cases().filter(zoo -> images.contains(zoo.image().elf().name()));
+    return cases()
+        .filter(zoo -> images.contains(zoo.image().elf().name()) && EachIsa.isOfSome(zoo));
   }
 
   @Test
@@ -43,7 +45,7 @@ class ProbesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("casesOfEachIsa")
+  @MethodSource("someOfEachIsa")
   void alsoInShortSlicesWithASmallRingAndAFullStack(Zoo.Case zoo) {
     CoreOptions small = Run.options().withRecordsPerChunk(5).withRetStackLimit(9);
     same(zoo, small.withCheckReturns(true), 97);
@@ -51,7 +53,7 @@ class ProbesTest {
 
   /** A seed stands for the lengths; {@code -Dretstack.seed=S} chooses it. */
   @ParameterizedTest
-  @MethodSource("casesOfEachIsa")
+  @MethodSource("someOfEachIsa")
   void alsoWhereverTheyStop(Zoo.Case zoo) {
     long seed = Seeds.fresh();
     SplittableRandom random = new SplittableRandom(seed);

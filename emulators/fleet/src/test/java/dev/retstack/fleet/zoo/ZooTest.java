@@ -18,18 +18,23 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every program of the zoo on every ISA and convention: the golden level. */
+/**
+ * Every program of the zoo on every ISA, and some of them on every convention: the golden level.
+ * {@code -Dretstack.zoo=all} runs all on all.
+ */
 class ZooTest {
   private static final int CHUNK = 3000;
 
-  /** Images that run in slices of every length, and whose clock is compared in all programs. */
+  /** Images that run in slices of every length, and in all programs. */
   private static final Set<String> EACH_ISA = EachIsa.names();
 
   private static int enginesBefore;
   private static int hooksBefore;
 
+  /** Every program on an image of each ISA, and on the others some. */
   static Stream<Zoo.Case> cases() {
-    return Zoo.cases();
+    return Zoo.cases()
+        .filter(zoo -> EACH_ISA.contains(zoo.image().elf().name()) || EachIsa.isOfSome(zoo));
   }
 
   static Stream<LoadedImage> images() {
@@ -59,12 +64,19 @@ class ZooTest {
     for (Check check : conformance.checks()) {
       boolean ofIsa = EACH_ISA.contains(zoo.image().elf().name());
       boolean some = EachIsa.isOfSome(zoo);
-      if ((check == Check.SLICES && !(ofIsa && some))
-          || (check == Check.CLOCK && !ofIsa && !some)) {
-        continue;
+      if ((check == Check.SLICES && !(ofIsa && some && isShortInSlices(zoo)))
+          || (check == Check.CLOCK && !some)) {
+        continue; // they run the program nine times, and with a hook on each instruction
       }
       assertThat(conformance.cell(check).fault()).as(check.sentence()).isEmpty();
     }
+  }
+
+  /** The deepest of the programs takes as long as all others: one image has it. */
+  private static boolean isShortInSlices(Zoo.Case zoo) {
+    return EachIsa.ALL
+        || !zoo.program().equals("deep")
+        || zoo.image().equals(Zoo.images().getFirst());
   }
 
   @ParameterizedTest

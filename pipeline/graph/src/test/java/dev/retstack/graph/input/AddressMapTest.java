@@ -31,7 +31,7 @@ class AddressMapTest {
   @Test
   void eachAddressIsThatOfTheLastMapping() throws IOException {
     long seed = Seeds.fresh();
-    for (int run = 0; run < Integer.getInteger("retstack.seeds", 80); run++) {
+    for (int run = 0; run < Integer.getInteger("retstack.seeds", 30); run++) {
       follow(seed + run);
     }
   }

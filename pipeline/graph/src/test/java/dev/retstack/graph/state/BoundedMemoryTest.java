@@ -23,7 +23,7 @@ class BoundedMemoryTest {
   private static final long STATED_OF_FLEET = 48L << 20;
 
   /** Chunks of each kind that are sent where nobody asks for more. */
-  private static final int SHORT = 1_000;
+  private static final int SHORT = 500;
 
   private static final int CHUNKS = Integer.getInteger("retstack.rounds", SHORT);
   private static final boolean LONG = CHUNKS > SHORT;
@@ -31,7 +31,7 @@ class BoundedMemoryTest {
   /**
    * A way of which so many chunks were refused has shown what it does, unless all are asked for.
    */
-  private static final int ENOUGH = 100;
+  private static final int ENOUGH = 40;
 
   @Test
   void aHostileStreamStaysWithinWhatIsStated() throws Exception {
