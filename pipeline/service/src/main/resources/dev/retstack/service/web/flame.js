@@ -288,7 +288,7 @@ export class Icicle {
     context.fillRect(0, 0, width, height);
     const up = this.sides ? this.layout(this.sides.callers, width, colours) : { list: [], deepest: 0 };
     const down = this.layout(this.top, width, colours);
-    const list = [...up.list.map((one) => ({ ...one, depth: up.deepest - one.depth })),
+    const list = [...up.list.filter((one) => one.depth > 0).map((one) => ({ ...one, depth: up.deepest - one.depth })),
       ...down.list.map((one) => ({ ...one, depth: up.deepest + one.depth }))];
     for (const one of list) {
       one.y = one.depth * LINE - this.stage.scrollTop;
