@@ -524,7 +524,7 @@ class PagesTest {
       call.path("children").forEach(todo::add);
     }
     Collections.sort(took);
-    List<String> shown = List.of(browser.text(".durations").replace(",", "").split("\\s+"));
+    List<String> shown = List.of(browser.text(".durations").replace(",", "").split("\\s+", -1));
     for (int percent : List.of(50, 90, 95, 99)) {
       long exact = took.get((int) Math.ceil(took.size() * percent / 100.0) - 1);
       long said = Long.parseLong(shown.get(shown.indexOf("p" + percent) + 1));
