@@ -39,7 +39,7 @@ class ProcessEndsTest {
   void interruptOfADemoLeavesNoProcess() throws Exception {
     Process demo = startDemo();
     try (BufferedReader notes = reader(demo)) {
-      awaitLine(notes, "stay up");
+      awaitLine(notes, "stay up; Ctrl-C ends them. In a browser: http://");
       List<ProcessHandle> children = demo.descendants().toList();
       assertThat(children).as("the broker is a child").isNotEmpty();
 

@@ -53,6 +53,7 @@ class OpenApiTest {
     samples.put("core", "core-1");
     samples.put("session", bench.fleet().getFirst().chunks().getFirst().getSession());
     samples.put("kind", "TAIL_CALL");
+    samples.put("function", "main");
     samples.put("task", "0");
     samples.put("subject", bench.topics().anomalies() + "-value");
     JsonNode latest =

@@ -139,7 +139,7 @@ public final class DemoVerb extends Verb {
       int code = show(text, view, link, folder.resolve("trace.avro"));
       next(folder, pipeline);
       if (keep) {
-        note("broker and pipeline stay up; Ctrl-C ends them");
+        note("broker and pipeline stay up; Ctrl-C ends them. In a browser: " + pipeline.httpUri());
         shutdown.await();
       }
       return code == ExitCode.OK ? ended : code;
@@ -257,6 +257,7 @@ public final class DemoVerb extends Verb {
     if (keep) {
       out().println("  " + command() + " report --live --http " + pipeline.httpUri());
     } else {
+      out().println("  " + command() + " view " + trace);
       out().println("  " + command() + " demo --keep");
     }
     out().flush();

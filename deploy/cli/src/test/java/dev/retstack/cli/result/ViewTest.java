@@ -191,7 +191,15 @@ class ViewTest {
           .contains("zoo-x86_64-fentry-0");
       assertThat(ask.get("/timeline?width=0").statusCode()).isEqualTo(400);
       assertThat(ask.get("/timeline?from=9&to=3").statusCode()).isEqualTo(400);
-      assertThat(ask.get("/parts").statusCode()).isEqualTo(404);
+      HttpResponse<String> unknown = ask.get("/parts"); // a job's
+      assertThat(unknown.statusCode()).isEqualTo(404);
+      String paths = unknown.body().replaceAll("(?s).*\"use ([^\"]*)\".*", "$1");
+      assertThat(paths.split(" ", -1))
+          .contains("/report", "/timeline", "/")
+          .doesNotContain("/parts");
+      for (String path : paths.replaceAll("[{}]", "").split(" ", -1)) {
+        assertThat(ask.get(path).body()).as(path).doesNotContain("no such resource");
+      }
       assertThat(get(ask, "/report")).contains("fib");
     }
   }

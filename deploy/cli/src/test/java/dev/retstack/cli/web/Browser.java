@@ -34,10 +34,15 @@ final class Browser implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
   private final ChromeDriver driver;
-  private final String server;
+  private String server;
 
   private Browser(ChromeDriver driver, URI server) {
     this.driver = driver;
+    turnTo(server);
+  }
+
+  /** Opens addresses of this server from now on. */
+  void turnTo(URI server) {
     this.server = server.toString().replaceAll("/$", "");
   }
 
@@ -89,8 +94,18 @@ final class Browser implements AutoCloseable {
 
   /** Opens an address of the server, and waits until the page says something. */
   void go(String address) {
-    driver.get(server + address);
+    open(address);
     until("the page is there", () -> !text("#status").isEmpty());
+  }
+
+  /** Opens an address of the server. */
+  void open(String address) {
+    driver.get(server + address);
+  }
+
+  /** What was written to the console until now is expected. */
+  void forgetLog() {
+    driver.manage().logs().get(LogType.BROWSER);
   }
 
   String address() {

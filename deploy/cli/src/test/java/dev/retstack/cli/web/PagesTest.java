@@ -3,11 +3,14 @@ package dev.retstack.cli.web;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.command.ExitCode;
+import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.CoreEnd;
@@ -20,7 +23,10 @@ import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
+import dev.retstack.service.http.HttpSettings;
+import dev.retstack.service.http.HttpToken;
 import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.viewer.TraceServer;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;
@@ -29,31 +35,45 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
 
 /**
- * The pages of a running job in a real browser: their numbers are those of the command line, keys
- * do what the mouse does, and names of hostile images stay text.
+ * The pages of a running job and of a recorded trace in a real browser: their numbers are those of
+ * the command line, keys do what the mouse does, and names of hostile images stay text.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(240)
 class PagesTest {
-  private static final ObjectMapper JSON = new ObjectMapper();
+  /** Also for call trees of a deep recursion. */
+  private static final ObjectMapper JSON =
+      new ObjectMapper(
+          JsonFactory.builder()
+              .streamReadConstraints(
+                  StreamReadConstraints.builder().maxNestingDepth(1 << 18).build())
+              .build());
+
   private static final String LONG = "zoo-riscv64-mcount-0";
   private static final String ZOO = "zoo-x86_64-fentry-0";
   private static final List<String> PAGES =
@@ -68,9 +88,18 @@ class PagesTest {
   /** The longest name that an image may have. */
   private static final String HUGE = EVIL + "m".repeat(Chunks.TEXT_MAX - EVIL.length());
 
+  /** What the pages show: the same cores, from one and from the other. */
+  private enum Source {
+    JOB,
+    TRACE
+  }
+
   private EmbeddedBroker broker;
   private Pipeline pipeline;
+  private TraceServer viewer;
+  private Path whole;
   private Browser browser;
+  private Source source;
   private String http;
 
   @BeforeAll
@@ -97,6 +126,10 @@ class PagesTest {
                 "--",
                 "rtos"),
             hostile(dir.resolve("hostile.avro")));
+    whole = dir.resolve("whole.avro");
+    List<String> merge = new ArrayList<>(List.of("merge", "-o", whole.toString()));
+    traces.forEach(trace -> merge.add(trace.toString()));
+    run(merge);
     long records = 0;
     for (Path trace : traces) {
       Ran sent =
@@ -115,7 +148,7 @@ class PagesTest {
                 .but()
                 .http("127.0.0.1", 0)
                 .build());
-    http = pipeline.httpUri().toString().replaceAll("/$", "");
+    viewer = TraceServer.start(whole, LateSymbols.NONE, HttpSettings.LOCAL);
     long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
     while (applied() < records) {
       assertThat(System.nanoTime())
@@ -128,10 +161,25 @@ class PagesTest {
     browser = Browser.open(pipeline.httpUri());
   }
 
+  @BeforeEach
+  void theJob() {
+    turnTo(Source.JOB);
+  }
+
+  private void turnTo(Source to) {
+    source = to;
+    URI server = to == Source.JOB ? pipeline.httpUri() : viewer.uri();
+    http = server.toString().replaceAll("/$", "");
+    browser.turnTo(server);
+  }
+
   @AfterAll
-  void stop() {
+  void stop() throws IOException {
     if (browser != null) {
       browser.close();
+    }
+    if (viewer != null) {
+      viewer.close();
     }
     if (pipeline != null) {
       pipeline.close();
@@ -151,9 +199,14 @@ class PagesTest {
     Path file = dir.resolve(name + ".avro");
     List<String> words = new ArrayList<>(List.of("record", "-o", file.toString()));
     words.addAll(Arrays.asList(more));
+    run(words);
+    return file;
+  }
+
+  private static String run(List<String> words) {
     Ran ran = Ran.retstack(words.toArray(String[]::new));
     assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
-    return file;
+    return ran.out();
   }
 
   private static Path hostile(Path file) throws IOException {
@@ -202,13 +255,13 @@ class PagesTest {
     batch.add(kind, time, depth, self, depth == 0 ? 0x900 : 0x1020, slot, slot + 8);
   }
 
-  /** What the command says of this job. */
+  /** What the command says of this job, or of this trace. */
   private String said(String verb, String... more) {
-    List<String> words = new ArrayList<>(List.of(verb, "--live", "--http", http));
+    List<String> words = new ArrayList<>(List.of(verb));
+    words.addAll(
+        source == Source.JOB ? List.of("--live", "--http", http) : List.of(whole.toString()));
     words.addAll(Arrays.asList(more));
-    Ran ran = Ran.retstack(words.toArray(String[]::new));
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
-    return ran.out();
+    return run(words);
   }
 
   private JsonNode report(String core, long from, long to) throws IOException {
@@ -358,8 +411,10 @@ class PagesTest {
     return Math.min(report.path("functions").size(), rows("Functions of the selection", 4).size());
   }
 
-  @Test
-  void aSearchOnTheTimelineCountsWhatTheReportCounts() throws Exception {
+  @ParameterizedTest
+  @EnumSource
+  void aSearchOnTheTimelineCountsWhatTheReportCounts(Source shown) throws Exception {
+    turnTo(shown);
     openTimeline(LONG);
     for (int i = 0; i < 6; i++) {
       changes(() -> browser.press("w"));
@@ -382,8 +437,10 @@ class PagesTest {
     browser.screenshot("timeline-search");
   }
 
-  @Test
-  void anAnomalyLeadsToItsPlaceAndBack() throws Exception {
+  @ParameterizedTest
+  @EnumSource
+  void anAnomalyLeadsToItsPlaceAndBack(Source shown) throws Exception {
+    turnTo(shown);
     browser.go("/?page=anomalies&core=" + ZOO);
     JsonNode said = JSON.readTree(said("anomalies", "--core", ZOO, "--format", "json"));
     assertThat(said).isNotEmpty();
@@ -412,15 +469,17 @@ class PagesTest {
     browser.assertClean("anomalies");
   }
 
-  @Test
-  void functionsAreThoseOfTheReport() throws Exception {
+  @ParameterizedTest
+  @EnumSource
+  void functionsAreThoseOfTheReport(Source shown) throws Exception {
+    turnTo(shown);
     browser.go("/?page=functions&core=" + ZOO);
     JsonNode report = report(ZOO, 0, Long.MAX_VALUE);
-    List<List<String>> shown = rows("Functions", 4);
-    assertThat(shown).hasSizeGreaterThan(15);
+    List<List<String>> rows = rows("Functions", 4);
+    assertThat(rows).hasSizeGreaterThan(15);
     List<List<String>> all = bySelf(report);
-    assertThat(all).containsAll(shown);
-    assertThat(shown.getFirst().get(2)).isEqualTo(all.getFirst().get(2));
+    assertThat(all).containsAll(rows);
+    assertThat(rows.getFirst().get(2)).isEqualTo(all.getFirst().get(2));
     assertThat(browser.text(".facts"))
         .contains(grouped(report.path("records")) + " records")
         .contains("%,d functions".formatted(report.path("functions").size()));
@@ -441,6 +500,7 @@ class PagesTest {
       }
     }
     assertThat(rows("Caller", 3)).containsExactlyInAnyOrderElementsOf(callers);
+    durationsAreThoseOfTheCalls(name);
     browser.screenshot("functions");
     browser.assertClean("functions");
     browser.press("/");
@@ -448,12 +508,41 @@ class PagesTest {
     browser.until("only those", () -> rows("Functions", 1).equals(List.of(List.of("quicksort"))));
   }
 
-  @Test
-  void callsAreTheTextOfTheCommandAndArePaged() throws Exception {
+  /** Percentiles are exact up to a sixteenth. */
+  private void durationsAreThoseOfTheCalls(String function) throws IOException {
+    browser.until("its durations", () -> !browser.text(".durations").isEmpty());
+    List<Long> took = new ArrayList<>();
+    Deque<JsonNode> todo = new ArrayDeque<>();
+    for (JsonNode tree : JSON.readTree(said("graph", "--core", ZOO, "--format", "json"))) {
+      tree.path("calls").forEach(todo::add);
+    }
+    while (!todo.isEmpty()) {
+      JsonNode call = todo.remove();
+      if (call.path("function").asText().equals(function) && call.path("exit").isNumber()) {
+        took.add(call.path("exit").asLong() - call.path("enter").asLong());
+      }
+      call.path("children").forEach(todo::add);
+    }
+    Collections.sort(took);
+    List<String> shown = List.of(browser.text(".durations").replace(",", "").split("\\s+", -1));
+    for (int percent : List.of(50, 90, 95, 99)) {
+      long exact = took.get((int) Math.ceil(took.size() * percent / 100.0) - 1);
+      long said = Long.parseLong(shown.get(shown.indexOf("p" + percent) + 1));
+      assertThat(said).as("p%d", percent).isBetween(exact, exact + exact / 16);
+    }
+    assertThat(shown).containsSequence("Least", took.getFirst().toString());
+    assertThat(shown).containsSequence("Most", took.getLast().toString());
+    assertThat(browser.text(".side")).contains("%,d calls.".formatted(took.size()));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void callsAreTheTextOfTheCommandAndArePaged(Source shown) throws Exception {
+    turnTo(shown);
     browser.go("/?page=calls&core=" + ZOO + "&from=1000&to=3000");
-    String shown =
+    String text =
         String.valueOf(browser.script("return document.querySelector('pre').textContent"));
-    assertThat(shown)
+    assertThat(text)
         .isEqualTo(said("graph", "--core", ZOO, "--from", "1000", "--to", "3000"))
         .contains("() {");
     browser.screenshot("calls");
@@ -464,7 +553,8 @@ class PagesTest {
     browser.until("the time before", () -> browser.text(".bar").contains("time 1,000 to 3,000"));
     browser.press("c");
     browser.until("the command", () -> browser.text("#line").contains("--from 1000 --to 3000"));
-    assertThat(browser.text("#line")).startsWith("retstack graph --live --http http://127.0.0.1:");
+    String begin = source == Source.JOB ? "--live --http http://127.0.0.1:" : whole.toString();
+    assertThat(browser.text("#line")).startsWith("retstack graph " + begin);
     browser.press(Keys.ESCAPE);
     browser.assertClean("calls");
   }
@@ -495,6 +585,113 @@ class PagesTest {
     browser.press("?");
     browser.until("keys are named", () -> browser.text("dialog").contains("command for the same"));
     browser.press(Keys.ESCAPE);
+  }
+
+  /** What no test of its own looks at. */
+  @Test
+  void thePagesOfATraceShowItsCores() throws Exception {
+    turnTo(Source.TRACE);
+    JsonNode report = JSON.readTree(said("report", "--format", "json"));
+    browser.go("/?page=fleet");
+    assertThat(browser.text("#about")).startsWith("Trace ");
+    List<List<String>> cores = rows("Cores", 1);
+    assertThat(cores).contains(List.of(LONG), List.of(ZOO));
+    assertThat(browser.text(".facts"))
+        .contains(grouped(report.path("records")) + " records", cores.size() + " cores");
+    browser.screenshot("trace-fleet");
+    browser.go("/?page=flame&core=" + LONG);
+    long outer = 0;
+    for (JsonNode tree : JSON.readTree(said("graph", "--core", LONG, "--format", "json"))) {
+      outer += tree.path("calls").size();
+    }
+    browser.until("it is drawn", () -> boxes() > 100);
+    assertThat(browser.text("#status")).startsWith("%,d outer call".formatted(outer));
+    browser.screenshot("trace-flame");
+    theSandwichHasTheEdgesOfTheReport("sort_partition");
+    browser.go("/?page=compare&core=zoo-x86_64-fentry-0&core2=zoo-x86_64-fentry-1");
+    assertThat(browser.text("#status")).startsWith("0 of ");
+    theDifferencesAreThoseOfTheTrees();
+    browser.go("/?page=control");
+    assertThat(rows("What cores trace", 1)).hasSameSizeAs(cores);
+    browser.assertClean("control");
+  }
+
+  private void theSandwichHasTheEdgesOfTheReport(String function) throws IOException {
+    browser.go("/?page=flame&core=" + ZOO + "&of=" + function);
+    for (boolean callers : List.of(true, false)) {
+      List<List<String>> edges = new ArrayList<>();
+      for (JsonNode edge : report(ZOO, 0, Long.MAX_VALUE).path("edges")) {
+        if (edge.path(callers ? "callee" : "caller").asText().equals(function)) {
+          String other = edge.path(callers ? "caller" : "callee").asText();
+          edges.add(List.of(other, grouped(edge.path("calls"))));
+        }
+      }
+      assertThat(edges).isNotEmpty();
+      assertThat(rows(callers ? "Caller" : "Callee", 2)).containsExactlyInAnyOrderElementsOf(edges);
+    }
+    browser.script("document.querySelector('.stage canvas').focus()");
+    browser.press(Keys.ARROW_UP);
+    browser.until("a caller is chosen", () -> browser.text("#status").contains("brings "));
+    browser.screenshot("trace-sandwich");
+    browser.assertAccessible("sandwich");
+    browser.assertClean("sandwich");
+    browser.press(Keys.ARROW_DOWN);
+    browser.press(Keys.ESCAPE);
+    browser.until("the whole again", () -> !browser.address().contains("of="));
+  }
+
+  private void theDifferencesAreThoseOfTheTrees() throws IOException {
+    browser.go("/?page=compare&as=icicle&core=" + ZOO + "&core2=" + LONG);
+    browser.until("it is drawn", () -> boxes() > 100);
+    browser.script("document.querySelector('.stage canvas').focus()");
+    browser.press(Keys.ARROW_DOWN);
+    browser.until("the greatest is chosen", () -> browser.text("#status").contains("B − A"));
+    String[] said = browser.text("#status").replace(",", "").split(" · ", -1);
+    for (boolean first : List.of(true, false)) {
+      String core = first ? ZOO : LONG;
+      long calls = 0;
+      for (JsonNode tree : JSON.readTree(said("graph", "--core", core, "--format", "json"))) {
+        for (JsonNode call : tree.path("calls")) {
+          calls += call.path("function").asText().equals(said[0]) ? 1 : 0;
+        }
+      }
+      assertThat(said[first ? 1 : 2])
+          .startsWith("%s: %d calls total".formatted(first ? "A" : "B", calls));
+    }
+    browser.screenshot("trace-differences");
+    browser.assertAccessible("differences");
+    browser.assertClean("differences");
+    browser.prefersDark(true);
+    browser.screenshot("trace-differences-dark");
+    browser.prefersDark(false);
+  }
+
+  @Test
+  void aPageAsksForTheTokenAndKeepsItInItsTab(@TempDir Path dir) throws Exception {
+    String secret = "a-token-of-the-test-" + System.nanoTime();
+    HttpToken token = HttpToken.read(Files.writeString(dir.resolve("token"), secret));
+    try (TraceServer guarded =
+        TraceServer.start(whole, LateSymbols.NONE, HttpSettings.LOCAL.token(token))) {
+      browser.turnTo(guarded.uri());
+      browser.open("/?page=fleet");
+      browser.until("it asks", () -> browser.text("dialog").contains("needs a token"));
+      browser.assertAccessible("token");
+      browser.press("a-token-that-is-wrong", Keys.ENTER);
+      browser.until("it asks again", () -> browser.text("dialog").contains("needs a token"));
+      browser.press(secret, Keys.ENTER);
+      browser.until("the cores are there", () -> rows("Cores", 1).contains(List.of(LONG)));
+      browser.go("/?page=control");
+      assertThat(browser.text("dialog")).isEmpty();
+      assertThat(browser.script("return [localStorage.getItem('retstack-token'), document.cookie]"))
+          .isEqualTo(Arrays.asList(null, ""));
+    } finally {
+      browser.forgetLog(); // a refused question is an error to Chromium
+    }
+  }
+
+  private long boxes() {
+    return browser.number(
+        "return Number(document.querySelector('.stage canvas')?.dataset.boxes ?? 0)");
   }
 
   @Test

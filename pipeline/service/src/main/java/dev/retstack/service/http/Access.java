@@ -10,6 +10,8 @@ import static org.apache.pekko.http.javadsl.server.Directives.withRequestTimeout
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.Collection;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -40,8 +42,15 @@ public final class Access {
   private final Optional<HttpToken> token;
   private final boolean certificates;
   private final Set<String> names;
+  private final Set<Endpoint> served;
 
-  public Access(HttpSettings http) {
+  /**
+   * Access to a server.
+   *
+   * @param served all that it answers
+   */
+  public Access(HttpSettings http, Collection<Endpoint> served) {
+    this.served = EnumSet.copyOf(served);
     token = http.token();
     certificates = http.tls().filter(HttpTls::asksClients).isPresent();
     names =
@@ -69,9 +78,9 @@ public final class Access {
   }
 
   /** What answers those who may ask: GET alone, in time, each failure in one form. */
-  public Route guard(Route served) {
-    Route getOnly = get(() -> served);
-    Route known = handleRejections(Refusals.rejections(), () -> getOnly);
+  public Route guard(Route route) {
+    Route getOnly = get(() -> route);
+    Route known = handleRejections(Refusals.rejections(served), () -> getOnly);
     Route timed = withRequestTimeoutResponse(_ -> Refusals.late(), () -> known);
     Route safe = handleExceptions(Refusals.failures(), () -> timed);
     return extractRequest(

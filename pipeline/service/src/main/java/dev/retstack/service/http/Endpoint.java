@@ -5,6 +5,7 @@ import static dev.retstack.service.http.Parameter.CORE;
 import static dev.retstack.service.http.Parameter.DEPTH;
 import static dev.retstack.service.http.Parameter.FORMAT;
 import static dev.retstack.service.http.Parameter.FROM;
+import static dev.retstack.service.http.Parameter.FUNCTION;
 import static dev.retstack.service.http.Parameter.KIND;
 import static dev.retstack.service.http.Parameter.LIMIT;
 import static dev.retstack.service.http.Parameter.LINES;
@@ -21,6 +22,7 @@ import static dev.retstack.service.http.Parameter.WIDTH;
 import static dev.retstack.service.http.Parameter.WINDOW;
 
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -90,6 +92,20 @@ public enum Endpoint {
       WINDOW,
       LIMIT,
       OFFSET),
+  DURATIONS(
+      "/durations",
+      "How long single calls took: a histogram, and percentiles that are at most a sixteenth too"
+          + " long; of the calls that trees keep",
+      "{function,unit,calls,endUnknown,notKept,min,max,avg,p50,p90,p95,p99,durations,partitions,parts}",
+      FORMAT,
+      FUNCTION,
+      CORE,
+      SESSION,
+      TASK,
+      FROM,
+      TO,
+      AT,
+      WINDOW),
   TIMELINE(
       "/timeline",
       "What cores did when: for each line of a core and each stretch of time how much of it calls"
@@ -282,8 +298,8 @@ public enum Endpoint {
         .anyMatch(e -> (e.isQuery() || e == ANOMALY_EVENTS || e == TRACE) && e.path.equals(path));
   }
 
-  /** All paths, for who asked for another. */
-  public static String all() {
-    return Arrays.stream(values()).map(Endpoint::path).collect(Collectors.joining(" "));
+  /** Paths of these, for a caller who asked for another. */
+  static String paths(Collection<Endpoint> endpoints) {
+    return endpoints.stream().map(Endpoint::path).collect(Collectors.joining(" "));
   }
 }

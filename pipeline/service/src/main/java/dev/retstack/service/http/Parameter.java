@@ -45,6 +45,7 @@ public record Parameter(
   static final Parameter SESSION = text("session", "of this session only");
   static final Parameter TASK =
       text("task", "of this task only: its id, unsigned, in decimal or hex (0x...); or its name");
+  static final Parameter FUNCTION = text("function", "calls of this function only");
   static final Parameter KIND = text("kind", "of this kind only, such as LOST");
   static final Parameter SEVERITY =
       oneOf(

@@ -5,6 +5,7 @@ import static org.apache.pekko.http.javadsl.server.Directives.complete;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.retstack.graph.report.MixedUnitsException;
 import dev.retstack.schema.wire.Visible;
+import java.util.Collection;
 import java.util.concurrent.CompletionException;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
@@ -73,8 +74,13 @@ public final class Refusals {
     return ExceptionHandler.newBuilder().matchAny(failure -> complete(failed(failure))).build();
   }
 
-  public static RejectionHandler rejections() {
-    Route unknown = complete(error(404, "no such resource", "use " + Endpoint.all()));
+  /**
+   * What no route takes.
+   *
+   * @param served named to a caller who asked for something else
+   */
+  public static RejectionHandler rejections(Collection<Endpoint> served) {
+    Route unknown = complete(error(404, "no such resource", "use " + Endpoint.paths(served)));
     Route notGet = complete(notGet());
     return RejectionHandler.newBuilder()
         .handleNotFound(unknown)

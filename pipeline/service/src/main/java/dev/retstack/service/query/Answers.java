@@ -22,6 +22,7 @@ import dev.retstack.service.table.Format;
 import dev.retstack.service.table.Rendering;
 import dev.retstack.service.view.AnomaliesView;
 import dev.retstack.service.view.CoresView;
+import dev.retstack.service.view.DurationsView;
 import dev.retstack.service.view.OpenCallsView;
 import dev.retstack.service.view.PartsView;
 import dev.retstack.service.view.ReportView;
@@ -68,12 +69,23 @@ final class Answers {
     Page<CallTree> page = Page.of(chosen(view.trees(), parameters), "trees", parameters);
     long from = time(parameters, "from", 0);
     long to = time(parameters, "to", Long.MAX_VALUE);
-    boolean whole = from == 0 && to == Long.MAX_VALUE;
-    List<CallTree> trees =
-        whole ? page.rows() : page.rows().stream().map(tree -> tree.within(from, to)).toList();
+    List<CallTree> trees = within(page.rows(), parameters);
     List<AnomalyRow> anomalies =
         view.anomalies().stream().filter(row -> row.time() >= from && row.time() <= to).toList();
     return answer(GraphView.of(trees, anomalies, depth), page, parameters);
+  }
+
+  static Answer durations(View view, Map<String, String> parameters) {
+    List<CallTree> trees = within(chosen(view.trees(), parameters), parameters);
+    String function = parameters.getOrDefault("function", "");
+    return answer(DurationsView.of(trees, function, view.coverage()), parameters);
+  }
+
+  private static List<CallTree> within(List<CallTree> trees, Map<String, String> parameters) {
+    long from = time(parameters, "from", 0);
+    long to = time(parameters, "to", Long.MAX_VALUE);
+    boolean whole = from == 0 && to == Long.MAX_VALUE;
+    return whole ? trees : trees.stream().map(tree -> tree.within(from, to)).toList();
   }
 
   static Answer edges(View view, Map<String, String> parameters) {

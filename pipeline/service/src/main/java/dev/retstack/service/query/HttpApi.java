@@ -25,6 +25,7 @@ import dev.retstack.service.nodes.Role;
 import dev.retstack.service.view.Coverage;
 import dev.retstack.service.web.PageRoutes;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
@@ -88,7 +89,7 @@ public final class HttpApi {
     this.readiness = readiness;
     this.scrape = scrape;
     this.followers = followers;
-    this.access = new Access(http);
+    this.access = new Access(http, EnumSet.allOf(Endpoint.class));
     this.patience = http.patience();
     this.questions =
         new Questions(

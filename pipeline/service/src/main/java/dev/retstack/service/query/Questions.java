@@ -18,7 +18,10 @@ import dev.retstack.service.view.Coverage;
 import dev.retstack.service.view.PartRow;
 import dev.retstack.service.view.TimelineView;
 import dev.retstack.service.window.WindowQuestion;
+import java.util.Collections;
+import java.util.EnumSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -36,6 +39,25 @@ import org.apache.pekko.http.javadsl.server.Route;
 
 /** The questions that a {@link QuerySource} answers, be it a running job or a recorded trace. */
 public final class Questions {
+  /** What {@link #routes} answers. */
+  public static final Set<Endpoint> ANSWERED =
+      Collections.unmodifiableSet(
+          EnumSet.of(
+              Endpoint.REPORT,
+              Endpoint.EDGES,
+              Endpoint.OPEN_CALLS,
+              Endpoint.SESSIONS,
+              Endpoint.COMPLETENESS,
+              Endpoint.GRAPH,
+              Endpoint.DURATIONS,
+              Endpoint.TIMELINE,
+              Endpoint.ANOMALIES,
+              Endpoint.ABOUT,
+              Endpoint.TRACE,
+              Endpoint.CORES,
+              Endpoint.TOP,
+              Endpoint.STATS));
+
   private static final PathMatcher0 OPEN_CALLS = PathMatchers.segment("calls").slash("open");
 
   private final QuerySource source;
@@ -57,6 +79,7 @@ public final class Questions {
     Route report = path("report", () -> answer(Endpoint.REPORT, Answers::report));
     Route graph = path("graph", () -> answer(Endpoint.GRAPH, Answers::graph));
     Route anomalies = path("anomalies", () -> answer(Endpoint.ANOMALIES, Answers::anomalies));
+    Route durations = path("durations", () -> answer(Endpoint.DURATIONS, Answers::durations));
     Route edges = path("edges", () -> answer(Endpoint.EDGES, Answers::edges));
     Route open = path(OPEN_CALLS, () -> answer(Endpoint.OPEN_CALLS, Answers::openCalls));
     Route sessions = path("sessions", () -> cores(Endpoint.SESSIONS, Answers::sessions));
@@ -69,7 +92,7 @@ public final class Questions {
     Route timeline = path("timeline", this::timeline);
     Route about = path("about", this::about);
     Route listed = concat(edges, open, sessions, lossless, top, trace);
-    Route shown = concat(timeline, about, cores);
+    Route shown = concat(timeline, about, cores, durations);
     return concat(report, graph, anomalies, stats, listed, shown);
   }
 
@@ -112,7 +135,10 @@ public final class Questions {
         });
   }
 
-  /** Whether a question is answered from the log: where it names a time, or a core of a report. */
+  /**
+   * Whether a question is answered from the log: it names a time, or the core of a report or of
+   * durations.
+   */
   private static boolean isWindow(Endpoint endpoint, Map<String, String> parameters) {
     boolean isTime = WindowQuestion.isTime(parameters);
     boolean isCore = parameters.containsKey("core") || parameters.containsKey("session");
@@ -121,7 +147,8 @@ public final class Questions {
           "session %s without a time".formatted(parameters.get("session")),
           "give from, to or at as well");
     }
-    return isTime || (isCore && endpoint == Endpoint.REPORT);
+    boolean readsCores = endpoint == Endpoint.REPORT || endpoint == Endpoint.DURATIONS;
+    return isTime || (isCore && readsCores);
   }
 
   private Route window(
@@ -129,13 +156,13 @@ public final class Questions {
       BiFunction<View, Map<String, String>, Answer> renderer,
       Map<String, String> given) {
     WindowQuestion question = WindowQuestion.of(given);
-    boolean counts = endpoint != Endpoint.GRAPH; // a tree shows whole calls
+    boolean whole = endpoint == Endpoint.GRAPH || endpoint == Endpoint.DURATIONS;
     Map<String, String> plain = question.plain(given);
     Format format = Answers.format(given);
     return gated(
         share ->
             source
-                .window(question, counts, share)
+                .window(question, !whole, share)
                 .thenApply(
                     seen ->
                         covered(

@@ -3,6 +3,7 @@ package dev.retstack.service.viewer;
 import com.typesafe.config.ConfigFactory;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.service.http.Access;
+import dev.retstack.service.http.Endpoint;
 import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.http.QueryGate;
 import dev.retstack.service.http.RequestDeadline;
@@ -11,6 +12,8 @@ import dev.retstack.service.web.PageRoutes;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.pekko.actor.typed.ActorSystem;
@@ -22,6 +25,8 @@ import org.apache.pekko.http.javadsl.server.Route;
 
 /** Serves one recorded trace over HTTP: the questions of a job, and its pages. */
 public final class TraceServer implements AutoCloseable {
+  private static final Set<Endpoint> SERVED = served();
+
   private final TraceSource source;
   private final ActorSystem<Void> system;
   private final URI uri;
@@ -33,6 +38,12 @@ public final class TraceServer implements AutoCloseable {
     CannotServeException(String message, Throwable cause) {
       super(message, cause);
     }
+  }
+
+  private static Set<Endpoint> served() {
+    Set<Endpoint> all = EnumSet.of(Endpoint.PAGES, Endpoint.PAGE_FILES);
+    all.addAll(Questions.ANSWERED);
+    return all;
   }
 
   private TraceServer(TraceSource source, ActorSystem<Void> system, URI uri) {
@@ -63,7 +74,8 @@ public final class TraceServer implements AutoCloseable {
         new Questions(source, new QueryGate("queries", http.queriesMax(), new AtomicInteger()))
             .routes();
     Route packed = Access.packed(asked);
-    Route served = new Access(http).guard(Directives.concat(packed, new PageRoutes().routes()));
+    Route served =
+        new Access(http, SERVED).guard(Directives.concat(packed, new PageRoutes().routes()));
     try {
       ServerBinding binding =
           Http.get(system)

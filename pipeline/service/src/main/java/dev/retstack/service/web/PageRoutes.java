@@ -54,6 +54,7 @@ public final class PageRoutes {
           "compare.js",
           "control.js",
           "dom.js",
+          "durations.js",
           "flame.js",
           "fleet.js",
           "format.js",

@@ -228,8 +228,10 @@ async function learn() {
     }
     about = { kind: "job", name: "" };
   }
-  const text = about.kind === "trace" ? ["Trace ", name(about.name, 60)] : ["Running job ", name(about.name, 40)];
-  document.getElementById("about").replaceChildren(...text);
+  const isTrace = about.kind === "trace";
+  const at = document.getElementById("about");
+  at.replaceChildren(isTrace ? "Trace " : "Running job ", name(isTrace ? about.name.slice(about.name.lastIndexOf("/") + 1) : about.name, 40));
+  at.title = cut(about.name);
   return true;
 }
 

@@ -1,9 +1,11 @@
 // Two cores by function name: what one has more of than the other.
 import { ask } from "./api.js";
 import { choice, field, h, name, notice } from "./dom.js";
+import { Icicle, merge, pair, trees } from "./flame.js";
 import { finder, number, unitName } from "./format.js";
 import { DataTable } from "./table.js";
 
+const MIXED = "The cores count in different units: their times cannot be compared.";
 const sign = (value) => (value > 0 ? "+" : "") + number(value);
 
 /** Rows of two reports, by the name of the function. */
@@ -24,6 +26,7 @@ export function differences(first, second) {
 
 export default {
   title: "Compare",
+  keys: [["← → ↑ ↓, Enter, Esc", "in the icicle: as in Flame"]],
   command(state) {
     return ["report", ...(state.core ? ["--core", state.core] : [])];
   },
@@ -39,10 +42,27 @@ export default {
     const find = (core, session, otherwise) => keyOf(cores.find((one) => one.core === core && (!session || one.session === session)) ?? otherwise);
     const first = find(app.state.core, app.state.session, cores[0]);
     const second = find(app.state.core2, app.state.session2, cores.find((core) => keyOf(core) !== first));
-    const of = (key) => {
+    const chosen = (key) => {
       const [core, session] = JSON.parse(key);
-      return ask("/report", { core, session }, signal);
+      return { core, session };
     };
+    const choose = (value, suffix) => {
+      const { core, session } = chosen(value);
+      app.go({ ["core" + suffix]: core, ["session" + suffix]: session });
+    };
+    const bar = (controls) => h("div", { class: "bar" }, h("h1", {}, "Compare"),
+      choice("A", options, first, (value) => choose(value, "")), choice("B", options, second, (value) => choose(value, "2")),
+      choice("As", [["", "table"], ["icicle", "icicle"]], app.state.as ?? "", (value) => app.go({ as: value || undefined })), ...controls);
+    if (app.state.as === "icicle") {
+      const found = [await trees(chosen(first), signal), await trees(chosen(second), signal)];
+      const merged = found.map((one) => merge(one));
+      const units = new Set(found.flat().map((tree) => tree.unit));
+      new Icicle(root, app, signal, { tree: pair(merged[0].root, merged[1].root), unit: found[0][0]?.unit ?? "INSTRUCTIONS", bar }).soon();
+      app.status(units.size > 1 ? MIXED : "Red: B has more. Blue: B has less. A width is the sum of both."
+        + (merged.some((one) => one.left) ? " The trees are cut." : ""));
+      return;
+    }
+    const of = (key) => ask("/report", chosen(key), signal);
     const a = await of(first);
     const b = await of(second);
     const rows = differences(a, b);
@@ -61,18 +81,12 @@ export default {
       const match = finder(text);
       table.show(match ? rows.filter((row) => match(row.name)) : rows);
     };
-    const choose = (value, suffix) => {
-      const [core, session] = JSON.parse(value);
-      app.go({ ["core" + suffix]: core, ["session" + suffix]: session });
-    };
-    root.replaceChildren(h("div", { class: "bar" }, h("h1", {}, "Compare"),
-      choice("A", options, first, (value) => choose(value, "")), choice("B", options, second, (value) => choose(value, "2")),
-      field("Search functions", "", fill)), table.element);
+    root.replaceChildren(bar([field("Search functions", "", fill)]), table.element);
     fill("");
     const differ = rows.filter((row) => row.calls !== 0 || row.self !== 0).length;
     app.status(number(differ) + " of " + number(rows.length) + " functions differ");
     if (a.unit !== b.unit) {
-      app.status("The cores count in different units: their times cannot be compared.");
+      app.status(MIXED);
     }
   },
 };

@@ -1,22 +1,40 @@
 // The icicle of a window or of all: who called whom, outermost on top.
 import { ask } from "./api.js";
 import { fit, hit, palette, rectangles } from "./canvas.js";
-import { button, choice, field, h, notice } from "./dom.js";
-import { cut, finder, number, percent, time } from "./format.js";
+import { button, choice, field, h, name, notice } from "./dom.js";
+import { cut, finder, number, percent, time, unitName } from "./format.js";
 import { about, coreChoice } from "./functions.js";
+import { DataTable } from "./table.js";
 
 const LINE = 20;
 const NARROW = 0.5; // pixels
 const NODES = 200000;
 
-/** Adds the calls of a tree to nodes by name: {name, calls, total, self, kids}. */
-export function merge(trees) {
-  const root = { name: "all", calls: 0, total: 0, self: 0, kids: new Map() };
+function leaf(name, parent, more) {
+  return { name, calls: 0, total: 0, self: 0, kids: new Map(), parent, ...more };
+}
+
+function below(parent, name, more) {
+  let node = parent.kids.get(name);
+  if (!node) {
+    node = leaf(name, parent, more);
+    parent.kids.set(name, node);
+  }
+  return node;
+}
+
+/**
+ * Adds the calls of trees to nodes by name: {name, calls, total, self, kids}. Those of tasks, ISAs or
+ * cores stand apart if they are asked for so. What is no call itself, as all and a task, is a frame.
+ */
+export function merge(trees, apart) {
+  const root = leaf("all", undefined, { frame: true });
   let nodes = 0;
   let left = false;
   for (const tree of trees) {
     const end = last(tree.calls);
-    const stack = [[tree.calls, root]];
+    const top = apart ? below(root, String(tree[apart] ?? ""), { frame: true }) : root;
+    const stack = [[tree.calls, top]];
     while (stack.length > 0) {
       const [calls, parent] = stack.pop();
       for (const call of calls) {
@@ -30,18 +48,18 @@ export function merge(trees) {
             left = true;
             continue;
           }
-          node = { name: call.function, calls: 0, total: 0, self: 0, kids: new Map(), parent };
-          parent.kids.set(call.function, node);
+          node = below(parent, call.function);
         }
         const lasts = Math.max(0, (call.exit ?? (call.atLeast === undefined ? end : call.enter + call.atLeast)) - call.enter);
         node.calls++;
         node.total += lasts;
         node.self += lasts;
-        if (parent !== root) {
+        if (parent !== top) {
           parent.self -= lasts;
-        } else {
-          root.calls++;
-          root.total += lasts;
+        }
+        for (let frame = parent; frame?.frame; frame = frame.parent) {
+          frame.calls++;
+          frame.total += lasts;
         }
         stack.push([call.children ?? [], node]);
       }
@@ -74,24 +92,86 @@ function weigh(node, by) {
       order.push(...order[i].kids.values());
     }
     for (const one of order.reverse()) {
-      one.weight = one.calls + [...one.kids.values()].reduce((sum, kid) => sum + kid.weight, 0);
+      one.weight = (one.frame ? 0 : one.calls) + [...one.kids.values()].reduce((sum, kid) => sum + kid.weight, 0);
     }
   }
   return node.weight;
 }
 
-class Icicle {
-  constructor(root, app, signal, merged, unit, cores) {
-    Object.assign(this, { root, app, signal, unit, all: merged.root, by: app.state.by ?? "time", match: finder(app.state.search) });
-    this.top = this.all;
-    this.focus = this.all;
+/**
+ * All calls of a function as one: who called it, innermost first, and what it called. A recursion
+ * counts once, where it begins. Null: it is not in the tree.
+ */
+export function sandwich(all, name) {
+  const callees = leaf(name);
+  const callers = leaf(name, undefined, { via: true });
+  const stack = [all];
+  while (stack.length > 0) {
+    const node = stack.pop();
+    if (node.name !== name || node.frame) {
+      stack.push(...node.kids.values());
+      continue;
+    }
+    const todo = [[node, callees]];
+    while (todo.length > 0) {
+      const [from, to] = todo.pop();
+      to.calls += from.calls;
+      to.total += from.total;
+      to.self += from.self;
+      for (const kid of from.kids.values()) {
+        todo.push([kid, below(to, kid.name)]);
+      }
+    }
+    let up = callers;
+    for (let from = node; ; from = from.parent) {
+      up.calls += node.calls;
+      up.total += node.total;
+      up.weight = (up.weight ?? 0) + weigh(node, "calls");
+      if (!from.parent || from.parent === all) {
+        break;
+      }
+      up = below(up, from.parent.name, { via: true });
+    }
+  }
+  return callees.calls > 0 ? { callees, callers } : null;
+}
+
+/** Two trees as one: each node has what it was in both as its pair. */
+export function pair(first, second) {
+  const nothing = leaf("");
+  const root = leaf("all", undefined, { frame: true });
+  const todo = [[first, second, root]];
+  while (todo.length > 0) {
+    const [a, b, node] = todo.pop();
+    Object.assign(node, { pair: [a, b], calls: a.calls + b.calls, total: a.total + b.total, self: a.self + b.self });
+    for (const key of new Set([...a.kids.keys(), ...b.kids.keys()])) {
+      todo.push([a.kids.get(key) ?? nothing, b.kids.get(key) ?? nothing, below(node, key)]);
+    }
+  }
+  return root;
+}
+
+/** Red for what the second has more of, blue for what it has less of. */
+function shade([first, second], by, dark) {
+  const [a, b] = by === "time" ? [first.total, second.total] : [first.calls, second.calls];
+  const strength = Math.sqrt(Math.abs(b - a) / Math.max(1, a + b));
+  return `hsl(${b > a ? 8 : 212} ${strength === 0 ? 6 : 62}% ${dark ? 24 + 18 * strength : 90 - 26 * strength}%)`;
+}
+
+/** The canvas of a tree, with its bar; of a tree of pairs the differences. */
+export class Icicle {
+  constructor(root, app, signal, { tree, unit, bar }) {
+    Object.assign(this, { root, app, signal, unit, all: tree, by: app.state.by ?? "time", match: finder(app.state.search) });
+    const alone = !tree.pair;
+    this.sides = alone && app.state.of ? sandwich(this.all, app.state.of) : null;
+    this.top = this.sides?.callees ?? this.all;
+    this.focus = this.top;
     this.canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": "Flame: callers above what they called. Press ? for its keys." });
     this.space = h("div", {});
     this.stage = h("div", { class: "stage" }, this.canvas, this.space);
     this.tip = h("div", { class: "tip", hidden: true });
     this.found = h("span", { class: "dim", role: "status" });
-    const bar = about(app, "Flame", coreChoice(app, cores, "all cores"),
-      choice("By", [["time", "time"], ["calls", "calls"]], this.by, (value) => {
+    const controls = [choice("By", [["time", "time"], ["calls", "calls"]], this.by, (value) => {
         this.by = value;
         app.keep({ by: value });
         this.soon();
@@ -101,8 +181,12 @@ class Icicle {
         app.keep({ search: text || undefined });
         this.count();
         this.soon();
-      }), this.found, button("Whole", () => this.zoom(this.all)));
-    root.replaceChildren(bar, this.stage, this.tip);
+      }), this.found,
+      alone && choice("Apart", [["", "all together"], ["taskName", "tasks"], ["isa", "ISAs"], ["core", "cores"]], app.state.apart ?? "",
+        (value) => app.go({ apart: value || undefined, of: undefined })),
+      alone && button("Sandwich", () => this.around(this.focus), { title: "who called the chosen function, and what it calls" }),
+      button("Whole", () => this.whole())].filter(Boolean);
+    root.replaceChildren(bar(controls), h("div", { class: "split" }, this.stage, this.sides ? this.tables() : null), this.tip);
     const on = (target, event, does) => target.addEventListener(event, does.bind(this), { signal });
     on(this.canvas, "click", (event) => this.pick(this.at(event)));
     on(this.canvas, "dblclick", (event) => this.zoom(this.at(event)));
@@ -124,25 +208,58 @@ class Icicle {
     });
   }
 
+  /** The sandwich as text. */
+  tables() {
+    const table = (head, side) => {
+      const shown = new DataTable({
+        label: head, sort: "-calls", more: "short", onopen: (node) => this.around(node),
+        columns: [{ key: "name", head, cell: (node) => name(node.name, 60) }, { key: "calls", head: "Calls", num: true },
+          { key: "total", head: "Total, " + unitName(this.unit), num: true }],
+      });
+      shown.show([...side.kids.values()].filter((node) => !node.frame));
+      return shown.element;
+    };
+    const { callers, callees } = this.sides;
+    return h("section", { class: "side", "aria-label": "Sandwich" }, h("h2", {}, name(callees.name, 200)),
+      h("p", { class: "dim" }, this.words(callees).slice(1).join(" · ")),
+      h("div", { class: "row end" }, button("Function", () => this.details(callees)), button("Whole", () => this.whole())),
+      h("h3", {}, "Called by"), table("Caller", callers), h("h3", {}, "Calls"), table("Callee", callees));
+  }
+
+  around(node) {
+    if (node && !node.frame && !node.pair) {
+      this.app.go({ of: node.name });
+    }
+  }
+
+  details(node) {
+    this.app.go({ page: "functions", open: node.name, search: undefined, of: undefined });
+  }
+
+  whole() {
+    if (this.sides) {
+      this.app.go({ of: undefined });
+    } else {
+      this.zoom(this.all);
+    }
+  }
+
   kids(node) {
     return [...node.kids.values()].sort((a, b) => weigh(b, this.by) - weigh(a, this.by));
   }
 
-  draw() {
-    const colours = palette();
-    const [width, height] = [this.stage.clientWidth, this.stage.clientHeight];
-    const context = fit(this.canvas, width, height);
-    context.fillStyle = colours.back;
-    context.fillRect(0, 0, width, height);
+  /** Boxes below a node, as far as they are wide enough to see. */
+  layout(top, width, colours) {
     const list = [];
-    const whole = Math.max(1, weigh(this.top, this.by));
+    const whole = Math.max(1, weigh(top, this.by));
     let deepest = 0;
-    const place = (node, x, depth) => {
-      const w = (weigh(node, this.by) / whole) * width;
+    const todo = [[top, 0, 0]];
+    while (todo.length > 0) {
+      const [node, x, depth] = todo.pop();
       deepest = Math.max(deepest, depth);
-      const y = depth * LINE - this.stage.scrollTop;
-      list.push({ x, y, w, h: LINE, name: node.name, label: node.name, node, dim: this.match !== null && !this.match(node.name),
-        colour: node === this.all ? colours.line : undefined, ink: node === this.all ? colours.text : undefined,
+      list.push({ x, w: (weigh(node, this.by) / whole) * width, h: LINE, depth, name: node.name, label: node.name, node,
+        dim: this.match !== null && !this.match(node.name), colour: node.pair ? shade(node.pair, this.by, colours.dark) : node.frame ? colours.line : undefined,
+        ink: node.frame ? colours.text : undefined,
         mark: node === this.focus && document.activeElement === this.canvas ? colours.text : null });
       let at = x;
       let [rest, narrow] = [0, 0];
@@ -157,13 +274,26 @@ class Icicle {
         at += wide;
       }
       if (narrow > 1) { // too many to see
-        list.push({ x: at, y: y + LINE, w: narrow, h: LINE, name: "", label: number(rest) + " more", colour: colours.line, ink: colours.dim });
+        list.push({ x: at, w: narrow, h: LINE, depth: depth + 1, name: "", label: number(rest) + " more", colour: colours.line, ink: colours.dim });
       }
-    };
-    const todo = [[this.top, 0, 0]];
-    while (todo.length > 0) {
-      place(...todo.pop());
     }
+    return { list, deepest };
+  }
+
+  draw() {
+    const colours = palette();
+    const [width, height] = [this.stage.clientWidth, this.stage.clientHeight];
+    const context = fit(this.canvas, width, height);
+    context.fillStyle = colours.back;
+    context.fillRect(0, 0, width, height);
+    const up = this.sides ? this.layout(this.sides.callers, width, colours) : { list: [], deepest: 0 };
+    const down = this.layout(this.top, width, colours);
+    const list = [...up.list.filter((one) => one.depth > 0).map((one) => ({ ...one, depth: up.deepest - one.depth })),
+      ...down.list.map((one) => ({ ...one, depth: up.deepest + one.depth }))];
+    for (const one of list) {
+      one.y = one.depth * LINE - this.stage.scrollTop;
+    }
+    const deepest = up.deepest + down.deepest;
     this.list = list;
     this.space.style.height = Math.max(0, (deepest + 1) * LINE - height) + "px";
     rectangles(context, list.filter((one) => one.y > -LINE && one.y < height), colours);
@@ -177,6 +307,15 @@ class Icicle {
 
   words(node) {
     const share = (100 * weigh(node, this.by)) / Math.max(1, weigh(this.all, this.by));
+    if (node.pair) {
+      const text = (one) => number(one.calls) + " calls, total " + time(one.total, this.unit) + ", self " + time(one.self, this.unit);
+      const [a, b] = node.pair;
+      return [cut(node.name, 120), "A: " + text(a), "B: " + text(b),
+        "B − A: " + (b.calls > a.calls ? "+" : "") + number(b.calls - a.calls) + " calls, " + (b.total > a.total ? "+" : "") + time(b.total - a.total, this.unit)];
+    }
+    if (node.via) {
+      return [cut(node.name, 120), "brings " + number(node.calls) + " calls, " + time(node.total, this.unit)];
+    }
     return [cut(node.name, 120), number(node.calls) + " calls, total " + time(node.total, this.unit) + ", self " + time(node.self, this.unit),
       percent(share) + " of all"];
   }
@@ -202,7 +341,9 @@ class Icicle {
   }
 
   zoom(node) {
-    if (node) {
+    if (this.sides) {
+      this.around(node);
+    } else if (node) {
       this.top = node;
       this.pick(node);
     }
@@ -227,17 +368,21 @@ class Icicle {
   }
 
   key(event) {
+    const inward = () => (this.focus.via ? this.focus.parent ?? this.sides.callees : this.kids(this.focus)[0]);
+    const outward = () => (this.sides && !this.focus.parent ? this.kids(this.sides.callers)[0]
+      : this.focus.via ? this.kids(this.focus)[0] : this.focus.parent);
     const beside = this.focus.parent ? this.kids(this.focus.parent) : [];
     const at = beside.indexOf(this.focus);
     const does = {
-      ArrowDown: () => this.pick(this.kids(this.focus)[0]),
-      ArrowUp: () => this.focus !== this.all && this.pick(this.focus.parent),
+      ArrowDown: () => this.pick(inward()),
+      ArrowUp: () => this.pick(outward()),
       ArrowRight: () => this.pick(beside[at + 1]),
       ArrowLeft: () => this.pick(beside[at - 1]),
       Enter: () => this.zoom(this.focus),
-      Escape: () => this.zoom(this.all),
+      Escape: () => this.whole(),
       Backspace: () => this.top.parent && this.zoom(this.top.parent),
-      s: () => this.app.go({ page: "functions", open: this.focus.name, search: undefined }),
+      s: () => this.around(this.focus),
+      f: () => !this.focus.frame && this.details(this.focus),
     }[event.key];
     if (does && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
@@ -247,8 +392,7 @@ class Icicle {
 }
 
 /** Call trees of what is chosen: of a core all, read again; of all cores those that the state keeps. */
-async function trees(app, signal) {
-  const chosen = app.window();
+export async function trees(chosen, signal) {
   const from = chosen.core && chosen.from === undefined && chosen.to === undefined ? { from: 0 } : {};
   return ask("/graph", { ...chosen, ...from, limit: 1000 }, signal);
 }
@@ -256,22 +400,23 @@ async function trees(app, signal) {
 export default {
   title: "Flame",
   keys: [["← → ↑ ↓", "the box beside, outside, inside"], ["Enter", "zoom to the box"], ["Backspace", "one level out"], ["Esc", "the whole"],
-    ["S", "callers and callees of the function"], ["click, double-click", "choose, zoom"]],
+    ["S", "sandwich: callers and callees of the function"], ["F", "the function's row, with its durations"], ["click, double-click", "choose, zoom"]],
   command({ core, session, from, to }) {
     const options = Object.entries({ core, session, from, to }).filter(([, value]) => value !== undefined);
     return ["export", ...options.flatMap(([key, value]) => ["--" + key, value]), "--format", "folded"];
   },
   async show(root, app, signal) {
     const cores = await app.cores(signal);
-    const found = await trees(app, signal);
-    const merged = merge(found);
+    const found = await trees(app.window(), signal);
+    const merged = merge(found, app.state.apart);
     if (merged.root.kids.size === 0) {
       root.replaceChildren(about(app, "Flame", coreChoice(app, cores, "all cores")), notice("No call is in this time", "choose another time on the timeline, or all of it"));
       return;
     }
-    const icicle = new Icicle(root, app, signal, merged, found[0]?.unit ?? "INSTRUCTIONS", cores);
+    const icicle = new Icicle(root, app, signal, { tree: merged.root, unit: found[0]?.unit ?? "INSTRUCTIONS",
+      bar: (controls) => about(app, "Flame", coreChoice(app, cores, "all cores"), ...controls) });
     icicle.soon();
-    app.status(number(merged.root.calls) + " outer calls"
+    app.status(number(merged.root.calls) + (merged.root.calls === 1 ? " outer call" : " outer calls")
       + (app.state.core || app.about().kind === "trace" ? "" : " in the first calls of each core, as the job keeps them: choose a core for all of its calls")
       + (merged.left ? "; the tree is cut: choose a shorter time" : ""));
   },

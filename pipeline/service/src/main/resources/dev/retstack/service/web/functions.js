@@ -1,6 +1,7 @@
 // The report as a table, and who called whom.
 import { ask } from "./api.js";
 import { button, choice, field, h, name, notice } from "./dom.js";
+import { durations } from "./durations.js";
 import { finder, number, percent, time, unitName } from "./format.js";
 import { DataTable } from "./table.js";
 
@@ -17,10 +18,9 @@ export function reportColumns(unit) {
     { key: "avg", head: "Average, " + word, num: true },
     { key: "min", head: "Least, " + word, num: true },
     { key: "max", head: "Most, " + word, num: true },
-    ...["p50", "p90", "p95", "p99"].map((key) => ({ key, head: key + ", " + word, num: true, optional: true })),
     { key: "isa", head: "ISA" },
     { key: "image", head: "Image", cell: (row) => name(row.image ?? "", 40) },
-  ].filter((column) => !column.optional);
+  ];
 }
 
 /** In the order of their names. */
@@ -95,9 +95,13 @@ export default {
       h("span", {}, "hash ", h("b", { title: report.resultHash }, report.resultHash.slice(0, 12))));
     const count = h("span", { class: "dim", role: "status" });
     const side = h("section", { class: "side", hidden: true, "aria-label": "Function" });
+    let opened = new AbortController();
     const open = (row) => {
       side.hidden = false;
       const edges = report.edges ?? [];
+      opened.abort();
+      opened = new AbortController();
+      const took = h("div", {});
       side.replaceChildren(h("h2", {}, name(row.name, 200)),
         h("dl", {}, ...[["Address", row.address], ["Image", name(row.image ?? "")], ["ISA", row.isa], ["Calls", number(row.calls)],
           ["Self", time(row.self, report.unit)], ["Total", time(row.total, report.unit)], ["Average", time(row.avg, report.unit)]]
@@ -107,8 +111,10 @@ export default {
             side.hidden = true;
             table.element.focus();
           })),
+        h("h3", {}, "Durations"), took,
         h("h3", {}, "Called by"), edgeTable("Caller", edges.filter((edge) => edge.callee === row.name), "caller", app, report.unit),
         h("h3", {}, "Calls"), edgeTable("Callee", edges.filter((edge) => edge.caller === row.name), "callee", app, report.unit));
+      durations(took, app, AbortSignal.any([signal, opened.signal]), row.name);
       app.keep({ open: row.name });
     };
     const table = new DataTable({
@@ -127,9 +133,9 @@ export default {
       : h("div", { class: "split" }, table.element, side);
     root.replaceChildren(about(app, "Functions", field("Search functions", app.state.search ?? "", fill), count), facts, body);
     fill(app.state.search ?? "");
-    const opened = report.functions.find((row) => row.name === app.state.open);
-    if (opened) {
-      open(opened);
+    const first = report.functions.find((row) => row.name === app.state.open);
+    if (first) {
+      open(first);
     }
     app.status(number(report.functions.length) + " functions of " + number(report.records) + " records");
   },

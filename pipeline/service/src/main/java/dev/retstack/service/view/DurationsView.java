@@ -1,0 +1,133 @@
+package dev.retstack.service.view;
+
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.report.CallNode;
+import dev.retstack.graph.report.CallTree;
+import dev.retstack.service.http.BadRequestException;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Table;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * How long single calls took, as the totals count it: a histogram, and percentiles of it. A stretch
+ * of durations is at most a sixteenth of its shortest one long, so the answer stays small, and a
+ * percentile is at most that much too long; below 32 all is exact. Calls whose end is unknown are
+ * left out.
+ */
+public final class DurationsView {
+  /** Stretches of a power of two, as a power of two. */
+  private static final int STEPS = 4;
+
+  private static final int[] PERCENT = {50, 90, 95, 99};
+
+  private static final Table<Stretch> TABLE =
+      new Table<Stretch>()
+          .number("from", Stretch::from)
+          .number("to", Stretch::to)
+          .number("calls", Stretch::calls)
+          .headed("FROM", "TO", "CALLS");
+
+  private final long[] counts = new long[(Long.SIZE - STEPS) << STEPS];
+  private long calls;
+  private long open;
+  private long notKept;
+  private long least = Long.MAX_VALUE;
+  private long most;
+  private double sum;
+  private ClockUnit unit;
+
+  /** Durations from the first to the last, both included. */
+  private record Stretch(long from, long to, long calls) {}
+
+  private DurationsView() {}
+
+  /**
+   * Durations of calls.
+   *
+   * @param function name of the functions that are meant; empty for all
+   * @throws BadRequestException where their cores count in different units
+   */
+  public static Document of(List<CallTree> trees, String function, Coverage coverage) {
+    DurationsView view = new DurationsView();
+    for (CallTree tree : trees) {
+      view.notKept += tree.notKept();
+      Deque<CallNode> todo = new ArrayDeque<>(tree.roots());
+      while (!todo.isEmpty()) {
+        CallNode call = todo.remove();
+        if (call.isCall() && (function.isEmpty() || call.function().equals(function))) {
+          view.add(call, tree.unit());
+        }
+        todo.addAll(call.children());
+      }
+    }
+    Document document = new Document();
+    coverage.addTo(document);
+    return view.describe(function, document);
+  }
+
+  private void add(CallNode call, ClockUnit of) {
+    if (unit != null && unit != of) {
+      throw new BadRequestException(
+          409, "these calls are in " + unit + " and in " + of, "ask for a core");
+    }
+    unit = of;
+    if (!call.ending().finished()) {
+      open++;
+      return;
+    }
+    long took = Math.max(0, call.took());
+    counts[stretch(took)]++;
+    calls++;
+    sum += took;
+    least = Math.min(least, took);
+    most = Math.max(most, took);
+  }
+
+  static int stretch(long duration) {
+    int shift = Math.max(0, Long.SIZE - 1 - Long.numberOfLeadingZeros(duration) - STEPS);
+    return (shift << STEPS) + (int) (duration >>> shift);
+  }
+
+  static long first(int stretch) {
+    int shift = Math.max(0, (stretch >> STEPS) - 1);
+    return (long) (stretch - (shift << STEPS)) << shift;
+  }
+
+  /** What so much of the calls take at most; 0 where there is none. */
+  private long percentile(int percent) {
+    long rank = (long) Math.ceil(calls * percent / 100.0);
+    long seen = 0;
+    for (int i = 0; i < counts.length; i++) {
+      seen += counts[i];
+      if (seen >= rank) {
+        return Math.min(most, first(i + 1) - 1);
+      }
+    }
+    return most;
+  }
+
+  private Document describe(String function, Document document) {
+    List<Stretch> stretches = new ArrayList<>();
+    for (int i = 0; i < counts.length; i++) {
+      if (counts[i] > 0) {
+        stretches.add(new Stretch(first(i), first(i + 1) - 1, counts[i]));
+      }
+    }
+    document
+        .field("function", function)
+        .field("unit", unit == null ? ClockUnit.INSTRUCTIONS : unit)
+        .field("calls", calls)
+        .field("endUnknown", open)
+        .field("notKept", notKept)
+        .field("min", calls == 0 ? 0 : least)
+        .field("max", most)
+        .field("avg", calls == 0 ? 0 : sum / calls);
+    for (int percent : PERCENT) {
+      document.field("p" + percent, calls == 0 ? 0 : percentile(percent));
+    }
+    return document.table("durations", TABLE, stretches);
+  }
+}
