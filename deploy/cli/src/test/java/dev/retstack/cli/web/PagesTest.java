@@ -89,7 +89,7 @@ class PagesTest {
   private static final String HUGE = EVIL + "m".repeat(Chunks.TEXT_MAX - EVIL.length());
 
   /** What the pages show: the same cores, from one and from the other. */
-  private enum Source {
+  enum Source {
     JOB,
     TRACE
   }
