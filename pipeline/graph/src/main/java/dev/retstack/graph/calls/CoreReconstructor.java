@@ -121,6 +121,9 @@ public final class CoreReconstructor {
     firstRecord = Math.max(meta.recordsBefore(), 0);
     apply(map.behind(batch));
     takeMapStats();
+    if (batch.size() == 0) {
+      time = Math.max(time, meta.firstTime()); // nothing was lost by then
+    }
     takeUntraced(meta);
     isNew = false;
     nextSequence = meta.sequence() + 1;

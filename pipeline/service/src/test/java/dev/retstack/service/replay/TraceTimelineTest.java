@@ -7,6 +7,7 @@ import com.sun.management.ThreadMXBean;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.schema.Image;
 import dev.retstack.schema.PyramidCore;
 import dev.retstack.schema.PyramidLevel;
 import dev.retstack.schema.PyramidPlace;
@@ -132,6 +133,28 @@ class TraceTimelineTest {
       assertThat(fromPyramid).isPositive();
       assertThat(with.notices()).isEmpty();
       assertThat(without.notices()).singleElement().asString().contains("has no pyramid");
+    }
+  }
+
+  /** A chunk without records, behind the window, says until when nothing was lost. */
+  @Test
+  void whatIsLostBehindAWindowIsNotInIt() throws IOException {
+    Image image = CoreScript.image("id", "main", "fib");
+    CoreScript core = new CoreScript(image, "session", "core").enter("main");
+    core.tick(1000).enter("fib").tick(23).exit().chunk();
+    core.tick(5).lose(0).lose(3).tick(1).enter("fib").tick(1000).exit().exit().end();
+    bare = write("lost.avro", List.of(core));
+    file = Files.copy(bare, dir.resolve("lost-too.avro"));
+    var _ = PyramidPass.write(file, TraceReplay.Progress.SILENT);
+    try (TraceTimeline with = TraceTimeline.open(file, LateSymbols.NONE);
+        TraceTimeline without = TraceTimeline.open(bare, LateSymbols.NONE)) {
+      TraceIndex.Core one = with.cores().iterator().next();
+      for (long to = 1000; to < 1050; to++) {
+        Timeline.Question question = new Timeline.Question(0, to, 2, 10);
+        TraceTimeline.Answer answer = ask(with, one, question);
+        assertThat(answer.fromChunks()).isFalse();
+        assertThat(told(answer)).as("to %s", to).isEqualTo(told(ask(without, one, question)));
+      }
     }
   }
 
