@@ -170,6 +170,24 @@ class SourceRulesTest {
     assertThat(offenders).isEmpty();
   }
 
+  /** A build that was whole stays so: who draws a seed of the clock hears what CI gives. */
+  @Test
+  void seedsOfTheClockCanBeGiven() throws IOException {
+    Pattern drawn =
+        Pattern.compile(
+            "[sS]eed\\w* *=[^;]*nanoTime|SEED = [^;]*nanoTime|new (Splittable)?Random\\(\\)|ThreadLocalRandom");
+    List<String> offenders = new ArrayList<>();
+    for (Path file : sources("src/test/java")) {
+      String text = Files.readString(file);
+      if (!file.endsWith("SourceRulesTest.java")
+          && drawn.matcher(text).find()
+          && !text.contains("retstack.seed.default")) {
+        offenders.add(ROOT.relativize(file).toString());
+      }
+    }
+    assertThat(offenders).isEmpty();
+  }
+
   @Test
   void nothingIsLeftForLater() throws IOException {
     Pattern unfinished = Pattern.compile("\\b(TODO|FIXME|XXX)\\b");

@@ -2,6 +2,7 @@ package dev.retstack.service.images;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.service.support.Seeds;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -103,8 +104,7 @@ class ImageTableTest {
   /** Against a list in the order of use, whatever comes in whatever order. */
   @Test
   void itIsWhatAPlainListWouldBe() {
-    long drawn = Long.getLong("retstack.seed.default", System.nanoTime());
-    long seed = Long.getLong("retstack.seed", drawn);
+    long seed = Seeds.fresh();
     Random random = new Random(seed);
     ImageTable table = new ImageTable(BYTES_MAX, PLACES);
     List<String> used = new ArrayList<>(); // those in memory, longest ago first

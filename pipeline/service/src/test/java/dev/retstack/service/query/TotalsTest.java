@@ -18,6 +18,7 @@ import dev.retstack.service.partition.PartitionTotals;
 import dev.retstack.service.partition.StateCopy;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.RandomFleet;
+import dev.retstack.service.support.Seeds;
 import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -64,8 +65,7 @@ class TotalsTest {
 
   @Test
   void theyAreThoseOfTheReport() throws Exception {
-    long drawn = Long.getLong("retstack.seed.default", System.nanoTime());
-    long seed = Long.getLong("retstack.seed", drawn);
+    long seed = Seeds.fresh();
     List<GraphState> states = states(seed);
     ReportBuilder whole = new ReportBuilder();
     TopBuilder totals = new TopBuilder();

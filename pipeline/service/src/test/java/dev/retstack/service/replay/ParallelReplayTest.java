@@ -12,6 +12,7 @@ import dev.retstack.schema.file.CorruptTraceException;
 import dev.retstack.schema.file.TraceFileWriter;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.RandomFleet;
+import dev.retstack.service.support.Seeds;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The number of threads does not change a result. */
 class ParallelReplayTest {
-  private static final long SEED = Long.getLong("retstack.seed", System.nanoTime());
+  private static final long SEED = Seeds.fresh();
 
   @TempDir private Path dir;
   private final Random random = new Random(SEED);

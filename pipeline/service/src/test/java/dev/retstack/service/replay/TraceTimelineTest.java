@@ -20,6 +20,7 @@ import dev.retstack.schema.file.TracePyramid;
 import dev.retstack.schema.file.TracePyramidWriter;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.RandomFleet;
+import dev.retstack.service.support.Seeds;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -55,7 +56,7 @@ class TraceTimelineTest {
 
   @BeforeEach
   void record() throws IOException {
-    long seed = Long.getLong("retstack.seed", System.nanoTime() & Long.MAX_VALUE);
+    long seed = Seeds.fresh();
     System.out.println("TraceTimelineTest: -Dretstack.seed=" + seed);
     random = new SplittableRandom(seed);
     bare = write("bare.avro", RandomFleet.of(random.nextLong(), 3, STEPS));
