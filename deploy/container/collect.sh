@@ -2,6 +2,7 @@
 # Lays out what the command needs without a checkout: collect.sh DIR [INSTALLED]
 #   DIR/lib        all jars, numbered in the order of the class path
 #   DIR/classpath  that class path, for jars in INSTALLED/lib (default: /opt/retstack)
+#   DIR/long-runs.args  flags of the JVM
 # Run after "mvn package", at the top of the repository.
 set -eu
 out=${1:?usage: collect.sh DIR [INSTALLED]}
@@ -21,3 +22,4 @@ for jar in "$target/retstack-cli.jar" $(tr ':' ' ' <"$target/classpath"); do
   classpath=$classpath${classpath:+:}$installed/lib/$name
 done
 printf '%s' "$classpath" >"$out/classpath"
+cp "$(dirname "$0")/../long-runs.args" "$out"

@@ -213,6 +213,7 @@ class UnitsTest {
         .isEqualTo("/opt/r/lib/101-retstack-cli.jar:/opt/r/lib/102-other.jar");
     assertThat(dir.resolve("out/lib/102-other.jar")).hasContent("second");
 
+    Files.copy(dir.resolve("out/long-runs.args"), dir.resolve("long-runs.args"));
     Files.writeString(dir.resolve("classpath"), System.getProperty("java.class.path"));
     String path = Path.of(System.getProperty("java.home"), "bin") + ":" + System.getenv("PATH");
     Map<String, String> environment = Map.of("RETSTACK_HOME", dir.toString(), "PATH", path);
