@@ -56,13 +56,14 @@ public final class LiveBench {
       Terminal terminal)
       throws IOException, InterruptedException {
     List<CoreSpec> cores = new ArrayList<>();
+    List<String> argv = List.of("zoo", "w200", String.valueOf(w200));
     for (LoadedImage image : images) {
-      List<String> argv = List.of("zoo", "w200", String.valueOf(w200));
       LinuxOptions linux = LinuxOptions.of("zoo").withArguments(argv);
       cores.add(new CoreSpec("bench-" + cores.size(), image, CoreOptions.of(linux)));
     }
     Rounds rate = new Rounds(rounds);
     Rounds total = new Rounds(rounds);
+    Rounds timesUntraced = new Rounds(rounds);
     Map<Part, Rounds> parts = new EnumMap<>(Part.class);
     for (int round = -1; round < rounds; round++) { // the first one warms up
       FleetOptions options = FleetOptions.standard();
@@ -78,7 +79,10 @@ public final class LiveBench {
       if (round >= 0) {
         rate.add(records / seconds);
         Map<Part, Long> after = CpuShares.now(broker);
-        total.add(sum(after) / records - sum(before) / records);
+        double perRecord = sum(after) / records - sum(before) / records;
+        total.add(perRecord);
+        timesUntraced.add(
+            perRecord / untraced(cores.getFirst(), argv, results.getFirst().records()));
         after.forEach(
             (part, nanos) ->
                 parts
@@ -91,12 +95,19 @@ public final class LiveBench {
     measures.add(new Measure("live", subject, "recordsPerSecond", rate.median()));
     if (!parts.isEmpty()) {
       measures.add(new Measure("live", subject, "cpuNsPerRecord", total.median()));
+      measures.add(new Measure("live", subject, "timesUntraced", timesUntraced.median()));
     }
     parts.forEach(
         (part, values) ->
             measures.add(
                 new Measure("live", subject, part.label() + "NsPerRecord", values.median())));
     return measures;
+  }
+
+  /** Nanoseconds of a core per record that it would have made, had it been traced. */
+  private static double untraced(CoreSpec core, List<String> argv, long records) {
+    CoreOptions options = core.options().withTraced(false);
+    return GuestRun.of(core.image(), argv, options, _ -> {}, _ -> {}).perCall(records);
   }
 
   private static long sum(Map<Part, Long> shares) {
