@@ -96,6 +96,31 @@ class WindowCostTest {
     return time;
   }
 
+  /** Windows from a million ticks up to all, each power of two as likely. */
+  private static void timelines(HttpAsk ask, long last, SplittableRandom random) throws Exception {
+    long[] micros = new long[QUESTIONS];
+    for (int i = 0; i < QUESTIONS; i++) {
+      long from = random.nextLong(last);
+      int longest = Math.max(21, Long.SIZE - Long.numberOfLeadingZeros(last));
+      long to = from + (1L << random.nextInt(20, longest));
+      String question =
+          "/timeline?format=json&core=core-%d&from=%d&to=%d&width=1000&depth=64"
+              .formatted(random.nextInt(CORES), from, to);
+      long start = System.nanoTime();
+      HttpResponse<String> answer = ask.get(question);
+      micros[i] = (System.nanoTime() - start) / 1000;
+      assertThat(answer.statusCode()).as(question + answer.body()).isEqualTo(200);
+      assertThat(answer.body()).as(question).contains("\"rows\"");
+    }
+    Arrays.sort(micros);
+    System.out.printf(
+        "timelines: %d questions, ms median %.1f, 95%% %.1f, most %.1f%n",
+        QUESTIONS,
+        micros[QUESTIONS / 2] / 1e3,
+        micros[QUESTIONS * 95 / 100] / 1e3,
+        micros[QUESTIONS - 1] / 1e3);
+  }
+
   private static void ask(Pipeline member, long last) throws Exception {
     SplittableRandom random = new SplittableRandom(SEED);
     long[] fetched = new long[QUESTIONS];
@@ -117,6 +142,7 @@ class WindowCostTest {
         chunks += Long.parseLong(cost.group(1));
         fetched[i] = Long.parseLong(cost.group(3));
       }
+      timelines(ask, last, random);
       page = new Scraped(ask.get("/metrics").body());
     }
     double bytes = page.sum("retstack_received_bytes_total");
