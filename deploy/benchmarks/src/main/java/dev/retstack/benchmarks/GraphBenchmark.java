@@ -5,6 +5,8 @@ import dev.retstack.graph.input.ChunkMeta;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.StateBudget;
+import dev.retstack.graph.pyramid.JobPyramids;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.codec.CorruptChunkException;
@@ -37,8 +39,14 @@ public class GraphBenchmark {
   private static final GraphLimits LIMITS =
       GraphLimits.DEFAULT.withTreeCallsPerCore(PipelineConfig.TREE_CALLS_PER_CORE);
 
+  private static final long BUDGET_BYTES = 1L << 30;
+
   @Param({"w200", "fib"})
   public String workload;
+
+  /** Whether calls are put into the tiles of a core, too, as a member does. */
+  @Param({"false", "true"})
+  public boolean pyramid;
 
   private Series series;
   private List<RecordBatch> batches;
@@ -62,7 +70,7 @@ public class GraphBenchmark {
   public ApplyResult apply() {
     int at = turn();
     if (at == 0) {
-      state = new GraphState(LIMITS);
+      state = state();
       new ChunkApplier(state).image(series.image());
     }
     return state.apply(metas.get(at), key, series.image().getBuildId(), batches.get(at));
@@ -73,10 +81,18 @@ public class GraphBenchmark {
   public ApplyResult decodeAndApply() throws CorruptChunkException {
     int at = turn();
     if (at == 0) {
-      applier = new ChunkApplier(new GraphState(LIMITS));
+      applier = new ChunkApplier(state());
       applier.image(series.image());
     }
     return applier.apply(series.chunks().get(at));
+  }
+
+  private GraphState state() {
+    GraphState fresh = new GraphState(LIMITS);
+    if (pyramid) {
+      fresh.pyramids(new JobPyramids(new StateBudget(BUDGET_BYTES, 0)));
+    }
+    return fresh;
   }
 
   private int turn() {
