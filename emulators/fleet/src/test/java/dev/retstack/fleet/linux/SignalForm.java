@@ -14,7 +14,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 
-/** Ways to compile and link programs with signals, and to run them elsewhere. */
+/**
+ * Ways to compile and link programs with signals, and to run them elsewhere. Places in a folder of
+ * a 64-bit machine are no numbers of 32 bits, which qemu-arm hands to programs: so these use the
+ * larger ones.
+ */
 enum SignalForm {
   X86_64("x86_64-linux-gnu-gcc", "", "-pg"),
   X86_64_FENTRY("x86_64-linux-gnu-gcc", "", "-pg", "-mfentry"),
@@ -32,9 +36,15 @@ enum SignalForm {
   AARCH64_STATIC("aarch64-linux-gnu-gcc", "qemu-aarch64", "-pg", "-static"),
   RISCV64("riscv64-linux-gnu-gcc", "qemu-riscv64 -L /usr/riscv64-linux-gnu", "-pg"),
   RISCV64_STATIC("riscv64-linux-gnu-gcc", "qemu-riscv64", "-pg", "-static"),
-  ARM("arm-linux-gnueabihf-gcc", "qemu-arm -L /usr/arm-linux-gnueabihf", "-pg"),
-  ARM_STATIC("arm-linux-gnueabihf-gcc", "qemu-arm", "-marm", "-pg", "-static"),
-  THUMB_STATIC("arm-linux-gnueabihf-gcc", "qemu-arm", "-mthumb", "-pg", "-static"),
+  ARM(
+      "arm-linux-gnueabihf-gcc",
+      "qemu-arm -L /usr/arm-linux-gnueabihf",
+      "-D_FILE_OFFSET_BITS=64",
+      "-pg"),
+  ARM_STATIC(
+      "arm-linux-gnueabihf-gcc", "qemu-arm", "-D_FILE_OFFSET_BITS=64", "-marm", "-pg", "-static"),
+  THUMB_STATIC(
+      "arm-linux-gnueabihf-gcc", "qemu-arm", "-D_FILE_OFFSET_BITS=64", "-mthumb", "-pg", "-static"),
   S390X("s390x-linux-gnu-gcc", "qemu-s390x -L /usr/s390x-linux-gnu", "-pg"),
   S390X_STATIC("s390x-linux-gnu-gcc", "qemu-s390x", "-pg", "-static"),
   PPC64LE("powerpc64le-linux-gnu-gcc", "qemu-ppc64le -L /usr/powerpc64le-linux-gnu", "-pg"),
