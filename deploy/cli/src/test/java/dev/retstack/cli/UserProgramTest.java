@@ -55,7 +55,7 @@ class UserProgramTest {
     "riscv64-linux-gnu-gcc, -pg -fno-omit-frame-pointer"
   })
   void staticLinuxProgramRunsAndIsTraced(String compiler, String flags) throws Exception {
-    Path program = compile(compiler, flags + " -O1 -fno-optimize-sibling-calls -static");
+    Path program = compile(compiler, flags + " -O1 -fno-optimize-sibling-calls -static", SOURCE);
     Path stdin = Files.writeString(dir.resolve("stdin.txt"), "from stdin\n");
     Path trace = dir.resolve("user.avro");
     Ran ran =
@@ -86,9 +86,86 @@ class UserProgramTest {
     assertThat(calls.get("compare")).isBetween(2L, 3L);
   }
 
+  private static final String STARTS_OTHERS =
+      """
+      #include <errno.h>
+      #include <stdio.h>
+      #include <stdlib.h>
+      #include <sys/wait.h>
+      #include <unistd.h>
+      int main(void) {
+        printf("fork %d", fork());
+        printf(" %d", errno == ENOSYS);
+        printf(" wait %d", wait(0));
+        printf(" %d", errno == ECHILD);
+        printf(" system %d", WEXITSTATUS(system("true")));
+        printf(" %d", errno == ENOSYS);
+        printf(" exec %d", execl("/bin/true", "true", (char *)0));
+        printf(" %d\\n", errno == ENOSYS);
+        return 0;
+      }
+      """;
+
+  @ParameterizedTest
+  @CsvSource({"gcc", "aarch64-linux-gnu-gcc", "s390x-linux-gnu-gcc"})
+  void aProgramThatStartsOthersIsToldThatItCannot(String compiler) throws Exception {
+    Path program = compile(compiler, "-pg -O1 -static", STARTS_OTHERS);
+    String trace = dir.resolve("others.avro").toString();
+
+    Ran ran = Ran.retstack("record", "--image", program.toString(), "-o", trace);
+
+    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    assertThat(ran.out()).isEqualTo("fork -1 1 wait -1 1 system 127 1 exec -1 1\n");
+    String cure =
+        " is not supported, ENOSYS 1 times: a core is one process; record the program that it"
+            + " would start on a core of its own, with another --image";
+    assertThat(ran.err())
+        .contains("system call fork (clone)" + cure)
+        .contains("system call vfork (clone")
+        .contains("system call execve" + cure)
+        .doesNotContain("wait4");
+  }
+
+  private static final String WRITES =
+      """
+      #include <stdio.h>
+      int main(int argc, char **argv) {
+        FILE *file = fopen(argv[1], "w");
+        if (file == 0) return 7;
+        fputs("written", file);
+        return fclose(file) ? 8 : 0;
+      }
+      """;
+
+  @Test
+  void filesAreWrittenInAFolderThatIsWritable() throws Exception {
+    Path program = compile("gcc", "-pg -O1 -static", WRITES);
+    Path folder = Files.createDirectory(dir.resolve("mine"));
+    Path file = folder.resolve("text");
+    String[] words = {
+      "record",
+      "--image",
+      program.toString(),
+      "-o",
+      dir.resolve("written.avro").toString(),
+      "--readable=" + folder,
+      "--",
+      file.toString()
+    };
+
+    Ran refused = Ran.retstack(words);
+    assertThat(refused.err()).contains("exited with code 7");
+    assertThat(file).doesNotExist();
+
+    words[5] = "--writable=" + folder;
+    Ran ran = Ran.retstack(words);
+    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    assertThat(file).hasContent("written");
+  }
+
   @Test
   void programWithoutCallSitesIsToldHowToCompile() throws Exception {
-    Path program = compile("gcc", "-O1 -static");
+    Path program = compile("gcc", "-O1 -static", SOURCE);
     Ran ran =
         Ran.retstack(
             "record", "--image", program.toString(), "-o", dir.resolve("t.avro").toString());
@@ -96,9 +173,9 @@ class UserProgramTest {
     assertThat(ran.err()).contains("user.elf").contains("-pg");
   }
 
-  private Path compile(String compiler, String flags) throws Exception {
+  private Path compile(String compiler, String flags, String text) throws Exception {
     assumeTrue(inPath(compiler), compiler + " is not installed");
-    Path source = Files.writeString(dir.resolve("user.c"), SOURCE);
+    Path source = Files.writeString(dir.resolve("user.c"), text);
     Path program = dir.resolve("user.elf");
     List<String> command = new ArrayList<>(List.of(compiler));
     command.addAll(List.of(flags.split(" ", -1)));

@@ -175,8 +175,7 @@ public final class FleetRun {
           .forEach(
               (call, count) ->
                   terminal.note(
-                      "core %s: system call %s is not supported, ENOSYS %,d times"
-                          .formatted(result.name(), call, count)));
+                      "core %s: %s".formatted(result.name(), MissingCalls.describe(call, count))));
     }
     undelivered(results);
     boolean nothing = results.stream().allMatch(result -> result.records() == 0);

@@ -38,7 +38,6 @@ import dev.retstack.unicorn.UcError;
 import dev.retstack.unicorn.Unicorn;
 import dev.retstack.unicorn.UnicornException;
 import java.io.IOException;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -510,8 +509,10 @@ public final class Core implements AutoCloseable {
   private Slice failed(UnicornException error) {
     boolean isAccess = GuestFaults.isOfAccess(error);
     boolean isIllegal = error.error() == UcError.INSN_INVALID;
-    long at = pc;
-    SignalAbi.Fault illegal = isa.syscalls().signals().illegal(isIllegal ? code(at) : "");
+    long at = isa.addresses().instruction(pc);
+    SignalAbi abi = isa.syscalls().signals();
+    String code = isIllegal ? memory.instructionHex(at) : "";
+    SignalAbi.Fault illegal = abi.illegal(code);
     int signal = isIllegal ? illegal.signal() : SignalAbi.SIGSEGV;
     if (!mayHandle(signal)) {
       return end(fault(error));
@@ -521,26 +522,20 @@ public final class Core implements AutoCloseable {
       raised = layout.fault(signal, illegal.code(), at);
     } else if (isAccess) {
       repeat();
-      raised = layout.fault(signal, SignalAbi.SEGV_MAPERR, faults.address());
+      raised = layout.fault(signal, SignalAbi.SEGV_MAPERR, faults.address() & -abi.faultBytes());
     } else if (tlb.refusedAccess() == UcConst.UC_MEM_FETCH) {
       boolean mapped = memory.isMapped(at, 1);
-      raised = layout.fault(signal, mapped ? SignalAbi.SEGV_ACCERR : SignalAbi.SEGV_MAPERR, at);
+      int why = mapped ? SignalAbi.SEGV_ACCERR : SignalAbi.SEGV_MAPERR;
+      raised = layout.fault(signal, why, at & -abi.faultBytes());
     } else if (tlb.refusedAccess() >= 0) {
-      raised = layout.fault(signal, SignalAbi.SEGV_ACCERR, refusedAddress());
+      raised = layout.fault(signal, SignalAbi.SEGV_ACCERR, refusedAddress() & -abi.faultBytes());
     } else {
       return end(fault(error));
     }
     faults.forget();
     tlb.forgetRefused();
-    raisedAt = at;
+    raisedAt = abi.place(at, code);
     return handle();
-  }
-
-  /** The bytes at an address, in hex. */
-  private String code(long address) {
-    int bytes = memory.isMapped(address, Integer.BYTES) ? Integer.BYTES : Short.BYTES;
-    boolean isThere = memory.isMapped(address, bytes);
-    return isThere ? HexFormat.of().formatHex(memory.read(address, bytes)) : "";
   }
 
   /** The engine tells the page only; the access fails once more, as one of no memory. */

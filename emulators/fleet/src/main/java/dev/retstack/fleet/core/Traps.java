@@ -10,8 +10,8 @@ import dev.retstack.fleet.signal.SignalInfo;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.record.EndDetail;
 import dev.retstack.unicorn.Unicorn;
-import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -76,11 +76,13 @@ final class Traps {
       return;
     }
     long pc = engine.reg_read(isa.registers().pc());
-    SignalAbi.Fault fault = abi.signals().faults().get(number);
-    if (fault != null) {
-      SignalInfo.Layout layout = process.signals().layout();
-      long at = isLate(pc) ? pc - Integer.BYTES : pc;
-      if (handled.by(number, layout.fault(fault.signal(), fault.code(), at), at)) {
+    long at = isLate(pc) ? pc - Integer.BYTES : pc;
+    String code = memory.instructionHex(at);
+    Optional<SignalAbi.Fault> fault = abi.signals().of(number, code);
+    if (fault.isPresent()) {
+      SignalInfo info =
+          process.signals().layout().fault(fault.get().signal(), fault.get().code(), at);
+      if (handled.by(number, info, abi.signals().place(at, code))) {
         return;
       }
     }
@@ -91,9 +93,7 @@ final class Traps {
   private boolean isLate(long pc) {
     List<String> late = isa.syscalls().signals().late();
     long before = pc - Integer.BYTES;
-    return !late.isEmpty()
-        && memory.isMapped(before, Integer.BYTES)
-        && late.contains(HexFormat.of().formatHex(memory.read(before, Integer.BYTES)));
+    return !late.isEmpty() && late.stream().anyMatch(memory.instructionHex(before)::startsWith);
   }
 
   private void systemCall() {

@@ -9,12 +9,14 @@ import dev.retstack.fleet.isa.AbiCard.SiteTable;
 import dev.retstack.fleet.isa.ElfAbi.ForeignAbi;
 import dev.retstack.fleet.isa.SiteFacts.Where;
 import dev.retstack.fleet.isa.StackWalk.Form;
+import dev.retstack.fleet.isa.signal.SignalAbi;
 import dev.retstack.unicorn.UcConst;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.stream.IntStream;
 
 /**
  * arm, little-endian: A32 and Thumb-2, which a program may mix. Source: Procedure Call Standard for
@@ -223,6 +225,8 @@ final class Arm {
               .dynamic(
                   DynamicAbi.of(
                       "arm-linux-gnueabihf", "libc6-armhf-cross", "1e ff 2f e1", Arm::importSlot))
+              .threads(SyscallAbi.CloneAbi.backwards(UC_ARM_REG_C13_C0_3))
+              .signals(signals())
               .olderThanStackHeader()
               .build(),
           InterruptAbi.plain(0, 0, 8, UC_ARM_REG_R0, UC_ARM_REG_R1, UC_ARM_REG_R2),
@@ -242,6 +246,38 @@ final class Arm {
           List.of(MCOUNT, MCOUNT_NOFP, THUMB_MCOUNT, PATCHABLE, THUMB_PATCHABLE));
 
   private Arm() {}
+
+  /**
+   * {@code asm/sigcontext.h}, {@code asm/ucontext.h}:
+   *
+   * <pre>
+   *   0    siginfo    128  ucontext, with mcontext at 20 and a record of VFP registers at 232
+   * </pre>
+   *
+   * Handlers without SA_SIGINFO have the same frame.
+   */
+  private static SignalAbi signals() {
+    return new SignalAbi.Layout(888, 0, 0, 0, 128)
+        .trampoline(4, Encoding.littleEndian(0xe3a0_70ad, 0xef00_0000)) // mov r7, 173; svc
+        .stackAndMask(8, 104)
+        .registers(32, 4, 4, IntStream.rangeClosed(UC_ARM_REG_R0, UC_ARM_REG_R12).toArray())
+        .registers(84, 4, 4, UC_ARM_REG_SP, UC_ARM_REG_LR, UC_ARM_REG_PC)
+        // N, Z, C, V, Q, GE, the state of IT, Thumb; a handler begins without flags and IT
+        .flags(UC_ARM_REG_CPSR, 96, 4, 0xfe0f_fc20L, 0xff00_fe00L)
+        .faultAt(100)
+        .word(232, 4, 0x5646_5001) // VFP_MAGIC
+        .word(236, 4, 288)
+        .registers(240, 8, 8, IntStream.rangeClosed(UC_ARM_REG_D0, UC_ARM_REG_D31).toArray())
+        .registers(496, 4, 4, UC_ARM_REG_FPSCR)
+        .faults(
+            Map.of(
+                1, new SignalAbi.Fault(SignalAbi.SIGILL, 1),
+                3, new SignalAbi.Fault(SignalAbi.SIGSEGV, SignalAbi.SEGV_MAPERR),
+                4, new SignalAbi.Fault(SignalAbi.SIGSEGV, SignalAbi.SEGV_MAPERR),
+                7, new SignalAbi.Fault(SignalAbi.SIGTRAP, SignalAbi.TRAP_BRKPT)))
+        .breakpoints("f001f0e7", "01de", "f0f700a0") // the kernel's, of A32, T16 and T32
+        .build();
+  }
 
   /**
    * AAELF32, "Procedure Linkage Table", as linkers write it: {@code [bx pc; nop;] add ip, pc, #n;

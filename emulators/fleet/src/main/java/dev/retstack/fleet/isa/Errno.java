@@ -13,6 +13,7 @@ public enum Errno {
   ENXIO(6),
   E2BIG(7),
   EBADF(9),
+  ECHILD(10),
   EAGAIN(11),
   ENOMEM(12),
   EACCES(13),

@@ -135,6 +135,7 @@ final class M68k {
               .result(UC_M68K_REG_D0)
               .stat(STAT)
               .platform("m68k")
+              .packedEvents()
               .dynamic(
                   DynamicAbi.of("m68k-linux-gnu", "libc6-m68k-cross", "4e 75", M68k::importSlot))
               .olderThanStackHeader()

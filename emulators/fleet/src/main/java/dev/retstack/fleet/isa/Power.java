@@ -7,6 +7,7 @@ import static dev.retstack.unicorn.PpcConst.*;
 import dev.retstack.fleet.isa.AbiCard.Moment;
 import dev.retstack.fleet.isa.AbiCard.SiteTable;
 import dev.retstack.fleet.isa.ElfAbi.ForeignAbi;
+import dev.retstack.fleet.isa.signal.SignalAbi;
 import dev.retstack.unicorn.CpuState;
 import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.Unicorn;
@@ -20,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.stream.IntStream;
 
 /**
  * PowerPC. Source: Power ISA 3.0B, Book I; 64-bit PowerPC ELF ABI Supplement 1.9, 3.2 "Function
@@ -220,6 +222,7 @@ record Power(ByteOrder order, int wordBytes) {
       String entry,
       int entryRegister,
       InterruptAbi interrupts) {
+    boolean isLittle = order == ByteOrder.LITTLE_ENDIAN;
     return new Isa(
         name,
         new ElfAbi(21, "ppc64", Integer.SIZE, Power::isElfV2, List.of(foreign.only(order))),
@@ -237,12 +240,51 @@ record Power(ByteOrder order, int wordBytes) {
           symbols.apply(entry).ifPresent(value -> engine.reg_write(entryRegister, value));
         },
         systemCalls(name)
-            .dynamic(order == ByteOrder.LITTLE_ENDIAN ? elfV2() : DynamicAbi.NONE)
+            .dynamic(isLittle ? elfV2() : DynamicAbi.NONE)
+            .threads(
+                isLittle ? SyscallAbi.CloneAbi.backwards(UC_PPC_REG_13) : SyscallAbi.CloneAbi.NONE)
+            .signals(isLittle ? signals() : SignalAbi.NONE)
             .build(),
         interrupts,
         landing(),
         stops(),
         cards64());
+  }
+
+  /**
+   * {@code asm/sigcontext.h}, {@code asm/ptrace.h}:
+   *
+   * <pre>
+   *   0     linkage area     128   ucontext, with sigcontext at 168: registers at 232 and 616
+   *   1616  pointers to siginfo and ucontext      1632  siginfo
+   * </pre>
+   *
+   * Handlers return to code that takes the linkage area off the stack. Vectors are not in the
+   * frame.
+   */
+  private SignalAbi signals() {
+    return new SignalAbi.Layout(1760, 0, 128, 1632, 128)
+        .trampoline(4, code(0x3821_0080, 0x3800_00ac, 0x4400_0002)) // addi r1,r1,128; li r0,172; sc
+        .stackAndMask(16, 40)
+        .place(128 + 224, 8, 128 + 232)
+        .registers(232, 8, 8, IntStream.rangeClosed(UC_PPC_REG_0, UC_PPC_REG_31).toArray())
+        .registers(488, 8, 8, UC_PPC_REG_PC)
+        .registers(512, 8, 8, UC_PPC_REG_CTR, UC_PPC_REG_LR, UC_PPC_REG_XER)
+        .registers(536, 4, 4, UC_PPC_REG_CR)
+        .faultAt(560)
+        .registers(616, 8, 8, IntStream.rangeClosed(UC_PPC_REG_FPR0, UC_PPC_REG_FPR31).toArray())
+        .registers(872, 4, 4, UC_PPC_REG_FPSCR)
+        .place(1616, 8, 1632)
+        .place(1624, 8, 128)
+        .faults(
+            Map.of(
+                5, new SignalAbi.Fault(SignalAbi.SIGBUS, SignalAbi.BUS_ADRALN),
+                6, new SignalAbi.Fault(SignalAbi.SIGILL, 1),
+                96, new SignalAbi.Fault(SignalAbi.SIGILL, 1)))
+        .breakpoints("[08]8.[08]..7[c-f]", "......0[8-f]") // tw, td, tdi, twi
+        .late("") // the engine stands behind every one
+        .hidden()
+        .build();
   }
 
   /**
@@ -417,7 +459,8 @@ record Power(ByteOrder order, int wordBytes) {
             6, "program: illegal instruction or trap",
             7, "floating point is off",
             73, "vector unit is off",
-            94, "vsx unit is off"));
+            94, "vsx unit is off",
+            96, "instruction that does not exist"));
   }
 
   /** {@code sc}; the engine stops behind it. CR0.SO tells that the result is an error number. */

@@ -7,6 +7,7 @@ import static dev.retstack.unicorn.S390xConst.*;
 import dev.retstack.fleet.isa.AbiCard.Moment;
 import dev.retstack.fleet.isa.AbiCard.SiteTable;
 import dev.retstack.fleet.isa.ElfAbi.ForeignAbi;
+import dev.retstack.fleet.isa.signal.SignalAbi;
 import dev.retstack.unicorn.UcConst;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.stream.IntStream;
 
 /**
  * s390x, big-endian. Source: ELF Application Binary Interface Supplement for s390x, "Registers",
@@ -191,6 +193,8 @@ final class S390x {
                   UC_S390X_REG_R7)
               .result(UC_S390X_REG_R2)
               .stat(STAT)
+              .threads(SyscallAbi.CloneAbi.stackFirst(UC_S390X_REG_A0, UC_S390X_REG_A1))
+              .signals(signals())
               .linkIsExitHandler()
               .platform("s390x")
               .dynamic(
@@ -205,6 +209,41 @@ final class S390x {
           List.of(MCOUNT, FENTRY, CLANG_MCOUNT, MCOUNT_NOP, FENTRY_NOP, PATCHABLE));
 
   private S390x() {}
+
+  /**
+   * {@code asm/sigcontext.h}, {@code asm/ucontext.h}:
+   *
+   * <pre>
+   *   0    register save area    160  svc    168  siginfo
+   *   296  ucontext, with mcontext at 40, and vectors at 512
+   * </pre>
+   */
+  private static SignalAbi signals() {
+    return new SignalAbi.Layout(1320, 0, 0, 168, 296)
+        .trampoline(2, Encoding.hex("0a ad")) // svc 173
+        .word(0, 8, 2) // UC_VXRS
+        .stackAndMask(16, 384)
+        .flags(UC_S390X_REG_PSWM, 40, 8, 0x3f00_0000_0000L, 0) // condition code, program mask
+        .registers(48, 8, 8, UC_S390X_REG_PC)
+        .registers(56, 8, 8, from(UC_S390X_REG_R0, 16))
+        .registers(184, 4, 4, from(UC_S390X_REG_A0, 16))
+        .registers(248, 4, 4, UC_S390X_REG_FPC)
+        .registers(256, 8, 8, from(UC_S390X_REG_F0, 16))
+        .registers(512, 8, 8, from(UC_S390X_REG_F0_HI, 16))
+        .registers(640, 8, 16, from(UC_S390X_REG_F16, 16))
+        .registers(648, 8, 16, from(UC_S390X_REG_F16_HI, 16))
+        .faults(Map.of(3, new SignalAbi.Fault(SignalAbi.SIGILL, 1)))
+        // dr, dsgr, dsgfr, dlgr, dlr, d, dsg, dsgf, dlg, dl; a breakpoint is SIGILL if untraced
+        .coded(
+            "1d|b90d|b91d|b987|b997|5d|e3.{8}(0d|1d|87|97)", SignalAbi.SIGFPE, SignalAbi.FPE_INTDIV)
+        .behind()
+        .faultBytes(4096)
+        .build();
+  }
+
+  private static int[] from(int first, int count) {
+    return IntStream.range(first, first + count).toArray();
+  }
 
   /** s390x psABI, "Procedure Linkage Table": {@code larl %r1, slot; lg %r1, 0(%r1)}. */
   private static OptionalLong importSlot(Code code, long address, long got) {

@@ -59,6 +59,7 @@ import java.util.stream.IntStream;
  *     bring-up must point there
  * @param linkIsExitHandler true where a program takes the link register at its start for a function
  *     to call at its end: then it must be 0, and the program cannot be left by a return
+ * @param eventDataAt place of {@code data} in {@code struct epoll_event}
  * @param olderThanStackHeader true where there are programs of the time before PT_GNU_STACK
  * @param dynamic what programs with shared objects need
  * @param threads how threads are started
@@ -83,6 +84,7 @@ public record SyscallAbi(
     boolean archControl,
     OptionalLong descriptorTable,
     boolean linkIsExitHandler,
+    int eventDataAt,
     boolean olderThanStackHeader,
     DynamicAbi dynamic,
     CloneAbi threads,
@@ -227,6 +229,7 @@ public record SyscallAbi(
     private boolean archControl;
     private OptionalLong descriptorTable = OptionalLong.empty();
     private boolean linkIsExitHandler;
+    private int eventDataAt = Long.BYTES;
     private boolean olderThanStackHeader;
     private DynamicAbi dynamic = DynamicAbi.NONE;
     private CloneAbi threads = CloneAbi.NONE;
@@ -321,6 +324,12 @@ public record SyscallAbi(
       return this;
     }
 
+    /** {@code struct epoll_event} has no padding. */
+    Builder packedEvents() {
+      eventDataAt = Integer.BYTES;
+      return this;
+    }
+
     /** Linux runs programs without PT_GNU_STACK with everything executable. */
     Builder olderThanStackHeader() {
       olderThanStackHeader = true;
@@ -365,6 +374,7 @@ public record SyscallAbi(
           archControl,
           descriptorTable,
           linkIsExitHandler,
+          eventDataAt,
           olderThanStackHeader,
           dynamic,
           threads,

@@ -130,9 +130,11 @@ public final class LinuxProcess implements AutoCloseable {
         new SignalCalls(
             memory, abi, signals, threads, () -> cpu.read(registers.sp()), space, this::endWith);
     signalCalls.register(calls);
-    new PollCalls(
-            memory, files, threads, signals, fileWaits, abi.dialect().open(), signalCalls.run())
-        .register(calls, abi.dialect().pipeInRegisters(), this::countUnsupported);
+    PollCalls polls =
+        new PollCalls(
+            memory, files, threads, signals, fileWaits, abi.dialect().open(), signalCalls.run());
+    polls.register(calls, abi.dialect().pipeInRegisters(), this::countUnsupported);
+    new EpollCalls(memory, files, polls, closeOnExec, abi.eventDataAt()).register(calls);
     if (signalCalls.run()) {
       new TimeCalls.TimerCalls(memory, signals, threads).register(calls);
     }

@@ -76,7 +76,7 @@ final class PollCalls {
   void register(
       Map<String, SystemCall> calls, boolean pipeInRegisters, Consumer<String> unsupported) {
     int word = memory.wordBytes();
-    calls.put("poll", a -> poll(a, (int) a[2] < 0 ? OptionalLong.empty() : in(a[2] * MILLI_NS), 0));
+    calls.put("poll", a -> poll(a, millis(a[2]), 0));
     calls.put("ppoll", a -> poll(a, time(a[2], word, 1), a[3]));
     calls.put("ppoll_time64", a -> poll(a, time(a[2], Long.BYTES, 1), a[3]));
     SystemCall select = a -> select(a, time(a[4], word, MICRO_NS), 0);
@@ -94,12 +94,17 @@ final class PollCalls {
     calls.put("socketcall", a -> socketCall(a, unsupported));
   }
 
+  /** A time from now; empty for one that is negative: without a limit. */
+  OptionalLong millis(long wanted) {
+    return (int) wanted < 0 ? OptionalLong.empty() : in((int) wanted * MILLI_NS);
+  }
+
   private OptionalLong in(long ns) {
     return OptionalLong.of(threads.nowNs() + ns);
   }
 
   /** A time from now in memory; empty where there is none. */
-  private OptionalLong time(long address, int field, long unit) {
+  OptionalLong time(long address, int field, long unit) {
     if (address == 0) {
       return OptionalLong.empty();
     }
@@ -125,14 +130,20 @@ final class PollCalls {
    * @param look how many files are ready
    * @param tell writes which, and returns what the system call does
    */
-  private record Question(Looks look, FileWaits.Rest tell) {
+  record Question(Looks look, FileWaits.Rest tell) {
     @FunctionalInterface
     interface Looks {
       boolean any();
     }
   }
 
-  private long ask(Question question, OptionalLong until, long mask) throws IOException {
+  /**
+   * Waits until files are ready.
+   *
+   * @param until when it is too late; empty: never
+   * @param mask address of the mask of signals meanwhile; 0: that of the thread
+   */
+  long ask(Question question, OptionalLong until, long mask) throws IOException {
     boolean isOver = until.isPresent() && until.getAsLong() <= threads.nowNs();
     if (question.look.any() || (isOver && mask == 0)) {
       return question.tell.go();

@@ -75,6 +75,9 @@ final class ProcessCalls {
     calls.put("exit_group", this::exit);
     calls.put("getpid", a -> PROCESS);
     calls.put("getpgrp", a -> PROCESS);
+    for (String name : List.of("wait4", "waitpid", "waitid")) {
+      calls.put(name, ProcessCalls::noChild);
+    }
     calls.put("getppid", a -> 1);
     for (String name : new String[] {"getuid", "geteuid", "getgid", "getegid"}) {
       calls.put(name, a -> USER);
@@ -101,6 +104,10 @@ final class ProcessCalls {
     calls.put("getrlimit", a -> limitWords(a[0], a[1], INFINITY_BEFORE_UNSIGNED));
     calls.put("ugetrlimit", a -> limitWords(a[0], a[1], RLIM_INFINITY));
     calls.put("getrandom", this::randomBytes);
+  }
+
+  private static long noChild(long[] a) {
+    throw new SystemCallException(Errno.ECHILD);
   }
 
   private long exit(long[] a) {

@@ -159,6 +159,7 @@ final class ThreadCalls {
   private static final class CloneCalls {
     private static final long CLONE_VM = 0x100;
     private static final long CLONE_SIGHAND = 0x800;
+    private static final long CLONE_VFORK = 0x4000;
     private static final long CLONE_THREAD = 0x1_0000;
     private static final long CLONE_SETTLS = 0x8_0000;
     private static final long CLONE_PARENT_SETTID = 0x10_0000;
@@ -226,7 +227,8 @@ final class ThreadCalls {
         String name, long flags, long stack, long parentTid, long childTid, long tls) {
       if ((flags & SHARED) != SHARED || !abi.started() || !threads.mayStart()) {
         // a process of its own, or an ISA or a core without threads
-        unsupported.accept(name);
+        String process = (flags & CLONE_VFORK) != 0 ? "vfork (%s)" : "fork (%s)";
+        unsupported.accept((flags & CLONE_THREAD) == 0 ? process.formatted(name) : name);
         throw new SystemCallException(Errno.ENOSYS);
       }
       requireWord(flags, CLONE_PARENT_SETTID, parentTid);

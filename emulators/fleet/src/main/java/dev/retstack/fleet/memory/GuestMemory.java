@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 
 /**
@@ -304,6 +305,15 @@ public final class GuestMemory implements AutoCloseable {
       code |= (read(address + i, 1)[0] & 0xffL) << (Byte.SIZE * i);
     }
     return code;
+  }
+
+  /** The instruction at an address, and what follows it, in hex: up to six bytes. */
+  public String instructionHex(long address) {
+    int bytes = 6;
+    while (!isMapped(address, bytes)) {
+      bytes -= 2;
+    }
+    return HexFormat.of().formatHex(read(address, bytes));
   }
 
   /** Writes bytes. Where they are code the engine is told. */

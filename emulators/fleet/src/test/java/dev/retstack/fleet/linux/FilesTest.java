@@ -62,6 +62,14 @@ class FilesTest {
 
   @ParameterizedTest
   @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
+  void programsWaitByEpoll(SignalForm form) throws Exception {
+    HostedRun run = likeElsewhere(form, "files/epoll.c");
+
+    assertThat(run.calls()).containsEntry("squared", 100).containsEntry("works", 4);
+  }
+
+  @ParameterizedTest
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
   void threadsWaitForFiles(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/waits.c");
 

@@ -36,7 +36,7 @@ final class ProcessCallsTest {
       assertThat(guest.call("rseq", 0)).isEqualTo(Errno.ENOSYS.result());
       assertThat(guest.process.end()).isEmpty();
       assertThat(guest.process.unsupported())
-          .containsEntry("clone", 2L)
+          .containsEntry("fork (clone)", 2L)
           .containsEntry("socket", 1L)
           .containsEntry("number 99999", 1L)
           .doesNotContainKey("rseq");

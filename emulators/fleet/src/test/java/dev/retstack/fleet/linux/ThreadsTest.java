@@ -173,7 +173,13 @@ class ThreadsTest {
     AARCH64("aarch64-linux-gnu-gcc", "-pg"),
     AARCH64_STATIC("aarch64-linux-gnu-gcc", "-pg", "-static"),
     RISCV64("riscv64-linux-gnu-gcc", "-pg"),
-    RISCV64_STATIC("riscv64-linux-gnu-gcc", "-pg", "-static");
+    RISCV64_STATIC("riscv64-linux-gnu-gcc", "-pg", "-static"),
+    ARM("arm-linux-gnueabihf-gcc", "-pg"),
+    ARM_STATIC("arm-linux-gnueabihf-gcc", "-pg", "-static"),
+    S390X("s390x-linux-gnu-gcc", "-pg"),
+    S390X_STATIC("s390x-linux-gnu-gcc", "-pg", "-static"),
+    PPC64LE("powerpc64le-linux-gnu-gcc", "-pg"),
+    PPC64LE_STATIC("powerpc64le-linux-gnu-gcc", "-pg", "-static");
 
     private final String command;
     private final List<String> flags;
@@ -229,7 +235,14 @@ class ThreadsTest {
   static Stream<Form> forms() {
     return EachIsa.ALL
         ? Stream.of(Form.values())
-        : Stream.of(Form.X86_64, Form.I386_STATIC, Form.AARCH64_STATIC, Form.RISCV64);
+        : Stream.of(
+            Form.X86_64,
+            Form.I386_STATIC,
+            Form.AARCH64_STATIC,
+            Form.RISCV64,
+            Form.ARM_STATIC,
+            Form.S390X,
+            Form.PPC64LE_STATIC);
   }
 
   @ParameterizedTest
@@ -240,6 +253,7 @@ class ThreadsTest {
     HostedRun again = run(program, ProbeKind.AUTO, 1000, 0, 777);
     HostedRun inJava = run(program, ProbeKind.JAVA, 1000, 0, SLICE);
 
+    assertThat(first.result().unsupported()).isEmpty();
     assertThat(first.result().ending().detail()).isEqualTo("exited with code 7");
     assertThat(first.stdout()).isEqualTo("1000 1000 0\n321 1\n");
     assertThat(calls(program, first)).isEqualTo(CALLS);

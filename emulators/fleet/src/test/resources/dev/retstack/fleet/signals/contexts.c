@@ -30,6 +30,36 @@
 #define ILLEGAL ".insn 4, 0xc0001073"
 #define TRAP ".option push\n.option norvc\nebreak\n.option pop"
 #define LENGTH 4
+#elif defined __arm__
+#define PC(u) (u)->uc_mcontext.arm_pc
+#define ILLEGAL ".inst 0xe7f000f0"
+#define TRAP "bkpt #0"
+#define LENGTH 4
+#ifdef __thumb__
+#undef ILLEGAL
+#define ILLEGAL ".inst.w 0xf7f0a0f1"
+#undef TRAP
+#define TRAP ".inst.n 0xbe00\nnop"
+#endif
+#elif defined __s390x__
+#define PC(u) (u)->uc_mcontext.psw.addr
+#define ILLEGAL ".short 0"
+#define TRAP ".short 1"
+#define BEHIND 2
+#define LENGTH 0
+#elif defined __powerpc64__
+#define PC(u) (u)->uc_mcontext.gp_regs[32]
+#define ILLEGAL ".long 0"
+#define TRAP "trap"
+#define LENGTH 4
+#endif
+#ifdef __thumb__
+#define THUMB 1ul
+#else
+#define THUMB 0ul
+#endif
+#ifndef BEHIND
+#define BEHIND 0
 #endif
 
 static volatile int skipped, traps, masked, divided, entered;
@@ -41,7 +71,7 @@ APART void skips(int signal, siginfo_t *info, void *context) {
   ucontext_t *u = context;
   skipped++;
   work();
-  if (info->si_addr != (void *)PC(u)) printf("si_addr\n");
+  if (info->si_addr != (void *)(PC(u) - BEHIND)) printf("si_addr\n");
   PC(u) += LENGTH;
 }
 
@@ -65,7 +95,10 @@ APART void elsewhere(void) {
 
 APART void redirects(int signal, siginfo_t *info, void *context) {
   work();
-  PC((ucontext_t *)context) = (unsigned long)elsewhere;
+  PC((ucontext_t *)context) = (unsigned long)elsewhere & ~THUMB;
+#ifdef __powerpc64__
+  ((ucontext_t *)context)->uc_mcontext.gp_regs[12] = (unsigned long)elsewhere;
+#endif
 }
 
 APART void jumps(int signal, siginfo_t *info, void *context) {

@@ -65,6 +65,14 @@ int main(int argc, char **argv) {
     asm volatile("mov sp, %0\n mov x8, #172\n svc #0\n mov x1, #10\n mov x8, #129\n svc #0" ::"r"(sp) : "memory");
 #elif defined __riscv
     asm volatile("mv sp, %0\n li a7, 172\n ecall\n li a1, 10\n li a7, 129\n ecall" ::"r"(sp) : "memory");
+#elif defined __arm__
+    asm volatile("mov sp, %0\n mov r7, #20\n svc #0\n mov r1, #10\n mov r7, #37\n svc #0" ::"r"(sp) : "memory");
+#elif defined __s390x__
+    asm volatile("lgr %%r15, %0\n svc 20\n lghi %%r3, 10\n svc 37" ::"r"(sp) : "memory");
+#elif defined __powerpc64__
+    asm volatile("mr 1, %0\n li 0, 20\n sc\n li 4, 10\n li 0, 37\n sc" ::"r"(sp) : "memory");
+#else
+#error "a stack pointer of nonsense for this ISA"
 #endif
   }
   for (int i = 0; i < 20; i++) raise(SIGUSR1);

@@ -120,7 +120,8 @@ public final class SignalDelivery {
   /** The system call before a place is made again. */
   private long again(long pc) {
     engine.reg_write(isa.syscalls().resultRegister(), process.threads().current().beforeCall);
-    return pc - abi.trapBytes();
+    boolean isOther = pc != isa.addresses().instruction(pc); // Thumb: svc has two bytes
+    return pc - (isOther ? Short.BYTES : abi.trapBytes());
   }
 
   private String byDefault(SignalInfo info) {
@@ -179,9 +180,9 @@ public final class SignalDelivery {
     return OptionalLong.of(action.handler());
   }
 
-  /** Below is the handler's stack; a call's return address is in the first word of the frame. */
+  /** Below is the handler's stack: a call's return address, or what a function saves there. */
   private long top(long frame) {
-    return frame + isa.wordBytes();
+    return frame + Math.max(isa.wordBytes(), isa.interrupts().calleeArea());
   }
 
   private OptionalLong end(int signal, String why) {

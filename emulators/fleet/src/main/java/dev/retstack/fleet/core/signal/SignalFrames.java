@@ -1,6 +1,7 @@
 package dev.retstack.fleet.core.signal;
 
 import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.Registers;
 import dev.retstack.fleet.isa.signal.SignalAbi;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.memory.GuestMemory;
@@ -12,6 +13,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.List;
 
 /**
@@ -27,6 +29,7 @@ final class SignalFrames {
   private final Isa isa;
   private final SignalAbi abi;
   private final int word;
+  private final HiddenRegisters hidden;
   private final MemorySegment register = Arena.ofAuto().allocate(WIDEST, WIDEST);
 
   SignalFrames(Machine machine) {
@@ -35,6 +38,7 @@ final class SignalFrames {
     isa = machine.isa();
     abi = isa.syscalls().signals();
     word = isa.wordBytes();
+    hidden = new HiddenRegisters(engine, abi.hasHidden());
   }
 
   /**
@@ -103,6 +107,10 @@ final class SignalFrames {
     if (info.signal() == SignalAbi.SIGSEGV && abi.faultAt().isPresent()) {
       put(to, abi.faultAt().getAsInt(), word, get(to, abi.infoAt() + 8 + word, word));
     }
+    if (isa.interrupts().backChain()) {
+      put(to, 0, word, sp);
+    }
+    hidden.save(frame);
     call(frame, to, info.signal(), action.handler(), restorer);
     memory.write(frame, to.array());
     if ((thread.stackFlags & ThreadSignals.AUTODISARM) != 0) {
@@ -142,6 +150,9 @@ final class SignalFrames {
     if (abi.clears() != 0) {
       engine.reg_write(abi.flags(), engine.reg_read(abi.flags()) & ~abi.clears());
     }
+    if (isa.interrupts().entryRegister() != Registers.NONE) {
+      engine.reg_write(isa.interrupts().entryRegister(), handler);
+    }
     engine.reg_write(isa.registers().sp(), frame);
     engine.reg_write(isa.registers().pc(), handler);
   }
@@ -157,19 +168,25 @@ final class SignalFrames {
 
   private void save(SignalAbi.Saved saved, ByteBuffer to, long pc) {
     if (saved.register() == isa.registers().pc()) {
-      put(to, saved.at(), saved.bytes(), pc);
+      put(to, saved.at(), saved.bytes(), isa.addresses().instruction(pc));
       return;
     }
     engine.reg_read(saved.register(), register);
     for (int i = 0; i < saved.bytes(); i++) {
-      to.put(saved.at() + i, register.get(ValueLayout.JAVA_BYTE, i));
+      to.put(place(saved, i), register.get(ValueLayout.JAVA_BYTE, i));
     }
+  }
+
+  /** Where the byte of a register is, the lowest one being 0. */
+  private int place(SignalAbi.Saved saved, int index) {
+    boolean isBig = isa.order() == ByteOrder.BIG_ENDIAN;
+    return saved.at() + (isBig ? saved.bytes() - 1 - index : index);
   }
 
   /** The frame of a handler that returns. */
   long returning(boolean older) {
     long sp = engine.reg_read(isa.registers().sp()) & mask();
-    return (sp - abi.returnBias() - (older ? word : 0)) & mask();
+    return (sp - abi.returnBias() - (older && isa.pushesReturnAddress() ? word : 0)) & mask();
   }
 
   /** True where a frame can be read. */
@@ -184,6 +201,7 @@ final class SignalFrames {
    */
   long pop(long frame, ThreadSignals thread) {
     ByteBuffer from = ByteBuffer.wrap(memory.read(frame, abi.frameBytes())).order(isa.order());
+    hidden.restore(frame);
     long pc = 0;
     for (SignalAbi.Saved saved : abi.saved()) {
       if (saved.register() == isa.registers().pc()) {
@@ -194,7 +212,7 @@ final class SignalFrames {
         engine.reg_write(saved.register(), now | wanted);
       } else {
         for (int i = 0; i < WIDEST; i++) {
-          byte value = i < saved.bytes() ? from.get(saved.at() + i) : 0;
+          byte value = i < saved.bytes() ? from.get(place(saved, i)) : 0;
           register.set(ValueLayout.JAVA_BYTE, i, value);
         }
         engine.reg_write(saved.register(), register);
@@ -206,8 +224,9 @@ final class SignalFrames {
       thread.stackBytes = get(from, abi.stackAt() + 2 * word, word);
       thread.stackFlags = ThreadSignals.AUTODISARM;
     }
-    engine.reg_write(isa.registers().pc(), pc);
-    return pc;
+    long goOn = isa.addresses().target(isa.addresses().instruction(pc), engine::reg_read);
+    engine.reg_write(isa.registers().pc(), goOn);
+    return goOn;
   }
 
   /** The mask of signals in a frame that is there. */

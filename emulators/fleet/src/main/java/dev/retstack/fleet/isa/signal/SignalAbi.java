@@ -3,8 +3,10 @@ package dev.retstack.fleet.isa.signal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * How Linux calls a signal handler of an ISA, as data: {@code struct rt_sigframe} and what is in
@@ -32,8 +34,14 @@ import java.util.Set;
  * @param flags the register of processor flags
  * @param faults by the number of the exception: what is sent
  * @param remembered exceptions that the engine takes the next one for a consequence of
- * @param breakpoints instructions that the engine takes for ones that do not exist, in hex
- * @param late instructions that do not exist, behind which the engine stands then, in hex
+ * @param coded what instructions send that the engine takes for ones that do not exist
+ * @param behind true where a handler finds itself behind the instruction that failed, unless it
+ *     failed to reach memory
+ * @param faultBytes how exact the address of a fault is: a page where the processor tells no more
+ * @param hasHidden true where the engine has no names for some registers that a handler may change:
+ *     their values are beside the frame
+ * @param late first bytes, in hex, of instructions of four bytes that cannot be done, behind which
+ *     the engine stands then
  */
 public record SignalAbi(
     boolean started,
@@ -55,7 +63,10 @@ public record SignalAbi(
     int flags,
     Map<Integer, Fault> faults,
     Set<Integer> remembered,
-    List<String> breakpoints,
+    List<Coded> coded,
+    boolean behind,
+    long faultBytes,
+    boolean hasHidden,
     List<String> late) {
 
   /**
@@ -86,6 +97,13 @@ public record SignalAbi(
    */
   public record Fault(int signal, int code) {}
 
+  /**
+   * What an instruction sends that cannot be done.
+   *
+   * @param code its first bytes, in hex, as a regular expression
+   */
+  public record Coded(String code, Fault fault) {}
+
   public static final int SIGILL = 4;
   public static final int SIGTRAP = 5;
   public static final int SIGBUS = 7;
@@ -112,7 +130,7 @@ public record SignalAbi(
     words = List.copyOf(words);
     faults = Map.copyOf(faults);
     remembered = Set.copyOf(remembered);
-    breakpoints = List.copyOf(breakpoints);
+    coded = List.copyOf(coded);
     late = List.copyOf(late);
   }
 
@@ -122,9 +140,41 @@ public record SignalAbi(
    * @param code at its address, in hex
    */
   public Fault illegal(String code) {
-    return breakpoints.stream().anyMatch(code::startsWith)
-        ? new Fault(SIGTRAP, TRAP_BRKPT)
-        : new Fault(SIGILL, ILL_ILLOPN);
+    return coded(code).orElse(new Fault(SIGILL, ILL_ILLOPN));
+  }
+
+  /**
+   * What an exception sends.
+   *
+   * @param number of the exception
+   * @param code at the address where it happened, in hex
+   * @return empty for one that no handler handles
+   */
+  public Optional<Fault> of(int number, String code) {
+    Optional<Fault> known = Optional.ofNullable(faults.get(number));
+    return known.map(fault -> coded(code).orElse(fault));
+  }
+
+  private Optional<Fault> coded(String code) {
+    return coded.stream()
+        .filter(c -> Pattern.compile(c.code).matcher(code).lookingAt())
+        .map(Coded::fault)
+        .findFirst();
+  }
+
+  /**
+   * Where a handler finds the program after an instruction that cannot be done.
+   *
+   * @param at address of the instruction
+   * @param code its first bytes, in hex: where this differs, they tell its length
+   */
+  public long place(long at, String code) {
+    if (!behind || code.isEmpty()) {
+      return at;
+    }
+    // z/Architecture Principles of Operation, "Instruction Formats": the two leftmost bits
+    int first = Character.digit(code.charAt(0), 16);
+    return at + (first < 4 ? 2 : first < 12 ? 4 : 6);
   }
 
   /** The bytes of {@link #trampoline}. */
@@ -156,7 +206,10 @@ public record SignalAbi(
     private long clears;
     private Map<Integer, Fault> faults = Map.of();
     private Set<Integer> remembered = Set.of();
-    private List<String> breakpoints = List.of();
+    private final List<Coded> coded = new ArrayList<>();
+    private boolean behind;
+    private long faultBytes = 1;
+    private boolean hasHidden;
     private List<String> late = List.of();
 
     /** A frame with the places of its parts. */
@@ -238,8 +291,32 @@ public record SignalAbi(
       return this;
     }
 
+    /** Instructions that the engine does not know as breakpoints, by their first bytes. */
     public Layout breakpoints(String... codes) {
-      breakpoints = List.of(codes);
+      for (String code : codes) {
+        coded(code, SIGTRAP, TRAP_BRKPT);
+      }
+      return this;
+    }
+
+    /** What an instruction sends, by a regular expression of its first bytes in hex. */
+    public Layout coded(String code, int signal, int reason) {
+      coded.add(new Coded(code, new Fault(signal, reason)));
+      return this;
+    }
+
+    public Layout behind() {
+      behind = true;
+      return this;
+    }
+
+    public Layout faultBytes(long value) {
+      faultBytes = value;
+      return this;
+    }
+
+    public Layout hidden() {
+      hasHidden = true;
       return this;
     }
 
@@ -278,7 +355,10 @@ public record SignalAbi(
           flags,
           faults,
           remembered,
-          breakpoints,
+          coded,
+          behind,
+          faultBytes,
+          hasHidden,
           late);
     }
   }

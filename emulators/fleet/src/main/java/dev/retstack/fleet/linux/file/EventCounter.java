@@ -15,6 +15,7 @@ public final class EventCounter implements OpenFile {
   private final ByteOrder order;
   private final boolean countsDown;
   private long count;
+  private long changes;
 
   /**
    * @param countsDown true where a read takes 1, not all
@@ -41,6 +42,11 @@ public final class EventCounter implements OpenFile {
   }
 
   @Override
+  public long changes() {
+    return changes;
+  }
+
+  @Override
   public int read(byte[] into, int length) {
     if (length < Long.BYTES) {
       throw new SystemCallException(Errno.EINVAL);
@@ -48,6 +54,7 @@ public final class EventCounter implements OpenFile {
     long taken = countsDown ? 1 : count;
     ByteBuffer.wrap(into).order(order).putLong(0, taken);
     count -= taken;
+    changes++;
     return Long.BYTES;
   }
 
@@ -64,6 +71,7 @@ public final class EventCounter implements OpenFile {
       return 0;
     }
     count += more;
+    changes++;
     return Long.BYTES;
   }
 }

@@ -98,6 +98,11 @@ public final class FileTable {
     return files[fd];
   }
 
+  /** True while a descriptor stands for a file. */
+  public boolean has(OpenFile file) {
+    return Arrays.asList(files).contains(file);
+  }
+
   /** True where a descriptor is in use. */
   public boolean isOpen(int fd) {
     return fd >= 0 && fd < files.length && files[fd] != null;
@@ -167,7 +172,7 @@ public final class FileTable {
 
   /** Closes a file unless a descriptor still stands for it. */
   public void release(OpenFile file) throws IOException {
-    if (!Arrays.asList(files).contains(file)) {
+    if (!has(file)) {
       flags.remove(file);
       file.close();
     }

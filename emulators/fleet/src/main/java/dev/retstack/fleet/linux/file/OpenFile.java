@@ -49,6 +49,14 @@ public interface OpenFile extends Closeable {
     return 0;
   }
 
+  /** In {@link #events}: the other end of a socket is closed. */
+  int READ_HANG_UP = 0x2000;
+
+  /** How often {@link #events} may have become another; only that it differs has a meaning. */
+  default long changes() {
+    return 0;
+  }
+
   /** Which operations would not wait, as {@code poll} numbers them. */
   default int events() {
     return IN | OUT;

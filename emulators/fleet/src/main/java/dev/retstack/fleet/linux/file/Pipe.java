@@ -61,6 +61,14 @@ public final class Pipe {
     return hasReader ? filled() < CAPACITY ? OpenFile.OUT : 0 : OpenFile.OUT | OpenFile.ERROR;
   }
 
+  private long changesForReader() {
+    return written + (hasWriter ? 0 : 1);
+  }
+
+  private long changesForWriter() {
+    return read + (hasReader ? 0 : 1);
+  }
+
   private abstract static class End implements OpenFile {
     @Override
     public int mode() {
@@ -74,6 +82,11 @@ public final class Pipe {
   }
 
   private final class Reader extends End {
+    @Override
+    public long changes() {
+      return changesForReader();
+    }
+
     @Override
     public int events() {
       return eventsOfReader();
@@ -91,6 +104,11 @@ public final class Pipe {
   }
 
   private final class Writer extends End {
+    @Override
+    public long changes() {
+      return changesForWriter();
+    }
+
     @Override
     public int events() {
       return eventsOfWriter();
@@ -127,8 +145,13 @@ public final class Pipe {
     }
 
     @Override
+    public long changes() {
+      return in.changesForReader() + out.changesForWriter();
+    }
+
+    @Override
     public int events() {
-      int closed = in.hasWriter ? 0 : IN | HANG_UP;
+      int closed = in.hasWriter ? 0 : IN | HANG_UP | READ_HANG_UP;
       return in.eventsOfReader() | closed | (out.eventsOfWriter() & OUT);
     }
 
