@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.Applied;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.command.ExitCode;
@@ -27,8 +28,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -68,11 +67,7 @@ class LiveGraphTest {
                 .but()
                 .http("127.0.0.1", 0)
                 .build());
-    long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
-    while (applied() < records) {
-      assertThat(System.nanoTime()).as("all records are applied").isLessThan(deadline);
-      LockSupport.parkNanos(20_000_000); // who is waited for has the processor meanwhile
-    }
+    Applied.await(pipeline, records);
   }
 
   @AfterEach
@@ -83,12 +78,6 @@ class LiveGraphTest {
     if (broker != null) {
       broker.close();
     }
-  }
-
-  private long applied() throws Exception {
-    return pipeline.progress().toCompletableFuture().get(1, TimeUnit.MINUTES).stream()
-        .mapToLong(core -> core.records())
-        .sum();
   }
 
   /** A trace of small chunks, some dozens of them. */
@@ -251,6 +240,29 @@ class LiveGraphTest {
     assertThat(live.path("calls")).isNotEmpty().isEqualTo(stored.path("calls"));
     assertThat(live.path("open")).isEqualTo(stored.path("open"));
     assertThat(live.path("partitions").path("owned")).isNotEmpty();
+    coresWithOpenCallsAndAnomalies(live.path("open").asLong());
+  }
+
+  /** Columns of cores that other verbs tell as well. */
+  private void coresWithOpenCallsAndAnomalies(long calls) throws Exception {
+    List<String> source = List.of("--live", "--http", pipeline.httpUri().toString());
+    JsonNode live =
+        JSON.readTree(of("cores", source, List.of(), "--format", "json").out()).path("cores");
+    JsonNode stored =
+        JSON.readTree(of("cores", List.of(trace), List.of(), "--format", "json").out());
+    assertThat(live).hasSize(1);
+    assertThat(live.get(0).path("open").asLong()).isEqualTo(calls);
+    long anomalies = 0;
+    for (JsonNode sum :
+        JSON.readTree(of("anomalies", source, List.of(), "--format", "json").out())) {
+      boolean more = !sum.path("severity").asText().equals("INFO");
+      anomalies += more ? sum.path("times").asLong() : 0;
+    }
+    assertThat(live.get(0).path("anomalies").asLong()).isEqualTo(anomalies);
+    for (String field : List.of("open", "anomalies", "records")) {
+      assertThat(live.get(0).path(field)).isEqualTo(stored.path("cores").get(0).path(field));
+    }
+    assertThat(of("cores", source, List.of()).out()).contains("ANOMALIES").contains("OPEN");
   }
 
   private void refusals(String time) {
