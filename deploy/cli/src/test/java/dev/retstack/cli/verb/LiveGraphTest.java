@@ -147,6 +147,8 @@ class LiveGraphTest {
     assertThat(before.get(0).path("core").asText()).isEqualTo(CORE);
 
     openCalls();
+    durations();
+    callsThatAreLeftOut();
     timelines(Long.parseLong(time));
     windowsOfOtherVerbs(Long.parseLong(time));
     refusals(time);
@@ -263,6 +265,53 @@ class LiveGraphTest {
       assertThat(live.get(0).path(field)).isEqualTo(stored.path("cores").get(0).path(field));
     }
     assertThat(of("cores", source, List.of()).out()).contains("ANOMALIES").contains("OPEN");
+  }
+
+  /** A tree that has no room for all calls says in every form how many it leaves out. */
+  private void callsThatAreLeftOut() throws Exception {
+    long calls = 0;
+    for (JsonNode row : JSON.readTree(ofTrace("report", "json").out()).path("functions")) {
+      calls += row.path("calls").asLong();
+    }
+    String[] few = {"--max-calls", "50"};
+    long kept =
+        ofTrace("graph", "csv", few).out().lines().filter(l -> l.contains(",CALL,")).count();
+    assertThat(kept).isBetween(1L, 50L);
+    long left = calls - kept;
+    JsonNode tree = JSON.readTree(ofTrace("graph", "json", few).out()).get(0);
+    assertThat(tree.path("notKept").asLong()).isEqualTo(left);
+    assertThat(ofTrace("graph", "csv", few).out().lines())
+        .last()
+        .asString()
+        .contains("NOT_KEPT," + left);
+    assertThat(ofTrace("graph", "text", few).out()).contains(left + " more calls are counted");
+    JsonNode live = JSON.readTree(live("json").out()).get(0);
+    JsonNode stored = JSON.readTree(graphOfTrace("json").out()).get(0);
+    assertThat(live.path("notKept").asLong()).isPositive();
+    assertThat(live.path("notKept")).isEqualTo(stored.path("notKept"));
+    JsonNode whole = JSON.readTree(live("json", "--core", CORE, "--from", "0").out()).get(0);
+    assertThat(whole.path("notKept").asLong()).isZero();
+  }
+
+  /** Durations of a function, live and of the trace, in every form. */
+  private void durations() throws Exception {
+    JsonNode calls = JSON.readTree(live("json", "--core", CORE).out()).get(0).path("calls");
+    String function = calls.get(0).path("children").get(0).path("function").asText();
+    List<String> words = List.of("--durations", "--function", function, "--core", CORE);
+    for (String format : List.of("text", "csv")) {
+      Ran said = live(format, words.toArray(String[]::new));
+      assertThat(said.code()).as(said.err()).isEqualTo(ExitCode.OK);
+      assertThat(said.out())
+          .isEqualTo(ofTrace("graph", format, words.toArray(String[]::new)).out());
+    }
+    JsonNode live = JSON.readTree(live("json", words.toArray(String[]::new)).out());
+    JsonNode stored = JSON.readTree(ofTrace("graph", "json", words.toArray(String[]::new)).out());
+    assertThat(live.path("calls").asLong()).isPositive();
+    for (String field : List.of("calls", "min", "max", "avg", "p50", "p99", "durations")) {
+      assertThat(live.path(field)).as(field).isEqualTo(stored.path(field));
+    }
+    usage("--function: give --durations with it", "--function", function);
+    usage("give one of --durations, --open and --timeline", "--durations", "--open");
   }
 
   private void refusals(String time) {

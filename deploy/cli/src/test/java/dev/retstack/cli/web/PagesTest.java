@@ -554,6 +554,7 @@ class PagesTest {
     browser.until("it is drawn", () -> boxes() > 100);
     assertThat(browser.text("#status")).startsWith("%,d outer call".formatted(outer));
     browser.screenshot("trace-flame");
+    theFlameOfAllSaysWhatItLeavesOut();
     theSandwichHasTheEdgesOfTheReport("sort_partition");
     browser.go("/?page=compare&core=zoo-x86_64-fentry-0&core2=zoo-x86_64-fentry-1");
     assertThat(browser.text("#status")).startsWith("0 of ");
@@ -634,6 +635,45 @@ class PagesTest {
 
   private List<String> column(String table, int at) {
     return rows(table, at + 1).stream().map(row -> row.get(at)).toList();
+  }
+
+  private void theFlameOfAllSaysWhatItLeavesOut() throws Exception {
+    JsonNode trees;
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      trees = JSON.readTree(get(client, "/graph?limit=1000").body());
+    }
+    long left = 0;
+    long ofLong = 0;
+    for (JsonNode tree : trees) {
+      left += tree.path("notKept").asLong();
+      if (tree.path("core").asText().equals(LONG)) {
+        ofLong += tree.path("notKept").asLong() + calls(tree);
+      }
+    }
+    for (JsonNode row : report(LONG, 0, Long.MAX_VALUE).path("functions")) {
+      ofLong -= row.path("calls").asLong();
+    }
+    assertThat(ofLong).as("calls of the report that are neither shown nor left out").isZero();
+    assertThat(left).isPositive();
+    browser.go("/?page=flame");
+    browser.until("it says so", () -> browser.text(".bar .left").contains("left out"));
+    assertThat(browser.text(".bar .left"))
+        .startsWith("The first ")
+        .contains("%,d later ones are left out: choose a core".formatted(left));
+    browser.go("/?page=flame&core=" + LONG);
+    assertThat(browser.text(".bar .left")).as("it is read again, whole").isEmpty();
+  }
+
+  private static long calls(JsonNode tree) {
+    long calls = 0;
+    Deque<JsonNode> todo = new ArrayDeque<>(List.of(tree.path("calls")));
+    while (!todo.isEmpty()) {
+      for (JsonNode call : todo.remove()) {
+        calls += call.has("kind") ? 0 : 1;
+        todo.add(call.path("children"));
+      }
+    }
+    return calls;
   }
 
   private void theSandwichHasTheEdgesOfTheReport(String function) throws IOException {
