@@ -9,21 +9,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.Terminal;
-import dev.retstack.schema.Chunk;
-import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
-import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.DeadLetter;
-import dev.retstack.schema.Image;
-import dev.retstack.schema.Symbol;
-import dev.retstack.schema.chunk.Chunks;
-import dev.retstack.schema.chunk.Codecs;
-import dev.retstack.schema.file.TraceFileWriter;
-import dev.retstack.schema.record.Mark;
-import dev.retstack.schema.record.RecordBatch;
-import dev.retstack.schema.record.TaskEvent;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.schema.wire.Visible;
@@ -32,7 +21,6 @@ import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
 import dev.retstack.service.kafka.KafkaSettings;
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.net.URI;
@@ -48,8 +36,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -73,9 +59,6 @@ class HostileNamesTest {
   /** Begins a formula, ends lines, cells, frames and strings, and begins lines of its own. */
   private static final String EVIL =
       "=cmd|'EVIL'!A1,\"x\";y\r\nFORGED line\n-FORGED,1\n" + OBEYED + "\nretstack: FORGED";
-
-  private static final long TASK = 0xffff_8000_0000_9040L;
-  private static final long STACK = 0x8000;
 
   /** Verbs that show nothing of a trace, a cluster or a pipeline, or run programs of ours. */
   private static final Set<String> WITHOUT_NAMES =
@@ -114,7 +97,8 @@ class HostileNamesTest {
   @BeforeAll
   void aPipelineThatHasTheTrace(@TempDir Path dir) throws Exception {
     folder = dir;
-    trace = write(dir.resolve("hostile.avro")).toString();
+    List<String> functions = List.of(EVIL, "a" + EVIL, "@" + EVIL, "+" + EVIL, "-" + EVIL);
+    trace = HostileTrace.write(dir.resolve("hostile.avro"), EVIL, functions).toString();
     broker = EmbeddedBroker.start(dir.resolve("broker"), 0);
     Ran sent = cluster("replay", trace, "--into-kafka");
     assertThat(sent.code()).as(sent.err()).isZero();
@@ -127,11 +111,7 @@ class HostileNamesTest {
                 .http("127.0.0.1", 0)
                 .checkpoints(java.time.Duration.ofMillis(100), 1)
                 .build());
-    long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
-    while (pipeline.progress().toCompletableFuture().get(1, TimeUnit.MINUTES).isEmpty()) {
-      assertThat(System.nanoTime()).as("the core is there").isLessThan(deadline);
-      LockSupport.parkNanos(20_000_000); // who is waited for has the processor meanwhile
-    }
+    Applied.await(pipeline, HostileTrace.RECORDS);
   }
 
   @AfterAll
@@ -377,72 +357,6 @@ class HostileNamesTest {
 
   private static ProducerRecord<byte[], byte[]> record(String topic, SpecificRecord value) {
     return new ProducerRecord<>(topic, 0, EVIL.getBytes(UTF_8), ConfluentFrame.encode(value));
-  }
-
-  private static Path write(Path file) throws IOException {
-    RecordBatch batch = new RecordBatch(64);
-    call(batch, RecordBatch.ENTRY, 10, 0, 0x1000);
-    batch.add(RecordBatch.MARK, 11, 0, 0x1000, Mark.STACKTRACE.code(), 1, 0);
-    batch.add(RecordBatch.FUNCTION, 12, 0, 0x1100, 0x1000, 0, 0);
-    batch.add(RecordBatch.SYS_ENTER, 13, 1, 1, 0x1000, 0, 0);
-    batch.add(RecordBatch.SYS_EXIT, 14, 1, 1, 0, 0, 0);
-    batch.add(RecordBatch.TASK, 20, 0, TASK, TaskEvent.STARTED.code(), 0x7000, 0);
-    call(batch, RecordBatch.ENTRY, 30, 0, 0x1200);
-    call(batch, RecordBatch.EXIT, 40, 0, 0x1200);
-    batch.add(RecordBatch.TASK, 50, 1, 0, TaskEvent.SWITCHED.code(), STACK, 0);
-    batch.add(RecordBatch.INTERRUPT_ENTER, 60, 1, 32, 0x1010, STACK, 0);
-    call(batch, RecordBatch.ENTRY, 62, 0, 0x1300);
-    call(batch, RecordBatch.EXIT, 65, 0, 0x1300);
-    batch.add(RecordBatch.INTERRUPT_EXIT, 70, 0, 32, 0x1010, 0, 0);
-    call(batch, RecordBatch.ENTRY, 72, 1, 0x1100);
-    batch.add(RecordBatch.EXIT, 75, 1, 0x1100, 0x1020, STACK - 0x20, 0x666); // a wrong fp
-    call(batch, RecordBatch.ENTRY, 76, 1, 0x1100);
-    batch.add(RecordBatch.LOST, 79, 0, 3, 0, 0, 0);
-    call(batch, RecordBatch.ENTRY, 90, 1, 0x1100);
-    Image image =
-        Image.newBuilder()
-            .setBuildId(EVIL)
-            .setName(EVIL)
-            .setIsa("x86_64")
-            .setConvention("mcount")
-            .setWordBytes(8)
-            .setBigEndian(false)
-            .setFpCheck(true)
-            .setRetpCheck(true)
-            .setReturnToHandlerStart(0xf000)
-            .setReturnToHandlerEnd(0xff00)
-            .setSymbols(
-                List.of(
-                    new Symbol(EVIL, 0x1000L, 0x100L),
-                    new Symbol("a" + EVIL, 0x1100L, 0x100L),
-                    new Symbol("@" + EVIL, 0x1200L, 0x100L),
-                    new Symbol("+" + EVIL, 0x1300L, 0x100L),
-                    new Symbol("-" + EVIL, 0x1400L, 0x100L)))
-            .setObjects(List.of(new Symbol(EVIL, TASK - 0x40, 0x100L)))
-            .build();
-    Chunk.Builder chunk =
-        Chunk.newBuilder()
-            .setSession(EVIL)
-            .setCore(EVIL)
-            .setIsa("x86_64")
-            .setImage(EVIL)
-            .setSequence(0)
-            .setFirstTime(10)
-            .setLastTime(100)
-            .setClockUnit(ClockUnit.INSTRUCTIONS)
-            .setRecordCount(batch.size())
-            .setEnd(CoreEnd.FAULTED)
-            .setEndDetail(EVIL);
-    try (TraceFileWriter writer = TraceFileWriter.open(file)) {
-      writer.write(image);
-      writer.write(Chunks.seal(chunk, Codecs.standard(), batch));
-    }
-    return file;
-  }
-
-  private static void call(RecordBatch batch, byte kind, long time, int depth, long self) {
-    long slot = STACK - 0x20L * depth;
-    batch.add(kind, time, depth, self, depth == 0 ? 0x900 : 0x1020, slot, slot + 8);
   }
 
   /** Our own line that is written over still works. */

@@ -39,7 +39,7 @@ class CoreLimitTest {
       assertThat(letters).hasSize((int) refused);
       for (byte[] letter : letters) {
         assertThat(ConfluentFrame.decode(letter, DeadLetter.class).getReason())
-            .contains("holds 1 cores, no more are allowed", "--cores-per-partition");
+            .contains("holds 1 core, no more are allowed", "--cores-per-partition");
       }
     }
   }

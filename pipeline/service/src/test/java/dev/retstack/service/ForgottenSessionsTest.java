@@ -99,7 +99,7 @@ class ForgottenSessionsTest {
         for (String path : List.of("stats", "report", "completeness")) {
           assertThat(client.get(path, Map.of("format", "text")))
               .as(path)
-              .contains("1 sessions with 3 cores and ", " were forgotten since 20");
+              .contains("forgotten since 20", ": 1 session with 3 cores and ");
           assertThat(JSON.readTree(client.get(path, Map.of())).get("forgotten"))
               .as(path)
               .isEqualTo(stats.get("forgotten"));

@@ -1,6 +1,7 @@
 package dev.retstack.cli.command;
 
 import dev.retstack.schema.file.CorruptTraceException;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.replay.InvalidTraceException;
 import dev.retstack.service.replay.PyramidPass;
 import java.io.IOException;
@@ -40,12 +41,19 @@ public final class PyramidOption {
           PyramidPass.write(
               file,
               (chunks, records) ->
-                  line.show("pyramid: %,d records in %,d chunks".formatted(records, chunks)));
+                  line.show(
+                      "pyramid: %s in %s"
+                          .formatted(
+                              Count.grouped(records, "record"), Count.grouped(chunks, "chunk"))));
     }
     if (tells) {
       terminal.note(
-          "a pyramid of %,d cores, %,d records, %,d bytes in %s"
-              .formatted(written.cores(), written.records(), written.bytes(), file));
+          "a pyramid of %s, %s, %,d bytes in %s"
+              .formatted(
+                  Count.grouped(written.cores(), "core"),
+                  Count.grouped(written.records(), "record"),
+                  written.bytes(),
+                  file));
     }
   }
 }

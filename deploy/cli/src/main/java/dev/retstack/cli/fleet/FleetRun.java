@@ -16,6 +16,7 @@ import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.publish.SinkWaits;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.record.EndDetail;
+import dev.retstack.schema.wire.Count;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -136,8 +137,8 @@ public final class FleetRun {
     double seconds = waits.nanos() / 1e9;
     if (seconds >= WORTH_TELLING_SECONDS) {
       terminal.note(
-          "cores waited %,d times, %.1f s in all, because their chunks were not taken at once"
-              .formatted(waits.times(), seconds));
+          "cores waited %s, %.1f s in all, because their chunks were not taken at once"
+              .formatted(Count.grouped(waits.times(), "time"), seconds));
     }
   }
 
@@ -156,18 +157,18 @@ public final class FleetRun {
       }
       if (result.overruns() > 0) {
         terminal.note(
-            "core %s: %,d calls untraced: ret_stack was full"
-                .formatted(result.name(), result.overruns()));
+            "core %s: %s untraced: ret_stack was full"
+                .formatted(result.name(), Count.grouped(result.overruns(), "call")));
       }
       if (result.unhijackable() > 0) {
         terminal.note(
-            "core %s: %,d calls untraced: their return address was not where the ABI puts it"
-                .formatted(result.name(), result.unhijackable()));
+            "core %s: %s untraced: no return address where the ABI puts it"
+                .formatted(result.name(), Count.grouped(result.unhijackable(), "call")));
       }
       if (result.abandoned() > 0) {
         terminal.note(
-            "core %s: %,d calls of abandoned coroutines dropped: if they return, there is no record"
-                    .formatted(result.name(), result.abandoned())
+            "core %s: %s of abandoned coroutines dropped: if they return, there is no record"
+                    .formatted(result.name(), Count.grouped(result.abandoned(), "call"))
                 + " tells");
       }
       result
@@ -181,8 +182,8 @@ public final class FleetRun {
     boolean nothing = results.stream().allMatch(result -> result.records() == 0);
     if (nothing) {
       terminal.note(
-          "nothing was recorded by %,d cores: no call site was reached that is traced;"
-                  .formatted(results.size())
+          "nothing was recorded by %s: no call site was reached that is traced;"
+                  .formatted(Count.grouped(results.size(), "core"))
               + " \"%s sites IMAGE\" lists them, compile with -pg, and look at the filters"
                   .formatted(System.getProperty("retstack.command", "retstack")));
     }

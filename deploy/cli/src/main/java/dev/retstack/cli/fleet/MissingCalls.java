@@ -1,5 +1,6 @@
 package dev.retstack.cli.fleet;
 
+import dev.retstack.schema.wire.Count;
 import java.util.Set;
 
 /** What is said of system calls that a program asked for in vain. */
@@ -15,7 +16,8 @@ final class MissingCalls {
    * @param count how often
    */
   static String describe(String call, long count) {
-    String said = "system call %s is not supported, ENOSYS %,d times".formatted(call, count);
+    String said =
+        "system call %s is not supported, ENOSYS %s".formatted(call, Count.grouped(count, "time"));
     return PROCESSES.contains(call.replaceFirst(" .*", ""))
         ? said
             + ": a core is one process; record the program that it would start on a core of its"

@@ -4,6 +4,7 @@ import dev.retstack.cli.command.ProgressLine;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.FleetListener;
 import dev.retstack.fleet.FleetProgress;
+import dev.retstack.schema.wire.Count;
 import java.time.Duration;
 
 /** Shows the state of a fleet on the progress line, and passes every event on. */
@@ -22,13 +23,13 @@ class ProgressListener implements FleetListener {
   @Override
   public void progress(FleetProgress progress) {
     line.show(
-        "%d of %d cores ended, %,d instructions, %,d records in %,d chunks%s"
+        "%d of %s ended, %,d instructions, %s in %s%s"
             .formatted(
                 progress.ended(),
-                progress.cores(),
+                Count.of(progress.cores(), "core"),
                 progress.instructions(),
-                progress.records(),
-                progress.chunks(),
+                Count.grouped(progress.records(), "record"),
+                Count.grouped(progress.chunks(), "chunk"),
                 standing(progress.waits().now())));
     next.progress(progress);
   }

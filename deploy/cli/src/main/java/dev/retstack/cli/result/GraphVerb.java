@@ -11,10 +11,12 @@ import dev.retstack.graph.report.OpenCallRow;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.file.TraceIndex;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.export.GraphView;
 import dev.retstack.service.replay.TraceReplay;
 import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.table.Format;
+import dev.retstack.service.view.DurationsView;
 import dev.retstack.service.view.OpenCallsView;
 import dev.retstack.service.view.TimelineView;
 import java.io.IOException;
@@ -23,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -44,6 +47,7 @@ import picocli.CommandLine.Option;
       "  retstack graph trace.avro --at 500 --window 100",
       "  retstack graph trace.avro --from 400 --to 600",
       "  retstack graph trace.avro --open",
+      "  retstack graph trace.avro --durations --function main",
       "  retstack graph trace.avro --timeline --width 60",
       "  retstack graph trace.avro --timeline --from 400 --to 600 --depth 8"
     })
@@ -83,6 +87,19 @@ public final class GraphVerb extends ResultVerb {
       description = "List the calls that have not ended, and for how long they have been open.")
   private boolean open;
 
+  @Option(
+      names = "--durations",
+      description =
+          "Show how long single calls took: a histogram, and percentiles that are at most a"
+              + " sixteenth too long.")
+  private boolean durations;
+
+  @Option(
+      names = "--function",
+      paramLabel = "NAME",
+      description = "With --durations: of this function only (default: all).")
+  private String function = "";
+
   @Mixin private TaskOption task;
   @Mixin private WindowOptions window;
   @Mixin private TimeOptions time;
@@ -105,14 +122,19 @@ public final class GraphVerb extends ResultVerb {
   @Override
   int show(GraphState state, Format shape) throws IOException {
     List<CallTree> trees =
-        ReportBuilder.of(state).trees().stream()
-            .filter(t -> window.has(t.core()))
-            .filter(t -> task.choice().has(t.task(), t.taskName()))
+        CallTree.only(
+                ReportBuilder.of(state).trees(),
+                t -> window.has(t.core()) && task.choice().has(t.task(), t.taskName()))
+            .stream()
             .map(t -> window.isTime() ? t.within(window.from(), window.to()) : t)
             .toList();
     task.require(!trees.isEmpty(), state);
     if (open) {
       showOpen(state, trees, shape);
+      return ExitCode.OK;
+    }
+    if (durations) {
+      Output.write(out(), shape, DurationsView.of(trees, function, Optional.empty()));
       return ExitCode.OK;
     }
     List<AnomalyRow> anomalies =
@@ -152,7 +174,11 @@ public final class GraphVerb extends ResultVerb {
                   core,
                   question,
                   (chunks, records) ->
-                      line.show("%,d records in %,d chunks read".formatted(records, chunks))));
+                      line.show(
+                          "%s in %s read"
+                              .formatted(
+                                  Count.grouped(records, "record"),
+                                  Count.grouped(chunks, "chunk")))));
         }
       }
       window.require(trace.cores().stream().map(TraceIndex.Core::core).toList());
@@ -180,6 +206,12 @@ public final class GraphVerb extends ResultVerb {
 
   @Override
   boolean explains() {
+    if (!function.isEmpty() && !durations) {
+      throw usage("--function: give --durations with it");
+    }
+    if (Stream.of(durations, open, timeline).filter(given -> given).count() > 1) {
+      throw usage("give one of --durations, --open and --timeline");
+    }
     if (open && window.isTime()) {
       throw usage(
           "give --open for the end, or a time, not both: --open and %s".formatted(window.given()));
@@ -194,7 +226,7 @@ public final class GraphVerb extends ResultVerb {
 
   @Override
   String resource() {
-    return timeline ? "timeline" : open ? "calls/open" : "graph";
+    return timeline ? "timeline" : open ? "calls/open" : durations ? "durations" : "graph";
   }
 
   @Override
@@ -204,6 +236,10 @@ public final class GraphVerb extends ResultVerb {
     if (timeline) {
       parameters.put("width", String.valueOf(pixels()));
       parameters.put("depth", String.valueOf(lines()));
+    } else if (durations) {
+      if (!function.isEmpty()) {
+        parameters.put("function", function);
+      }
     } else if (!open) {
       parameters.put("depth", String.valueOf(maxDepth));
     }

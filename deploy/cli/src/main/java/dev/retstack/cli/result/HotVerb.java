@@ -16,6 +16,7 @@ import dev.retstack.graph.hot.HotCounter;
 import dev.retstack.graph.hot.HotProfile;
 import dev.retstack.graph.hot.HotRow;
 import dev.retstack.graph.hot.SketchedCounts;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.replay.HotReplay;
 import dev.retstack.service.replay.HotTopics;
 import dev.retstack.service.view.HotView;
@@ -142,11 +143,14 @@ public final class HotVerb extends Verb {
               cores,
               source.symbols().read(),
               (chunks, records) ->
-                  line.show("%,d records in %,d chunks counted".formatted(records, chunks)));
+                  line.show(
+                      "%s in %s counted"
+                          .formatted(
+                              Count.grouped(records, "record"), Count.grouped(chunks, "chunk"))));
       if (counted.refused() > 0) {
         note(
-            "%,d records of the topics could not be read and were left out"
-                .formatted(counted.refused()));
+            Count.grouped(counted.refused(), "record")
+                + " of the topics left out, since unreadable");
       }
     } catch (IOException e) {
       throw CommandException.environment(FileTrouble.words(e), e);

@@ -14,6 +14,7 @@ import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.file.CorruptTraceException;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.replay.TraceToKafka;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
@@ -93,7 +94,7 @@ public final class ReplayVerb extends Verb {
         out(),
         format.format(),
         new Document().indented().field("", figures).csv(FIGURES, rows).text(FIGURES, rows));
-    note("%,d records in %.1f s".formatted(report.records(), seconds));
+    note("%s in %.1f s".formatted(Count.grouped(report.records(), "record"), seconds));
     return ExitCode.OK;
   }
 
@@ -108,7 +109,10 @@ public final class ReplayVerb extends Verb {
               link.topics(),
               link.partitions(),
               (chunks, records) ->
-                  line.show("%,d records in %,d chunks sent".formatted(records, chunks)));
+                  line.show(
+                      "%s in %s sent"
+                          .formatted(
+                              Count.grouped(records, "record"), Count.grouped(chunks, "chunk"))));
     } catch (NoSuchFileException e) {
       throw CommandException.badInput("no such trace: " + trace, e);
     } catch (CorruptTraceException e) {
@@ -118,8 +122,11 @@ public final class ReplayVerb extends Verb {
       note(sent.notice());
     }
     note(
-        "%,d chunks with %,d records in %s"
-            .formatted(sent.chunks(), sent.records(), link.topics().events()));
+        "%s with %s in %s"
+            .formatted(
+                Count.grouped(sent.chunks(), "chunk"),
+                Count.grouped(sent.records(), "record"),
+                link.topics().events()));
     return ExitCode.OK;
   }
 }

@@ -10,6 +10,7 @@ import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.file.CorruptTraceException;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.replay.InvalidTraceException;
 import dev.retstack.service.replay.TraceReplay;
 import java.io.IOException;
@@ -101,7 +102,9 @@ public final class SourceOptions {
     try (ProgressLine line = new ProgressLine(terminal)) {
       TraceReplay.Progress progress =
           (chunks, records) ->
-              line.show("%,d records in %,d chunks replayed".formatted(records, chunks));
+              line.show(
+                  "%s in %s replayed"
+                      .formatted(Count.grouped(records, "record"), Count.grouped(chunks, "chunk")));
       TraceReplay.Replayed replayed =
           window.isPresent()
               ? TraceReplay.read(file, named, window.get(), progress)

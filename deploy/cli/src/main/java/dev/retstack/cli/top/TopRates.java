@@ -1,5 +1,6 @@
 package dev.retstack.cli.top;
 
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import dev.retstack.service.table.Units;
@@ -206,14 +207,14 @@ final class TopRates {
     int all = now.parts().size();
     return String.format(
         Locale.ROOT,
-        "%d nodes, %d of %d partitions, %d of %d cores run, %s records/s, lag %d chunks, %s",
-        now.nodes().size(),
+        "%s, %d of %s, %d of %s run, %s records/s, lag %s, %s",
+        Count.of(now.nodes().size(), "node"),
         all - missing().size(),
-        all,
+        Count.of(all, "partition"),
         now.sums().running(),
-        now.sums().cores(),
+        Count.of(now.sums().cores(), "core"),
         si(rate),
-        lag,
+        Count.of(lag, "chunk"),
         Units.complete(now.sums().lost(), now.sums().untraced(), now.sums().completeness()));
   }
 

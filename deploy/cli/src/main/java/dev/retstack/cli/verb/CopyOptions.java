@@ -6,6 +6,7 @@ import dev.retstack.cli.command.ProgressLine;
 import dev.retstack.cli.command.PyramidOption;
 import dev.retstack.cli.command.Terminal;
 import dev.retstack.schema.file.CorruptTraceException;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.replay.InvalidTraceException;
 import dev.retstack.service.replay.TraceCopy;
 import dev.retstack.service.replay.TraceReplay;
@@ -53,7 +54,10 @@ final class CopyOptions {
           maker.make(
               output,
               (chunks, records) ->
-                  line.show("%,d records in %,d chunks written".formatted(records, chunks)));
+                  line.show(
+                      "%s in %s written"
+                          .formatted(
+                              Count.grouped(records, "record"), Count.grouped(chunks, "chunk"))));
     } catch (CorruptTraceException | InvalidTraceException e) {
       throw CommandException.badInput(e.getMessage(), e);
     } catch (IOException e) {
@@ -61,14 +65,15 @@ final class CopyOptions {
     }
     copied.notices().forEach(terminal::note);
     pyramid.write(output, terminal);
-    String twice = copied.twice() == 0 ? "" : "; %,d chunks came again".formatted(copied.twice());
+    String twice =
+        copied.twice() == 0 ? "" : "; " + Count.grouped(copied.twice(), "chunk") + " came again";
     terminal.note(
-        "%,d cores, %,d images, %,d chunks with %,d records, %,d bytes in %s%s"
+        "%s, %s, %s with %s, %,d bytes in %s%s"
             .formatted(
-                copied.cores(),
-                copied.images(),
-                copied.chunks(),
-                copied.records(),
+                Count.grouped(copied.cores(), "core"),
+                Count.grouped(copied.images(), "image"),
+                Count.grouped(copied.chunks(), "chunk"),
+                Count.grouped(copied.records(), "record"),
                 Files.size(output),
                 output,
                 twice));

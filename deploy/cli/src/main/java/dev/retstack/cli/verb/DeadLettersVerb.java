@@ -9,6 +9,7 @@ import dev.retstack.cli.command.Output;
 import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.kafka.KafkaOptions;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.replay.DeadLetters;
 import dev.retstack.service.replay.DeadLetters.Letter;
 import dev.retstack.service.table.Document;
@@ -261,11 +262,13 @@ public final class DeadLettersVerb extends Verb {
                 letter, DeadLetters.reinject(link.settings(), List.of(letter), topic).getFirst()));
       } catch (IOException e) {
         throw CommandException.environment(
-            "%s; %d letters before it were sent again".formatted(e.getMessage(), sent.size()), e);
+            "%s; %s sent again before it"
+                .formatted(e.getMessage(), Count.of(sent.size(), "letter")),
+            e);
       }
     }
     Output.write(out(), format.format(), new Document().indented().table("", SENT, sent));
-    note("%d letters sent again".formatted(sent.size()));
+    note(Count.of(sent.size(), "letter") + " sent again");
   }
 
   private static String from(Letter letter) {

@@ -28,6 +28,7 @@ import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
@@ -133,7 +134,9 @@ public final class DemoVerb extends Verb {
       CoreWatch.Ended watched =
           await(pipeline.awaitCoresEnded(keys), "the pipeline to read every core to its end");
       if (!watched.dead().isEmpty()) {
-        note("%d cores are dead: their last chunks never came".formatted(watched.dead().size()));
+        note(
+            Count.of(watched.dead().size(), "core is dead", "cores are dead")
+                + ": their last chunks never came");
       }
       View view = await(pipeline.view(), "the pipeline's result");
       int code = show(text, view, link, folder.resolve("trace.avro"));

@@ -9,6 +9,7 @@ import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.publish.ChunkSink;
+import dev.retstack.schema.wire.Count;
 import java.io.IOException;
 import java.util.List;
 import picocli.CommandLine.Command;
@@ -60,7 +61,12 @@ public final class EmulateVerb extends Verb {
       close(sink);
     }
     long records = results.stream().mapToLong(CoreResult::records).sum();
-    note("%d cores, %,d records in %s".formatted(results.size(), records, link.topics().events()));
+    note(
+        "%s, %s in %s"
+            .formatted(
+                Count.of(results.size(), "core"),
+                Count.grouped(records, "record"),
+                link.topics().events()));
     return exitCode ? FleetRun.guestsCode(results, code) : code;
   }
 

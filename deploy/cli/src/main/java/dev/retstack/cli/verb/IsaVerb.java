@@ -16,6 +16,7 @@ import dev.retstack.fleet.zoo.Manifest;
 import dev.retstack.fleet.zoo.Verification;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.schema.linux.SystemCallNames;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import java.io.IOException;
@@ -132,8 +133,9 @@ public final class IsaVerb extends Verb {
     int failed = rows.stream().mapToInt(row -> row.failed().size()).sum();
     double seconds = (System.nanoTime() - start) / 1e9;
     note(
-        "%,d cells on %d images, %,d failed, in %.1f s"
-            .formatted(cells, rows.size(), failed, seconds));
+        "%s on %s, %,d failed, in %.1f s"
+            .formatted(
+                Count.grouped(cells, "cell"), Count.of(rows.size(), "image"), failed, seconds));
     return failed == 0 ? ExitCode.OK : ExitCode.FINDINGS;
   }
 

@@ -20,6 +20,7 @@ import dev.retstack.fleet.publish.FileChunkSink;
 import dev.retstack.fleet.publish.RotatingChunkSink;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.replay.InvalidTraceException;
 import dev.retstack.service.replay.KafkaToTrace;
 import dev.retstack.service.replay.TraceReplay;
@@ -143,10 +144,16 @@ public final class RecordVerb extends Verb {
       bytes += Files.size(file);
     }
     note(
-        "%d cores, %,d records, %,d bytes in %.1f s"
-            .formatted(results.size(), records, bytes, (System.nanoTime() - start) / 1e9));
+        "%s, %s, %,d bytes in %.1f s"
+            .formatted(
+                Count.of(results.size(), "core"),
+                Count.grouped(records, "record"),
+                bytes,
+                (System.nanoTime() - start) / 1e9));
     if (rotating != null) {
-      note("%,d files, %s to %s".formatted(files.size(), files.getFirst(), files.getLast()));
+      note(
+          "%s, %s to %s"
+              .formatted(Count.grouped(files.size(), "file"), files.getFirst(), files.getLast()));
       Path next = piece(files.size() + 1);
       if (Files.exists(next)) {
         note("%s is of an earlier recording: leave it out, or remove it".formatted(next));
@@ -274,8 +281,11 @@ public final class RecordVerb extends Verb {
       TraceReplay.Progress progress =
           (chunks, records) ->
               line.show(
-                  "%,d records in %,d chunks %s"
-                      .formatted(records, chunks, isWhole ? "copied" : "searched"));
+                  "%s in %s %s"
+                      .formatted(
+                          Count.grouped(records, "record"),
+                          Count.grouped(chunks, "chunk"),
+                          isWhole ? "copied" : "searched"));
       copied =
           isWhole
               ? KafkaToTrace.copy(link.settings(), link.topics(), output, progress)
@@ -286,11 +296,11 @@ public final class RecordVerb extends Verb {
     }
     pyramid.write(output, terminal());
     note(
-        "%,d images, %,d chunks with %,d records, %,d bytes; %,d refused"
+        "%s, %s with %s, %,d bytes; %,d refused"
             .formatted(
-                copied.images(),
-                copied.chunks(),
-                copied.records(),
+                Count.grouped(copied.images(), "image"),
+                Count.grouped(copied.chunks(), "chunk"),
+                Count.grouped(copied.records(), "record"),
                 Files.size(output),
                 copied.refused()));
     note("next: " + command() + " report " + output);

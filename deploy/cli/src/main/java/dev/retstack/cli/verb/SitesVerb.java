@@ -11,6 +11,7 @@ import dev.retstack.fleet.loader.FoundSite.State;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.SiteFinder;
 import dev.retstack.fleet.loader.elf.ElfFormatException;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import java.nio.file.FileSystems;
@@ -144,13 +145,13 @@ public final class SitesVerb extends Verb {
             .map(entry -> entry.getValue() + " " + entry.getKey())
             .collect(Collectors.joining(", "));
     long functions = sites.stream().map(FoundSite::function).distinct().count();
-    return "%s (%s): %d of %d sites, in %d functions%s"
+    return "%s (%s): %d of %s, in %s%s"
         .formatted(
             image.elf().name(),
             image.isa().name(),
             sites.size(),
-            all,
-            functions,
+            Count.of(all, "site"),
+            Count.of(functions, "function"),
             what.isEmpty() ? "" : ": " + what);
   }
 }

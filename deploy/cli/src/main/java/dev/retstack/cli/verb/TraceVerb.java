@@ -15,6 +15,7 @@ import dev.retstack.cli.trace.ControlLog;
 import dev.retstack.fleet.control.Selector;
 import dev.retstack.fleet.settings.Order;
 import dev.retstack.schema.Control;
+import dev.retstack.schema.wire.Count;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -158,7 +159,9 @@ public final class TraceVerb extends Verb {
       sheet.refusals().forEach(this::note);
     }
     if (sheet.missing() > 0) {
-      note("%d cores did not answer within %d ms".formatted(sheet.missing(), deadlineMs));
+      note(
+          "%s did not answer within %d ms"
+              .formatted(Count.of(sheet.missing(), "core"), deadlineMs));
     }
     return sheet.isAllApplied() ? ExitCode.OK : ExitCode.FINDINGS;
   }

@@ -56,7 +56,7 @@ class ProgramOptionsTest {
   void aCoreThatStartsOffRecordsNothing() {
     Ran ran = record("--start", "off", "--label", "rack=7", "--memory", "16M");
     assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.NOTHING_RECORDED);
-    assertThat(ran.err()).contains("1 cores, 0 records");
+    assertThat(ran.err()).contains("1 core, 0 records");
   }
 
   @Test

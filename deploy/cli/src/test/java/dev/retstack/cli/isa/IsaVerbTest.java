@@ -91,7 +91,7 @@ class IsaVerbTest {
     Ran ran = Ran.retstack("isa", "--verify", "--images", folder.toString(), "--format", "csv");
     assertThat(ran.code()).as(ran.out()).isEqualTo(ExitCode.OK);
     assertThat(ran.out().lines().skip(1)).isNotEmpty().allMatch(l -> l.contains("," + image + ","));
-    assertThat(ran.err()).contains("cells on 1 images, 0 failed, in ");
+    assertThat(ran.err()).contains("cells on 1 image, 0 failed, in ");
 
     Ran other = Ran.retstack("isa", "--verify", "m68k", "--images", folder.toString());
     assertThat(other.code()).isEqualTo(ExitCode.BAD_INPUT);

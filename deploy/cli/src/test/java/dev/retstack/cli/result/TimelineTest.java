@@ -167,7 +167,7 @@ class TimelineTest {
     Ran without = run("graph", bare.toString(), "--timeline");
     assertThat(without.err()).contains("has no pyramid").contains("retstack index");
     Ran indexed = run("index", bare.toString());
-    assertThat(indexed.err()).contains("a pyramid of 1 cores");
+    assertThat(indexed.err()).contains("a pyramid of 1 core,");
     assertThat(run("graph", bare.toString(), "--timeline").out())
         .isEqualTo(run("graph", trace.toString(), "--timeline").out());
 

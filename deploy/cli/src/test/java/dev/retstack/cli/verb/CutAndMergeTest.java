@@ -64,7 +64,7 @@ class CutAndMergeTest {
       }
       Path cut = dir.resolve("cut-" + i + ".avro");
       Ran ran = run(with(window, "cut", trace.toString(), "-o", cut.toString()));
-      assertThat(ran.err()).contains("cores, 1 images", "bytes in " + cut);
+      assertThat(ran.err()).contains("core", ", 1 image, ", "bytes in " + cut);
       assertThat(Files.size(cut)).isLessThan(Files.size(trace));
       for (String verb : List.of("report", "graph", "anomalies")) {
         String expected = run(with(window, verb, trace.toString())).out();
@@ -93,7 +93,7 @@ class CutAndMergeTest {
     }
     Path merged = dir.resolve("merged.avro");
     Ran ran = run(with(parts, "merge", "-o", merged.toString()));
-    assertThat(ran.err()).contains("2 cores, 1 images", "chunks came again");
+    assertThat(ran.err()).contains("2 cores, 1 image, ", "chunks came again");
     assertThat(hash(merged)).isEqualTo(hash(trace));
     parts.remove(1);
     Path hole = dir.resolve("hole.avro");
@@ -113,7 +113,7 @@ class CutAndMergeTest {
     Path other = record("other", "other", "fib", "10");
     Path both = dir.resolve("both.avro");
     assertThat(run("merge", trace.toString(), other.toString(), "-o", both.toString()).err())
-        .contains("4 cores, 1 images");
+        .contains("4 cores, 1 image, ");
     assertThat(run("cores", both.toString()).out()).contains("run", "other");
   }
 

@@ -125,7 +125,7 @@ class DeadLettersVerbTest {
     Ran elsewhere =
         run("re-inject", "--all", "--reason", "0 bytes", "--into", "retstack.control.v1");
     assertThat(elsewhere.code()).as(elsewhere.err()).isZero();
-    assertThat(elsewhere.err()).contains("1 letters sent again");
+    assertThat(elsewhere.err()).contains("1 letter sent again");
     assertThat(records("retstack.control.v1", 0).getLast().value()).isEmpty();
   }
 

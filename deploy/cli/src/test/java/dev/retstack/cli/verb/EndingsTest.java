@@ -145,7 +145,7 @@ class EndingsTest {
   void aRunThatRecordsNothingHasACodeOfItsOwnAndACure() {
     Ran ran = record("good", "--filter", "never");
     assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.NOTHING_RECORDED);
-    assertThat(ran.err()).contains("nothing was recorded by 1 cores").contains("sites IMAGE");
+    assertThat(ran.err()).contains("nothing was recorded by 1 core:").contains("sites IMAGE");
     assertThat(record("never", "--filter", "never").code()).isEqualTo(ExitCode.OK);
   }
 

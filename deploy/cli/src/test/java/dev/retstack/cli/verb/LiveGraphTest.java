@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.Applied;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.command.ExitCode;
@@ -27,8 +28,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -68,11 +67,7 @@ class LiveGraphTest {
                 .but()
                 .http("127.0.0.1", 0)
                 .build());
-    long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
-    while (applied() < records) {
-      assertThat(System.nanoTime()).as("all records are applied").isLessThan(deadline);
-      LockSupport.parkNanos(20_000_000); // who is waited for has the processor meanwhile
-    }
+    Applied.await(pipeline, records);
   }
 
   @AfterEach
@@ -83,12 +78,6 @@ class LiveGraphTest {
     if (broker != null) {
       broker.close();
     }
-  }
-
-  private long applied() throws Exception {
-    return pipeline.progress().toCompletableFuture().get(1, TimeUnit.MINUTES).stream()
-        .mapToLong(core -> core.records())
-        .sum();
   }
 
   /** A trace of small chunks, some dozens of them. */
@@ -158,6 +147,8 @@ class LiveGraphTest {
     assertThat(before.get(0).path("core").asText()).isEqualTo(CORE);
 
     openCalls();
+    durations();
+    callsThatAreLeftOut();
     timelines(Long.parseLong(time));
     windowsOfOtherVerbs(Long.parseLong(time));
     refusals(time);
@@ -251,6 +242,76 @@ class LiveGraphTest {
     assertThat(live.path("calls")).isNotEmpty().isEqualTo(stored.path("calls"));
     assertThat(live.path("open")).isEqualTo(stored.path("open"));
     assertThat(live.path("partitions").path("owned")).isNotEmpty();
+    coresWithOpenCallsAndAnomalies(live.path("open").asLong());
+  }
+
+  /** Columns of cores that other verbs tell as well. */
+  private void coresWithOpenCallsAndAnomalies(long calls) throws Exception {
+    List<String> source = List.of("--live", "--http", pipeline.httpUri().toString());
+    JsonNode live =
+        JSON.readTree(of("cores", source, List.of(), "--format", "json").out()).path("cores");
+    JsonNode stored =
+        JSON.readTree(of("cores", List.of(trace), List.of(), "--format", "json").out());
+    assertThat(live).hasSize(1);
+    assertThat(live.get(0).path("open").asLong()).isEqualTo(calls);
+    long anomalies = 0;
+    for (JsonNode sum :
+        JSON.readTree(of("anomalies", source, List.of(), "--format", "json").out())) {
+      boolean more = !sum.path("severity").asText().equals("INFO");
+      anomalies += more ? sum.path("times").asLong() : 0;
+    }
+    assertThat(live.get(0).path("anomalies").asLong()).isEqualTo(anomalies);
+    for (String field : List.of("open", "anomalies", "records")) {
+      assertThat(live.get(0).path(field)).isEqualTo(stored.path("cores").get(0).path(field));
+    }
+    assertThat(of("cores", source, List.of()).out()).contains("ANOMALIES").contains("OPEN");
+  }
+
+  /** A tree that has no room for all calls says in every form how many it leaves out. */
+  private void callsThatAreLeftOut() throws Exception {
+    long calls = 0;
+    for (JsonNode row : JSON.readTree(ofTrace("report", "json").out()).path("functions")) {
+      calls += row.path("calls").asLong();
+    }
+    String[] few = {"--max-calls", "50"};
+    long kept =
+        ofTrace("graph", "csv", few).out().lines().filter(l -> l.contains(",CALL,")).count();
+    assertThat(kept).isBetween(1L, 50L);
+    long left = calls - kept;
+    JsonNode tree = JSON.readTree(ofTrace("graph", "json", few).out()).get(0);
+    assertThat(tree.path("notKept").asLong()).isEqualTo(left);
+    assertThat(ofTrace("graph", "csv", few).out().lines())
+        .last()
+        .asString()
+        .contains("NOT_KEPT," + left);
+    assertThat(ofTrace("graph", "text", few).out()).contains(left + " more calls are counted");
+    JsonNode live = JSON.readTree(live("json").out()).get(0);
+    JsonNode stored = JSON.readTree(graphOfTrace("json").out()).get(0);
+    assertThat(live.path("notKept").asLong()).isPositive();
+    assertThat(live.path("notKept")).isEqualTo(stored.path("notKept"));
+    JsonNode whole = JSON.readTree(live("json", "--core", CORE, "--from", "0").out()).get(0);
+    assertThat(whole.path("notKept").asLong()).isZero();
+  }
+
+  /** Durations of a function, live and of the trace, in every form. */
+  private void durations() throws Exception {
+    JsonNode calls = JSON.readTree(live("json", "--core", CORE).out()).get(0).path("calls");
+    String function = calls.get(0).path("children").get(0).path("function").asText();
+    List<String> words = List.of("--durations", "--function", function, "--core", CORE);
+    for (String format : List.of("text", "csv")) {
+      Ran said = live(format, words.toArray(String[]::new));
+      assertThat(said.code()).as(said.err()).isEqualTo(ExitCode.OK);
+      assertThat(said.out())
+          .isEqualTo(ofTrace("graph", format, words.toArray(String[]::new)).out());
+    }
+    JsonNode live = JSON.readTree(live("json", words.toArray(String[]::new)).out());
+    JsonNode stored = JSON.readTree(ofTrace("graph", "json", words.toArray(String[]::new)).out());
+    assertThat(live.path("calls").asLong()).isPositive();
+    for (String field : List.of("calls", "min", "max", "avg", "p50", "p99", "durations")) {
+      assertThat(live.path(field)).as(field).isEqualTo(stored.path(field));
+    }
+    usage("--function: give --durations with it", "--function", function);
+    usage("give one of --durations, --open and --timeline", "--durations", "--open");
   }
 
   private void refusals(String time) {

@@ -33,7 +33,7 @@ class SitesVerbTest {
                 + " +c0 04 00 00 00 00 c0 04 00 00 00 00 c0 04 00 00 00 00 +mcount_loc");
     assertThat(ran.err())
         .containsPattern(
-            "zoo-s390x-mcount-nop.elf \\(s390x\\): 1 of \\d+ sites, in 1 functions: 1 nop");
+            "zoo-s390x-mcount-nop.elf \\(s390x\\): 1 of \\d+ sites, in 1 function: 1 nop");
   }
 
   @Test

@@ -7,19 +7,13 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.Applied;
+import dev.retstack.cli.HostileTrace;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.graph.input.LateSymbols;
-import dev.retstack.schema.Chunk;
-import dev.retstack.schema.ClockUnit;
-import dev.retstack.schema.CoreEnd;
-import dev.retstack.schema.Image;
-import dev.retstack.schema.Symbol;
 import dev.retstack.schema.chunk.Chunks;
-import dev.retstack.schema.chunk.Codecs;
-import dev.retstack.schema.file.TraceFileWriter;
-import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
@@ -45,8 +39,7 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -125,7 +118,8 @@ class PagesTest {
                 "rtos_current",
                 "--",
                 "rtos"),
-            hostile(dir.resolve("hostile.avro")));
+            HostileTrace.write(
+                dir.resolve("hostile.avro"), EVIL, List.of(EVIL, HUGE, "a" + EVIL, "b" + EVIL)));
     whole = dir.resolve("whole.avro");
     List<String> merge = new ArrayList<>(List.of("merge", "-o", whole.toString()));
     traces.forEach(trace -> merge.add(trace.toString()));
@@ -149,15 +143,7 @@ class PagesTest {
                 .http("127.0.0.1", 0)
                 .build());
     viewer = TraceServer.start(whole, LateSymbols.NONE, HttpSettings.LOCAL);
-    long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
-    while (applied() < records) {
-      assertThat(System.nanoTime())
-          .as(
-              "%d records are applied: %s",
-              records, pipeline.progress().toCompletableFuture().get())
-          .isLessThan(deadline);
-      LockSupport.parkNanos(20_000_000); // who is waited for has the processor meanwhile
-    }
+    Applied.await(pipeline, records);
     browser = Browser.open(pipeline.httpUri());
   }
 
@@ -189,12 +175,6 @@ class PagesTest {
     }
   }
 
-  private long applied() throws Exception {
-    return pipeline.progress().toCompletableFuture().get(1, TimeUnit.MINUTES).stream()
-        .mapToLong(core -> core.records())
-        .sum();
-  }
-
   private static Path record(Path dir, String name, String... more) {
     Path file = dir.resolve(name + ".avro");
     List<String> words = new ArrayList<>(List.of("record", "-o", file.toString()));
@@ -207,52 +187,6 @@ class PagesTest {
     Ran ran = Ran.retstack(words.toArray(String[]::new));
     assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
     return ran.out();
-  }
-
-  private static Path hostile(Path file) throws IOException {
-    RecordBatch batch = new RecordBatch(16);
-    call(batch, RecordBatch.ENTRY, 10, 0, 0x1000);
-    call(batch, RecordBatch.ENTRY, 20, 1, 0x1100);
-    batch.add(RecordBatch.EXIT, 60, 1, 0x1100, 0x1020, 0x8000 - 0x20, 0x666); // a wrong fp
-    call(batch, RecordBatch.EXIT, 90, 0, 0x1000);
-    Image image =
-        Image.newBuilder()
-            .setBuildId(EVIL)
-            .setName(EVIL)
-            .setIsa("x86_64")
-            .setConvention("mcount")
-            .setWordBytes(8)
-            .setBigEndian(false)
-            .setFpCheck(true)
-            .setRetpCheck(true)
-            .setReturnToHandlerStart(0xf000)
-            .setReturnToHandlerEnd(0xff00)
-            .setSymbols(
-                List.of(new Symbol(EVIL, 0x1000L, 0x100L), new Symbol(HUGE, 0x1100L, 0x100L)))
-            .build();
-    Chunk.Builder chunk =
-        Chunk.newBuilder()
-            .setSession(EVIL)
-            .setCore(EVIL)
-            .setIsa("x86_64")
-            .setImage(EVIL)
-            .setSequence(0)
-            .setFirstTime(10)
-            .setLastTime(100)
-            .setClockUnit(ClockUnit.INSTRUCTIONS)
-            .setRecordCount(batch.size())
-            .setEnd(CoreEnd.FAULTED)
-            .setEndDetail(EVIL);
-    try (TraceFileWriter writer = TraceFileWriter.open(file)) {
-      writer.write(image);
-      writer.write(Chunks.seal(chunk, Codecs.standard(), batch));
-    }
-    return file;
-  }
-
-  private static void call(RecordBatch batch, byte kind, long time, int depth, long self) {
-    long slot = 0x8000 - 0x20L * depth;
-    batch.add(kind, time, depth, self, depth == 0 ? 0x900 : 0x1020, slot, slot + 8);
   }
 
   /** What the command says of this job, or of this trace. */
@@ -581,13 +515,26 @@ class PagesTest {
     browser.go("/?page=fleet");
     JsonNode cores = JSON.readTree(said("cores", "--format", "json")).path("cores");
     assertThat(rows("Cores", 1)).hasSize(cores.size());
-    assertThat(browser.text(".facts")).contains(cores.size() + " cores");
+    List<String> heads = heads("Cores");
+    assertThat(
+            rows("Cores", heads.size()).stream()
+                .map(row -> cells(row, heads, "Records", "Anomalies", "Depth"))
+                .toList())
+        .containsExactlyInAnyOrderElementsOf(
+            cores
+                .valueStream()
+                .map(
+                    core ->
+                        Stream.of("records", "anomalies", "open")
+                            .map(key -> grouped(core.path(key)))
+                            .toList())
+                .toList());
     browser.press("?");
     browser.until("keys are named", () -> browser.text("dialog").contains("command for the same"));
     browser.press(Keys.ESCAPE);
   }
 
-  /** What no test of its own looks at. */
+  /** The fleet, the icicle and the differences of a trace; control has its cores too. */
   @Test
   void thePagesOfATraceShowItsCores() throws Exception {
     turnTo(Source.TRACE);
@@ -607,6 +554,7 @@ class PagesTest {
     browser.until("it is drawn", () -> boxes() > 100);
     assertThat(browser.text("#status")).startsWith("%,d outer call".formatted(outer));
     browser.screenshot("trace-flame");
+    theFlameOfAllSaysWhatItLeavesOut();
     theSandwichHasTheEdgesOfTheReport("sort_partition");
     browser.go("/?page=compare&core=zoo-x86_64-fentry-0&core2=zoo-x86_64-fentry-1");
     assertThat(browser.text("#status")).startsWith("0 of ");
@@ -614,6 +562,118 @@ class PagesTest {
     browser.go("/?page=control");
     assertThat(rows("What cores trace", 1)).hasSameSizeAs(cores);
     browser.assertClean("control");
+  }
+
+  @Test
+  void tenThousandCoresAreSortedAndFiltered(@TempDir Path dir) throws Exception {
+    int many = 10_000;
+    Path file = ManyCores.write(dir.resolve("many.avro"), many);
+    try (TraceServer server = TraceServer.start(file, LateSymbols.NONE, HttpSettings.LOCAL)) {
+      browser.turnTo(server.uri());
+      browser.go("/?page=fleet");
+      assertThat(browser.text(".facts")).contains("10,000 cores");
+      List<String> heads = heads("Cores");
+      for (String head : List.of("Anomalies", "Depth")) {
+        sortBy(heads.indexOf(head));
+        assertThat(column("Cores", heads.indexOf(head)))
+            .hasSizeBetween(20, 100)
+            .containsOnly(head.equals("Depth") ? "4" : "6");
+        sortBy(heads.indexOf(head));
+        assertThat(column("Cores", heads.indexOf(head))).containsOnly("0");
+      }
+      browser.press("/");
+      browser.press("core-0777");
+      browser.until("few are left", () -> browser.text("#status").startsWith("10 of 10,000"));
+      browser.script("document.querySelector('select').focus()");
+      browser.press("with anomalies");
+      browser.until("fewer are left", () -> browser.text("#status").startsWith("8 of 10,000"));
+      assertThat(browser.address()).contains("only=anomalies").contains("search=core-0777");
+      assertThat(rows("Cores", 1)).hasSize(8).doesNotContain(List.of("core-07770"));
+      long rows = browser.number("return document.querySelectorAll('tbody tr').length");
+      assertThat(rows).isLessThan(100);
+      browser.screenshot("fleet-10000");
+      browser.assertAccessible("fleet of 10,000");
+      browser.assertClean("fleet of 10,000");
+      long[] took = {longest("rows-sorted"), longest("rows-filtered")};
+      System.out.printf(
+          "fleet of 10,000 cores: longest sort %d ms, longest filter %d ms, answer %d bytes%n",
+          took[0],
+          took[1],
+          browser.number(
+              "return performance.getEntriesByType('resource')"
+                  + ".filter((one) => one.name.includes('/cores'))[0].encodedBodySize"));
+    }
+  }
+
+  private long longest(String measure) {
+    return browser.number(
+        "return Math.ceil(Math.max(...performance.getEntriesByName(arguments[0])"
+            + ".map((one) => one.duration)))",
+        measure);
+  }
+
+  private void sortBy(int column) {
+    browser.script(
+        "document.querySelectorAll('table[aria-label=Cores] th button')[arguments[0]].click()",
+        column);
+  }
+
+  private List<String> heads(String table) {
+    @SuppressWarnings("unchecked")
+    List<String> heads =
+        (List<String>)
+            browser.script(
+                "return [...document.querySelectorAll(`table[aria-label=\"${arguments[0]}\"] th`)]"
+                    + ".map((head) => head.innerText.replace(/[▲▼]/g, '').trim())",
+                table);
+    return heads;
+  }
+
+  private static List<String> cells(List<String> row, List<String> heads, String... wanted) {
+    return Stream.of(wanted).map(head -> row.get(heads.indexOf(head))).toList();
+  }
+
+  private List<String> column(String table, int at) {
+    return rows(table, at + 1).stream().map(row -> row.get(at)).toList();
+  }
+
+  private void theFlameOfAllSaysWhatItLeavesOut() throws Exception {
+    JsonNode trees;
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      trees = JSON.readTree(get(client, "/graph?limit=1000").body());
+    }
+    long left = 0;
+    long ofLong = 0;
+    for (JsonNode tree : trees) {
+      left += tree.path("notKept").asLong();
+      if (tree.path("core").asText().equals(LONG)) {
+        ofLong += tree.path("notKept").asLong() + calls(tree);
+      }
+    }
+    for (JsonNode row : report(LONG, 0, Long.MAX_VALUE).path("functions")) {
+      ofLong -= row.path("calls").asLong();
+    }
+    assertThat(ofLong).as("calls of the report that are neither shown nor left out").isZero();
+    assertThat(left).isPositive();
+    browser.go("/?page=flame");
+    browser.until("it says so", () -> browser.text(".bar .left").contains("left out"));
+    assertThat(browser.text(".bar .left"))
+        .startsWith("The first ")
+        .contains("%,d later ones are left out: choose a core".formatted(left));
+    browser.go("/?page=flame&core=" + LONG);
+    assertThat(browser.text(".bar .left")).as("it is read again, whole").isEmpty();
+  }
+
+  private static long calls(JsonNode tree) {
+    long calls = 0;
+    Deque<JsonNode> todo = new ArrayDeque<>(List.of(tree.path("calls")));
+    while (!todo.isEmpty()) {
+      for (JsonNode call : todo.remove()) {
+        calls += call.has("kind") ? 0 : 1;
+        todo.add(call.path("children"));
+      }
+    }
+    return calls;
   }
 
   private void theSandwichHasTheEdgesOfTheReport(String function) throws IOException {

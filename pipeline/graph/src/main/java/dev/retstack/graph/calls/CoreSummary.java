@@ -16,6 +16,7 @@ import dev.retstack.graph.tree.Ending;
  * @param lost records known to be missing
  * @param time its clock as last seen, in its unit
  * @param open calls that have not ended
+ * @param anomalies found, of the kinds that are more than information
  * @param truncated calls that a loss cut off
  * @param end RUNNING, or why it ended
  * @param endDetail how it ended, in words; empty while it runs
@@ -31,6 +32,7 @@ public record CoreSummary(
     long lost,
     long time,
     int open,
+    long anomalies,
     long truncated,
     CoreEnd end,
     String endDetail,
@@ -48,6 +50,7 @@ public record CoreSummary(
         p.lost(),
         p.time(),
         p.open(),
+        core.anomalies().noted(),
         p.ended(Ending.TRUNCATED),
         p.end(),
         p.endDetail(),

@@ -43,6 +43,7 @@ public final class AnomalyLog {
   private final Map<Where, Group> groups = new LinkedHashMap<>();
   private final Map<AnomalyKind, Kept> kept = new EnumMap<>(AnomalyKind.class);
   private final List<Anomaly> rows = new ArrayList<>(0);
+  private long noted;
   private Group last; // most that is found is like what was found before
 
   public AnomalyLog(int limitPerKind, StateBudget.Account account) {
@@ -126,7 +127,17 @@ public final class AnomalyLog {
   /** Counts one; returns whether there is room for its row. */
   public boolean found(Where where, long time, long count) {
     group(where).add(time, count);
+    note(where.kind, 1);
     return hasRoom(where.kind, where.selfPc);
+  }
+
+  private void note(AnomalyKind kind, long times) {
+    noted = kind.severity() == Severity.INFO ? noted : Saturating.sum(noted, times);
+  }
+
+  /** How many were found of the kinds that are more than information. */
+  public long noted() {
+    return noted;
   }
 
   private boolean hasRoom(AnomalyKind kind, long selfPc) {
@@ -193,6 +204,7 @@ public final class AnomalyLog {
       group.first = group.times == 0 ? theirs.first : Math.min(group.first, theirs.first);
       group.last = group.times == 0 ? theirs.last : Math.max(group.last, theirs.last);
       group.times += theirs.times;
+      note(theirs.where.kind, theirs.times);
       group.count = Saturating.sum(group.count, theirs.count);
     }
     int left = 0;
@@ -254,6 +266,7 @@ public final class AnomalyLog {
       if (full || group.times < 1 || group.count < 0 || groups.put(where, group) != null) {
         throw new IOException("corrupt snapshot: a group of anomalies that cannot be: " + where);
       }
+      note(kind, group.times);
     }
     for (Anomaly row : rows) {
       if (groupOf(row) == null) {

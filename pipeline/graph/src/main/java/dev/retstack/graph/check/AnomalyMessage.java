@@ -3,6 +3,7 @@ package dev.retstack.graph.check;
 import static dev.retstack.graph.symbol.SymbolTable.hex;
 
 import dev.retstack.graph.symbol.FunctionNames;
+import dev.retstack.schema.wire.Count;
 
 /** The sentence that explains an anomaly: function, expected, received, and where it returns to. */
 public final class AnomalyMessage {
@@ -48,7 +49,7 @@ public final class AnomalyMessage {
       case UNWOUND ->
           "%s ended without returning: expected func %s to return to %s, received %s"
               .formatted(
-                  plural(a.count(), "call"),
+                  Count.of(a.count(), "call"),
                   symbols.symbolPlusOffset(a.selfPc()),
                   place(a.expected(), symbols),
                   insteadOf(a, symbols));
@@ -93,16 +94,17 @@ public final class AnomalyMessage {
           "ret_stack was full: %s ran untraced"
               .formatted(
                   a.selfPc() == 0
-                      ? plural(a.count(), "call")
+                      ? Count.of(a.count(), "call")
                       : "func " + symbols.symbolPlusOffset(a.selfPc()));
       case LOST ->
-          "%s dropped at the core before they were drained".formatted(plural(a.count(), "record"));
+          "%s dropped at the core before they were drained"
+              .formatted(Count.of(a.count(), "record"));
       case SEQUENCE_GAP ->
           "sequence gap: expected chunk %d, received chunk %d: %s missing"
-              .formatted(a.expected(), a.received(), plural(a.count(), "record"));
+              .formatted(a.expected(), a.received(), Count.of(a.count(), "record"));
       case TRUNCATED ->
           "%s cut off by a loss: when they ended is unknown"
-              .formatted(plural(a.count(), "open call"));
+              .formatted(Count.of(a.count(), "open call"));
     };
   }
 
@@ -139,9 +141,5 @@ public final class AnomalyMessage {
     return symbols.covers(address)
         ? symbols.symbolPlusOffset(address) + " (" + symbols.address(address) + ")"
         : symbols.address(address);
-  }
-
-  private static String plural(long count, String noun) {
-    return count + " " + noun + (count == 1 ? "" : "s");
   }
 }

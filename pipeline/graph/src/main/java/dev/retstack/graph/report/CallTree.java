@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * The calls of one task of one core as they were nested. After a tail call the new function stands
@@ -70,6 +71,27 @@ public record CallTree(
     }
     return new CallTree(
         session, core, task, instance, taskName, image, isa, unit, chosen, kept, notKept);
+  }
+
+  private CallTree notKept(long calls) {
+    return new CallTree(
+        session, core, task, instance, taskName, image, isa, unit, roots, kept, calls);
+  }
+
+  /** Those that are wanted; the last one of a core tells of its calls that were not kept. */
+  public static List<CallTree> only(List<CallTree> trees, Predicate<CallTree> wanted) {
+    List<CallTree> chosen = new ArrayList<>();
+    for (CallTree tree : trees) {
+      if (wanted.test(tree)) {
+        chosen.add(tree);
+      } else if (tree.notKept > 0
+          && !chosen.isEmpty()
+          && chosen.getLast().core.equals(tree.core)
+          && chosen.getLast().session.equals(tree.session)) {
+        chosen.set(chosen.size() - 1, chosen.getLast().notKept(tree.notKept));
+      }
+    }
+    return chosen;
   }
 
   /** The trees of a core's tasks, in the order in which they appeared. */

@@ -14,8 +14,9 @@ import java.util.List;
 /**
  * Calls as RFC 4180 text, one line each in the order of their entries; depth shows the nesting. A
  * loss is a line of kind LOSS whose arguments say how many records are missing and which. Calls
- * that a loss cut off have bounds of their duration. The last columns name the task and the
- * interrupt of the line.
+ * that a loss cut off have bounds of their duration. A line of kind NOT_KEPT says in its arguments
+ * how many later calls of the core have no line, since its trees have no room for them. The last
+ * columns name the task and the interrupt of the line.
  */
 public final class GraphCsv {
   private GraphCsv() {}
@@ -44,6 +45,10 @@ public final class GraphCsv {
         "interrupt");
     for (CallTree tree : trees) {
       TreeWalk.walk(tree, List.of(), maxDepth, new Lines(tree, csv, new ArrayDeque<>()));
+      if (tree.notKept() > 0) {
+        csv.line(
+            tree.core(), "", 0, "", "", "", "", "NOT_KEPT", tree.notKept(), "", "", "", "", "");
+      }
     }
   }
 

@@ -16,9 +16,10 @@ import java.util.List;
 
 /**
  * Call trees as JSON, a contract kept stable: one object {@code {core, session, task, instance,
- * taskName, image, isa, unit, calls}} per core and task, with nested calls {@code {function, enter,
- * exit, children}}. The exit is null if the end of the call is unknown. {@code arguments} and
- * {@code returns}, if any, are raw, in hex.
+ * taskName, image, isa, unit, notKept, calls}} per core and task, with nested calls {@code
+ * {function, enter, exit, children}}. The last object of a core says how many later calls its trees
+ * have no room for ({@code notKept}). The exit is null if the end of the call is unknown. {@code
+ * arguments} and {@code returns}, if any, are raw, in hex.
  *
  * <p>A row that is not a call with a frame has a {@code kind}: FUNCTION (with {@code caller}),
  * SYSTEM_CALL, MARK (with {@code command} and {@code stack}), or LOSS (with the fields of {@code
@@ -56,6 +57,7 @@ public final class GraphJson {
     json.writeStringField("image", tree.image());
     json.writeStringField("isa", tree.isa());
     json.writeStringField("unit", tree.unit().name());
+    json.writeNumberField("notKept", tree.notKept());
     json.writeArrayFieldStart("calls");
     TreeWalk.walk(tree, List.of(), maxDepth, new Nested(json));
     json.writeEndArray();

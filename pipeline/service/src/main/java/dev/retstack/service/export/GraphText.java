@@ -6,6 +6,7 @@ import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.schema.record.Mark;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.table.Line;
 import dev.retstack.service.table.Units;
 import java.io.IOException;
@@ -49,8 +50,9 @@ public final class GraphText {
       if (tree.notKept() > 0) {
         Line.write(
             out,
-            "# %d more calls are counted in the report, beyond the %d kept here"
-                .formatted(tree.notKept(), tree.kept()));
+            "# %s counted in the report, beyond the %d kept here"
+                .formatted(
+                    Count.of(tree.notKept(), "more call is", "more calls are"), tree.kept()));
       }
     }
   }

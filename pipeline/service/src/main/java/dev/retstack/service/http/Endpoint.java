@@ -80,7 +80,7 @@ public enum Endpoint {
   GRAPH(
       "/graph",
       "Call trees, one row per core and task; of a time, if one is given",
-      "[{core,session,task,instance,taskName,calls}]",
+      "[{core,session,task,instance,taskName,notKept,calls}]",
       FORMAT,
       CORE,
       SESSION,

@@ -16,6 +16,7 @@ import dev.retstack.schema.Chunk;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.checkpoint.Checkpoint;
 import dev.retstack.service.checkpoint.Ledger;
 import dev.retstack.service.images.ImageRegistry;
@@ -645,8 +646,8 @@ final class ChunkIntake {
     if (applier.state().summary(key).isPresent()) {
       return "contradicts the chunks before it of core " + chunk.getCore();
     }
-    return "the partition holds %d cores, no more are allowed: begin a new --group, or give a higher"
-            .formatted(applier.state().glance().size())
+    return "the partition holds %s, no more are allowed: begin a new --group, or give a higher"
+            .formatted(Count.of(applier.state().glance().size(), "core"))
         + " --cores-per-partition and re-inject; core "
         + chunk.getCore();
   }

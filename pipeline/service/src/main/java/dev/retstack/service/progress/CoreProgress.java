@@ -18,6 +18,8 @@ import java.util.OptionalInt;
  * @param records records received
  * @param lost records known to be lost
  * @param untraced calls known to have made no records
+ * @param anomalies found, of the kinds that are more than information
+ * @param open calls that have not ended, of all its tasks
  * @param time its clock, in the unit of its chunks
  * @param end RUNNING, or why it ended
  * @param endDetail how it ended, in words; empty while it runs
@@ -33,6 +35,8 @@ public record CoreProgress(
     long records,
     long lost,
     long untraced,
+    long anomalies,
+    int open,
     long time,
     CoreEnd end,
     String endDetail,
@@ -50,10 +54,14 @@ public record CoreProgress(
       long records,
       long lost,
       long untraced,
+      long anomalies,
+      int open,
       long time,
       CoreEnd end,
       String endDetail) {
-    this(key, partition, isa, chunks, keyframes, records, lost, untraced, time, end, endDetail, 0);
+    this(
+        key, partition, isa, chunks, keyframes, records, lost, untraced, anomalies, open, time, end,
+        endDetail, 0);
   }
 
   /** How far this core of a partition came. */
@@ -67,6 +75,8 @@ public record CoreProgress(
         core.records(),
         core.lost(),
         core.stats().untraced(),
+        core.anomalies(),
+        core.open(),
         core.time(),
         core.end(),
         core.endDetail());
@@ -82,8 +92,8 @@ public record CoreProgress(
     return since == deadSince
         ? this
         : new CoreProgress(
-            key, partition, isa, chunks, keyframes, records, lost, untraced, time, end, endDetail,
-            since);
+            key, partition, isa, chunks, keyframes, records, lost, untraced, anomalies, open, time,
+            end, endDetail, since);
   }
 
   /** See {@link Report#completeness(long, long, long)}. */

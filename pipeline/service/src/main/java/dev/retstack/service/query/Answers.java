@@ -78,7 +78,7 @@ final class Answers {
   static Answer durations(View view, Map<String, String> parameters) {
     List<CallTree> trees = within(chosen(view.trees(), parameters), parameters);
     String function = parameters.getOrDefault("function", "");
-    return answer(DurationsView.of(trees, function, view.coverage()), parameters);
+    return answer(DurationsView.of(trees, function, Optional.of(view.coverage())), parameters);
   }
 
   private static List<CallTree> within(List<CallTree> trees, Map<String, String> parameters) {
@@ -158,11 +158,12 @@ final class Answers {
   private static List<CallTree> chosen(List<CallTree> trees, Map<String, String> parameters) {
     TaskChoice task = task(parameters);
     List<CallTree> chosen =
-        trees.stream()
-            .filter(tree -> matches(parameters, "core", tree.core()))
-            .filter(tree -> matches(parameters, "session", tree.session()))
-            .filter(tree -> task.has(tree.task(), tree.taskName()))
-            .toList();
+        CallTree.only(
+            trees,
+            tree ->
+                matches(parameters, "core", tree.core())
+                    && matches(parameters, "session", tree.session())
+                    && task.has(tree.task(), tree.taskName()));
     if (chosen.isEmpty() && parameters.containsKey("core")) {
       throw new BadRequestException(
           404,

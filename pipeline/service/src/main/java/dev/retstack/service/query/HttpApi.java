@@ -106,7 +106,7 @@ public final class HttpApi {
 
   private Route routes() {
     // one variable each: nested, their overloads cost the compiler minutes
-    Route asked = questions.routes();
+    Route asked = questions.route();
     Route events = path(EVENTS, this::events);
     Route openapi = path("openapi.json", () -> complete(Questions.json(200, OpenApi.document())));
     Route parts = path("parts", () -> questions.cores(Endpoint.PARTS, this::parts));

@@ -195,6 +195,8 @@ record Part(
             out.writeLong(core.records());
             out.writeLong(core.lost());
             out.writeLong(core.untraced());
+            out.writeLong(core.anomalies());
+            out.writeInt(core.open());
             out.writeLong(core.time());
             out.writeUTF(core.end().name());
             out.writeUTF(core.endDetail());
@@ -265,6 +267,8 @@ record Part(
                 in.readLong(),
                 in.readLong(),
                 in.readLong(),
+                in.readLong(),
+                in.readInt(),
                 in.readLong(),
                 CoreEnd.valueOf(in.readUTF()),
                 in.readUTF()));

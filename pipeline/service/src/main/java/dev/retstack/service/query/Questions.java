@@ -2,7 +2,6 @@ package dev.retstack.service.query;
 
 import static org.apache.pekko.http.javadsl.server.Directives.complete;
 import static org.apache.pekko.http.javadsl.server.Directives.completeWithFuture;
-import static org.apache.pekko.http.javadsl.server.Directives.concat;
 import static org.apache.pekko.http.javadsl.server.Directives.parameterMap;
 import static org.apache.pekko.http.javadsl.server.Directives.path;
 
@@ -18,10 +17,8 @@ import dev.retstack.service.view.Coverage;
 import dev.retstack.service.view.PartRow;
 import dev.retstack.service.view.TimelineView;
 import dev.retstack.service.window.WindowQuestion;
-import java.util.Collections;
-import java.util.EnumSet;
+import java.util.EnumMap;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -33,33 +30,13 @@ import org.apache.pekko.http.javadsl.model.HttpEntities;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.MediaTypes;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
+import org.apache.pekko.http.javadsl.server.Directives;
 import org.apache.pekko.http.javadsl.server.PathMatcher0;
 import org.apache.pekko.http.javadsl.server.PathMatchers;
 import org.apache.pekko.http.javadsl.server.Route;
 
 /** The questions that a {@link QuerySource} answers, be it a running job or a recorded trace. */
 public final class Questions {
-  /** What {@link #routes} answers. */
-  public static final Set<Endpoint> ANSWERED =
-      Collections.unmodifiableSet(
-          EnumSet.of(
-              Endpoint.REPORT,
-              Endpoint.EDGES,
-              Endpoint.OPEN_CALLS,
-              Endpoint.SESSIONS,
-              Endpoint.COMPLETENESS,
-              Endpoint.GRAPH,
-              Endpoint.DURATIONS,
-              Endpoint.TIMELINE,
-              Endpoint.ANOMALIES,
-              Endpoint.ABOUT,
-              Endpoint.TRACE,
-              Endpoint.CORES,
-              Endpoint.TOP,
-              Endpoint.STATS));
-
-  private static final PathMatcher0 OPEN_CALLS = PathMatchers.segment("calls").slash("open");
-
   private final QuerySource source;
   private final QueryGate gate;
 
@@ -73,27 +50,38 @@ public final class Questions {
     this.gate = gate;
   }
 
-  /** The routes of these questions. */
-  public Route routes() {
-    // one variable each: nested, their overloads cost the compiler minutes
-    Route report = path("report", () -> answer(Endpoint.REPORT, Answers::report));
-    Route graph = path("graph", () -> answer(Endpoint.GRAPH, Answers::graph));
-    Route anomalies = path("anomalies", () -> answer(Endpoint.ANOMALIES, Answers::anomalies));
-    Route durations = path("durations", () -> answer(Endpoint.DURATIONS, Answers::durations));
-    Route edges = path("edges", () -> answer(Endpoint.EDGES, Answers::edges));
-    Route open = path(OPEN_CALLS, () -> answer(Endpoint.OPEN_CALLS, Answers::openCalls));
-    Route sessions = path("sessions", () -> cores(Endpoint.SESSIONS, Answers::sessions));
-    Route lossless =
-        path("completeness", () -> cores(Endpoint.COMPLETENESS, Answers::completeness));
-    Route stats = path("stats", () -> answer(Endpoint.STATS, Answers::stats));
-    Route cores = path("cores", () -> cores(Endpoint.CORES, Answers::cores));
-    Route top = path("top", this::totals);
-    Route trace = path("trace", this::trace);
-    Route timeline = path("timeline", this::timeline);
-    Route about = path("about", this::about);
-    Route listed = concat(edges, open, sessions, lossless, top, trace);
-    Route shown = concat(timeline, about, cores, durations);
-    return concat(report, graph, anomalies, stats, listed, shown);
+  /** What is answered, and how. */
+  public Map<Endpoint, Route> routes() {
+    Map<Endpoint, Route> routes = new EnumMap<>(Endpoint.class);
+    put(routes, Endpoint.REPORT, one -> answer(one, Answers::report));
+    put(routes, Endpoint.GRAPH, one -> answer(one, Answers::graph));
+    put(routes, Endpoint.ANOMALIES, one -> answer(one, Answers::anomalies));
+    put(routes, Endpoint.DURATIONS, one -> answer(one, Answers::durations));
+    put(routes, Endpoint.EDGES, one -> answer(one, Answers::edges));
+    put(routes, Endpoint.OPEN_CALLS, one -> answer(one, Answers::openCalls));
+    put(routes, Endpoint.STATS, one -> answer(one, Answers::stats));
+    put(routes, Endpoint.SESSIONS, one -> cores(one, Answers::sessions));
+    put(routes, Endpoint.COMPLETENESS, one -> cores(one, Answers::completeness));
+    put(routes, Endpoint.CORES, one -> cores(one, Answers::cores));
+    put(routes, Endpoint.TOP, _ -> totals());
+    put(routes, Endpoint.TRACE, _ -> trace());
+    put(routes, Endpoint.TIMELINE, _ -> timeline());
+    put(routes, Endpoint.ABOUT, _ -> about());
+    return routes;
+  }
+
+  /** All of {@link #routes} as one. */
+  public Route route() {
+    return routes().values().stream().reduce(Directives::concat).orElseThrow();
+  }
+
+  private static void put(
+      Map<Endpoint, Route> routes, Endpoint endpoint, Function<Endpoint, Route> route) {
+    PathMatcher0 path = null;
+    for (String segment : endpoint.path().substring(1).split("/", -1)) {
+      path = path == null ? PathMatchers.segment(segment) : path.slash(segment);
+    }
+    routes.put(endpoint, path(path, () -> route.apply(endpoint)));
   }
 
   private Route about() {

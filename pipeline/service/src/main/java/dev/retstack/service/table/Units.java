@@ -1,6 +1,7 @@
 package dev.retstack.service.table;
 
 import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.schema.wire.Count;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 
@@ -33,7 +34,7 @@ public final class Units {
 
   /** How much of the calls is there: {@code 0 lost, 12 calls untraced: 99.40 % complete}. */
   public static String complete(long lost, long untraced, double completeness) {
-    String left = untraced == 0 ? "" : ", %d calls untraced".formatted(untraced);
+    String left = untraced == 0 ? "" : ", " + Count.of(untraced, "call") + " untraced";
     return "%d lost%s: %s complete".formatted(lost, left, percent(completeness));
   }
 

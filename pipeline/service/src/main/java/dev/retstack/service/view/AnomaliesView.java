@@ -2,6 +2,7 @@ package dev.retstack.service.view;
 
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.export.TaskText;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
@@ -79,11 +80,11 @@ public final class AnomaliesView {
   private static void line(AnomalySum sum, Document out) {
     AnomalyRow row = sum.sample();
     out.line(
-        "# %s: %s %d times%s%s: %s"
+        "# %s: %s %s%s%s: %s"
             .formatted(
                 row.severity(),
                 row.kind(),
-                sum.times(),
+                Count.of(sum.times(), "time"),
                 sum.count() == sum.times() ? "" : " (count %d)".formatted(sum.count()),
                 row.function().isEmpty()
                     ? sum.groups() == 1 ? "" : " at %d places".formatted(sum.groups())
@@ -112,8 +113,8 @@ public final class AnomaliesView {
               .formatted(
                   sum.times(),
                   sum.count(),
-                  sum.cores() == 1 ? "1 core" : sum.cores() + " cores",
-                  sum.tasks() == 1 ? "1 task" : sum.tasks() + " tasks",
+                  Count.of(sum.cores(), "core"),
+                  Count.of(sum.tasks(), "task"),
                   sum.last(),
                   sum.kept()));
     }

@@ -33,6 +33,8 @@ public final class CoresView {
           .number("records", CoreProgress::records)
           .number("lost", CoreProgress::lost)
           .number("untraced", CoreProgress::untraced)
+          .number("anomalies", CoreProgress::anomalies)
+          .number("open", CoreProgress::open)
           .number("time", CoreProgress::time)
           .text("end", CoreProgress::state)
           .number("deadSince", core -> core.isDead() ? core.deadSince() : null)
@@ -48,6 +50,8 @@ public final class CoresView {
               "RECORDS",
               "LOST",
               "UNTRACED",
+              "ANOMALIES",
+              "OPEN",
               "TIME",
               "END=state",
               "EXIT=exitCode",

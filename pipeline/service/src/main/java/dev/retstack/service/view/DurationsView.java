@@ -3,13 +3,18 @@ package dev.retstack.service.view;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.http.BadRequestException;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
+import dev.retstack.service.table.Units;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * How long single calls took, as the totals count it: a histogram, and percentiles of it. A stretch
@@ -48,9 +53,10 @@ public final class DurationsView {
    * Durations of calls.
    *
    * @param function name of the functions that are meant; empty for all
+   * @param coverage of a job; empty for a trace
    * @throws BadRequestException where their cores count in different units
    */
-  public static Document of(List<CallTree> trees, String function, Coverage coverage) {
+  public static Document of(List<CallTree> trees, String function, Optional<Coverage> coverage) {
     DurationsView view = new DurationsView();
     for (CallTree tree : trees) {
       view.notKept += tree.notKept();
@@ -64,7 +70,7 @@ public final class DurationsView {
       }
     }
     Document document = new Document();
-    coverage.addTo(document);
+    coverage.ifPresent(of -> of.addTo(document));
     return view.describe(function, document);
   }
 
@@ -109,6 +115,26 @@ public final class DurationsView {
     return most;
   }
 
+  private void words(String function, Document document) {
+    String of = function.isEmpty() ? "" : " of " + function;
+    document.line("# %s%s with a known end".formatted(Count.of(calls, "call"), of));
+    if (calls > 0) {
+      String percentiles =
+          Arrays.stream(PERCENT)
+              .mapToObj(percent -> "p%d %d".formatted(percent, percentile(percent)))
+              .collect(Collectors.joining(", "));
+      document.line(
+          "# in %s: %d to %d, average %.1f, %s"
+              .formatted(Units.name(unit), least, most, sum / calls, percentiles));
+    }
+    if (open > 0) {
+      document.line("# %s without one".formatted(Count.of(open, "call")));
+    }
+    if (notKept > 0) {
+      document.line("# %s left out: the trees are full".formatted(Count.of(notKept, "later call")));
+    }
+  }
+
   private Document describe(String function, Document document) {
     List<Stretch> stretches = new ArrayList<>();
     for (int i = 0; i < counts.length; i++) {
@@ -128,6 +154,7 @@ public final class DurationsView {
     for (int percent : PERCENT) {
       document.field("p" + percent, calls == 0 ? 0 : percentile(percent));
     }
+    words(function, document);
     return document.table("durations", TABLE, stretches);
   }
 }

@@ -1,6 +1,7 @@
 package dev.retstack.service.view;
 
 import dev.retstack.graph.state.ForgottenSessions;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.table.Document;
 import java.time.Instant;
 import java.util.Map;
@@ -26,11 +27,11 @@ final class ForgottenView {
     document.field("forgotten", fields);
     if (forgotten.sessions() > 0) {
       document.line(
-          "%,d sessions with %,d cores and %,d records were forgotten since %s: --keep-ended"
+          "forgotten since %4$s: %1$s with %2$s and %3$s: --keep-ended"
               .formatted(
-                  forgotten.sessions(),
-                  forgotten.cores(),
-                  forgotten.records(),
+                  Count.grouped(forgotten.sessions(), "session"),
+                  Count.grouped(forgotten.cores(), "core"),
+                  Count.grouped(forgotten.records(), "record"),
                   Instant.ofEpochMilli(forgotten.since())));
     }
   }

@@ -2,6 +2,7 @@ package dev.retstack.service.view;
 
 import dev.retstack.graph.hot.HotProfile;
 import dev.retstack.graph.hot.HotRow;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import dev.retstack.service.table.Table.Hex;
@@ -84,10 +85,10 @@ public final class HotView {
 
   private static void head(HotProfile profile, boolean bounds, Document out) {
     out.line(
-        "# %s: %d calls, ratios of %d"
+        "# %s: %s, ratios of %d"
             .formatted(
                 profile.core().isEmpty() ? "all cores" : "core " + profile.core(),
-                profile.calls(),
+                Count.of(profile.calls(), "call"),
                 profile.total()));
     if (bounds) {
       out.line(
@@ -95,13 +96,17 @@ public final class HotView {
               .formatted(profile.error()));
     }
     if (profile.lost() > 0) {
-      out.line("# %d records lost: calls among them are not counted".formatted(profile.lost()));
+      out.line(
+          "# %s lost: calls among them are not counted"
+              .formatted(Count.of(profile.lost(), "record")));
     }
     if (profile.untraced() > 0) {
-      out.line("# %d calls untraced: they are not counted".formatted(profile.untraced()));
+      out.line("# %s untraced, and not counted".formatted(Count.of(profile.untraced(), "call")));
     }
     if (profile.notKept() > 0) {
-      out.line("# %d calls of further addresses, which were not kept".formatted(profile.notKept()));
+      out.line(
+          "# %s of further addresses, which were not kept"
+              .formatted(Count.of(profile.notKept(), "call")));
     }
   }
 }

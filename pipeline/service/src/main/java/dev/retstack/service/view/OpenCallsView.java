@@ -1,6 +1,7 @@
 package dev.retstack.service.view;
 
 import dev.retstack.graph.report.OpenCallRow;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import java.util.List;
@@ -38,6 +39,10 @@ public final class OpenCallsView {
     return document
         .field("open", open)
         .table("calls", CALLS, calls)
-        .line("%d calls are open, %d are shown".formatted(open, calls.size()));
+        .line(
+            "%s, %s"
+                .formatted(
+                    Count.of(open, "call is open", "calls are open"),
+                    Count.of(calls.size(), "is shown", "are shown")));
   }
 }

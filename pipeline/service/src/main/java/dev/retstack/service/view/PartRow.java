@@ -1,5 +1,6 @@
 package dev.retstack.service.view;
 
+import dev.retstack.schema.wire.Count;
 import dev.retstack.schema.wire.Visible;
 import dev.retstack.service.partition.StateCopy;
 import dev.retstack.service.table.Document;
@@ -69,8 +70,10 @@ public record PartRow(
   String waits() {
     return waiting.chunks() == 0
         ? ""
-        : "%,d chunks wait for images %s"
-            .formatted(waiting.chunks(), Visible.line(waiting.images()));
+        : "%s for images %s"
+            .formatted(
+                Count.grouped(waiting.chunks(), "chunk waits", "chunks wait"),
+                Visible.line(waiting.images()));
   }
 
   /** In a header: {@code 0=host:7070 age=12 lag=0} or {@code 0=missing}. */

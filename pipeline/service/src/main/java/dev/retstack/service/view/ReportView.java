@@ -12,6 +12,7 @@ import dev.retstack.graph.report.SystemCallRow;
 import dev.retstack.graph.report.TaskRow;
 import dev.retstack.graph.state.ForgottenSessions;
 import dev.retstack.schema.record.SignalContext;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.export.LossText;
 import dev.retstack.service.export.TaskText;
 import dev.retstack.service.partition.StateCopy;
@@ -324,11 +325,10 @@ public final class ReportView {
 
   private static void head(Report report, Document document) {
     document.line(
-        "# %d records of %d core%s, %s, times in %s"
+        "# %s of %s, %s, times in %s"
             .formatted(
-                report.records(),
-                report.cores().size(),
-                report.cores().size() == 1 ? "" : "s",
+                Count.of(report.records(), "record"),
+                Count.of(report.cores().size(), "core"),
                 Units.complete(report.lost(), report.untraced(), report.completeness()),
                 Units.name(report.unit())));
     if (!report.choice().isAll()) {
@@ -348,7 +348,8 @@ public final class ReportView {
     for (CoreRow core : cores) {
       if (core.untraced() > 0) {
         rows.add(
-            new Missing(core.untraced() + " calls", core, "ran untraced: see the stats", "", ""));
+            new Missing(
+                Count.of(core.untraced(), "call"), core, "ran untraced: see the stats", "", ""));
       }
       for (Loss loss : core.losses()) {
         if (rows.size() >= LOSSES_MAX) {
@@ -367,7 +368,7 @@ public final class ReportView {
     if (!rows.isEmpty()) {
       document.text(MISSING, rows);
       if (left > 0) {
-        document.line("# and %d more losses".formatted(left));
+        document.line("# and " + Count.of(left, "more loss", "more losses"));
       }
       document.gap();
     }

@@ -3,6 +3,7 @@ package dev.retstack.service.view;
 import dev.retstack.graph.pyramid.Line;
 import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.symbol.FunctionNames;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
@@ -111,13 +112,13 @@ public final class TimelineView {
       drawn(answer).forEach(text::line);
       if (timeline.linesLeftOut() > 0) {
         text.line(
-            "%,d more lines have calls in this time: give --depth"
-                .formatted(timeline.linesLeftOut()));
+            Count.grouped(timeline.linesLeftOut(), "more line has", "more lines have")
+                + " calls in this time: give --depth");
       }
       if (timeline.callsLeftOut() > 0) {
         text.line(
-            "%,d calls of the core are not shown, as they are %d deep or more, or of too many tasks"
-                .formatted(timeline.callsLeftOut(), Line.DEPTHS));
+            "%s of the core left out: %d deep or more, or of too many tasks"
+                .formatted(Count.grouped(timeline.callsLeftOut(), "call"), Line.DEPTHS));
       }
       text.gap();
     }

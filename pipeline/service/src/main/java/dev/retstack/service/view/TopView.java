@@ -3,6 +3,7 @@ package dev.retstack.service.view;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.top.CoreSum;
 import dev.retstack.graph.top.Top;
+import dev.retstack.schema.wire.Count;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import dev.retstack.service.table.Units;
@@ -41,12 +42,12 @@ public final class TopView {
     coverage.addTo(document);
     return document
         .line(
-            "%d records, %s; cores %s; %d functions"
+            "%s, %s; cores %s; %s"
                 .formatted(
-                    top.records(),
+                    Count.of(top.records(), "record"),
                     Units.complete(top.lost(), top.untraced(), top.completeness()),
                     byState,
-                    top.functionCount()))
+                    Count.of(top.functionCount(), "function")))
         .gap()
         .field("unit", top.unit())
         .field("records", top.records())

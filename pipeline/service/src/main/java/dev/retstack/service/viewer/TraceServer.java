@@ -25,8 +25,6 @@ import org.apache.pekko.http.javadsl.server.Route;
 
 /** Serves one recorded trace over HTTP: the questions of a job, and its pages. */
 public final class TraceServer implements AutoCloseable {
-  private static final Set<Endpoint> SERVED = served();
-
   private final TraceSource source;
   private final ActorSystem<Void> system;
   private final URI uri;
@@ -38,12 +36,6 @@ public final class TraceServer implements AutoCloseable {
     CannotServeException(String message, Throwable cause) {
       super(message, cause);
     }
-  }
-
-  private static Set<Endpoint> served() {
-    Set<Endpoint> all = EnumSet.of(Endpoint.PAGES, Endpoint.PAGE_FILES);
-    all.addAll(Questions.ANSWERED);
-    return all;
   }
 
   private TraceServer(TraceSource source, ActorSystem<Void> system, URI uri) {
@@ -70,12 +62,13 @@ public final class TraceServer implements AutoCloseable {
             "retstack-view",
             ConfigFactory.load(
                 loader, ConfigFactory.parseResourcesAnySyntax(loader, "retstack-service")));
-    Route asked =
-        new Questions(source, new QueryGate("queries", http.queriesMax(), new AtomicInteger()))
-            .routes();
-    Route packed = Access.packed(asked);
+    Questions questions =
+        new Questions(source, new QueryGate("queries", http.queriesMax(), new AtomicInteger()));
+    Set<Endpoint> endpoints = EnumSet.of(Endpoint.PAGES, Endpoint.PAGE_FILES);
+    endpoints.addAll(questions.routes().keySet());
+    Route packed = Access.packed(questions.route());
     Route served =
-        new Access(http, SERVED).guard(Directives.concat(packed, new PageRoutes().routes()));
+        new Access(http, endpoints).guard(Directives.concat(packed, new PageRoutes().routes()));
     try {
       ServerBinding binding =
           Http.get(system)

@@ -1,7 +1,7 @@
 // Two cores by function name: what one has more of than the other.
 import { ask } from "./api.js";
 import { choice, field, h, name, notice } from "./dom.js";
-import { Icicle, merge, pair, trees } from "./flame.js";
+import { Icicle, leftOut, merge, pair, trees } from "./flame.js";
 import { finder, number, unitName } from "./format.js";
 import { DataTable } from "./table.js";
 
@@ -56,8 +56,11 @@ export default {
     if (app.state.as === "icicle") {
       const found = [await trees(chosen(first), signal), await trees(chosen(second), signal)];
       const merged = found.map((one) => merge(one));
+      const left = found.map((one, i) => leftOut(one, merged[i].root, { core: true }))
+        .map((text, i) => text && h("span", { class: "left" }, "AB"[i] + ": " + text));
       const units = new Set(found.flat().map((tree) => tree.unit));
-      new Icicle(root, app, signal, { tree: pair(merged[0].root, merged[1].root), unit: found[0][0]?.unit ?? "INSTRUCTIONS", bar }).soon();
+      new Icicle(root, app, signal, { tree: pair(merged[0].root, merged[1].root), unit: found[0][0]?.unit ?? "INSTRUCTIONS",
+        bar: (controls) => bar([...controls, ...left]) }).soon();
       app.status(units.size > 1 ? MIXED : "Red: B has more. Blue: B has less. A width is the sum of both."
         + (merged.some((one) => one.left) ? " The trees are cut." : ""));
       return;

@@ -397,6 +397,13 @@ export async function trees(chosen, signal) {
   return ask("/graph", { ...chosen, ...from, limit: 1000 }, signal);
 }
 
+/** What trees leave out, in words: a tree keeps the first calls of a core. */
+export function leftOut(found, root, chosen) {
+  const left = found.reduce((sum, tree) => sum + (tree.notKept ?? 0), 0);
+  return left === 0 ? "" : "The first " + number(weigh(root, "calls")) + " calls are shown, " + number(left) + " later ones are left out: choose "
+    + (chosen.core ? "a shorter time" : "a core, or a shorter time");
+}
+
 export default {
   title: "Flame",
   keys: [["← → ↑ ↓", "the box beside, outside, inside"], ["Enter", "zoom to the box"], ["Backspace", "one level out"], ["Esc", "the whole"],
@@ -413,11 +420,12 @@ export default {
       root.replaceChildren(about(app, "Flame", coreChoice(app, cores, "all cores")), notice("No call is in this time", "choose another time on the timeline, or all of it"));
       return;
     }
+    const left = leftOut(found, merged.root, app.state);
     const icicle = new Icicle(root, app, signal, { tree: merged.root, unit: found[0]?.unit ?? "INSTRUCTIONS",
-      bar: (controls) => about(app, "Flame", coreChoice(app, cores, "all cores"), ...controls) });
+      bar: (controls) => about(app, "Flame", coreChoice(app, cores, "all cores"), ...controls, left && h("span", { class: "left" }, left)) });
     icicle.soon();
     app.status(number(merged.root.calls) + (merged.root.calls === 1 ? " outer call" : " outer calls")
-      + (app.state.core || app.about().kind === "trace" ? "" : " in the first calls of each core, as the job keeps them: choose a core for all of its calls")
+      + (left ? "; " + left : "")
       + (merged.left ? "; the tree is cut: choose a shorter time" : ""));
   },
 };

@@ -1,13 +1,23 @@
 // Cores, members and partitions of a job, looked at again while the page is open.
 import { ask } from "./api.js";
 import { palette } from "./canvas.js";
-import { field, h, name, notice } from "./dom.js";
+import { choice, field, h, name, notice } from "./dom.js";
 import { compact, finder, number } from "./format.js";
-import { DataTable } from "./table.js";
+import { DataTable, seen } from "./table.js";
 
 const POLL_MS = 2000;
 const MANY = 2000;
 const POINTS = 60;
+const BAD = /DEAD|BROKEN|FAULT|FAILED/;
+
+/** Which cores are listed. */
+const ONLY = {
+  "": ["all", () => true],
+  running: ["that run", (row) => row.end === "RUNNING"],
+  failed: ["that failed or are dead", (row) => BAD.test(row.end)],
+  anomalies: ["with anomalies", (row) => row.anomalies > 0],
+  losses: ["with losses", (row) => row.lost > 0],
+};
 
 /** A small curve of the last values. */
 class Spark {
@@ -44,7 +54,7 @@ export default {
     let cores = [];
     const state = (row) => {
       const end = String(row.end);
-      const look = end === "RUNNING" ? "good" : /DEAD|BROKEN|FAULT|FAILED/.test(end) ? "bad" : "dim";
+      const look = end === "RUNNING" ? "good" : BAD.test(end) ? "bad" : "dim";
       const since = row.deadSince ? " since " + new Date(row.deadSince).toLocaleTimeString() : "";
       return h("span", { class: look }, end + since);
     };
@@ -56,7 +66,9 @@ export default {
         { key: "core", head: "Core", cell: (row) => name(row.core, 60) },
         { key: "end", head: "State", cell: state },
         ...(isJob ? [{ key: "rate", head: "Records/s", num: true, value: (row) => rates.get(key(row)) }] : []),
+        { key: "anomalies", head: "Anomalies", num: true, title: "warnings and errors" },
         { key: "lost", head: "Lost", num: true },
+        { key: "open", head: "Depth", num: true, title: "calls that are open, of all its tasks" },
         { key: "records", head: "Records", num: true },
         { key: "untraced", head: "Untraced", num: true },
         { key: "time", head: "Time", num: true, title: "in the unit of the core" },
@@ -73,12 +85,26 @@ export default {
     const [records, lag] = [new Spark("records/s"), new Spark("chunks behind")];
     const curves = h("div", { class: "facts wide" }, records.element, lag.element);
     let match = finder(app.state.search);
-    const fill = () => table.show(match ? cores.filter((row) => match(row.core) || match(row.end) || match(row.isa ?? "")) : cores);
+    let only = Object.hasOwn(ONLY, app.state.only ?? "") ? app.state.only ?? "" : "";
+    const fill = () => {
+      const listed = cores.filter((row) => ONLY[only][1](row) && (!match || match(row.core) || match(row.end) || match(row.isa ?? "")));
+      table.show(listed);
+      app.status(number(listed.length) + (listed.length < cores.length ? " of " + number(cores.length) : "") + (cores.length === 1 ? " core" : " cores"));
+    };
+    const filter = (changes) => {
+      const begun = performance.now();
+      app.keep(changes);
+      fill();
+      seen("rows-filtered", begun);
+    };
     root.replaceChildren(h("div", { class: "bar" }, h("h1", {}, "Fleet"),
       field("Search cores, states, ISAs", app.state.search ?? "", (text) => {
         match = finder(text);
-        app.keep({ search: text || undefined });
-        fill();
+        filter({ search: text || undefined });
+      }),
+      choice("Cores", Object.entries(ONLY).map(([key, [text]]) => [key, text]), only, (key) => {
+        only = key;
+        filter({ only: key || undefined });
       })), facts, ...(isJob ? [curves, members] : []), table.element);
 
     const look = async () => {
@@ -117,7 +143,9 @@ export default {
       ...parts.filter((part) => part.missing).map((part) => h("span", { class: "bad" }, "partition " + part.partition + " is missing: " + part.missing)));
     };
     await look();
-    app.status(number(cores.length) + " cores");
+    if (cores.length === 0) {
+      app.status("0 cores");
+    }
     if (isJob) {
       await people();
       const again = async () => {
