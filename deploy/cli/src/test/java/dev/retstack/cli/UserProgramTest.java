@@ -117,7 +117,7 @@ class UserProgramTest {
     assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
     assertThat(ran.out()).isEqualTo("fork -1 1 wait -1 1 system 127 1 exec -1 1\n");
     String cure =
-        " is not supported, ENOSYS 1 times: a core is one process; record the program that it"
+        " is not supported, ENOSYS 1 time: a core is one process; record the program that it"
             + " would start on a core of its own, with another --image";
     assertThat(ran.err())
         .contains("system call fork (clone)" + cure)

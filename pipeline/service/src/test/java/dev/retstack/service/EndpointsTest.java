@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.EdgeRow;
@@ -21,6 +24,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -188,9 +192,37 @@ class EndpointsTest {
     assertThat(json("/timeline?core=core-o&width=1&from=0&to=21").path("rows"))
         .extracting(row -> row.path("longest").asText(), row -> row.path("exit").asLong())
         .containsExactly(tuple("main", 22L), tuple("walk", 22L), tuple("leaf", 22L));
+    assertThat(rowsOf(json("/timeline?width=20&depth=5&as=columns&session=" + session)))
+        .isEqualTo(all.path("rows"));
     assertThat(ask.get("/timeline?width=4097").statusCode()).isEqualTo(400);
     assertThat(ask.get("/timeline?core=nobody").statusCode()).isEqualTo(404);
     assertThat(ask.get("/timeline?from=2&to=1").statusCode()).isEqualTo(400);
+  }
+
+  /** Rows of an answer that has them column by column. */
+  private static JsonNode rowsOf(JsonNode timeline) {
+    JsonNode columns = timeline.path("rows");
+    ArrayNode rows = JsonNodeFactory.instance.arrayNode();
+    for (int i = 0; i < columns.path("count").asInt(); i++) {
+      ObjectNode row = rows.addObject();
+      for (Map.Entry<String, JsonNode> column : columns.path("numbers").properties()) {
+        set(row, column.getKey(), column.getValue().get(i));
+      }
+      for (Map.Entry<String, JsonNode> column : columns.path("words").properties()) {
+        JsonNode place = column.getValue().get(i);
+        set(
+            row,
+            column.getKey(),
+            place.isNull() ? place : columns.path("texts").get(place.asInt()));
+      }
+    }
+    return rows;
+  }
+
+  private static void set(ObjectNode row, String field, JsonNode value) {
+    if (!value.isNull()) {
+      row.set(field, value);
+    }
   }
 
   private static void flatten(JsonNode calls, List<String> into) {

@@ -1,6 +1,6 @@
 package dev.retstack.cli.fleet;
 
-import dev.retstack.schema.wire.Count;
+import dev.retstack.graph.check.Count;
 import java.util.Set;
 
 /** What is said of system calls that a program asked for in vain. */

@@ -6,18 +6,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.Applied;
 import dev.retstack.cli.Ran;
+import dev.retstack.cli.SmallChunks;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.command.ExitCode;
-import dev.retstack.cli.fleet.GuestImages;
-import dev.retstack.fleet.CoreSpec;
-import dev.retstack.fleet.Fleet;
-import dev.retstack.fleet.FleetListener;
-import dev.retstack.fleet.FleetOptions;
-import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.linux.LinuxOptions;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.publish.FileChunkSink;
-import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
@@ -25,7 +16,6 @@ import dev.retstack.service.kafka.KafkaSettings;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -52,8 +42,10 @@ class LiveGraphTest {
   @BeforeEach
   void aPipelineThatWaitsForTheLastChunks() throws Exception {
     trace = dir.resolve("trace.avro").toString();
+    Path whole = SmallChunks.record(dir.resolve("whole.avro"), IMAGE);
+    Path cut = SmallChunks.thirds(whole, 2, dir.resolve("cut.avro"));
     // with an index: without one a trace is read whole for a window
-    Ran indexed = Ran.retstack("cut", cut(record()).toString(), "--core", CORE, "-o", trace);
+    Ran indexed = Ran.retstack("cut", cut.toString(), "--core", CORE, "-o", trace);
     assertThat(indexed.code()).as(indexed.err()).isEqualTo(ExitCode.OK);
     long records = JSON.readTree(ofTrace("report", "json").out()).path("records").asLong();
     assertThat(records).isPositive();
@@ -78,28 +70,6 @@ class LiveGraphTest {
     if (broker != null) {
       broker.close();
     }
-  }
-
-  /** A trace of small chunks, some dozens of them. */
-  private Path record() throws Exception {
-    Path file = dir.resolve("whole.avro");
-    LinuxOptions w200 = LinuxOptions.of("zoo").withArguments(List.of("zoo", "w200", "300"));
-    CoreSpec core =
-        new CoreSpec(
-            CORE,
-            LoadedImage.load(GuestImages.resolve(IMAGE)),
-            CoreOptions.of(w200).withRecordsPerChunk(1_000));
-    FleetOptions options = FleetOptions.standard().withCodec(Codecs.byId("records"));
-    try (FileChunkSink sink = FileChunkSink.open(file)) {
-      Fleet.run(List.of(core), options, sink, FleetListener.NONE);
-    }
-    return file;
-  }
-
-  /** The first two thirds of it, or a little less: whole blocks are read. */
-  private Path cut(Path whole) throws Exception {
-    byte[] bytes = Files.readAllBytes(whole);
-    return Files.write(dir.resolve("cut.avro"), Arrays.copyOf(bytes, bytes.length / 3 * 2));
   }
 
   private Ran ofTrace(String verb, String format, String... more) {

@@ -1,5 +1,6 @@
 package dev.retstack.service.http;
 
+import static dev.retstack.service.http.Parameter.AS;
 import static dev.retstack.service.http.Parameter.AT;
 import static dev.retstack.service.http.Parameter.CORE;
 import static dev.retstack.service.http.Parameter.DEPTH;
@@ -119,7 +120,8 @@ public enum Endpoint {
       AT,
       WINDOW,
       WIDTH,
-      LINES),
+      LINES,
+      AS),
   ANOMALIES(
       "/anomalies",
       "Defects, oddities and losses, with exact counts and a stack, most severe first; of a time, if"

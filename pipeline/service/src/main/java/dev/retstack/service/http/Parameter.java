@@ -62,6 +62,13 @@ public record Parameter(
           "groups",
           "by-task",
           "each");
+  static final Parameter AS =
+      oneOf(
+          "as",
+          "rows of JSON as objects, or column by column, each text once: a fourth of the bytes"
+              + " (default: objects)",
+          "objects",
+          "columns");
   static final Parameter DEPTH = number("depth", "levels of calls shown", 1, Integer.MAX_VALUE);
   static final Parameter LINES =
       number("depth", "lines of a core at most, outer calls first (default: 64)", 1, 256);

@@ -198,7 +198,8 @@ final class Answers {
   }
 
   static Answer timeline(List<TraceTimeline.Answer> cores, Map<String, String> parameters) {
-    return answer(TimelineView.of(cores), parameters);
+    boolean columns = parameters.getOrDefault("as", "").equals("columns");
+    return answer(TimelineView.of(cores, columns), parameters);
   }
 
   static int number(Map<String, String> parameters, String name, int otherwise) {

@@ -93,6 +93,11 @@ public final class Document implements Rendering {
     return field(name, new Table.Rows<>(table, rows));
   }
 
+  /** JSON: the rows column by column. */
+  public <T> Document columns(String name, Table<T> table, List<T> rows) {
+    return field(name, new Table.Columns<>(table, rows));
+  }
+
   /** JSON: an array of objects, where it has any. */
   public <T> Document rowsIfAny(String name, Table<T> table, List<T> rows) {
     return rows.isEmpty() ? this : rows(name, table, rows);

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.StreamWriteConstraints;
 import com.fasterxml.jackson.core.StreamWriteFeature;
 import java.io.IOException;
 import java.io.Writer;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -77,6 +78,7 @@ public final class Json {
       case Table.Percent(double share) -> json.writeNumber(share);
       case Table.Shown(Object shown, _) -> value(shown, json);
       case Table.Rows<?> rows -> rows(rows, json);
+      case Table.Columns<?> columns -> columns(columns, json);
       case Map<?, ?> fields -> {
         json.writeStartObject();
         for (Map.Entry<?, ?> field : fields.entrySet()) {
@@ -94,6 +96,43 @@ public final class Json {
       }
       default -> throw new IllegalArgumentException("no form for " + value.getClass());
     }
+  }
+
+  /**
+   * Writes {@code {count, numbers: {name: [..]}, words: {name: [..]}, texts: [..]}}: of words the
+   * places in texts, where each stands once. What a row does not have is null.
+   */
+  private static <T> void columns(Table.Columns<T> columns, JsonGenerator json) throws IOException {
+    Map<String, Integer> texts = new LinkedHashMap<>();
+    json.writeStartObject();
+    json.writeNumberField("count", columns.rows().size());
+    for (boolean numbers : List.of(true, false)) {
+      json.writeObjectFieldStart(numbers ? "numbers" : "words");
+      Table<T> table = columns.table();
+      for (int i = 0; i < table.size(); i++) {
+        if (table.isInJson(i) && table.isRight(i) == numbers) {
+          json.writeArrayFieldStart(table.name(i));
+          for (T row : columns.rows()) {
+            Object value = table.value(i, row);
+            value(value == null || numbers ? value : place(text(value), texts), json);
+          }
+          json.writeEndArray();
+        }
+      }
+      json.writeEndObject();
+    }
+    json.writeFieldName("texts");
+    value(texts.keySet(), json);
+    json.writeEndObject();
+  }
+
+  private static int place(String text, Map<String, Integer> texts) {
+    Integer place = texts.putIfAbsent(text, texts.size());
+    return place == null ? texts.size() - 1 : place;
+  }
+
+  private static String text(Object value) {
+    return value instanceof Table.TaskId(long task) ? Units.hex(task) : Table.words(value, ";");
   }
 
   private static <T> void rows(Table.Rows<T> rows, JsonGenerator json) throws IOException {

@@ -43,6 +43,13 @@ public final class Table<R> {
     }
   }
 
+  /** The same rows column by column: JSON alone has them, as {@link Json} says. */
+  public record Columns<T>(Table<T> table, List<T> rows) {
+    public Columns {
+      rows = List.copyOf(rows);
+    }
+  }
+
   /**
    * One column.
    *

@@ -29,6 +29,19 @@ function isOneCall(row) {
     && row.busy === Math.min(row.exit, row.to) - Math.max(row.enter, row.from)));
 }
 
+/** An answer whose rows came column by column, with a row each. */
+function unfold(answer) {
+  const { count, numbers, words, texts } = answer.rows;
+  const rows = Array.from({ length: count }, () => ({}));
+  for (const [key, column] of Object.entries(numbers)) {
+    column.forEach((value, i) => value !== null && (rows[i][key] = value));
+  }
+  for (const [key, column] of Object.entries(words)) {
+    column.forEach((place, i) => place !== null && (rows[i][key] = texts[place]));
+  }
+  return { ...answer, rows };
+}
+
 /** What lines of a track are called. */
 function trackName(row) {
   const task = BigInt(row.task ?? "0");
@@ -109,13 +122,13 @@ class Timeline {
 
   async fetchRows(from, to) {
     const stretches = Math.min(4096, Math.max(64, Math.round(this.width)));
-    const span = { width: stretches, depth: this.drawn().length > 1 ? SHALLOW : DEPTH, from, to };
+    const span = { width: stretches, depth: this.drawn().length > 1 ? SHALLOW : DEPTH, from, to, as: "columns" };
     if (this.app.state.core || this.cores.length <= CORES_MAX) {
-      return ask("/timeline", { ...this.chosen(), ...span }, this.signal);
+      return unfold(await ask("/timeline", { ...this.chosen(), ...span }, this.signal));
     }
     const answers = await Promise.all(this.cores.slice(0, FIRST).map((core) =>
       ask("/timeline", { core: core.core, session: core.session, ...span }, this.signal)));
-    return { cores: answers.flatMap((one) => one.cores), rows: answers.flatMap((one) => one.rows) };
+    return { cores: answers.flatMap((one) => one.cores), rows: answers.flatMap((one) => unfold(one).rows) };
   }
 
   /** The first picture: what the address says, else as much as the server answers for. */
@@ -194,8 +207,11 @@ class Timeline {
         this.wanted = false;
         const { from, to } = this.view;
         const begun = performance.now();
-        this.take(await this.fetchRows(Math.max(0, Math.floor(from)), Math.max(0, Math.ceil(to))));
+        const answer = await this.fetchRows(Math.max(0, Math.floor(from)), Math.max(0, Math.ceil(to)));
+        const came = performance.now();
+        this.take(answer);
         this.told();
+        performance.measure("step-take", { start: came });
         requestAnimationFrame(() => performance.measure("step", { start: begun }));
       }
     } catch (failure) {
@@ -301,6 +317,7 @@ class Timeline {
   }
 
   draw() {
+    const begun = performance.now();
     const colours = palette();
     const { rows, height } = this.layout();
     const seen = this.stage.clientHeight;
@@ -319,6 +336,7 @@ class Timeline {
     this.chosenTime(context, colours, seen);
     this.ruler(context, colours);
     this.canvas.dataset.drawn = Number(this.canvas.dataset.drawn ?? 0) + 1;
+    performance.measure("step-draw", { start: begun });
   }
 
   core(context, colours, row, top, seen) {
@@ -664,7 +682,7 @@ class Timeline {
           const last = this.last();
           const span = this.view.to - this.view.from;
           this.bounds.to = last;
-          this.look(last - span, last + 1, "follow");
+          this.look(last + 1 - span, last + 1, "follow");
         } catch (failure) {
           this.app.status(failure.message);
         }
