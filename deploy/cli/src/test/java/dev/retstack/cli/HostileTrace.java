@@ -78,7 +78,7 @@ public final class HostileTrace {
   private static Image image(String name, List<String> functions) {
     List<Symbol> symbols = new ArrayList<>();
     for (int i = 0; i < functions.size(); i++) {
-      symbols.add(new Symbol(functions.get(i), 0x1000L + 0x100 * i, 0x100L));
+      symbols.add(new Symbol(functions.get(i), 0x1000L + 0x100L * i, 0x100L));
     }
     return Image.newBuilder()
         .setBuildId(name)
