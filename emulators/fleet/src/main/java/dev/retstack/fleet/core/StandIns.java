@@ -66,11 +66,18 @@ final class StandIns {
           .symbol(name)
           .filter(f -> f.kind() == Symbol.Kind.FUNCTION && f.size() >= LEAST_BYTES)
           .filter(f -> image.elf().executableAt(f.address()))
-          .filter(f -> !image.elf().secondInstructionSet(f.address()))
+          .filter(f -> nothing(image, f).length > 0)
           .filter(f -> image.callSites().stream().noneMatch(site -> f.holds(site)))
           .filter(f -> memory.isMapped(f.address(), LEAST_BYTES))
-          .ifPresent(f -> memory.write(f.address(), image.imports().leafReturn()));
+          .ifPresent(f -> memory.write(f.address(), nothing(image, f)));
     }
+  }
+
+  /** Code of a function that does nothing, in the instruction set of a function. */
+  private static byte[] nothing(LoadedImage image, Symbol function) {
+    return image.elf().secondInstructionSet(function.address())
+        ? image.isa().syscalls().dynamic().secondLeafReturn().toByteArray()
+        : image.imports().leafReturn();
   }
 
   /**

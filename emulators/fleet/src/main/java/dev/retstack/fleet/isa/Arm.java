@@ -224,7 +224,11 @@ final class Arm {
               .platform("armv7l")
               .dynamic(
                   DynamicAbi.of(
-                      "arm-linux-gnueabihf", "libc6-armhf-cross", "1e ff 2f e1", Arm::importSlot))
+                          "arm-linux-gnueabihf",
+                          "libc6-armhf-cross",
+                          "1e ff 2f e1",
+                          Arm::importSlot)
+                      .withSecondLeafReturn(new byte[] {0x70, 0x47})) // bx lr
               .threads(SyscallAbi.CloneAbi.backwards(UC_ARM_REG_C13_C0_3))
               .signals(signals())
               .olderThanStackHeader()

@@ -15,9 +15,14 @@ import java.util.OptionalLong;
  *     such calls are not found
  * @param linkageLead what that code must do first, also if the function does nothing
  * @param leafReturn code of a function that does nothing, in the order of memory
+ * @param secondLeafReturn the same in the second instruction set; empty where there is one only
  */
 public record DynamicAbi(
-    List<Sysroot> sysroots, Optional<ImportJump> jump, ByteList linkageLead, ByteList leafReturn) {
+    List<Sysroot> sysroots,
+    Optional<ImportJump> jump,
+    ByteList linkageLead,
+    ByteList leafReturn,
+    ByteList secondLeafReturn) {
   /**
    * What the start-up code of {@code gcc -pg} calls to begin and end a profile: there is nothing to
    * profile, and no gmon.out to write.
@@ -27,7 +32,7 @@ public record DynamicAbi(
 
   /** An ISA whose programs cannot have shared objects here. */
   public static final DynamicAbi NONE =
-      new DynamicAbi(List.of(), Optional.empty(), ByteList.of(), ByteList.of());
+      new DynamicAbi(List.of(), Optional.empty(), ByteList.of(), ByteList.of(), ByteList.of());
 
   /**
    * A folder that holds the shared objects of an ISA as its own root folder would.
@@ -64,11 +69,17 @@ public record DynamicAbi(
         List.of(new Sysroot(triplet, debianPackage)),
         Optional.of(jump),
         ByteList.of(),
-        ByteList.of(HexFormat.of().parseHex(leafReturn.replace(" ", ""))));
+        ByteList.of(HexFormat.of().parseHex(leafReturn.replace(" ", ""))),
+        ByteList.of());
   }
 
   /** The same, with code that must run on the way to any function of another file. */
   DynamicAbi withLinkageLead(byte[] code) {
-    return new DynamicAbi(sysroots, jump, ByteList.of(code), leafReturn);
+    return new DynamicAbi(sysroots, jump, ByteList.of(code), leafReturn, secondLeafReturn);
+  }
+
+  /** The same, with code of a function that does nothing in the second instruction set. */
+  DynamicAbi withSecondLeafReturn(byte[] code) {
+    return new DynamicAbi(sysroots, jump, linkageLead, leafReturn, ByteList.of(code));
   }
 }

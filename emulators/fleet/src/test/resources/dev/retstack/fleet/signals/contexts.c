@@ -96,6 +96,10 @@ APART void elsewhere(void) {
 APART void redirects(int signal, siginfo_t *info, void *context) {
   work();
   PC((ucontext_t *)context) = (unsigned long)elsewhere & ~THUMB;
+#ifdef __arm__
+  unsigned long *flags = &((ucontext_t *)context)->uc_mcontext.arm_cpsr;  // Thumb, or not
+  *flags = (*flags & ~32ul) | ((unsigned long)elsewhere & 1) << 5;
+#endif
 #ifdef __powerpc64__
   ((ucontext_t *)context)->uc_mcontext.gp_regs[12] = (unsigned long)elsewhere;
 #endif
