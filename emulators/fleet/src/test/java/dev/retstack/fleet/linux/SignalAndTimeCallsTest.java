@@ -40,7 +40,7 @@ final class SignalAndTimeCallsTest {
 
   @Test
   void withoutHandlersTheyAreNoted() {
-    try (Guest guest = new Guest("ppc64le")) {
+    try (Guest guest = new Guest("ppc64")) {
       guest.memory.writeLong(SCRATCH, 0x4000);
       assertThat(guest.call("rt_sigaction", SIGABRT, SCRATCH, 0, 8)).isZero();
       assertThat(guest.call("rt_sigaction", SIGABRT, 0, SCRATCH + 64, 8)).isZero();
