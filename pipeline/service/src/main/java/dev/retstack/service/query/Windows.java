@@ -25,6 +25,7 @@ import dev.retstack.service.replay.InvalidTraceException;
 import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.replay.WindowChunks;
 import dev.retstack.service.view.Coverage;
+import dev.retstack.service.window.LogConsumers;
 import dev.retstack.service.window.LogReader;
 import dev.retstack.service.window.WindowQuestion;
 import java.io.ByteArrayOutputStream;
@@ -67,7 +68,7 @@ public final class Windows implements AutoCloseable {
   private final Job job;
   private final ActorSystem<?> system;
   private final ActorRef<ImageRegistry.Command> images;
-  private final KafkaSettings kafka;
+  private final LogConsumers consumers;
   private final String topic;
   private final TimeRules rules;
   private final LateSymbols names;
@@ -93,7 +94,7 @@ public final class Windows implements AutoCloseable {
     this.job = job;
     this.system = system;
     this.images = images;
-    this.kafka = kafka;
+    this.consumers = new LogConsumers(kafka);
     this.topic = topic;
     this.rules = rules;
     this.names = names;
@@ -374,7 +375,7 @@ public final class Windows implements AutoCloseable {
         });
     List<CoreWindow> cores = new ArrayList<>();
     long fetched;
-    try (LogReader reader = new LogReader(kafka, topic, job.lateChunks())) {
+    try (LogReader reader = new LogReader(consumers, topic, job.lateChunks())) {
       try {
         for (PartitionPlaces partition : partitions) {
           for (PartitionPlaces.Core core : partition.cores()) {
@@ -509,5 +510,6 @@ public final class Windows implements AutoCloseable {
   @Override
   public void close() {
     threads.shutdown();
+    consumers.close();
   }
 }

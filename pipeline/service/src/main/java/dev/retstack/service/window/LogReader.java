@@ -7,18 +7,13 @@ import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.service.http.BadRequestException;
-import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.replay.WindowChunks;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import org.apache.kafka.clients.consumer.CloseOptions;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
  * Reads chunks of cores from the log, by their places. It belongs to no group; its bytes and its
@@ -34,38 +29,33 @@ public final class LogReader implements AutoCloseable {
   /** Bytes that a question fetches at most, those of other cores among them. */
   static final long FETCHED_MAX = 64 << 20;
 
-  /** One batch of a producer, or a few small ones. */
-  private static final int FETCH_BYTES = 64 << 10;
-
   /** Records between two places: so many are rather read than passed over. */
   private static final int READ_ON = 16;
 
   private static final Duration POLL = Duration.ofMillis(100);
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final String NARROW = "ask for a narrower from and to";
 
   private final String topic;
   private final int lateChunks;
+  private final LogConsumers consumers;
   private final KafkaConsumer<byte[], byte[]> consumer;
-  private final long deadline = System.nanoTime() + PATIENCE.toNanos();
+  private final long receivedBefore;
+  private final long deadline = System.nanoTime() + LogConsumers.PATIENCE.toNanos();
   private TopicPartition assigned;
   private long chunkBytes;
+  private boolean failed;
 
   /**
    * A reader of this topic, which has fetched nothing.
    *
    * @param lateChunks chunks of a core that may come before one that belongs ahead of them
    */
-  public LogReader(KafkaSettings kafka, String topic, int lateChunks) {
+  public LogReader(LogConsumers consumers, String topic, int lateChunks) {
+    this.consumers = consumers;
     this.topic = topic;
     this.lateChunks = lateChunks;
-    Map<String, Object> config = kafka.consumer();
-    config.put(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, FETCH_BYTES);
-    config.put(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 10);
-    config.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, (int) PATIENCE.toMillis());
-    config.put(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG, (int) PATIENCE.toMillis());
-    consumer =
-        new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    consumer = consumers.take();
+    receivedBefore = received();
   }
 
   /**
@@ -94,6 +84,7 @@ public final class LogReader implements AutoCloseable {
       consumer.seek(assigned, left.getFirst().offset());
       return read(key, left, question, around);
     } catch (KafkaException e) {
+      failed = true;
       throw new BadRequestException(
           503, "cannot read topic %s: %s".formatted(topic, e.getMessage()), "ask again");
     }
@@ -193,7 +184,7 @@ public final class LogReader implements AutoCloseable {
         throw new BadRequestException(
             503,
             "Kafka gave %,d bytes of %s in %d s, not all that the window needs"
-                .formatted(fetchedBytes(), assigned, PATIENCE.toSeconds()),
+                .formatted(fetchedBytes(), assigned, LogConsumers.PATIENCE.toSeconds()),
             "ask again, or " + NARROW);
       }
     }
@@ -225,6 +216,10 @@ public final class LogReader implements AutoCloseable {
 
   /** Bytes that came from the brokers. */
   public long fetchedBytes() {
+    return received() - receivedBefore;
+  }
+
+  private long received() {
     return (long)
         consumer.metrics().values().stream()
             .filter(metric -> metric.metricName().name().equals("incoming-byte-total"))
@@ -235,6 +230,10 @@ public final class LogReader implements AutoCloseable {
 
   @Override
   public void close() {
-    consumer.close(CloseOptions.timeout(Duration.ZERO));
+    if (failed) {
+      LogConsumers.close(consumer);
+    } else {
+      consumers.giveBack(consumer);
+    }
   }
 }
