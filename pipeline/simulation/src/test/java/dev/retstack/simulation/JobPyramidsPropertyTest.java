@@ -156,7 +156,8 @@ class JobPyramidsPropertyTest {
           for (int i = 0; i < 20 * CORES; i++) {
             var pyramid = pyramids.of(new CoreKey("session", "core-" + random.nextInt(CORES)));
             if (pyramid != null) {
-              pyramid.call(0, 1, 0, random.nextInt(8), i, 1000L * i, 1000L * i + 10);
+              pyramid.turnTo(0, 1, 0);
+              pyramid.call(random.nextInt(8), i, 1000L * i, 1000L * i + 10);
             }
           }
           assertThat(budget.held()).isEqualTo(pyramids.bytes());

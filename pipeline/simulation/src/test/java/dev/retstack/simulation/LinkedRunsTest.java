@@ -7,7 +7,12 @@ import dev.retstack.graph.calls.FinishedCall;
 import dev.retstack.graph.calls.GraphEvents;
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.input.ApplyResult;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.pyramid.Line;
+import dev.retstack.graph.pyramid.Pyramid;
+import dev.retstack.graph.pyramid.TileSource;
+import dev.retstack.graph.pyramid.Tiles;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
@@ -21,7 +26,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -36,14 +44,15 @@ class LinkedRunsTest {
 
   @Test
   void linkedRunsGiveTheStateThatSingleRecordsGive() {
-    long[] taken = new long[2];
+    long[] taken = new long[3];
     Seeds.each(
         seed -> {
           SplittableRandom random = new SplittableRandom(seed);
           GraphLimits limits = limits(random);
           long threshold = THRESHOLDS[random.nextInt(THRESHOLDS.length)];
-          Recorder expectedEvents = new Recorder(threshold);
-          Recorder events = new Recorder(threshold);
+          int shift = random.nextInt(14);
+          Recorder expectedEvents = new Recorder(threshold, shift);
+          Recorder events = new Recorder(threshold, shift);
           GraphState expected = state(limits, expectedEvents);
           GraphState subject = state(limits, events);
           Faults faults = Faults.any(random);
@@ -60,9 +69,13 @@ class LinkedRunsTest {
             assertThat(subject.heldChunks()).isEqualTo(expected.heldChunks());
           }
           assertThat(events.heard).isEqualTo(expectedEvents.heard);
+          List<List<Object>> placed = events.placed();
+          assertThat(placed).isEqualTo(expectedEvents.placed());
+          taken[2] += placed.size();
         });
     assertThat(taken[0]).as("linked records").isGreaterThan(0);
     assertThat(taken[1]).as("other records").isGreaterThan(0);
+    assertThat(taken[2]).as("tiles and calls of pyramids").isGreaterThan(0);
   }
 
   private static GraphLimits limits(SplittableRandom random) {
@@ -176,10 +189,55 @@ class LinkedRunsTest {
 
   private static final class Recorder implements GraphEvents {
     final List<Object> heard = new ArrayList<>();
+    private final Map<CoreKey, Pyramid> pyramids = new HashMap<>();
     private final long threshold;
+    private final int shift;
 
-    Recorder(long threshold) {
+    Recorder(long threshold, int shift) {
       this.threshold = threshold;
+      this.shift = shift;
+    }
+
+    @Override
+    public Pyramid pyramid(CoreGraph core) {
+      return pyramids.computeIfAbsent(
+          core.key(), _ -> Pyramid.of(new Pyramid.Room(Long.MAX_VALUE), shift));
+    }
+
+    /** What the pyramids hold, in an order of its own: that of lines depends on who came first. */
+    List<List<Object>> placed() {
+      List<List<Object>> all = new ArrayList<>();
+      pyramids.forEach(
+          (key, pyramid) -> {
+            Tiles tiles = pyramid.tiles();
+            all.add(List.of(key, tiles.leftOut()));
+            tiles.read(
+                0,
+                0,
+                Long.MAX_VALUE,
+                new TileSource.Sink() {
+                  @Override
+                  public void tile(
+                      int line,
+                      long from,
+                      long to,
+                      long calls,
+                      long busy,
+                      long selfPc,
+                      long enter,
+                      long exit) {
+                    Line of = tiles.lines().get(line);
+                    all.add(List.of(key, of, from, to, calls, busy, selfPc, enter, exit));
+                  }
+
+                  @Override
+                  public void call(int line, long calls, long selfPc, long enter, long exit) {
+                    all.add(List.of(key, tiles.lines().get(line), calls, selfPc, enter, exit));
+                  }
+                });
+          });
+      all.sort(Comparator.comparing(Object::toString));
+      return all;
     }
 
     @Override

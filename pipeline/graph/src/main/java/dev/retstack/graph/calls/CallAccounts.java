@@ -192,7 +192,8 @@ class CallAccounts {
   private void place(ShadowStack on, int depth, long selfPc, long enter, long exit) {
     if (!on.isHidden()) {
       TracedTask task = on.task();
-      core.pyramid().call(task.id(), task.instance(), on.interrupts(), depth, selfPc, enter, exit);
+      core.pyramid().turnTo(task.id(), task.instance(), on.interrupts());
+      core.pyramid().call(depth, selfPc, enter, exit);
     }
   }
 
@@ -218,17 +219,17 @@ class CallAccounts {
    * @return index of the first record not taken
    */
   int linked(ShadowStack on, RecordBatch batch, int first, int room) {
-    if (!tree.isFull() || !core.rules().graphTime() || on.isHidden() || core.isByTask()) {
+    if (!tree.isFull()
+        || !core.rules().graphTime()
+        || on.isHidden()
+        || core.isByTask()
+        || batch.time[first] < 0) {
       return first;
     }
     other.next();
     LinkedCalls linked = core.linked();
     int end = linked.run(core, on, batch, first, room);
     stats.add(Stat.TREE_CALLS_NOT_KEPT, (end - first + linked.frames()) / 2);
-    if (core.pyramid() != null) {
-      TracedTask task = on.task();
-      core.pyramid().linked(task.id(), task.instance(), on.interrupts(), batch, first, end);
-    }
     linked.handOver(on, batch, end);
     return end;
   }

@@ -1,6 +1,7 @@
 package dev.retstack.graph.calls;
 
 import dev.retstack.graph.limits.Saturating;
+import dev.retstack.graph.pyramid.Pyramid;
 import dev.retstack.graph.totals.CallDigest;
 import dev.retstack.graph.totals.CallProfile;
 import dev.retstack.graph.totals.CallTotals;
@@ -8,6 +9,7 @@ import dev.retstack.graph.totals.OpenCounts;
 import dev.retstack.graph.tree.CallTreeLog;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.schema.record.RecordBatch;
+import it.unimi.dsi.fastutil.ints.IntArrays;
 import java.util.Arrays;
 
 /**
@@ -24,18 +26,26 @@ public final class LinkedCalls {
 
   // One table, so that the loop has one array less: first a row per site, then one per frame. A row
   // of a site holds the arc taken last from there: for which link and caller, which arc, selfPc.
-  private static final int ROW_SHIFT = 2;
-  private static final int ROW = 1 << ROW_SHIFT;
+  private static final int SITE_SHIFT = 2;
   private static final int LINK_CALLER = 0;
-  private static final int FRAMES = (SITE_MASK + 1) << ROW_SHIFT;
+  private static final int FRAMES = (SITE_MASK + 1) << SITE_SHIFT;
 
-  // a frame's row; the first one is that of the call that encloses the run
+  // a frame's row, a line of the cache; the first one is that of the call that encloses the run
+  private static final int ROW_SHIFT = 3;
+  private static final int ROW = 1 << ROW_SHIFT;
   private static final int ENTER = 0;
   private static final int CHILDREN = 1;
 
   // of both: arc in the upper half and function in the lower; selfPc
   private static final int ARC_FUNCTION = 2;
   private static final int SELF_PC = 3;
+
+  // of the calls at this height that began and ended in the tile: how many, their time, one more
+  // than the duration of the longest, and at which record that ended
+  private static final int TILE_CALLS = 4;
+  private static final int TILE_BUSY = 5;
+  private static final int TILE_LONGEST = 6;
+  private static final int TILE_LONGEST_AT = 7;
 
   /** No key of a site: those are not negative. */
   private static final long NOTHING = Long.MIN_VALUE;
@@ -61,9 +71,25 @@ public final class LinkedCalls {
 
   private long digest;
 
+  /** Where calls are placed; null where they are not. */
+  private Pyramid pyramid;
+
+  /** First and last time of the tile in which the records are. */
+  private long tileStart;
+
+  private long tileLast;
+
+  /** The highest row with calls in the tile. */
+  private int high;
+
+  /** Records that ended calls which had begun before the tile. */
+  private int[] across = {};
+
+  private int acrossCount;
+
   public LinkedCalls() {
     for (int site = 0; site <= SITE_MASK; site++) {
-      table[(site << ROW_SHIFT) + LINK_CALLER] = NOTHING;
+      table[(site << SITE_SHIFT) + LINK_CALLER] = NOTHING;
     }
   }
 
@@ -94,9 +120,21 @@ public final class LinkedCalls {
     table[FRAMES + SELF_PC] = parent < 0 ? 0 : calls.selfPc(parent);
     top = FRAMES;
     roof = (int) Math.min(FRAMES + ((long) room << ROW_SHIFT), Integer.MAX_VALUE);
+    high = FRAMES;
+    pyramid = core.pyramid();
+    if (pyramid != null) {
+      TracedTask task = stack.task();
+      pyramid.turnTo(task.id(), task.instance(), stack.interrupts());
+    }
+    beginTile(batch.time[first]);
     int i = first;
     while (true) {
       i = take(core, batch, i);
+      if (i < batch.size() && batch.time[i] > tileLast) {
+        placeCalls(batch, batch.depth[first]);
+        beginTile(batch.time[i]);
+        continue;
+      }
       if (i == batch.size() || batch.links()[i] < 0 || batch.kind[i] != RecordBatch.ENTRY) {
         break;
       }
@@ -110,8 +148,50 @@ public final class LinkedCalls {
         break;
       }
     }
+    placeCalls(batch, batch.depth[first]);
+    pyramid = null;
     core.setDigest(digest);
     return i;
+  }
+
+  private void beginTile(long time) {
+    tileStart = Long.MAX_VALUE;
+    tileLast = Long.MAX_VALUE;
+    if (pyramid != null) {
+      tileStart = time & -pyramid.tileLength();
+      tileLast = tileStart + pyramid.tileLength() - 1;
+      across = IntArrays.ensureCapacity(across, frames(), 0);
+    }
+  }
+
+  /**
+   * Places the calls that ended in the tile.
+   *
+   * @param depth of the lowest frame
+   */
+  private void placeCalls(RecordBatch batch, int depth) {
+    int[] links = batch.links();
+    for (int i = 0; i < acrossCount; i++) {
+      int exit = across[i];
+      long enter = batch.time[links[exit]];
+      pyramid.call(batch.depth[exit], batch.selfPc[exit], enter, batch.time[exit]);
+    }
+    acrossCount = 0;
+    for (int row = FRAMES + ROW; row <= high; row += ROW) {
+      long count = table[row + TILE_CALLS];
+      if (count > 0) {
+        int exit = (int) table[row + TILE_LONGEST_AT];
+        pyramid.calls(
+            depth + (row - FRAMES - ROW >> ROW_SHIFT),
+            count,
+            table[row + TILE_BUSY],
+            batch.selfPc[exit],
+            batch.time[links[exit]],
+            batch.time[exit]);
+        Arrays.fill(table, row + TILE_CALLS, row + ROW, 0);
+      }
+    }
+    high = FRAMES;
   }
 
   /**
@@ -133,17 +213,23 @@ public final class LinkedCalls {
     final int base = level - (FRAMES >> ROW_SHIFT);
     final long tooLong = threshold;
     final int returned = Ending.RETURNED.code();
+    final boolean placed = pyramid != null;
+    final long start = tileStart;
+    final long lastTime = tileLast;
+    final int[] before = across;
+    int beforeCount = acrossCount;
+    int highest = high;
     long sum = digest;
     int at = top;
     int i = from;
     for (; i < size; i++) {
       int link = links[i];
       long time = times[i];
-      if (link < 0 || time < times[i - 1]) {
+      if (link < 0 || time < times[i - 1] || time > lastTime) {
         break;
       }
       if (kinds[i] == RecordBatch.ENTRY) {
-        int site = (link & SITE_MASK) << ROW_SHIFT;
+        int site = (link & SITE_MASK) << SITE_SHIFT;
         if (t[site + LINK_CALLER] != key(link, (int) t[at + ARC_FUNCTION]) || at >= last) {
           break;
         }
@@ -174,12 +260,27 @@ public final class LinkedCalls {
         }
         int above = base + (at >> ROW_SHIFT);
         sum = CallDigest.add(sum, t[at + SELF_PC], enter, time, above, returned);
+        if (placed) {
+          if (enter < start) {
+            before[beforeCount++] = i;
+          } else {
+            t[at + TILE_CALLS]++;
+            t[at + TILE_BUSY] += duration;
+            highest = Math.max(highest, at);
+            if (duration >= t[at + TILE_LONGEST]) {
+              t[at + TILE_LONGEST] = duration + 1;
+              t[at + TILE_LONGEST_AT] = i;
+            }
+          }
+        }
         at -= ROW;
         t[at + CHILDREN] += duration;
       }
     }
     digest = sum;
     top = at;
+    high = highest;
+    acrossCount = beforeCount;
     return i;
   }
 
@@ -192,7 +293,7 @@ public final class LinkedCalls {
     CallProfile profile = core.profile();
     long selfPc = batch.selfPc[i];
     int caller = (int) table[top + ARC_FUNCTION];
-    int row = (batch.links()[i] & SITE_MASK) << ROW_SHIFT;
+    int row = (batch.links()[i] & SITE_MASK) << SITE_SHIFT;
     long key = key(batch.links()[i], caller);
     if (batch.time[i] < batch.time[i - 1] || core.image().traits().isHandler(batch.fromPc[i])) {
       return false;

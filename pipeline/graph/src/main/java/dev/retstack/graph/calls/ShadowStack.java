@@ -1023,16 +1023,10 @@ final class ShadowStack {
    */
   void placeOpen(long now, Pyramid into) {
     long end = losses.isPending() ? losses.since() : now;
+    into.turnTo(task.id(), task.instance(), interrupts());
     for (int slot = 0; !isHidden() && slot < frames.size(); slot++) {
       if (!frames.hasEnded(slot)) {
-        into.call(
-            task.id(),
-            task.instance(),
-            interrupts(),
-            frames.depth(slot),
-            frames.selfPc(slot),
-            frames.enter(slot),
-            end);
+        into.call(frames.depth(slot), frames.selfPc(slot), frames.enter(slot), end);
       }
     }
   }

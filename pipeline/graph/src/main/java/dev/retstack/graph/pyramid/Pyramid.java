@@ -3,7 +3,6 @@ package dev.retstack.graph.pyramid;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.Fields;
-import dev.retstack.schema.record.RecordBatch;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongSet;
 import java.io.DataInput;
@@ -126,44 +125,44 @@ public final class Pyramid {
     room.begin(this);
   }
 
-  /** A call ended; {@code depth} is that of its frame, the others are as in {@link Line}. */
-  public void call(
-      long ofTask, int ofInstance, int open, int depth, long selfPc, long enter, long exit) {
-    calls++;
-    touched = true;
-    turnTo(ofTask, ofInstance, open);
-    TileRow row = row(depth);
-    if (row == null) {
-      leftOut++;
-      return;
+  /** Calls that follow are of this track; what the numbers mean says {@link Line}. */
+  public void turnTo(long ofTask, int ofInstance, int open) {
+    if (task != ofTask || instance != ofInstance || interrupts != open) {
+      task = ofTask;
+      instance = ofInstance;
+      interrupts = open;
+      track = new TileRow[Line.DEPTHS];
     }
-    add(row, 1, selfPc, enter, exit);
+  }
+
+  /** Length of a tile as it is now, a power of two. */
+  public long tileLength() {
+    return 1L << shift;
+  }
+
+  /** A call of the track ended; {@code depth} is that of its frame. */
+  public void call(int depth, long selfPc, long enter, long exit) {
+    long from = Math.max(0, enter);
+    long to = Math.max(from, exit);
+    calls(depth, 1, to - from, selfPc, from, to);
   }
 
   /**
-   * A run of {@linkplain RecordBatch#links linked} records was taken: each exit in it is of an
-   * entry in it.
+   * Calls of the track ended.
+   *
+   * @param count of them; where it is more than one, all began and ended in one tile
+   * @param time sum of their durations
+   * @param selfPc of the longest, as the others that follow
    */
-  public void linked(long ofTask, int ofInstance, int open, RecordBatch batch, int first, int end) {
-    turnTo(ofTask, ofInstance, open);
+  public void calls(int depth, long count, long time, long selfPc, long enter, long exit) {
+    calls += count;
     touched = true;
-    final byte[] kinds = batch.kind;
-    final int[] links = batch.links();
-    final int[] depths = batch.depth;
-    final long[] times = batch.time;
-    final long[] selfPcs = batch.selfPc;
-    for (int i = first; i < end; i++) {
-      if (kinds[i] != RecordBatch.EXIT) {
-        continue;
-      }
-      calls++;
-      TileRow row = row(depths[i]);
-      if (row == null) {
-        leftOut++;
-        continue;
-      }
-      add(row, 1, selfPcs[i], times[links[i]], times[i]);
+    TileRow row = row(depth);
+    if (row == null) {
+      leftOut += count;
+      return;
     }
+    add(row, count, time, selfPc, enter, exit);
   }
 
   /** Records are missing. */
@@ -180,16 +179,17 @@ public final class Pyramid {
     touched = true;
     TileRow row = row(line);
     if (row != null) {
-      add(row, count, selfPc, from, to);
+      long begin = Math.max(0, from);
+      long end = Math.max(begin, to);
+      add(row, count, end - begin, selfPc, begin, end);
       instance = -1; // the tiles may have become longer
     }
   }
 
-  private void add(TileRow row, long count, long selfPc, long from, long to) {
+  private void add(TileRow row, long count, long time, long selfPc, long from, long to) {
     int before = row.entries();
-    long begin = Math.max(0, from);
-    row.add(shift, count, selfPc, begin, Math.max(begin, to));
-    long tile = Math.max(begin, to - (1L << shift) + 1) >>> shift;
+    row.add(shift, count, time, selfPc, from, to);
+    long tile = Math.max(from, to - (1L << shift) + 1) >>> shift;
     changed = Math.min(changed, tile / BLOCK_TILES);
     int more = row.entries() - before;
     if (more > 0) {
@@ -202,15 +202,6 @@ public final class Pyramid {
         thinOut();
       }
       room.take(this, 0);
-    }
-  }
-
-  private void turnTo(long ofTask, int ofInstance, int open) {
-    if (task != ofTask || instance != ofInstance || interrupts != open) {
-      task = ofTask;
-      instance = ofInstance;
-      interrupts = open;
-      track = new TileRow[Line.DEPTHS];
     }
   }
 

@@ -17,19 +17,27 @@ import java.util.Map;
 final class TileRow {
   private static final int FIRST = 2;
 
+  // an entry is a row of one array, so that a call meets one line of the cache
+  private static final int TILE = 0;
+  private static final int CALLS = 1;
+  private static final int BUSY = 2;
+  private static final int SELF_PC = 3;
+  private static final int ENTER = 4;
+  private static final int EXIT = 5;
+  private static final int TILE_ROW = 6;
+
+  // and so is a call by itself
+  private static final int ALONE_ENTER = 0;
+  private static final int ALONE_EXIT = 1;
+  private static final int ALONE_CALLS = 2;
+  private static final int ALONE_PC = 3;
+  private static final int ALONE_ROW = 4;
+
   private int size;
-  private long[] tile = new long[FIRST];
-  private long[] calls = new long[FIRST];
-  private long[] busy = new long[FIRST];
-  private long[] selfPc = new long[FIRST];
-  private long[] enter = new long[FIRST];
-  private long[] exit = new long[FIRST];
+  private long[] tiles = new long[FIRST * TILE_ROW];
 
   private int alone;
-  private long[] aloneCalls = new long[FIRST];
-  private long[] alonePc = new long[FIRST];
-  private long[] aloneEnter = new long[FIRST];
-  private long[] aloneExit = new long[FIRST];
+  private long[] calls = new long[FIRST * ALONE_ROW];
 
   /** Tiles and calls that it holds. */
   int entries() {
@@ -46,26 +54,27 @@ final class TileRow {
 
   /** Number of the tile at a place; places are in the order of time. */
   long tile(int at) {
-    return tile[at];
+    return tiles[at * TILE_ROW];
   }
 
   /** When the call at a place was entered. */
   long callEnter(int at) {
-    return aloneEnter[at];
+    return calls[at * ALONE_ROW];
   }
 
-  /** Adds a call; times are not negative. */
-  void add(int shift, long count, long function, long from, long to) {
+  /**
+   * Adds a call, or several of one tile.
+   *
+   * @param time that they take
+   * @param function of the longest
+   * @param from when that was entered, not negative, and {@code to} when it ended
+   */
+  void add(int shift, long count, long time, long function, long from, long to) {
     long first = from >>> shift;
     long last = to >>> shift;
-    long duration = to - from;
     if (first == last) {
-      int at = size - 1;
-      if (at < 0 || tile[at] != first) {
-        at = find(first);
-      }
-      put(at, count, duration, function, from, to);
-    } else if (duration >>> shift != 0) {
+      put(find(first), count, time, function, from, to);
+    } else if (to - from >>> shift != 0) {
       addAlone(count, function, from, to);
     } else {
       long cut = last << shift;
@@ -77,76 +86,54 @@ final class TileRow {
   }
 
   private void put(int at, long count, long time, long function, long from, long to) {
-    calls[at] = Saturating.sum(calls[at], count);
-    busy[at] = Saturating.sum(busy[at], time);
-    if (to - from > exit[at] - enter[at]) {
-      selfPc[at] = function;
-      enter[at] = from;
-      exit[at] = to;
+    long[] t = tiles;
+    t[at + CALLS] = Saturating.sum(t[at + CALLS], count);
+    t[at + BUSY] = Saturating.sum(t[at + BUSY], time);
+    if (to - from > t[at + EXIT] - t[at + ENTER]) {
+      t[at + SELF_PC] = function;
+      t[at + ENTER] = from;
+      t[at + EXIT] = to;
     }
   }
 
-  /** Place of a tile; it is made where there is none. */
+  /** Where the row of a tile begins; it is made where there is none. */
   private int find(long number) {
     int at = size;
-    if (size > 0 && tile[size - 1] >= number) {
-      at = Arrays.binarySearch(tile, 0, size, number);
-      if (at >= 0) {
-        return at;
+    if (size > 0 && tile(size - 1) >= number) {
+      at = tile(size - 1) == number ? size - 1 : firstFrom(tiles, TILE_ROW, size, number);
+      if (tile(at) == number) {
+        return at * TILE_ROW;
       }
-      at = -1 - at;
     }
-    if (size == tile.length) {
-      growTiles();
-    }
-    for (long[] column : columns()) {
-      System.arraycopy(column, at, column, at + 1, size - at);
-      column[at] = 0;
-    }
-    tile[at] = number;
-    exit[at] = -1; // any call is longer
-    size++;
-    return at;
-  }
-
-  private long[][] columns() {
-    return new long[][] {tile, calls, busy, selfPc, enter, exit};
-  }
-
-  private void growTiles() {
-    int room = grown(size);
-    tile = Arrays.copyOf(tile, room);
-    calls = Arrays.copyOf(calls, room);
-    busy = Arrays.copyOf(busy, room);
-    selfPc = Arrays.copyOf(selfPc, room);
-    enter = Arrays.copyOf(enter, room);
-    exit = Arrays.copyOf(exit, room);
-  }
-
-  private static int grown(int size) {
-    return size + (size >> 1) + 1;
+    tiles = withRow(tiles, TILE_ROW, size++, at);
+    int row = at * TILE_ROW;
+    tiles[row + TILE] = number;
+    tiles[row + EXIT] = -1; // any call is longer
+    return row;
   }
 
   private void addAlone(long count, long function, long from, long to) {
-    if (alone == aloneCalls.length) {
-      int room = grown(alone);
-      aloneCalls = Arrays.copyOf(aloneCalls, room);
-      alonePc = Arrays.copyOf(alonePc, room);
-      aloneEnter = Arrays.copyOf(aloneEnter, room);
-      aloneExit = Arrays.copyOf(aloneExit, room);
-    }
     int at = alone;
-    while (at > 0 && aloneEnter[at - 1] > from) {
+    while (at > 0 && callEnter(at - 1) > from) {
       at--; // calls of a line end in the order in which they begin, but where records are missing
     }
-    for (long[] column : new long[][] {aloneCalls, alonePc, aloneEnter, aloneExit}) {
-      System.arraycopy(column, at, column, at + 1, alone - at);
+    calls = withRow(calls, ALONE_ROW, alone++, at);
+    int row = at * ALONE_ROW;
+    calls[row + ALONE_CALLS] = count;
+    calls[row + ALONE_PC] = function;
+    calls[row + ALONE_ENTER] = from;
+    calls[row + ALONE_EXIT] = to;
+  }
+
+  /** The table with a row of zeros at a place; the same array where that has room. */
+  private static long[] withRow(long[] table, int row, int size, int at) {
+    long[] wider = table;
+    if (size * row == table.length) {
+      wider = Arrays.copyOf(table, (size + (size >> 1) + 1) * row);
     }
-    aloneCalls[at] = count;
-    alonePc[at] = function;
-    aloneEnter[at] = from;
-    aloneExit[at] = to;
-    alone++;
+    System.arraycopy(wider, at * row, wider, (at + 1) * row, (size - at) * row);
+    Arrays.fill(wider, at * row, (at + 1) * row, 0);
+    return wider;
   }
 
   /**
@@ -157,22 +144,34 @@ final class TileRow {
    */
   TileRow coarser(int shift, int by) {
     TileRow row = new TileRow();
-    for (int i = 0; i < size; i++) {
-      int at = row.find(tile[i] >>> by);
-      row.put(at, calls[i], busy[i], selfPc[i], enter[i], exit[i]);
+    for (int i = 0; i < size * TILE_ROW; i += TILE_ROW) {
+      int at = row.find(tiles[i] >>> by);
+      row.put(
+          at,
+          tiles[i + CALLS],
+          tiles[i + BUSY],
+          tiles[i + SELF_PC],
+          tiles[i + ENTER],
+          tiles[i + EXIT]);
     }
-    for (int i = 0; i < alone; i++) {
-      row.add(shift + by, aloneCalls[i], alonePc[i], aloneEnter[i], aloneExit[i]);
+    for (int i = 0; i < alone * ALONE_ROW; i += ALONE_ROW) {
+      row.add(
+          shift + by,
+          calls[i + ALONE_CALLS],
+          calls[i + ALONE_EXIT] - calls[i + ALONE_ENTER],
+          calls[i + ALONE_PC],
+          calls[i + ALONE_ENTER],
+          calls[i + ALONE_EXIT]);
     }
     return row;
   }
 
   void addFunctions(LongSet to) {
     for (int i = 0; i < size; i++) {
-      to.add(selfPc[i]);
+      to.add(tiles[i * TILE_ROW + SELF_PC]);
     }
     for (int i = 0; i < alone; i++) {
-      to.add(alonePc[i]);
+      to.add(calls[i * ALONE_ROW + ALONE_PC]);
     }
   }
 
@@ -182,25 +181,26 @@ final class TileRow {
    */
   void writeBlocks(int line, int shift, long first, Map<Long, ByteOutput> blocks)
       throws IOException {
-    for (int i = firstFrom(tile, size, first * Pyramid.BLOCK_TILES); i < size; i++) {
-      ByteOutput out = block(tile[i], blocks);
+    int from = firstFrom(tiles, TILE_ROW, size, first * Pyramid.BLOCK_TILES);
+    for (int i = from * TILE_ROW; i < size * TILE_ROW; i += TILE_ROW) {
+      ByteOutput out = block(tiles[i], blocks);
       Fields.writeVarint(out, (long) line << 1);
-      Fields.writeVarint(out, tile[i]);
-      Fields.writeVarint(out, calls[i]);
-      Fields.writeVarint(out, busy[i]);
-      Fields.writeVarint(out, selfPc[i]);
-      Fields.writeVarint(out, enter[i]);
-      Fields.writeVarint(out, exit[i] - enter[i]);
+      Fields.writeVarint(out, tiles[i]);
+      Fields.writeVarint(out, tiles[i + CALLS]);
+      Fields.writeVarint(out, tiles[i + BUSY]);
+      Fields.writeVarint(out, tiles[i + SELF_PC]);
+      Fields.writeVarint(out, tiles[i + ENTER]);
+      Fields.writeVarint(out, tiles[i + EXIT] - tiles[i + ENTER]);
     }
-    for (int i = 0; i < alone; i++) {
-      long end = aloneExit[i] >>> shift;
+    for (int i = 0; i < alone * ALONE_ROW; i += ALONE_ROW) {
+      long end = calls[i + ALONE_EXIT] >>> shift;
       if (end / Pyramid.BLOCK_TILES >= first) {
         ByteOutput out = block(end, blocks);
         Fields.writeVarint(out, (long) line << 1 | 1);
-        Fields.writeVarint(out, aloneCalls[i]);
-        Fields.writeVarint(out, alonePc[i]);
-        Fields.writeVarint(out, aloneEnter[i]);
-        Fields.writeVarint(out, aloneExit[i] - aloneEnter[i]);
+        Fields.writeVarint(out, calls[i + ALONE_CALLS]);
+        Fields.writeVarint(out, calls[i + ALONE_PC]);
+        Fields.writeVarint(out, calls[i + ALONE_ENTER]);
+        Fields.writeVarint(out, calls[i + ALONE_EXIT] - calls[i + ALONE_ENTER]);
       }
     }
   }
@@ -235,11 +235,12 @@ final class TileRow {
 
   /** Tells of what touches [from, to). */
   void tell(int line, int shift, long from, long to, TileSource.Sink sink) {
-    for (int i = firstFrom(tile, size, from >>> shift); i < size && tile[i] << shift < to; i++) {
+    int i = firstFrom(tiles, TILE_ROW, size, from >>> shift);
+    for (; i < size && tile(i) << shift < to; i++) {
       tellTile(line, shift, i, sink);
     }
-    for (int i = 0; i < alone && aloneEnter[i] < to; i++) {
-      if (aloneExit[i] >= from) {
+    for (i = 0; i < alone && callEnter(i) < to; i++) {
+      if (calls[i * ALONE_ROW + ALONE_EXIT] >= from) {
         tellCall(line, i, sink);
       }
     }
@@ -247,20 +248,28 @@ final class TileRow {
 
   /** Tells of the tiles from one number on to another, and of the calls that begin in them. */
   void tellPart(int line, int shift, long first, long behind, TileSource.Sink sink) {
-    int end = firstFrom(tile, size, behind);
-    for (int i = firstFrom(tile, size, first); i < end; i++) {
+    int end = firstFrom(tiles, TILE_ROW, size, behind);
+    for (int i = firstFrom(tiles, TILE_ROW, size, first); i < end; i++) {
       tellTile(line, shift, i, sink);
     }
-    int i = firstFrom(aloneEnter, alone, first << shift);
-    for (; i < alone && aloneEnter[i] >>> shift < behind; i++) {
+    int i = firstFrom(calls, ALONE_ROW, alone, first << shift);
+    for (; i < alone && callEnter(i) >>> shift < behind; i++) {
       tellCall(line, i, sink);
     }
   }
 
   private void tellTile(int line, int shift, int at, TileSource.Sink sink) {
-    long start = tile[at] << shift;
+    int i = at * TILE_ROW;
+    long start = tiles[i] << shift;
     sink.tile(
-        line, start, behind(start, shift), calls[at], busy[at], selfPc[at], enter[at], exit[at]);
+        line,
+        start,
+        behind(start, shift),
+        tiles[i + CALLS],
+        tiles[i + BUSY],
+        tiles[i + SELF_PC],
+        tiles[i + ENTER],
+        tiles[i + EXIT]);
   }
 
   /** First time behind a tile, or the last time of all. */
@@ -270,16 +279,22 @@ final class TileRow {
   }
 
   private void tellCall(int line, int at, TileSource.Sink sink) {
-    sink.call(line, aloneCalls[at], alonePc[at], aloneEnter[at], aloneExit[at]);
+    int i = at * ALONE_ROW;
+    sink.call(
+        line,
+        calls[i + ALONE_CALLS],
+        calls[i + ALONE_PC],
+        calls[i + ALONE_ENTER],
+        calls[i + ALONE_EXIT]);
   }
 
-  /** First place that is not below a number in a column that rises. */
-  private static int firstFrom(long[] column, int size, long number) {
+  /** First row whose first column is not below a number; that column rises. */
+  private static int firstFrom(long[] table, int row, int size, long number) {
     int low = 0;
     int high = size;
     while (low < high) {
       int middle = (low + high) >>> 1;
-      if (column[middle] < number) {
+      if (table[middle * row] < number) {
         low = middle + 1;
       } else {
         high = middle;
