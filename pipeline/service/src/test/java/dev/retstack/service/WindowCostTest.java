@@ -97,15 +97,16 @@ class WindowCostTest {
   }
 
   /** Windows from a million ticks up to all, each power of two as likely. */
-  private static void timelines(HttpAsk ask, long last, SplittableRandom random) throws Exception {
+  private static void timelines(HttpAsk ask, long last, SplittableRandom random, String detail)
+      throws Exception {
     long[] micros = new long[QUESTIONS];
     for (int i = 0; i < QUESTIONS; i++) {
       long from = random.nextLong(last);
       int longest = Math.max(21, Long.SIZE - Long.numberOfLeadingZeros(last));
       long to = from + (1L << random.nextInt(20, longest));
       String question =
-          "/timeline?format=json&core=core-%d&from=%d&to=%d&width=1000&depth=64"
-              .formatted(random.nextInt(CORES), from, to);
+          "/timeline?format=json&core=core-%d&from=%d&to=%d&width=1000&depth=64&detail=%s"
+              .formatted(random.nextInt(CORES), from, to, detail);
       long start = System.nanoTime();
       HttpResponse<String> answer = ask.get(question);
       micros[i] = (System.nanoTime() - start) / 1000;
@@ -114,7 +115,8 @@ class WindowCostTest {
     }
     Arrays.sort(micros);
     System.out.printf(
-        "timelines: %d questions, ms median %.1f, 95%% %.1f, most %.1f%n",
+        "timelines from %s: %d questions, ms median %.1f, 95%% %.1f, most %.1f%n",
+        detail,
         QUESTIONS,
         micros[QUESTIONS / 2] / 1e3,
         micros[QUESTIONS * 95 / 100] / 1e3,
@@ -142,7 +144,8 @@ class WindowCostTest {
         chunks += Long.parseLong(cost.group(1));
         fetched[i] = Long.parseLong(cost.group(3));
       }
-      timelines(ask, last, random);
+      timelines(ask, last, random, "tiles");
+      timelines(ask, last, random, "chunks");
       page = new Scraped(ask.get("/metrics").body());
     }
     double bytes = page.sum("retstack_received_bytes_total");

@@ -214,7 +214,7 @@ class WindowsTest {
         "/timeline?core=%s&from=%d&to=%d&width=%d&depth=%d"
             .formatted(core, question.from(), question.to(), question.width(), question.depth());
     JsonNode live = JSON.readTree(ok(ask, asked));
-    boolean fromChunks = live.path("cores").get(0).path("fromChunks").asBoolean();
+    boolean fromChunks = live.path("cores").get(0).path("detail").asText().equals("CHUNKS");
     if (fromChunks) {
       fromChunksSeen++;
       Document trace = ofTrace(file, core, question);
@@ -240,7 +240,7 @@ class WindowsTest {
     try (TraceTimeline trace = TraceTimeline.open(file, LateSymbols.NONE)) {
       for (TraceIndex.Core one : trace.cores()) {
         if (core.equals(one.core())) {
-          answers.add(trace.answer(one, question, TraceReplay.Progress.SILENT));
+          answers.add(trace.answer(one, question, true, TraceReplay.Progress.SILENT));
         }
       }
     }
@@ -433,9 +433,9 @@ class WindowsTest {
             .contains(topics.events());
       }
       JsonNode tiles = JSON.readTree(ok(ask, "/timeline?core=" + core.core() + "&from=10&to=20"));
-      assertThat(tiles.path("cores").get(0).path("fromChunks").asBoolean())
+      assertThat(tiles.path("cores").get(0).path("detail").asText())
           .as("tiles outlive the log")
-          .isFalse();
+          .isEqualTo("TILES");
       assertThat(tiles.path("rows")).isNotEmpty();
       String said =
           JSON.readTree(ask.get("/report?core=" + core.core() + "&from=10").body())

@@ -129,11 +129,12 @@ public final class PyramidBench {
             trace.answer(
                 core,
                 new Timeline.Question(from, from + window, WIDTH, DEPTH),
+                true,
                 TraceReplay.Progress.SILENT);
         if (!trace.notices().isEmpty() || answer.timeline().rows().isEmpty()) {
           throw new IllegalStateException("no answer: " + trace.notices());
         }
-        fromChunks += answer.fromChunks() ? 1 : 0;
+        fromChunks += answer.detail() == TraceTimeline.Detail.CHUNKS ? 1 : 0;
         rows += answer.timeline().rows().size();
       }
       millis[i] = (System.nanoTime() - start) / 1e6;

@@ -173,6 +173,7 @@ public final class GraphVerb extends ResultVerb {
               trace.answer(
                   core,
                   question,
+                  true,
                   (chunks, records) ->
                       line.show(
                           "%s in %s read"

@@ -60,8 +60,9 @@ class TimelineTest {
             timelines.answer(
                 core,
                 new Timeline.Question(from, from + length - 1, 1 + random.nextInt(500), 64),
+                true,
                 TraceReplay.Progress.SILENT);
-        fromPyramid += answer.fromChunks() ? 0 : 1;
+        fromPyramid += answer.detail() == TraceTimeline.Detail.CHUNKS ? 0 : 1;
         Timeline timeline = answer.timeline();
         long busy = 0;
         long begun = 0;

@@ -178,7 +178,7 @@ class ViewTest {
         Asker ask = new Asker(server.uri())) {
       assertThat(get(ask, "/timeline?width=64&depth=8"))
           .isEqualTo(wanted)
-          .contains("\"fromChunks\":false");
+          .contains("\"detail\":\"TILES\"");
     }
   }
 

@@ -271,6 +271,19 @@ class PagesTest {
   }
 
   @Test
+  void coarseTilesAreDrawnFirstAndThenItsCalls() {
+    openTimeline(LONG);
+    long middle = sight()[0] + span() / 2;
+    browser.go("/?page=timeline&core=%s&from=%d&to=%d".formatted(LONG, middle, middle + 40));
+    browser.until(
+        "the calls have come",
+        () -> browser.number("return performance.getEntriesByName('step-fine').length") == 1);
+    assertThat(
+            browser.number("return Number(document.querySelector('.stage canvas').dataset.calls)"))
+        .isBetween(1L, 40L);
+  }
+
+  @Test
   void theTimelineZoomsPansAndSelectsByKeysAndMouse() throws Exception {
     openTimeline(LONG);
     long whole = span();
@@ -884,7 +897,7 @@ class PagesTest {
       const both = (all) => part(all, 0.5) + " / " + part(all, 0.95);
       const asked = performance.getEntriesByType("resource").filter((one) => one.name.includes("/timeline"));
       const page = (name) => both(performance.getEntriesByName(name).map((one) => one.duration)) + " ms";
-      return "whole " + page("step") + ", server " + both(asked.map((one) => one.responseStart - one.requestStart))
+      return "whole " + page("step") + ", finer where it was coarse " + page("step-fine") + ", server " + both(asked.map((one) => one.responseStart - one.requestStart))
         + " ms, transfer " + both(asked.map((one) => one.responseEnd - one.responseStart)) + " ms, sorting in "
         + page("step-take") + ", drawing " + page("step-draw") + ", bytes " + both(asked.map((one) => one.decodedBodySize))
         + ", packed " + both(asked.map((one) => one.encodedBodySize));

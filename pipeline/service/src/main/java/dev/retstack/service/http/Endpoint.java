@@ -4,6 +4,7 @@ import static dev.retstack.service.http.Parameter.AS;
 import static dev.retstack.service.http.Parameter.AT;
 import static dev.retstack.service.http.Parameter.CORE;
 import static dev.retstack.service.http.Parameter.DEPTH;
+import static dev.retstack.service.http.Parameter.DETAIL;
 import static dev.retstack.service.http.Parameter.FORMAT;
 import static dev.retstack.service.http.Parameter.FROM;
 import static dev.retstack.service.http.Parameter.FUNCTION;
@@ -121,6 +122,7 @@ public enum Endpoint {
       WINDOW,
       WIDTH,
       LINES,
+      DETAIL,
       AS),
   ANOMALIES(
       "/anomalies",

@@ -78,6 +78,13 @@ public record Parameter(
           "stretches of time at most, each as long as a power of two (default: 100)",
           1,
           4096);
+  static final Parameter DETAIL =
+      oneOf(
+          "detail",
+          "where tiles are longer than a stretch: read chunks, or answer with such tiles at once and"
+              + " say COARSE (default: chunks)",
+          "chunks",
+          "tiles");
   public static final Parameter FROM =
       number("from", "calls that had not ended before this time of their core", 0, Long.MAX_VALUE);
   static final Parameter TO =

@@ -1,6 +1,7 @@
 package dev.retstack.service.query;
 
 import dev.retstack.service.http.HeapRoom;
+import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.view.AboutView;
 import dev.retstack.service.window.WindowQuestion;
@@ -50,7 +51,7 @@ record JobSource(String name, Job job, Windows windows) implements QuerySource {
 
   @Override
   public CompletionStage<Windows.Drawn> timeline(
-      WindowQuestion question, int width, int depth, HeapRoom.Share share) {
-    return windows.timeline(question, width, depth, share);
+      WindowQuestion question, TraceTimeline.Drawing drawing, HeapRoom.Share share) {
+    return windows.timeline(question, drawing, share);
   }
 }

@@ -1,6 +1,7 @@
 package dev.retstack.service.query;
 
 import dev.retstack.service.http.HeapRoom;
+import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.window.WindowQuestion;
 import java.util.concurrent.CompletionStage;
@@ -39,9 +40,8 @@ public interface QuerySource {
   /**
    * What some cores did when.
    *
-   * @param width stretches of time at most
-   * @param depth lines of a core at most
+   * @param drawing how fine
    */
   CompletionStage<Windows.Drawn> timeline(
-      WindowQuestion question, int width, int depth, HeapRoom.Share share);
+      WindowQuestion question, TraceTimeline.Drawing drawing, HeapRoom.Share share);
 }

@@ -12,6 +12,7 @@ import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.http.Page;
 import dev.retstack.service.http.QueryGate;
 import dev.retstack.service.http.Refusals;
+import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.view.Coverage;
 import dev.retstack.service.view.PartRow;
@@ -98,12 +99,15 @@ public final class Questions {
           Endpoint.TIMELINE.check(parameters);
           Format format = Answers.format(parameters);
           WindowQuestion question = WindowQuestion.of(parameters);
-          int width = Answers.number(parameters, "width", TimelineView.WIDTH);
-          int depth = Answers.number(parameters, "depth", TimelineView.LINES);
+          TraceTimeline.Drawing drawing =
+              new TraceTimeline.Drawing(
+                  Answers.number(parameters, "width", TimelineView.WIDTH),
+                  Answers.number(parameters, "depth", TimelineView.LINES),
+                  !parameters.getOrDefault("detail", "").equalsIgnoreCase("tiles"));
           return gated(
               share ->
                   source
-                      .timeline(question, width, depth, share)
+                      .timeline(question, drawing, share)
                       .thenApply(
                           drawn ->
                               covered(

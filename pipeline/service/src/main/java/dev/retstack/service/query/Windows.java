@@ -147,17 +147,16 @@ public final class Windows implements AutoCloseable {
   /**
    * What each core did in the window.
    *
-   * @param width stretches of time at most
-   * @param depth lines of a core at most
+   * @param drawing how fine
    */
   CompletionStage<Drawn> timeline(
-      WindowQuestion question, int width, int depth, HeapRoom.Share share) {
+      WindowQuestion question, TraceTimeline.Drawing drawing, HeapRoom.Share share) {
     long start = System.nanoTime();
     return job.places(question, Part.Kind.TILES, share)
         .thenApplyAsync(
             found -> {
               int count = count(found, question);
-              Shape shape = new Shape(question, width, depth);
+              Shape shape = new Shape(question, drawing);
               Map<CoreKey, CoreWindow> read = new HashMap<>();
               Map<String, Image> known = new HashMap<>();
               Cost cost = new Cost(count, 0, 0, 0, 0);
@@ -192,17 +191,33 @@ public final class Windows implements AutoCloseable {
   }
 
   /** A question about each of some cores. */
-  private record Shape(WindowQuestion question, int width, int depth) {
+  private record Shape(WindowQuestion question, TraceTimeline.Drawing drawing) {
+    /** The part of the question that is in the life of a core. */
     Timeline.Question of(PartitionPlaces.Core core) {
-      return asked(question, width, depth, core);
+      return TraceTimeline.clip(
+          drawing.of(question.first(), question.last()),
+          core.places().stream().mapToLong(Place::firstTime).min().orElse(0),
+          LogReader.lastTime(core.places()));
     }
 
-    /** Whether its tiles are as fine as pixels, or its window is too large to read chunks. */
-    boolean isTiled(PartitionPlaces.Core core) {
+    /** Whether it has tiles, they are longer than stretches, and its window has few records. */
+    boolean isCoarse(PartitionPlaces.Core core) {
       Timeline.Question asked = of(core);
       return core.drawn().isPresent()
-          && (core.drawn().get().pyramid().tiles().shift() <= asked.shift()
-              || records(core.places(), asked) > TraceTimeline.RECORDS_MAX);
+          && core.drawn().get().pyramid().tiles().shift() > asked.shift()
+          && records(core.places(), asked) <= TraceTimeline.RECORDS_MAX;
+    }
+
+    /** Whether its chunks are not read. */
+    boolean isTiled(PartitionPlaces.Core core) {
+      return core.drawn().isPresent() && !(drawing.chunks() && isCoarse(core));
+    }
+
+    /** Of what an answer from its tiles is made. */
+    TraceTimeline.Detail detail(PartitionPlaces.Core core) {
+      return !drawing.chunks() && isCoarse(core)
+          ? TraceTimeline.Detail.COARSE
+          : TraceTimeline.Detail.TILES;
     }
 
     static long records(List<Place> places, Timeline.Question asked) {
@@ -248,11 +263,11 @@ public final class Windows implements AutoCloseable {
         Timeline.Question asked = shape.of(core);
         TraceTimeline.Answer answer =
             chunks == null
-                ? draw(core.key(), core.drawn().orElseThrow(), known, asked)
+                ? draw(core.key(), core.drawn().orElseThrow(), known, asked, shape.detail(core))
                 : draw(chunks, known, asked);
         rows += answer.timeline().rows().size();
         if (rows > ROWS_MAX) {
-          throw tooManyRows(drawn.size() + 1, shape.width(), shape.depth());
+          throw tooManyRows(drawn.size() + 1, shape.drawing());
         }
         drawn.add(answer);
       }
@@ -264,7 +279,8 @@ public final class Windows implements AutoCloseable {
       CoreKey key,
       PartitionPlaces.Drawn drawn,
       Map<String, Image> known,
-      Timeline.Question question) {
+      Timeline.Question question,
+      TraceTimeline.Detail detail) {
     GraphState state = new GraphState().named(names);
     for (String other : drawn.others()) {
       if (state.others().enter(other) != 0) {
@@ -282,7 +298,7 @@ public final class Windows implements AutoCloseable {
           drawn.unit(),
           Timeline.of(drawn.pyramid().tiles(), question),
           state.findImage(own.id()).orElseThrow().names(),
-          false);
+          detail);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -303,21 +319,12 @@ public final class Windows implements AutoCloseable {
   }
 
   /** A refusal of more than {@link #ROWS_MAX}. */
-  public static BadRequestException tooManyRows(int cores, int width, int depth) {
+  public static BadRequestException tooManyRows(int cores, TraceTimeline.Drawing drawing) {
     return new BadRequestException(
         413,
         "%d cores of %d stretches in %d lines have more than %,d rows"
-            .formatted(cores, width, depth, ROWS_MAX),
+            .formatted(cores, drawing.width(), drawing.depth(), ROWS_MAX),
         "lower width or depth, or name one core");
-  }
-
-  /** The part of the question that is in the life of a core. */
-  private static Timeline.Question asked(
-      WindowQuestion question, int width, int depth, PartitionPlaces.Core core) {
-    return TraceTimeline.clip(
-        new Timeline.Question(question.first(), question.last(), width, depth),
-        core.places().stream().mapToLong(Place::firstTime).min().orElse(0),
-        LogReader.lastTime(core.places()));
   }
 
   /** The time that whole pixels take. */

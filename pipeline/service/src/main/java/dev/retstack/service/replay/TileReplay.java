@@ -52,6 +52,6 @@ final class TileReplay {
         graph.map(CoreGraph::unit).orElse(ClockUnit.UNKNOWN),
         Timeline.of(tiles.tiles(), question),
         graph.map(one -> one.image().names()).orElse(SymbolTable.EMPTY),
-        true);
+        TraceTimeline.Detail.CHUNKS);
   }
 }

@@ -41,14 +41,33 @@ public final class TraceTimeline implements Closeable {
   private final Set<String> notices = new LinkedHashSet<>();
   private TracePyramid pyramid;
 
-  /**
-   * What one core did.
-   *
-   * @param unit of its times
-   * @param fromChunks whether records were read for it
-   */
+  /** What an answer was made of. */
+  public enum Detail {
+    /** Tiles; there is nothing finer, or too many records are in its time. */
+    TILES,
+    /** Tiles that are longer than a stretch; chunks would show more. */
+    COARSE,
+    /** Records of the time. */
+    CHUNKS
+  }
+
+  /** What one core did, in its unit. */
   public record Answer(
-      CoreKey core, ClockUnit unit, Timeline timeline, FunctionNames names, boolean fromChunks) {}
+      CoreKey core, ClockUnit unit, Timeline timeline, FunctionNames names, Detail detail) {}
+
+  /**
+   * How fine an answer is.
+   *
+   * @param width stretches of time at most
+   * @param depth lines of a core at most
+   * @param chunks whether chunks are read where there are tiles, but too long ones
+   */
+  public record Drawing(int width, int depth, boolean chunks) {
+    /** The question that this is for a time. */
+    public Timeline.Question of(long from, long to) {
+      return new Timeline.Question(from, to, width, depth);
+    }
+  }
 
   private TraceTimeline(Path file, IndexedTrace trace, LateSymbols symbols) throws IOException {
     this.file = file;
@@ -114,15 +133,19 @@ public final class TraceTimeline implements Closeable {
   /**
    * Answers a question. The window is cut where the core begins and ends.
    *
+   * @param chunks whether they are read where there are tiles, but too long ones
    * @throws InvalidTraceException when entries do not fit together
    */
-  public Answer answer(TraceIndex.Core core, Timeline.Question asked, TraceReplay.Progress progress)
+  public Answer answer(
+      TraceIndex.Core core, Timeline.Question asked, boolean chunks, TraceReplay.Progress progress)
       throws IOException {
     Timeline.Question question = clip(core, asked);
     PyramidCore known = cores.get(core);
-    if (known == null
-        || (question.shift() < known.getLevels().getFirst().getShift()
-            && records(core, question.begin(), question.end()) <= RECORDS_MAX)) {
+    boolean isCoarse =
+        known != null
+            && question.shift() < known.getLevels().getFirst().getShift()
+            && records(core, question.begin(), question.end()) <= RECORDS_MAX;
+    if (known == null || (isCoarse && chunks)) {
       if (known == null && pyramid == null && notices.isEmpty()) {
         notices.add(
             "%s has no pyramid, so that all chunks of a window are read: retstack index %s writes one"
@@ -134,7 +157,11 @@ public final class TraceTimeline implements Closeable {
       PyramidBlocks blocks = new PyramidBlocks(pyramid, known);
       Timeline timeline = Timeline.of(blocks, question);
       return new Answer(
-          new CoreKey(core.session(), core.core()), unit(known), timeline, names(known), false);
+          new CoreKey(core.session(), core.core()),
+          unit(known),
+          timeline,
+          names(known),
+          isCoarse ? Detail.COARSE : Detail.TILES);
     } catch (PyramidBlocks.WrongBlockException | WrongPyramidException e) {
       notices.add(e.getMessage());
       cores.clear();

@@ -77,7 +77,7 @@ public final class TimelineView {
           .number("stretches", of -> of.timeline().pixels())
           .number("linesLeftOut", of -> of.timeline().linesLeftOut())
           .number("callsLeftOut", of -> of.timeline().callsLeftOut())
-          .text("fromChunks", TraceTimeline.Answer::fromChunks);
+          .text("detail", TraceTimeline.Answer::detail);
 
   private TimelineView() {}
 

@@ -4,7 +4,6 @@ import dev.retstack.graph.calls.CoreSummary;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
-import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.state.ForgottenSessions;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.top.StateTotals;
@@ -359,7 +358,7 @@ public final class TraceSource implements QuerySource, Closeable {
 
   @Override
   public CompletionStage<Windows.Drawn> timeline(
-      WindowQuestion question, int width, int depth, HeapRoom.Share share) {
+      WindowQuestion question, TraceTimeline.Drawing drawing, HeapRoom.Share share) {
     return soon(
         () -> {
           long start = System.nanoTime();
@@ -370,12 +369,13 @@ public final class TraceSource implements QuerySource, Closeable {
               TraceTimeline.Answer answer =
                   timeline.answer(
                       core,
-                      new Timeline.Question(question.first(), question.last(), width, depth),
+                      drawing.of(question.first(), question.last()),
+                      drawing.chunks(),
                       UNSEEN);
               drawn.add(answer);
               rows += answer.timeline().rows().size();
               if (rows > Windows.ROWS_MAX) {
-                throw Windows.tooManyRows(drawn.size(), width, depth);
+                throw Windows.tooManyRows(drawn.size(), drawing);
               }
             }
           }

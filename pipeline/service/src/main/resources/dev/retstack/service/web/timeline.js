@@ -17,6 +17,7 @@ const DEPTH = 128; // lines of a core that stands alone
 const LINES_MAX = 12; // anomalies that have a line down through the calls
 const SHALLOW = 20; // of each of several
 const POLL_MS = 2000;
+const REST_MS = 120; // a view that is left alone so long gets its finer rows
 
 const keys = [["W S", "zoom in, out"], ["A D", "pan"], ["0", "the whole time"], ["← → ↑ ↓", "the call before, after, outside, inside"],
   ["Enter", "report of the call's time"], ["F", "zoom to the call"], ["Shift+← Shift+→", "move the end of the selection"],
@@ -120,14 +121,15 @@ class Timeline {
     return this.drawn().reduce((most, core) => Math.max(most, core.time), 1);
   }
 
-  async fetchRows(from, to) {
+  /** Rows of a time; detail "tiles" is for an answer at once, which may be coarse. */
+  async fetchRows(from, to, detail, signal = this.signal) {
     const stretches = Math.min(4096, Math.max(64, Math.round(this.width)));
-    const span = { width: stretches, depth: this.drawn().length > 1 ? SHALLOW : DEPTH, from, to, as: "columns" };
+    const span = { width: stretches, depth: this.drawn().length > 1 ? SHALLOW : DEPTH, from, to, detail, as: "columns" };
     if (this.app.state.core || this.cores.length <= CORES_MAX) {
-      return unfold(await ask("/timeline", { ...this.chosen(), ...span }, this.signal));
+      return unfold(await ask("/timeline", { ...this.chosen(), ...span }, signal));
     }
     const answers = await Promise.all(this.cores.slice(0, FIRST).map((core) =>
-      ask("/timeline", { core: core.core, session: core.session, ...span }, this.signal)));
+      ask("/timeline", { core: core.core, session: core.session, ...span }, signal)));
     return { cores: answers.flatMap((one) => one.cores), rows: answers.flatMap((one) => unfold(one).rows) };
   }
 
@@ -138,13 +140,13 @@ class Timeline {
     if (from !== undefined && to !== undefined) {
       this.bounds = { from: Math.min(0, Number(from)), to: Math.max(last, Number(to)) };
       this.view = { from: Number(from), to: Math.max(Number(from) + 1, Number(to)) };
-      this.take(await this.fetchRows(Math.floor(this.view.from), Math.ceil(this.view.to)));
+      this.take(await this.fetchRows(Math.floor(this.view.from), Math.ceil(this.view.to), "tiles"));
       return;
     }
     let start;
     for (;;) {
       try {
-        this.take(await this.fetchRows(start, undefined));
+        this.take(await this.fetchRows(start, undefined, "tiles"));
         break;
       } catch (refused) {
         if (refused.status !== 413 || (start ?? 0) >= last - 1) {
@@ -198,6 +200,7 @@ class Timeline {
   /** Asks for what is in sight, once what is on the way has come. */
   async refresh() {
     this.wanted = true;
+    this.finer?.abort();
     if (this.asking) {
       return;
     }
@@ -205,14 +208,10 @@ class Timeline {
     try {
       while (this.wanted && !this.signal.aborted) {
         this.wanted = false;
-        const { from, to } = this.view;
         const begun = performance.now();
-        const answer = await this.fetchRows(Math.max(0, Math.floor(from)), Math.max(0, Math.ceil(to)));
-        const came = performance.now();
-        this.take(answer);
-        this.told();
-        performance.measure("step-take", { start: came });
+        this.show(await this.fetchRows(...this.sight(), "tiles"));
         requestAnimationFrame(() => performance.measure("step", { start: begun }));
+        await this.refine();
       }
     } catch (failure) {
       if (failure.name !== "AbortError") {
@@ -223,17 +222,62 @@ class Timeline {
     }
   }
 
+  /** Whole times around what is in sight. */
+  sight() {
+    return [Math.max(0, Math.floor(this.view.from)), Math.max(0, Math.ceil(this.view.to))];
+  }
+
+  /** Where the answer is coarse, and nobody moves for a moment, asks for the same from chunks. */
+  async refine() {
+    if (!this.isCoarse() || this.wanted) {
+      return;
+    }
+    this.finer = new AbortController();
+    const { signal } = this.finer;
+    const begun = performance.now();
+    try {
+      await new Promise((go) => {
+        setTimeout(go, REST_MS);
+        signal.addEventListener("abort", go);
+      });
+      const answer = await this.fetchRows(...this.sight(), "chunks", AbortSignal.any([this.signal, signal]));
+      this.show(answer);
+      requestAnimationFrame(() => performance.measure("step-fine", { start: begun }));
+    } catch (failure) {
+      if (!signal.aborted) {
+        throw failure;
+      }
+    }
+  }
+
+  isCoarse() {
+    return this.answer.cores.some((core) => core.detail === "COARSE");
+  }
+
+  show(answer) {
+    const came = performance.now();
+    this.take(answer);
+    this.told();
+    performance.measure("step-take", { start: came });
+  }
+
+  /** Tells what is in sight. Tiles that are coarse reach beyond it, so that their calls are too many. */
   told() {
-    const calls = this.inSight();
     const span = this.view.to - this.view.from;
+    this.canvas.dataset.from = Math.floor(this.view.from);
+    this.canvas.dataset.to = Math.ceil(this.view.to);
+    delete this.canvas.dataset.calls;
+    if (this.isCoarse()) {
+      this.app.status(time(span, this.unit) + " in sight, in coarse tiles: the calls are being read");
+      return;
+    }
+    const calls = this.inSight();
     const left = this.answer.cores.reduce((sum, core) => sum + core.callsLeftOut, 0);
     const lines = this.answer.cores.reduce((sum, core) => sum + core.linesLeftOut, 0);
     this.app.status(number(this.answer.cores.length) + (this.answer.cores.length === 1 ? " core, " : " cores, ")
       + time(span, this.unit) + " in sight, " + number(calls) + " calls begin in it"
       + (lines > 0 ? "; " + number(lines) + " deeper lines are not shown" : "")
       + (left > 0 ? "; the core has " + number(left) + " calls too deep to draw" : ""));
-    this.canvas.dataset.from = Math.floor(this.view.from);
-    this.canvas.dataset.to = Math.ceil(this.view.to);
     this.canvas.dataset.calls = calls;
     this.countMatches();
   }
@@ -812,6 +856,7 @@ export default {
     const timeline = new Timeline(root, app, signal, byName(cores));
     await timeline.first();
     timeline.told();
+    timeline.refine().catch((failure) => app.status(failure.message));
     timeline.draw();
     requestAnimationFrame(() => performance.mark("picture"));
   },

@@ -2,6 +2,7 @@ package dev.retstack.service.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.fail;
 
 import com.sun.management.ThreadMXBean;
 import dev.retstack.graph.input.LateSymbols;
@@ -106,7 +107,7 @@ class TraceTimelineTest {
 
   private static TraceTimeline.Answer ask(
       TraceTimeline trace, TraceIndex.Core core, Timeline.Question question) throws IOException {
-    return trace.answer(core, question, TraceReplay.Progress.SILENT);
+    return trace.answer(core, question, true, TraceReplay.Progress.SILENT);
   }
 
   @Test
@@ -122,13 +123,13 @@ class TraceTimelineTest {
           assertThat(told(answer)).isNotEmpty();
           for (int row = 0; row < fromChunks.size(); row++) {
             assertThat(told(answer).get(row))
-                .as("%s, from chunks %s", question, answer.fromChunks())
+                .as("%s, made of %s", question, answer.detail())
                 .isEqualTo(fromChunks.get(row));
           }
           assertThat(told(answer)).hasSize(fromChunks.size());
           assertThat(answer.timeline().rows().size())
               .isLessThanOrEqualTo(question.width() * question.depth());
-          fromPyramid += answer.fromChunks() ? 0 : 1;
+          fromPyramid += answer.detail() == TraceTimeline.Detail.CHUNKS ? 0 : 1;
         }
       }
       assertThat(fromPyramid).isPositive();
@@ -153,7 +154,7 @@ class TraceTimelineTest {
       for (long to = 1000; to < 1050; to++) {
         Timeline.Question question = new Timeline.Question(0, to, 2, 10);
         TraceTimeline.Answer answer = ask(with, one, question);
-        assertThat(answer.fromChunks()).isFalse();
+        assertThat(answer.detail()).isEqualTo(TraceTimeline.Detail.TILES);
         assertThat(told(answer)).as("to %s", to).isEqualTo(told(ask(without, one, question)));
       }
     }
@@ -165,8 +166,17 @@ class TraceTimelineTest {
       TraceIndex.Core core = trace.cores().iterator().next();
       long at = trace.lastTime(core) / 2;
       TraceTimeline.Answer answer = ask(trace, core, new Timeline.Question(at, at + 50, 100, 64));
-      assertThat(answer.fromChunks()).isTrue();
+      assertThat(answer.detail()).isEqualTo(TraceTimeline.Detail.CHUNKS);
       assertThat(answer.timeline().pixel()).isEqualTo(1);
+      TraceTimeline.Answer atOnce =
+          trace.answer(
+              core,
+              new Timeline.Question(at, at + 50, 100, 64),
+              false,
+              (_, records) -> fail("%d records are read", records));
+      assertThat(atOnce.detail()).isEqualTo(TraceTimeline.Detail.COARSE);
+      assertThat(atOnce.timeline().pixel()).isGreaterThan(1);
+      assertThat(atOnce.timeline().rows()).isNotEmpty();
       assertThat(answer.timeline().rows()).anyMatch(row -> row.covered());
     }
   }
