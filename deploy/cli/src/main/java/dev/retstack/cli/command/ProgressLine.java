@@ -1,6 +1,8 @@
 package dev.retstack.cli.command;
 
+import dev.retstack.graph.check.Count;
 import dev.retstack.schema.wire.Visible;
+import dev.retstack.service.replay.TraceReplay;
 
 /**
  * Shows the progress of a long task: one line that is overwritten on a terminal, and a plain line
@@ -37,6 +39,14 @@ public final class ProgressLine implements AutoCloseable {
       terminal.note(text);
       shown = now;
     }
+  }
+
+  /** Says how many records and chunks are done so far; {@code done} is what was done to them. */
+  public TraceReplay.Progress chunks(String done) {
+    return (chunks, records) ->
+        show(
+            "%s in %s %s"
+                .formatted(Count.grouped(records, "record"), Count.grouped(chunks, "chunk"), done));
   }
 
   /** Says where it stood last, on a line that stays: it was stopped. */

@@ -37,14 +37,7 @@ public final class PyramidOption {
   public static void write(Path file, Terminal terminal, boolean tells) throws IOException {
     PyramidPass.Written written;
     try (ProgressLine line = new ProgressLine(terminal)) {
-      written =
-          PyramidPass.write(
-              file,
-              (chunks, records) ->
-                  line.show(
-                      "pyramid: %s in %s"
-                          .formatted(
-                              Count.grouped(records, "record"), Count.grouped(chunks, "chunk"))));
+      written = PyramidPass.write(file, line.chunks("put into the pyramid"));
     }
     if (tells) {
       terminal.note(

@@ -3,7 +3,6 @@ package dev.retstack.cli.result;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.Output;
 import dev.retstack.cli.command.ProgressLine;
-import dev.retstack.graph.check.Count;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.report.AnomalyRow;
@@ -169,17 +168,7 @@ public final class GraphVerb extends ResultVerb {
       List<TraceTimeline.Answer> answers = new ArrayList<>();
       for (TraceIndex.Core core : trace.cores()) {
         if (window.has(core.core())) {
-          answers.add(
-              trace.answer(
-                  core,
-                  question,
-                  true,
-                  (chunks, records) ->
-                      line.show(
-                          "%s in %s read"
-                              .formatted(
-                                  Count.grouped(records, "record"),
-                                  Count.grouped(chunks, "chunk")))));
+          answers.add(trace.answer(core, question, true, line.chunks("read")));
         }
       }
       window.require(trace.cores().stream().map(TraceIndex.Core::core).toList());

@@ -142,11 +142,7 @@ public final class HotVerb extends Verb {
               link.topics(),
               cores,
               source.symbols().read(),
-              (chunks, records) ->
-                  line.show(
-                      "%s in %s counted"
-                          .formatted(
-                              Count.grouped(records, "record"), Count.grouped(chunks, "chunk"))));
+              line.chunks("counted"));
       if (counted.refused() > 0) {
         note(
             Count.grouped(counted.refused(), "record")

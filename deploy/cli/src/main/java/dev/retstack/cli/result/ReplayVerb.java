@@ -104,15 +104,7 @@ public final class ReplayVerb extends Verb {
     try (ProgressLine line = new ProgressLine(terminal())) {
       sent =
           TraceToKafka.send(
-              trace,
-              link.settings(),
-              link.topics(),
-              link.partitions(),
-              (chunks, records) ->
-                  line.show(
-                      "%s in %s sent"
-                          .formatted(
-                              Count.grouped(records, "record"), Count.grouped(chunks, "chunk"))));
+              trace, link.settings(), link.topics(), link.partitions(), line.chunks("sent"));
     } catch (NoSuchFileException e) {
       throw CommandException.badInput("no such trace: " + trace, e);
     } catch (CorruptTraceException e) {

@@ -6,7 +6,6 @@ import dev.retstack.cli.command.ProgressLine;
 import dev.retstack.cli.command.Terminal;
 import dev.retstack.cli.kafka.KafkaOptions;
 import dev.retstack.graph.calls.CoreGraph;
-import dev.retstack.graph.check.Count;
 import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.state.GraphState;
@@ -100,11 +99,7 @@ public final class SourceOptions {
       Terminal terminal) {
     GraphState named = state.named(symbols.read());
     try (ProgressLine line = new ProgressLine(terminal)) {
-      TraceReplay.Progress progress =
-          (chunks, records) ->
-              line.show(
-                  "%s in %s replayed"
-                      .formatted(Count.grouped(records, "record"), Count.grouped(chunks, "chunk")));
+      TraceReplay.Progress progress = line.chunks("replayed");
       TraceReplay.Replayed replayed =
           window.isPresent()
               ? TraceReplay.read(file, named, window.get(), progress)

@@ -50,14 +50,7 @@ final class CopyOptions {
     }
     TraceCopy.Copied copied;
     try (ProgressLine line = new ProgressLine(terminal)) {
-      copied =
-          maker.make(
-              output,
-              (chunks, records) ->
-                  line.show(
-                      "%s in %s written"
-                          .formatted(
-                              Count.grouped(records, "record"), Count.grouped(chunks, "chunk"))));
+      copied = maker.make(output, line.chunks("written"));
     } catch (CorruptTraceException | InvalidTraceException e) {
       throw CommandException.badInput(e.getMessage(), e);
     } catch (IOException e) {

@@ -278,14 +278,7 @@ public final class RecordVerb extends Verb {
     KafkaToTrace.Copied copied;
     boolean isWhole = window.given().isEmpty() && session.isEmpty();
     try (ProgressLine line = new ProgressLine(terminal())) {
-      TraceReplay.Progress progress =
-          (chunks, records) ->
-              line.show(
-                  "%s in %s %s"
-                      .formatted(
-                          Count.grouped(records, "record"),
-                          Count.grouped(chunks, "chunk"),
-                          isWhole ? "copied" : "searched"));
+      TraceReplay.Progress progress = line.chunks(isWhole ? "copied" : "searched");
       copied =
           isWhole
               ? KafkaToTrace.copy(link.settings(), link.topics(), output, progress)
