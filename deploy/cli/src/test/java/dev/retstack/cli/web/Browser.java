@@ -30,6 +30,19 @@ import org.openqa.selenium.support.ui.WebDriverWait;
 
 /** The system's Chromium without a window, at the pages of one server. */
 final class Browser implements AutoCloseable {
+  /** What the browser measured of the answers for steps, and the page of itself. */
+  static final String STEPS =
+      """
+      const part = (all, share) => Math.round(all.sort((a, b) => a - b)[Math.floor((all.length - 1) * share)]);
+      const both = (all) => part(all, 0.5) + " / " + part(all, 0.95);
+      const asked = performance.getEntriesByType("resource").filter((one) => one.name.includes("/timeline"));
+      const page = (name) => both(performance.getEntriesByName(name).map((one) => one.duration)) + " ms";
+      return "whole " + page("step") + ", finer where it was coarse " + page("step-fine") + ", server " + both(asked.map((one) => one.responseStart - one.requestStart))
+        + " ms, transfer " + both(asked.map((one) => one.responseEnd - one.responseStart)) + " ms, sorting in "
+        + page("step-take") + ", drawing " + page("step-draw") + ", bytes " + both(asked.map((one) => one.decodedBodySize))
+        + ", packed " + both(asked.map((one) => one.encodedBodySize));
+      """;
+
   private static final Path SCREENSHOTS = Path.of("target", "screenshots");
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 

@@ -1,0 +1,202 @@
+package dev.retstack.cli.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.retstack.cli.Applied;
+import dev.retstack.cli.Ran;
+import dev.retstack.cli.broker.EmbeddedBroker;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.service.Pipeline;
+import dev.retstack.service.PipelineConfig;
+import dev.retstack.service.PipelineService;
+import dev.retstack.service.http.HttpSettings;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.viewer.TraceServer;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Figures of the pages for BENCHMARKS.md, of a recorded trace and of a running job. They are small
+ * here, and large where the system properties say so; nothing is asserted of a time.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Timeout(3600)
+class PageFiguresTest {
+  /** Rounds of {@code w200} on each core, of some 49 calls each. */
+  private static final String ROUNDS = System.getProperty("retstack.figures.rounds", "100");
+
+  private static final int CORES = Integer.getInteger("retstack.figures.cores", 20);
+  private static final int STEPS = Integer.getInteger("retstack.figures.steps", 1);
+  private static final int VIEWERS = Integer.getInteger("retstack.figures.viewers", 2);
+  private static final int WATCH_MS = Integer.getInteger("retstack.figures.watch", 1000);
+  private static final String IMAGE = "zoo-x86_64-fentry";
+
+  /** How often a page that follows asks, as in timeline.js. */
+  private static final long POLL_MS = 2000;
+
+  private Browser browser;
+
+  @BeforeAll
+  void aBrowser() {
+    assumeTrue(
+        Browser.isThere(),
+        "no chromium and chromedriver in the path: apt-get install chromium chromium-driver");
+    browser = Browser.open(URI.create("http://127.0.0.1/"));
+  }
+
+  @AfterAll
+  void close() {
+    if (browser != null) {
+      browser.close();
+    }
+  }
+
+  @Test
+  void ofARecordedTrace(@TempDir Path dir) throws Exception {
+    Path file = dir.resolve("eight.avro");
+    run("record", "-o", file.toString(), "--image", IMAGE, "--cores", "8", "--", "w200", ROUNDS);
+    try (TraceServer server = TraceServer.start(file, LateSymbols.NONE, HttpSettings.LOCAL)) {
+      browser.turnTo(server.uri());
+      measure("a trace, one core", "/?page=timeline&core=" + IMAGE + "-0");
+      measure("a trace, eight cores", "/?page=timeline");
+    }
+  }
+
+  @Test
+  void ofARunningJob(@TempDir Path dir) throws Exception {
+    try (EmbeddedBroker broker = EmbeddedBroker.start(dir.resolve("broker"), 0);
+        Pipeline pipeline =
+            PipelineService.start(
+                PipelineConfig.of(KafkaSettings.of(broker.bootstrap()))
+                    .but()
+                    .http("127.0.0.1", 0)
+                    .build())) {
+      Thread fleet =
+          Thread.ofPlatform()
+              .start(
+                  () ->
+                      run(
+                          "emulate",
+                          "--bootstrap",
+                          broker.bootstrap(),
+                          "--image",
+                          IMAGE,
+                          "--cores",
+                          "" + CORES,
+                          "--",
+                          "w200",
+                          ROUNDS));
+      Applied.await(pipeline, 1);
+      browser.turnTo(pipeline.httpUri());
+      measure("a job that runs", "/?page=timeline&core=" + IMAGE + "-0");
+      fleet.join();
+      pipeline.awaitCoresEnded(CORES).toCompletableFuture().get(1, TimeUnit.HOURS);
+      measure("a job, one core of many", "/?page=timeline&core=" + IMAGE + "-0");
+      measure("a job, the first four", "/?page=timeline");
+      viewers(pipeline.httpUri());
+    }
+  }
+
+  private static void run(String... words) {
+    Ran ran = Ran.retstack(words);
+    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+  }
+
+  /** Zooms in and pans, back and out again; tells what the browser measured of it. */
+  private void measure(String what, String address) throws IOException {
+    browser.go(address);
+    browser.until("it is drawn", () -> sight()[1] > 0);
+    browser.script("document.querySelector('.stage canvas').focus()");
+    long picture =
+        browser.number("return performance.getEntriesByName('picture')[0]?.startTime ?? -1");
+    for (String keys : List.of("wd", "as")) {
+      for (int i = 0; i < STEPS; i++) {
+        for (String key : keys.split("")) {
+          long[] before = sight();
+          browser.press(key);
+          browser.until("another time is in sight", () -> !Arrays.equals(before, sight()));
+        }
+      }
+    }
+    System.out.printf(
+        "pages: %s: first picture %d ms, heap %.1f MB, %s%n",
+        what, picture, browser.heap() / 1e6, browser.script(Browser.STEPS));
+    assertThat(browser.number("return performance.getEntriesByName('step').length"))
+        .isGreaterThanOrEqualTo(4L * STEPS);
+  }
+
+  private long[] sight() {
+    return new long[] {
+      browser.number("return Number(document.querySelector('.stage canvas')?.dataset.from ?? -1)"),
+      browser.number("return Number(document.querySelector('.stage canvas')?.dataset.to ?? -1)")
+    };
+  }
+
+  /** CPU time while so many pages follow a core, and while none does; those who ask count too. */
+  private static void viewers(URI server) throws InterruptedException {
+    double alone = processors(() -> LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(WATCH_MS)));
+    AtomicInteger answers = new AtomicInteger();
+    double watched;
+    try (HttpClient client = HttpClient.newHttpClient();
+        ScheduledExecutorService clock = Executors.newScheduledThreadPool(2)) {
+      for (int i = 0; i < VIEWERS; i++) {
+        String core = IMAGE + "-" + i % CORES;
+        clock.scheduleAtFixedRate(
+            () -> {
+              ask(client, server.resolve("/cores?limit=50000"), answers);
+              ask(
+                  client,
+                  server.resolve(
+                      "/timeline?width=1280&depth=128&as=columns&detail=tiles&core=" + core),
+                  answers);
+            },
+            i * POLL_MS / VIEWERS,
+            POLL_MS,
+            TimeUnit.MILLISECONDS);
+      }
+      watched = processors(() -> LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(WATCH_MS)));
+      clock.shutdownNow();
+    }
+    System.out.printf(
+        "pages: %d viewers of %d cores: %d answers in %.1f s, %.3f processors, %.3f without them%n",
+        VIEWERS, CORES, answers.get(), WATCH_MS / 1e3, watched, alone);
+    assertThat(answers.get()).isPositive();
+  }
+
+  private static void ask(HttpClient client, URI question, AtomicInteger answers) {
+    HttpResponse<String> answer =
+        client.sendAsync(HttpRequest.newBuilder(question).build(), BodyHandlers.ofString()).join();
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    answers.incrementAndGet();
+  }
+
+  private static double processors(Runnable does) {
+    var system =
+        (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    long cpu = system.getProcessCpuTime();
+    long start = System.nanoTime();
+    does.run();
+    return (system.getProcessCpuTime() - cpu) / (double) (System.nanoTime() - start);
+  }
+}
