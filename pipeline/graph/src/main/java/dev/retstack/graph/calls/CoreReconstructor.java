@@ -10,6 +10,7 @@ import dev.retstack.graph.input.ChunkMeta;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.input.TaskNames;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.losses.Loss;
 import dev.retstack.graph.snapshot.Fields;
@@ -86,7 +87,7 @@ public final class CoreReconstructor {
     this.maxDepth = maxDepth;
     this.map = new AddressMap(image.others(), account);
     this.tasks = new CoreTasks(image.traits(), maxDepth, maxTasks, accounts, account);
-    this.names = new TaskNames(maxTasks, accounts, account);
+    this.names = new TaskNames(maxTasks, account);
   }
 
   /**
@@ -118,13 +119,13 @@ public final class CoreReconstructor {
     if (told) {
       takeMap(batch, loss || inside);
       tasks.keyframe(map.behind(batch.keyframe()), loss || inside, time);
-      names.keyframe(batch.keyframe(), tasks.table().all());
+      names.keyframe(batch.keyframe(), tasks.running());
       keyframes++;
     }
     chunk = meta.sequence();
     firstRecord = Math.max(meta.recordsBefore(), 0);
     apply(map.behind(batch));
-    takeMapStats();
+    takeInputStats();
     if (batch.size() == 0) {
       time = Math.max(time, meta.firstTime()); // nothing was lost by then
     }
@@ -152,10 +153,11 @@ public final class CoreReconstructor {
     }
   }
 
-  private void takeMapStats() {
+  private void takeInputStats() {
     accounts.count(Stat.MAPS_OVERLAP, map.takeOverlaps());
     accounts.count(Stat.MAPS_NOT_KEPT, map.takeNotKept());
     accounts.count(Stat.IMAGES_UNKNOWN, map.takeUnknown());
+    accounts.count(Stat.TASKS_NOT_KEPT, names.takeNotKept());
   }
 
   /** What was before this chunk, the first one that will be taken, is not asked for. */
@@ -176,7 +178,7 @@ public final class CoreReconstructor {
     recordsExpected = Math.max(meta.recordsBefore(), 0);
     isNew = false;
     isSegment = true;
-    names.keyframe(keyframe, tasks.table().all());
+    names.keyframe(keyframe, tasks.running());
     return tasks.current().inherit(keyframe);
   }
 

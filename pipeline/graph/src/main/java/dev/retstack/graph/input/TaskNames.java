@@ -1,6 +1,5 @@
-package dev.retstack.graph.calls;
+package dev.retstack.graph.input;
 
-import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.schema.record.Keyframe;
@@ -11,13 +10,13 @@ import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.List;
+import java.util.stream.LongStream;
 
 /**
  * The names that a program gave the tasks of a core, by id: TASK_NAME records may come before the
  * task does. A name stays when its task has ended. One beyond the limit replaces the oldest.
  */
-final class TaskNames {
+public final class TaskNames {
   /** What one takes, but for that of the core's first task. */
   private static final int BYTES = 120;
 
@@ -25,30 +24,31 @@ final class TaskNames {
   private static final int FIRST_BYTES = 300;
 
   private final int most;
-  private final CallAccounts accounts;
   private final StateBudget.Account account;
 
   /** In the order in which they came; null: none, as in most cores. */
   private Long2ObjectLinkedOpenHashMap<TaskName> byId;
 
-  TaskNames(int most, CallAccounts accounts, StateBudget.Account account) {
+  private long notKept;
+
+  /** No names; at most so many, {@code account} of the bytes that they take. */
+  public TaskNames(int most, StateBudget.Account account) {
     this.most = most;
-    this.accounts = accounts;
     this.account = account;
   }
 
   /** The name of the task of this id. */
-  TaskName get(long id) {
+  public TaskName get(long id) {
     return byId == null ? TaskName.NONE : byId.getOrDefault(id, TaskName.NONE);
   }
 
   /** Whether no task but the core's first has one. */
-  boolean isOfFirst() {
+  public boolean isOfFirst() {
     return byId == null || byId.size() == (byId.containsKey(0) ? 1 : 0);
   }
 
   /** From here on a task is called so; an empty name takes its name away. */
-  void put(long id, TaskName name) {
+  public void put(long id, TaskName name) {
     if (name.isEmpty()) {
       remove(id);
       return;
@@ -59,7 +59,7 @@ final class TaskNames {
         remove(byId.firstLongKey());
       }
       if (id != 0 && !account.take(BYTES)) {
-        accounts.count(Stat.TASKS_NOT_KEPT, 1);
+        notKept++;
         return;
       }
     }
@@ -80,17 +80,24 @@ final class TaskNames {
     }
   }
 
-  /** Tasks that run are called as a chunk says. */
-  void keyframe(Keyframe keyframe, List<TracedTask> tasks) {
+  /** Names that were not kept, since this was asked last. */
+  public long takeNotKept() {
+    long taken = notKept;
+    notKept = 0;
+    return taken;
+  }
+
+  /**
+   * Tasks that run are called as a chunk says.
+   *
+   * @param running their ids
+   */
+  public void keyframe(Keyframe keyframe, LongStream running) {
     RecordBatch names = keyframe.names();
     if (byId != null) {
       long[] named = Arrays.copyOf(names.selfPc, names.size());
       Arrays.sort(named);
-      for (TracedTask task : tasks) {
-        if (!task.isOver() && Arrays.binarySearch(named, task.id()) < 0) {
-          remove(task.id());
-        }
-      }
+      running.filter(id -> Arrays.binarySearch(named, id) < 0).forEach(this::remove);
     }
     for (int i = 0; i < names.size(); i++) {
       put(names.selfPc[i], TaskName.of(names, i));
@@ -98,7 +105,7 @@ final class TaskNames {
   }
 
   /** A keyframe of these stacks and the names, as far as there may be so many. */
-  Keyframe tell(Keyframe stacks) {
+  public Keyframe tell(Keyframe stacks) {
     if (byId == null || byId.isEmpty()) {
       return stacks;
     }
@@ -113,7 +120,8 @@ final class TaskNames {
     return stacks.withNames(names);
   }
 
-  void writeTo(DataOutput out) throws IOException {
+  /** Writes all names. */
+  public void writeTo(DataOutput out) throws IOException {
     out.writeInt(byId == null ? 0 : byId.size());
     if (byId != null) {
       for (var one : byId.long2ObjectEntrySet()) {
@@ -125,7 +133,7 @@ final class TaskNames {
   }
 
   /** Reads what {@link #writeTo} wrote into these new names. */
-  void readFrom(DataInput in) throws IOException {
+  public void readFrom(DataInput in) throws IOException {
     for (int left = Fields.readCount(in, most, "names of tasks"); left > 0; left--) {
       long id = in.readLong();
       TaskName name = new TaskName(in.readLong(), in.readLong());
