@@ -191,7 +191,7 @@ public final class Signals implements Threads.Alarms {
   /** True where somebody who waits goes on by the signal of a timer. */
   boolean wouldWake(VirtualTimer timer) {
     if (timer.id == VirtualTimer.READ) {
-      return timer.unread() == 0; // those behind make it no more ready
+      return timer.makesReady();
     }
     if (timer.signal == 0) {
       return false;

@@ -77,6 +77,11 @@ public final class VirtualTimer {
     return unread;
   }
 
+  /** False for one that is read and has expired: the next time changes nothing for who waits. */
+  boolean makesReady() {
+    return id != READ || unread == 0;
+  }
+
   /** When it expires next. */
   long next() {
     return next;

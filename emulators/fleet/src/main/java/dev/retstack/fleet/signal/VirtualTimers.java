@@ -114,7 +114,8 @@ public final class VirtualTimers {
   long wait(long now, long coreNow) {
     long wait = VirtualTimer.NEVER;
     for (VirtualTimer timer : armed) {
-      wait = Math.min(wait, timer.next() - (timer.ofProcessor ? coreNow : now));
+      long left = timer.next() - (timer.ofProcessor ? coreNow : now);
+      wait = timer.makesReady() ? Math.min(wait, left) : wait;
     }
     return wait;
   }
