@@ -26,7 +26,7 @@ final class TaskNames {
     List<GuestThread> named =
         threads.all().stream()
             .filter(GuestThread::isNamed)
-            .sorted(Comparator.comparing(GuestThread::task))
+            .sorted(Comparator.comparingLong(GuestThread::task))
             .toList();
     return stacks == null || named.isEmpty() ? stacks : stacks.withNames(records(named));
   }

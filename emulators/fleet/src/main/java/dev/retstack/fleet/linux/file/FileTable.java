@@ -100,7 +100,7 @@ public final class FileTable {
 
   /** True while this descriptor, or another one, stands for a file. */
   public boolean isOpenAs(int descriptor, OpenFile file) {
-    return files[descriptor] == file || has(file);
+    return file.equals(files[descriptor]) || has(file);
   }
 
   private boolean has(OpenFile file) {
