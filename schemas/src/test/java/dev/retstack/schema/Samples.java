@@ -1,9 +1,12 @@
 package dev.retstack.schema;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.ChunkCodec;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.TaskName;
 import java.util.List;
 import java.util.SplittableRandom;
 
@@ -109,9 +112,10 @@ public final class Samples {
     long number = random.nextInt(0, 400);
     int depth = random.nextInt(0, 20);
     long place = LIBRARY + number * 0x1000;
-    switch (random.nextInt(0, 9)) {
+    switch (random.nextInt(0, 10)) {
       case 7 -> batch.add(RecordBatch.MAP, time, (int) number & 1, place, 0x800, number, 5);
       case 8 -> batch.add(RecordBatch.UNMAP, time, 0, place, 0x1000, 0, 0);
+      case 9 -> batch.add(RecordBatch.TASK_NAME, time, 0, number, word(random), word(random), 0);
       case 4 -> batch.add(RecordBatch.TASK, time, depth, number, 1 + number % 3, STACK, 0);
       case 5 -> {
         batch.add(RecordBatch.INTERRUPT_ENTER, time, depth, number, TEXT, STACK, 0);
@@ -180,7 +184,15 @@ public final class Samples {
     RecordBatch maps = new RecordBatch(2);
     maps.add(RecordBatch.MAP, 0, 1, LIBRARY, 0x3000, 0x1000, 5);
     maps.add(RecordBatch.MAP, 0, 0, LIBRARY + 0x3000, 0x1000, 0, 4);
-    return Keyframe.of(maps, stacks.records());
+    return stacks.withMaps(maps);
+  }
+
+  /** A keyframe in which two tasks have names. */
+  public static Keyframe named(Keyframe stacks) {
+    RecordBatch names = new RecordBatch(2);
+    TaskName.of("main".getBytes(UTF_8)).addTo(names, 0, 0);
+    TaskName.of("worker of the 16".getBytes(UTF_8)).addTo(names, 0, 7);
+    return stacks.withNames(names);
   }
 
   /** What may be open before a time: a task in an interrupt, last or alone that of a chunk. */

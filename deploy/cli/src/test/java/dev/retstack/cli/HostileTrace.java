@@ -1,5 +1,7 @@
 package dev.retstack.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.CoreEnd;
@@ -11,6 +13,7 @@ import dev.retstack.schema.file.TraceFileWriter;
 import dev.retstack.schema.record.Mark;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
+import dev.retstack.schema.record.TaskName;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,7 +25,7 @@ import java.util.List;
  */
 public final class HostileTrace {
   /** Records of {@link #write}, without the loss. */
-  public static final long RECORDS = 17;
+  public static final long RECORDS = 18;
 
   private static final long TASK = 0xffff_8000_0000_9040L;
   private static final long STACK = 0x8000;
@@ -38,6 +41,7 @@ public final class HostileTrace {
   public static Path write(Path file, String name, List<String> functions) throws IOException {
     RecordBatch batch = new RecordBatch(64);
     call(batch, RecordBatch.ENTRY, 10, 0, 0x1000);
+    TaskName.of("=E\u001b[2J\r\nFORGED;,".getBytes(UTF_8)).addTo(batch, 10, 0);
     batch.add(RecordBatch.MARK, 11, 0, 0x1000, Mark.STACKTRACE.code(), 1, 0);
     batch.add(RecordBatch.FUNCTION, 12, 0, 0x1100, 0x1000, 0, 0);
     batch.add(RecordBatch.SYS_ENTER, 13, 1, 1, 0x1000, 0, 0);

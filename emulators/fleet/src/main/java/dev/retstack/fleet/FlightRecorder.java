@@ -2,6 +2,10 @@ package dev.retstack.fleet;
 
 import dev.retstack.fleet.publish.TaskPlace;
 import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.TaskEvent;
+import dev.retstack.schema.record.TaskName;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * Keeps the latest records of a core and counts those that it had to drop: overwrite mode. What is
@@ -21,6 +25,9 @@ final class FlightRecorder {
 
   /** Mappings that were dropped: the records behind them need them. */
   private RecordBatch maps = new RecordBatch(0);
+
+  /** The last names that were dropped, of tasks whose end was not, by id. */
+  private final SortedMap<Long, TaskName> names = new TreeMap<>();
 
   /**
    * An empty one.
@@ -85,6 +92,7 @@ final class FlightRecorder {
         if (RecordBatch.isOfMaps(ring.kind[index(i)])) {
           keep(index(i));
         }
+        followName(index(i));
       }
       first = index(count);
       size -= count;
@@ -102,6 +110,16 @@ final class FlightRecorder {
     lost--;
   }
 
+  private void followName(int index) {
+    long task = ring.selfPc[index];
+    if (ring.kind[index] == RecordBatch.TASK_NAME) {
+      lost -= names.put(task, TaskName.of(ring, index)) == null ? 1 : 0;
+    } else if (ring.kind[index] == RecordBatch.TASK
+        && ring.fromPc[index] == TaskEvent.ENDED.code()) {
+      lost += names.remove(task) == null ? 0 : 1;
+    }
+  }
+
   /** Everything it holds, the oldest first, behind a LOST record if need be; empty afterwards. */
   RecordBatch take() {
     int cut = 0;
@@ -109,7 +127,7 @@ final class FlightRecorder {
       cut++; // the record that they belong to is gone
     }
     drop(cut);
-    RecordBatch taken = new RecordBatch(size + 1 + maps.size());
+    RecordBatch taken = new RecordBatch(size + 1 + maps.size() + names.size());
     if (lost > 0) {
       taken.add(RecordBatch.LOST, lostTime, 0, lost, 0, 0, 0);
     }
@@ -118,6 +136,8 @@ final class FlightRecorder {
       taken.time[taken.size() - 1] = lostTime;
     }
     maps.clear();
+    names.forEach((task, name) -> name.addTo(taken, lostTime, task));
+    names.clear();
     int untilWrap = Math.min(size, ring.capacity() - first);
     taken.addAll(ring, first, first + untilWrap);
     taken.addAll(ring, 0, size - untilWrap);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.retstack.fleet.publish.TaskPlace;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
+import dev.retstack.schema.record.TaskName;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -36,6 +37,31 @@ class FlightRecorderTest {
     place.pass(taken);
     assertThat(place.task()).isEqualTo(7);
     assertThat(place.interrupts()).isEqualTo(1);
+  }
+
+  /** A name that was dropped is told as long as its task may be seen. */
+  @Test
+  void keepsTheNamesOfTasksThatGoOn() {
+    FlightRecorder recorder = new FlightRecorder(2, new TaskPlace());
+    RecordBatch batch = new RecordBatch(9);
+    TaskName one = new TaskName(1L << 56, 0);
+    one.addTo(batch, 1, 7);
+    one.addTo(batch, 2, 8);
+    new TaskName(2L << 56, 0).addTo(batch, 3, 7);
+    batch.add(RecordBatch.TASK, 4, 0, 8, TaskEvent.ENDED.code(), 0, 0);
+    for (int time = 5; time < 10; time++) {
+      batch.add(RecordBatch.ENTRY, time, 0, time, 2, 3, 4);
+    }
+    recorder.add(batch, 0, 3);
+    assertThat(recorder.lost()).isZero();
+    recorder.add(batch, 3, 9);
+    assertThat(records(recorder.take()))
+        .containsExactly(
+            new Rec(RecordBatch.LOST, 7, 6),
+            new Rec(RecordBatch.TASK_NAME, 7, 7),
+            new Rec(RecordBatch.ENTRY, 8, 8),
+            new Rec(RecordBatch.ENTRY, 9, 9));
+    assertThat(recorder.lost()).isZero();
   }
 
   /** Against a list that forgets its first element when it is too long. */

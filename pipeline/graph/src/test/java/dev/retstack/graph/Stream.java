@@ -13,6 +13,7 @@ import dev.retstack.graph.symbol.SymbolTable.Symbol;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
+import dev.retstack.schema.record.TaskName;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
@@ -202,6 +203,11 @@ public final class Stream {
 
   public Stream unmap(long at, long start, long bytes) {
     return add(RecordBatch.UNMAP, at, 0, start, bytes, 0, 0);
+  }
+
+  /** The program calls a task so from now on. */
+  public Stream named(long at, long task, TaskName name) {
+    return add(RecordBatch.TASK_NAME, at, 0, task, name.first(), name.second(), 0);
   }
 
   private Stream add(byte kind, long at, int depth, long a, long b, long c, long d) {

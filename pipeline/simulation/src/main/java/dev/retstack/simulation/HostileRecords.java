@@ -16,6 +16,7 @@ import dev.retstack.schema.linux.SystemCallNames;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
+import dev.retstack.schema.record.TaskName;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -294,6 +295,14 @@ final class HostileRecords {
         }
         to.maps(maps);
       }
+      RecordBatch names = new RecordBatch(MAPS);
+      long named = random.nextBoolean() ? 0 : anyTask();
+      for (int left = random.nextInt(MAPS + 1); left > 0; left--) {
+        new TaskName(edge(), edge()).addTo(names, 0, named);
+        named += named < 0 ? 0 : 1 + random.nextInt(3);
+        left = named < 0 ? 1 : left; // ids are in order
+      }
+      to.names(names);
       for (int other = random.nextInt(3); other > 0; other--) {
         lie(to, RecordBatch.TASK, anyTask(), first);
       }

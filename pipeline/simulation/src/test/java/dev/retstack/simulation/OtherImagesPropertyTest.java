@@ -97,7 +97,7 @@ class OtherImagesPropertyTest {
       RecordBatch stacks = new RecordBatch(from.keyframe().records().size());
       stacks.addAll(from.keyframe().records(), 0, stacks.capacity());
       move(stacks, base);
-      batch.setKeyframe(Keyframe.of(maps, stacks));
+      batch.setKeyframe(Keyframe.of(stacks).withMaps(maps));
     }
     ChunkMeta later =
         new ChunkMeta(

@@ -190,13 +190,17 @@ class SegmentsPropertyTest {
 
   private static void change(SplittableRandom random, RecordBatch batch) {
     int i = random.nextInt(batch.size());
-    switch (random.nextInt(7)) {
+    switch (random.nextInt(8)) {
       case 0 -> batch.depth[i] = random.nextInt(40);
       case 1 -> batch.selfPc[i] = batch.selfPc[random.nextInt(batch.size())];
       case 2 -> batch.fromPc[i] = batch.fromPc[random.nextInt(batch.size())];
       case 3 -> batch.retP[i] = batch.retP[random.nextInt(batch.size())];
       case 4 -> batch.fp[i] += 8;
       case 5 -> batch.kind[i] = RecordBatch.FUNCTION;
+      case 6 -> {
+        batch.kind[i] = RecordBatch.TASK_NAME;
+        batch.selfPc[i] = random.nextInt(4) == 0 ? 1 : 0;
+      }
       default -> batch.kind[i] = RecordBatch.EXIT;
     }
   }

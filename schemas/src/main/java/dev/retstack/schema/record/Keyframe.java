@@ -11,6 +11,7 @@ package dev.retstack.schema.record;
  * <pre>
  *   record           selfPc   fromPc           retP    fp     depth   time
  *   MAP              for each mapping in force, by address            0
+ *   TASK_NAME        for each task that the program named, by id      0
  *   TASK             its id   SWITCHED         open    0      shown   0
  *   INTERRUPT_ENTER  number   where it came    open    0      shown   when it was entered
  *   ENTRY            as the entry's record was, its time included
@@ -42,21 +43,28 @@ public final class Keyframe {
   public static final int MAPS_MOST = 4096;
 
   /** Records at most. */
-  public static final int RECORDS_MOST = FRAMES_IN_ALL + STACKS_MOST + MAPS_MOST;
+  public static final int RECORDS_MOST = FRAMES_IN_ALL + 2 * STACKS_MOST + MAPS_MOST;
 
-  private static final RecordBatch NO_MAPS = new RecordBatch(0);
+  private static final RecordBatch NONE = new RecordBatch(0);
 
   private final RecordBatch maps;
+  private final RecordBatch names;
   private final RecordBatch records;
 
-  private Keyframe(RecordBatch maps, RecordBatch records) {
+  private Keyframe(RecordBatch maps, RecordBatch names, RecordBatch records) {
     this.maps = maps;
+    this.names = names;
     this.records = records;
   }
 
   /** MAP records of the mappings in force, by address; not to be changed. */
   public RecordBatch maps() {
     return maps;
+  }
+
+  /** TASK_NAME records of the tasks that have a name, by id; not to be changed. */
+  public RecordBatch names() {
+    return names;
   }
 
   /** The records of the stacks; not to be changed. */
@@ -66,8 +74,10 @@ public final class Keyframe {
 
   /** The records as a chunk holds them: without the head where that says nothing new. */
   public RecordBatch written() {
-    RecordBatch written = new RecordBatch(maps.size() + records.size());
+    RecordBatch written = new RecordBatch(maps.size() + names.size() + records.size());
     written.addAll(maps, 0, maps.size());
+    written.addAll(names, 0, names.size());
+    int ahead = written.size();
     boolean isOneStack =
         records.size() > 0 && records.kind[0] == RecordBatch.TASK && end(0) == records.size();
     if (isOneStack) {
@@ -75,7 +85,7 @@ public final class Keyframe {
       if (read(written).records.equals(records)) {
         return written;
       }
-      written.setSize(maps.size());
+      written.setSize(ahead);
     }
     written.addAll(records, 0, records.size());
     return written;
@@ -87,15 +97,12 @@ public final class Keyframe {
    */
   public static Keyframe read(RecordBatch written) {
     int size = written.size();
-    int first = 0;
-    while (first < size && written.kind[first] == RecordBatch.MAP) {
-      first++;
-    }
-    RecordBatch maps = first == 0 ? NO_MAPS : new RecordBatch(first);
-    maps.addAll(written, 0, first);
+    RecordBatch maps = run(written, 0, RecordBatch.MAP);
+    RecordBatch names = run(written, maps.size(), RecordBatch.TASK_NAME);
+    int first = maps.size() + names.size();
     boolean hasHead = first < size && written.kind[first] != RecordBatch.ENTRY;
     if (hasHead && first == 0) {
-      return new Keyframe(maps, written);
+      return new Keyframe(maps, names, written);
     }
     RecordBatch records = new RecordBatch(size - first + 1);
     if (!hasHead) {
@@ -103,7 +110,21 @@ public final class Keyframe {
       records.add(RecordBatch.TASK, 0, open, 0, TaskEvent.SWITCHED.code(), open, 0);
     }
     records.addAll(written, first, size);
-    return new Keyframe(maps, records);
+    return new Keyframe(maps, names, records);
+  }
+
+  /** The records of one kind from a place on. */
+  private static RecordBatch run(RecordBatch written, int first, byte kind) {
+    int end = first;
+    while (end < written.size() && written.kind[end] == kind) {
+      end++;
+    }
+    if (end == first) {
+      return NONE;
+    }
+    RecordBatch run = new RecordBatch(end - first);
+    run.addAll(written, first, end);
+    return run;
   }
 
   /** Whether there is a stack with this head. */
@@ -137,12 +158,22 @@ public final class Keyframe {
 
   /** A keyframe of these stacks alone, which {@link #fault} has nothing to say about. */
   public static Keyframe of(RecordBatch stacks) {
-    return new Keyframe(NO_MAPS, stacks);
+    return new Keyframe(NONE, NONE, stacks);
   }
 
-  /** A keyframe of these mappings and stacks, which {@link #fault} has nothing to say about. */
-  public static Keyframe of(RecordBatch maps, RecordBatch stacks) {
-    return new Keyframe(maps, stacks);
+  /** The same with these mappings, which {@link #fault} has nothing to say about. */
+  public Keyframe withMaps(RecordBatch inForce) {
+    return new Keyframe(inForce, names, records);
+  }
+
+  /** The same with these names of tasks, which {@link #fault} has nothing to say about. */
+  public Keyframe withNames(RecordBatch ofTasks) {
+    return new Keyframe(maps, ofTasks, records);
+  }
+
+  /** The same with these stacks, which {@link #fault} has nothing to say about. */
+  public Keyframe withStacks(RecordBatch stacks) {
+    return new Keyframe(maps, names, stacks);
   }
 
   /**
@@ -157,6 +188,7 @@ public final class Keyframe {
    */
   public String fault(int images, long firstTime, long task, int interrupts, int depthMax) {
     String fault = mapsFault(images);
+    fault = fault.isEmpty() ? namesFault() : fault;
     if (!fault.isEmpty()) {
       return fault;
     }
@@ -238,6 +270,22 @@ public final class Keyframe {
     return "";
   }
 
+  private String namesFault() {
+    if (names.size() > STACKS_MOST) {
+      return "%,d names of tasks: at most %,d".formatted(names.size(), STACKS_MOST);
+    }
+    for (int i = 0; i < names.size(); i++) {
+      if (names.time[i] != 0) {
+        return "the name of a task has time " + names.time[i];
+      }
+      if (i > 0 && Long.compareUnsigned(names.selfPc[i - 1], names.selfPc[i]) >= 0) {
+        return "the name of task %x comes behind that of task %x"
+            .formatted(names.selfPc[i], names.selfPc[i - 1]);
+      }
+    }
+    return "";
+  }
+
   /**
    * What is wrong with a MAP or UNMAP record.
    *
@@ -259,7 +307,8 @@ public final class Keyframe {
   /** Collects the stacks of a core, those of the task in which the batch begins last. */
   public static final class Builder {
     private RecordBatch records = new RecordBatch(16);
-    private RecordBatch maps = NO_MAPS;
+    private RecordBatch maps = NONE;
+    private RecordBatch names = NONE;
     private int stacks;
 
     /** Frames that are still allowed, in all. */
@@ -271,6 +320,11 @@ public final class Keyframe {
     /** These mappings are in force: MAP records, by address. */
     public void maps(RecordBatch inForce) {
       maps = inForce;
+    }
+
+    /** These tasks have names: TASK_NAME records, by id. */
+    public void names(RecordBatch ofTasks) {
+      names = ofTasks;
     }
 
     /** The stack of a task follows. */
@@ -313,7 +367,7 @@ public final class Keyframe {
 
     /** The keyframe; null where there are more stacks than it may have. */
     public Keyframe build() {
-      return stacks > STACKS_MOST ? null : new Keyframe(maps, records);
+      return stacks > STACKS_MOST ? null : new Keyframe(maps, names, records);
     }
   }
 }

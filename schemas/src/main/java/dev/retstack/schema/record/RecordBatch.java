@@ -86,8 +86,14 @@ public final class RecordBatch {
   /** No image stands here any more: {@code selfPc} the first address, {@code fromPc} the bytes. */
   public static final byte UNMAP = 14;
 
+  /**
+   * The program calls a task so from here on: {@code selfPc} its id, {@code fromPc} and {@code
+   * retP} the name ({@link TaskName}). It may come before the task does.
+   */
+  public static final byte TASK_NAME = 15;
+
   /** A kind is below this. Kinds are numbered as in {@code TraceRecord.avsc}. */
-  public static final int KINDS = 15;
+  public static final int KINDS = 16;
 
   /** So many records are copied faster one by one than column by column. */
   private static final int FEW = 8;
@@ -191,7 +197,7 @@ public final class RecordBatch {
 
   /** Whether a record of this kind changes which image stands where. */
   public static boolean isOfMaps(int kind) {
-    return kind >= MAP;
+    return kind == MAP || kind == UNMAP;
   }
 
   /**

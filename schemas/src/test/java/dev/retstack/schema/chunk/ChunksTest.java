@@ -11,6 +11,7 @@ import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordsCodec;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.record.TaskName;
 import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -117,6 +118,40 @@ class ChunksTest {
         "characters in an image 1025 is outside");
   }
 
+  @Test
+  void namesOfTasksComeBack() throws CorruptChunkException {
+    SplittableRandom random = new SplittableRandom(Seeds.fresh("namesOfTasksComeBack"));
+    for (String id : Codecs.ids()) {
+      RecordBatch batch = Samples.withOthers(Samples.callTree(random, 300, 5), random, 5);
+      for (boolean alone : new boolean[] {true, false}) {
+        Keyframe keyframe = Samples.named(Samples.keyframe(random, batch.time[0], alone));
+        keyframe = random.nextBoolean() ? Samples.mapped(keyframe) : keyframe;
+        batch.setKeyframe(keyframe);
+        Keyframe back = decoded(id, batch).keyframe();
+        assertThat(back.maps()).isEqualTo(keyframe.maps());
+        assertThat(back.names()).isEqualTo(keyframe.names());
+        assertThat(back.records()).isEqualTo(keyframe.records());
+        assertThat(TaskName.of(back.names(), 0).text()).isEqualTo("main");
+        assertThat(TaskName.of(back.names(), 1).text()).isEqualTo("worker of the 16");
+      }
+    }
+  }
+
+  @Test
+  void saysWhatIsWrongInNamesOfTasks() {
+    refusedName(n -> n.time[1] = 3, "keyframe: the name of a task has time 3");
+    refusedName(n -> n.selfPc[1] = 0, "keyframe: the name of task 0 comes behind that of task 0");
+    refusedName(n -> n.selfPc[0] = 8, "keyframe: the name of task 7 comes behind that of task 8");
+  }
+
+  private static void refusedName(Consumer<RecordBatch> change, String why) {
+    RecordBatch batch = record(RecordBatch.ENTRY, 50, 0, 1);
+    Keyframe keyframe = Samples.named(Samples.keyframe(new SplittableRandom(1), 50, true));
+    change.accept(keyframe.names());
+    batch.setKeyframe(keyframe);
+    refused(Samples.chunk("core-0", 0, Codecs.standard(), batch), why);
+  }
+
   private static void refusedMap(Consumer<RecordBatch> change, String why) {
     SplittableRandom random = new SplittableRandom(1);
     RecordBatch batch = Samples.withOthers(Samples.callTree(random, 5, 3), random, 1);
@@ -179,7 +214,7 @@ class ChunksTest {
   void namesAKeyframeThatIsTooLongOrNotThere() {
     Chunk chunk = withKeyframe(frames(1, 20, 30));
     chunk.setKeyframeRecords(Keyframe.RECORDS_MOST + 1);
-    refused(chunk, "keyframeRecords 22529 is outside 0 to 22528");
+    refused(chunk, "keyframeRecords 24577 is outside 0 to 24576");
     chunk.setKeyframeRecords(Chunks.NO_KEYFRAME);
     refused(chunk, "keyframe bytes %d is outside 0 to 0".formatted(chunk.getKeyframe().limit()));
     chunk.setKeyframeRecords(-2);

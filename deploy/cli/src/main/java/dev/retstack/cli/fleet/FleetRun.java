@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 
 /**
@@ -34,6 +35,9 @@ public final class FleetRun {
 
   /** Cores that a line names at most. */
   private static final int NAMED = 3;
+
+  /** What starts another process. */
+  private static final Set<String> PROCESSES = Set.of("fork", "vfork", "execve", "execveat");
 
   private final Terminal terminal;
   private final Shutdown shutdown;
@@ -175,8 +179,7 @@ public final class FleetRun {
           .unsupported()
           .forEach(
               (call, count) ->
-                  terminal.note(
-                      "core %s: %s".formatted(result.name(), MissingCalls.describe(call, count))));
+                  terminal.note("core %s: %s".formatted(result.name(), missing(call, count))));
     }
     undelivered(results);
     boolean nothing = results.stream().allMatch(result -> result.records() == 0);
@@ -258,5 +261,20 @@ public final class FleetRun {
                   death.cores().size(),
                   death.restarted().size()));
     }
+  }
+
+  /**
+   * A system call that a program asked for in vain.
+   *
+   * @param call its name, with what it was made by in parentheses
+   */
+  private static String missing(String call, long count) {
+    String said =
+        "system call %s is not supported, ENOSYS %s".formatted(call, Count.grouped(count, "time"));
+    return PROCESSES.contains(call.replaceFirst(" .*", ""))
+        ? said
+            + ": a core is one process; record the program that it would start on a core of its"
+            + " own, with another --image"
+        : said;
   }
 }

@@ -17,7 +17,7 @@ public final class TaskOption {
       paramLabel = "N|NAME",
       description =
           "Show only this task, of every core that has it. N is its id, unsigned, in decimal"
-              + " or in hex after 0x; NAME is its name as shown.")
+              + " or in hex after 0x; NAME is its name as shown, or what the program calls it.")
   private String task = "";
 
   /** The tasks that are meant. */
@@ -40,7 +40,7 @@ public final class TaskOption {
     boolean known = found || task.isEmpty();
     for (CoreGraph core : state.cores()) {
       for (TracedTask t : core.progress().tasks()) {
-        String name = core.image().taskName(t.id(), t.instance());
+        String name = core.taskName(t.id(), t.instance());
         known |= choice().has(t.id(), name);
         names.add(name);
       }

@@ -58,6 +58,27 @@ class TaskViewsTest {
     }
   }
 
+  /** A task is shown by the name that the program gave it, and its calls are the same. */
+  @Test
+  void aNameOfTheProgramIsShownWithTheId() throws IOException {
+    String named = TwoTasks.named(dir.resolve("named.avro"), "worker").toString();
+    String shown = "worker-0x" + Long.toHexString(TwoTasks.TASK);
+    for (String task : List.of("worker", shown, Long.toUnsignedString(TwoTasks.TASK))) {
+      assertThat(ok("graph", named, "--task", task).out())
+          .contains("work();", "task " + shown)
+          .doesNotContain("main", "tick");
+    }
+    assertThat(json("graph", named).findValuesAsText("taskName")).containsExactly("task 0", shown);
+    assertThat(ok("graph", named, "--format", "csv").out()).contains("," + shown + ",");
+    assertThat(ok("report", named, "--by-task").out()).contains("# core c0, task " + shown + "\n");
+    assertThat(ok("export", named, "--format", "folded", "-o", "-", "--by-task").out())
+        .contains(shown + ";os.elf;work 10");
+    for (String same : List.of("functions", "edges")) {
+      assertThat(json("report", named, "--edges").get(same))
+          .isEqualTo(json("report", trace, "--edges").get(same));
+    }
+  }
+
   @Test
   void reportHasTotalsOfEachTask() throws IOException {
     assertThat(ok("report", trace, "--by-task", "--format", "csv").out().lines())

@@ -1,5 +1,7 @@
 package dev.retstack.cli.task;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.CoreEnd;
@@ -10,6 +12,7 @@ import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.file.TraceFileWriter;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
+import dev.retstack.schema.record.TaskName;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -39,9 +42,21 @@ public final class TwoTasks {
 
   /** Writes it with so many records lost from 75 to 79. */
   public static Path write(Path file, long lost) throws IOException {
+    return write(file, lost, "");
+  }
+
+  /** Writes the whole trace, in which the program gives the second task a name. */
+  public static Path named(Path file, String name) throws IOException {
+    return write(file, 0, name);
+  }
+
+  private static Path write(Path file, long lost, String name) throws IOException {
     RecordBatch batch = new RecordBatch(32);
     call(batch, RecordBatch.ENTRY, 10, 0, MAIN, 0x900);
     batch.add(RecordBatch.TASK, 20, 0, TASK, TaskEvent.STARTED.code(), 0x7000, 0);
+    if (!name.isEmpty()) {
+      TaskName.of(name.getBytes(UTF_8)).addTo(batch, 25, TASK);
+    }
     call(batch, RecordBatch.ENTRY, 30, 0, WORK, 0x900);
     call(batch, RecordBatch.EXIT, 40, 0, WORK, 0x900);
     batch.add(RecordBatch.TASK, 50, 1, 0, TaskEvent.SWITCHED.code(), STACK, 0);

@@ -73,6 +73,7 @@ public final class Core implements AutoCloseable {
   private final LazyPlaces places;
   private final ThreadSwitch threads;
   private final SignalDelivery signals;
+  private final TaskNames names;
   private final GuestFaults faults;
   private final Optional<InterruptController> interrupts;
   private final int recordsPerChunk;
@@ -139,6 +140,7 @@ public final class Core implements AutoCloseable {
         new ThreadSwitch(
             machine, process, tracing.interrupted(), isa.addresses()::instruction, places);
     signals = new SignalDelivery(machine, process, tracing.interrupted());
+    names = new TaskNames(process.threads(), tracing.interrupted());
     faults = new GuestFaults(elf, tlb, process::place);
     tracers.forEach(range -> process.reserve(range.start(), range.size()));
     if (image.imports().any()) {
@@ -637,9 +639,12 @@ public final class Core implements AutoCloseable {
     tracing.mapped().recordTo(probe());
   }
 
-  /** What is open where the batch begins, and what is mapped; see {@link Probe#keyframe}. */
+  /**
+   * What is open where the batch begins, what is mapped, and how tasks are called; see {@link
+   * Probe#keyframe}.
+   */
   public Keyframe keyframe() {
-    return tracing.mapped().with(probe().keyframe());
+    return names.with(tracing.mapped().with(probe().keyframe()));
   }
 
   /** Shared objects in its memory. */

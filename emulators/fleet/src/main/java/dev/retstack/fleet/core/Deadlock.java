@@ -3,6 +3,8 @@ package dev.retstack.fleet.core;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.thread.GuestThread;
 import dev.retstack.fleet.thread.Threads;
+import dev.retstack.schema.record.TaskName;
+import dev.retstack.schema.wire.Visible;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongFunction;
@@ -40,10 +42,16 @@ final class Deadlock {
                   long at = function == null ? pc.applyAsLong(t) : function;
                   String other = t.waitsForFile() ? "a file" : "a signal";
                   String what = t.futex() == 0 ? other : "the futex " + data.apply(t.futex());
-                  return "thread %d waits for %s in %s".formatted(t.id(), what, symbol.apply(at));
+                  return "thread %d%s waits for %s in %s"
+                      .formatted(t.id(), name(t), what, symbol.apply(at));
                 })
             .collect(Collectors.joining(", "));
     String more = all.size() > NAMED_MOST ? ", and " + (all.size() - NAMED_MOST) + " more" : "";
     return "deadlock: %s%s; nobody is left to wake them".formatted(who, more);
+  }
+
+  private static String name(GuestThread thread) {
+    String name = TaskName.of(thread.name()).text();
+    return thread.isNamed() ? " (" + Visible.line(name) + ")" : "";
   }
 }

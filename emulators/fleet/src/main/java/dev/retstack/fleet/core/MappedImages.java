@@ -102,7 +102,7 @@ public final class MappedImages implements MappedObjects {
     if (probe == null) {
       before.add(change);
     } else {
-      probe.mapping(change);
+      probe.note(change);
     }
   }
 
@@ -110,7 +110,7 @@ public final class MappedImages implements MappedObjects {
   void recordTo(Probe to) {
     if (probe == null) {
       probe = to;
-      before.forEach(to::mapping);
+      before.forEach(to::note);
       before.clear();
     }
   }
@@ -137,6 +137,6 @@ public final class MappedImages implements MappedObjects {
     }
     RecordBatch maps = new RecordBatch(inForce.size());
     inForce.values().forEach(map -> maps.addAll(map, 0, 1));
-    return Keyframe.of(maps, stacks.records());
+    return stacks.withMaps(maps);
   }
 }

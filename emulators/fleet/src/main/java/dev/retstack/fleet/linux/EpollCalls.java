@@ -47,7 +47,7 @@ final class EpollCalls {
     if (!isValid) {
       throw new SystemCallException(Errno.EINVAL);
     }
-    return files.add(new Interest(files::has), how | 2);
+    return files.add(new Interest(files::isOpenAs), how | 2);
   }
 
   private Interest interest(long descriptor) {

@@ -162,6 +162,9 @@ final class FileCalls {
     if (!memory.isMapped(address, most)) {
       throw new SystemCallException(Errno.EFAULT);
     }
+    if (most < file.leastRead()) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
     if (most > 0 && !mayRead(file)) {
       requireWaiting(file);
       return waits.await(() -> mayRead(file), () -> read(file, address, size), 0);

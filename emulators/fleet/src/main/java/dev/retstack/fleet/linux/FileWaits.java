@@ -2,6 +2,7 @@ package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.isa.Dialect;
 import dev.retstack.fleet.linux.call.SystemCall;
+import dev.retstack.fleet.signal.Signals;
 import dev.retstack.fleet.thread.GuestThread;
 import dev.retstack.fleet.thread.Threads;
 import java.io.IOException;
@@ -17,6 +18,7 @@ import java.util.function.Consumer;
  */
 final class FileWaits {
   private final Threads threads;
+  private final Signals signals;
   private final BooleanSupplier waits;
   private final Consumer<LinuxEnd> end;
   private final Map<GuestThread, Pending> pending = new HashMap<>();
@@ -39,7 +41,8 @@ final class FileWaits {
   /**
    * @param waits true where a wait may end in another way than by its time
    */
-  FileWaits(Threads threads, BooleanSupplier waits, Consumer<LinuxEnd> end) {
+  FileWaits(Threads threads, Signals signals, BooleanSupplier waits, Consumer<LinuxEnd> end) {
+    this.signals = signals;
     this.threads = threads;
     this.waits = waits;
     this.end = end;
@@ -60,8 +63,9 @@ final class FileWaits {
       BooleanSupplier condition, OptionalLong untilNs, Pending rest, boolean restarts)
       throws IOException {
     if (waits.getAsBoolean() || threads.current().waits()) {
-      threads.awaitFile(condition, untilNs, restarts && rest.done == 0);
-      pending.put(threads.current(), rest);
+      GuestThread thread = threads.current();
+      threads.awaitFile(() -> signals.as(thread, condition), untilNs, restarts && rest.done == 0);
+      pending.put(thread, rest);
       return 0;
     }
     if (untilNs.isPresent()) {

@@ -122,7 +122,7 @@ public final class LinuxProcess implements AutoCloseable {
     signals = new Signals(abi.dialect().signals(), threads, infos);
     BooleanSupplier waits = () -> threads.many() || signals.isBusy();
     new TimeCalls(memory, threads, waits).register(calls);
-    fileWaits = new FileWaits(threads, waits, this::endWith);
+    fileWaits = new FileWaits(threads, signals, waits, this::endWith);
     int closeOnExec = abi.dialect().open().closeOnExec();
     new FileCalls(memory, files, this.registers, fileWaits, closeOnExec, this::breakPipe)
         .register(calls);
@@ -131,12 +131,12 @@ public final class LinuxProcess implements AutoCloseable {
             memory, abi, signals, threads, () -> cpu.read(registers.sp()), space, this::endWith);
     signalCalls.register(calls);
     PollCalls polls =
-        new PollCalls(
-            memory, files, threads, signals, fileWaits, abi.dialect().open(), signalCalls.run());
-    polls.register(calls, abi.dialect().pipeInRegisters(), this::countUnsupported);
+        new PollCalls(memory, files, threads, signals, fileWaits, abi.dialect(), signalCalls.run());
+    polls.register(calls, this::countUnsupported);
     new EpollCalls(memory, files, polls, closeOnExec, abi.eventDataAt()).register(calls);
     if (signalCalls.run()) {
-      new TimeCalls.TimerCalls(memory, signals, threads).register(calls);
+      new TimeCalls.TimerCalls(memory, signals, threads, files, abi.dialect().open())
+          .register(calls);
     }
     new ProcessCalls(memory, options, abi, random, threads, this::endWith).register(calls);
     threadNames.register(calls, this::countUnsupported);

@@ -23,6 +23,7 @@ final class PathCalls {
   private static final int AT_FDCWD = -100;
   private static final int AT_SYMLINK_NOFOLLOW = 0x100;
   private static final int AT_REMOVEDIR = 0x200;
+  private static final int AT_SYMLINK_FOLLOW = 0x400;
   private static final int AT_EMPTY_PATH = 0x1000;
   private static final int RENAME_NOREPLACE = 1;
   private static final int W_OK = 2;
@@ -93,6 +94,10 @@ final class PathCalls {
     calls.put("rename", a -> rename(AT_FDCWD, a[0], AT_FDCWD, a[1], 0));
     calls.put("renameat", a -> rename(a[0], a[1], a[2], a[3], 0));
     calls.put("renameat2", a -> rename(a[0], a[1], a[2], a[3], a[4]));
+    calls.put("symlink", a -> makeLink(a[0], AT_FDCWD, a[1]));
+    calls.put("symlinkat", a -> makeLink(a[0], a[1], a[2]));
+    calls.put("link", a -> makeName(AT_FDCWD, a[0], AT_FDCWD, a[1], 0));
+    calls.put("linkat", a -> makeName(a[0], a[1], a[2], a[3], a[4]));
     calls.put("truncate", a -> truncate(a[0], registers.signed(a[1])));
     calls.put("truncate64", a -> truncate(a[0], registers.wide(a, 1)));
     calls.put("chmod", a -> permit(path(AT_FDCWD, a[0]), a[1]));
@@ -137,7 +142,7 @@ final class PathCalls {
   private long status(OpenFile file, long descriptor, StatLayout layout, long address)
       throws IOException {
     return status(
-        new FileTable.Status(file.mode(), file.size(), file.inode(descriptor), true),
+        new FileTable.Status(file.mode(), file.size(), file.inode(descriptor), file.names(), true),
         layout,
         address);
   }
@@ -148,7 +153,7 @@ final class PathCalls {
     memory.write(address, new byte[layout.bytes()]);
     write(address, layout.inode(), of.inode());
     write(address, layout.mode(), of.mode());
-    write(address, layout.links(), 1);
+    write(address, layout.links(), of.names());
     write(address, layout.size(), of.size());
     write(address, layout.blockSize(), BLOCK_BYTES);
     write(address, layout.blocks(), (of.size() + COUNTED_BYTES - 1) / COUNTED_BYTES);
@@ -243,6 +248,21 @@ final class PathCalls {
       throw new SystemCallException(Errno.EINVAL);
     }
     files.rename(path(folder, name), path(newFolder, newName), flags == 0);
+    return 0;
+  }
+
+  private long makeLink(long target, long folder, long name) throws IOException {
+    files.makeLink(path(folder, name), text(target));
+    return 0;
+  }
+
+  private long makeName(long folder, long name, long newFolder, long newName, long flags)
+      throws IOException {
+    if ((flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) != 0) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    boolean follow = (flags & AT_SYMLINK_FOLLOW) != 0;
+    files.makeName(path(folder, name), follow, path(newFolder, newName));
     return 0;
   }
 

@@ -1,6 +1,6 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.isa.Dialect.OpenFlags;
+import dev.retstack.fleet.isa.Dialect;
 import dev.retstack.fleet.isa.Errno;
 import dev.retstack.fleet.linux.call.SystemCall;
 import dev.retstack.fleet.linux.call.SystemCallException;
@@ -8,6 +8,7 @@ import dev.retstack.fleet.linux.file.EventCounter;
 import dev.retstack.fleet.linux.file.FileTable;
 import dev.retstack.fleet.linux.file.OpenFile;
 import dev.retstack.fleet.linux.file.Pipe;
+import dev.retstack.fleet.linux.file.SignalFile;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.signal.Signals;
 import dev.retstack.fleet.thread.Threads;
@@ -49,7 +50,7 @@ final class PollCalls {
   private final Threads threads;
   private final Signals signals;
   private final FileWaits waits;
-  private final OpenFlags flags;
+  private final Dialect dialect;
   private final boolean runsHandlers;
 
   PollCalls(
@@ -58,23 +59,21 @@ final class PollCalls {
       Threads threads,
       Signals signals,
       FileWaits waits,
-      OpenFlags flags,
+      Dialect dialect,
       boolean runsHandlers) {
     this.memory = memory;
     this.files = files;
     this.threads = threads;
     this.signals = signals;
     this.waits = waits;
-    this.flags = flags;
+    this.dialect = dialect;
     this.runsHandlers = runsHandlers;
   }
 
   /**
-   * @param pipeInRegisters true where {@code pipe} answers in two registers
    * @param unsupported told what the program asked for in vain
    */
-  void register(
-      Map<String, SystemCall> calls, boolean pipeInRegisters, Consumer<String> unsupported) {
+  void register(Map<String, SystemCall> calls, Consumer<String> unsupported) {
     int word = memory.wordBytes();
     calls.put("poll", a -> poll(a, millis(a[2]), 0));
     calls.put("ppoll", a -> poll(a, time(a[2], word, 1), a[3]));
@@ -86,10 +85,14 @@ final class PollCalls {
     calls.put("pselect6_time64", a -> select(a, time(a[4], Long.BYTES, 1), maskOf(a[5])));
     calls.put("eventfd", a -> counter(a[0], 0));
     calls.put("eventfd2", a -> counter(a[0], (int) a[1]));
-    if (!pipeInRegisters) {
+    if (!dialect.pipeInRegisters()) {
       calls.put("pipe", a -> pipe(a[0], 0));
     }
     calls.put("pipe2", a -> pipe(a[0], (int) a[1]));
+    if (runsHandlers) {
+      calls.put("signalfd", a -> signals(a, 0));
+      calls.put("signalfd4", a -> signals(a, (int) a[3]));
+    }
     calls.put("socketpair", this::socketPair);
     calls.put("socketcall", a -> socketCall(a, unsupported));
   }
@@ -277,6 +280,24 @@ final class PollCalls {
         (how & ~EFD_SEMAPHORE) | 2);
   }
 
+  /** A file that tells of signals, or other signals for one. */
+  private long signals(long[] a, int how) throws IOException {
+    boolean isKnown = (how & ~(dialect.open().closeOnExec() | dialect.open().nonBlocking())) == 0;
+    if (!isKnown || a[2] != dialect.signals().maskBytes()) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    long mask = memory.readLong(a[1]);
+    mask &= ~(1L << (Dialect.Signals.KILL - 1) | 1L << (dialect.signals().stop() - 1));
+    if ((int) a[0] == -1) {
+      return files.add(new SignalFile(signals, mask), how | 2);
+    }
+    if (files.get(a[0]) instanceof SignalFile file) {
+      file.mask(mask);
+      return (int) a[0];
+    }
+    throw new SystemCallException(Errno.EINVAL);
+  }
+
   private long pipe(long address, int how) throws IOException {
     Pipe pipe = new Pipe();
     return pair(address, pipe.reader(), how, pipe.writer(), how | 1);
@@ -307,7 +328,7 @@ final class PollCalls {
 
   private long pair(long address, OpenFile first, int how, OpenFile second, int howSecond)
       throws IOException {
-    int known = flags.closeOnExec() | flags.nonBlocking() | 3;
+    int known = dialect.open().closeOnExec() | dialect.open().nonBlocking() | 3;
     if ((how & ~known) != 0 || !memory.isMapped(address, 2 * Integer.BYTES)) {
       throw new SystemCallException((how & ~known) != 0 ? Errno.EINVAL : Errno.EFAULT);
     }

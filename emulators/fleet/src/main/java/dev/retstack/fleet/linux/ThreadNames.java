@@ -47,7 +47,7 @@ final class ThreadNames {
   private long control(long[] a, Consumer<String> unsupported) {
     int what = (int) a[0];
     switch (what) {
-      case PR_SET_NAME -> threads.current().name(name(a[1]));
+      case PR_SET_NAME -> threads.name(threads.current(), name(a[1]));
       case PR_GET_NAME ->
           memory.write(a[1], Arrays.copyOf(threads.current().name(), GuestThread.NAME_BYTES + 1));
       case PR_SET_PDEATHSIG, PR_SET_DUMPABLE -> {}
@@ -92,7 +92,7 @@ final class ThreadNames {
 
               @Override
               public void set(byte[] word) {
-                thread.name(word);
+                threads.name(thread, word);
               }
             }));
   }

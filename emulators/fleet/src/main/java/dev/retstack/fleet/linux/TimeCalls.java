@@ -1,8 +1,11 @@
 package dev.retstack.fleet.linux;
 
+import dev.retstack.fleet.isa.Dialect.OpenFlags;
 import dev.retstack.fleet.isa.Errno;
 import dev.retstack.fleet.linux.call.SystemCall;
 import dev.retstack.fleet.linux.call.SystemCallException;
+import dev.retstack.fleet.linux.file.FileTable;
+import dev.retstack.fleet.linux.file.TimerFile;
 import dev.retstack.fleet.memory.GuestAccessException;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.signal.Signals;
@@ -10,9 +13,11 @@ import dev.retstack.fleet.signal.VirtualTimer;
 import dev.retstack.fleet.signal.VirtualTimers;
 import dev.retstack.fleet.thread.GuestThread;
 import dev.retstack.fleet.thread.Threads;
+import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -175,6 +180,15 @@ final class TimeCalls {
     private static final int THREAD_CPUTIME = 3;
     private static final int SIGALRM = 14;
 
+    /** Clocks of {@code timerfd}: REALTIME, MONOTONIC, BOOTTIME. */
+    private static final Set<Integer> READ_CLOCKS = Set.of(0, 1, 7);
+
+    /** Those that wake the machine, which takes a right: REALTIME_ALARM, BOOTTIME_ALARM. */
+    private static final Set<Integer> WAKING_CLOCKS = Set.of(8, 9);
+
+    /** {@code TFD_TIMER_CANCEL_ON_SET}: nobody sets the clock. */
+    private static final int CANCEL_ON_SET = 2;
+
     /** {@code sigev_notify}. */
     private static final int SIGEV_SIGNAL = 0;
 
@@ -185,11 +199,17 @@ final class TimeCalls {
     private final VirtualTimers timers;
     private final Threads threads;
 
+    private final FileTable files;
+    private final OpenFlags flags;
+
     /** Where the clock of a timer begins, in seconds; by its id. */
     private final Map<Integer, Long> bases = new HashMap<>();
 
-    TimerCalls(GuestMemory memory, Signals signals, Threads threads) {
+    TimerCalls(
+        GuestMemory memory, Signals signals, Threads threads, FileTable files, OpenFlags flags) {
       this.memory = memory;
+      this.files = files;
+      this.flags = flags;
       this.timers = signals.timers();
       this.threads = threads;
     }
@@ -206,6 +226,11 @@ final class TimeCalls {
       calls.put("timer_gettime64", a -> get(a, Long.BYTES));
       calls.put("timer_getoverrun", a -> timer(a[0]).overruns());
       calls.put("timer_delete", this::delete);
+      calls.put("timerfd_create", this::createFile);
+      calls.put("timerfd_settime", a -> setFile(a, word));
+      calls.put("timerfd_settime64", a -> setFile(a, Long.BYTES));
+      calls.put("timerfd_gettime", a -> getFile(a, word));
+      calls.put("timerfd_gettime64", a -> getFile(a, Long.BYTES));
     }
 
     private long left(VirtualTimer timer) {
@@ -306,9 +331,12 @@ final class TimeCalls {
     }
 
     private long set(long[] a, int field) {
-      VirtualTimer timer = timer(a[0]);
+      return set(timer(a[0]), bases.get((int) a[0]), a, field);
+    }
+
+    private long set(VirtualTimer timer, long clockBase, long[] a, int field) {
       boolean absolute = ((int) a[1] & TIMER_ABSTIME) != 0;
-      long base = absolute ? bases.get((int) a[0]) : 0;
+      long base = absolute ? clockBase : 0;
       long every = readTime(memory, a[2], field, 0);
       boolean on = readTime(memory, a[2] + 2L * field, field, 0) != 0;
       long first = readTime(memory, a[2] + 2L * field, field, base);
@@ -327,6 +355,42 @@ final class TimeCalls {
 
     private long get(long[] a, int field) {
       write(timer(a[0]), a[1], field);
+      return 0;
+    }
+
+    private long createFile(long[] a) throws IOException {
+      int clock = (int) a[0];
+      int how = (int) a[1];
+      boolean isKnown = READ_CLOCKS.contains(clock) || WAKING_CLOCKS.contains(clock);
+      if (!isKnown || (how & ~(flags.closeOnExec() | flags.nonBlocking())) != 0) {
+        throw new SystemCallException(Errno.EINVAL);
+      }
+      if (WAKING_CLOCKS.contains(clock)) {
+        throw new SystemCallException(Errno.EPERM);
+      }
+      VirtualTimer timer = timers.createRead();
+      return files.add(
+          new TimerFile(memory.order(), timers, timer, TimeCalls.baseSeconds(clock)), how | 2);
+    }
+
+    private TimerFile file(long descriptor) {
+      if (files.get(descriptor) instanceof TimerFile file) {
+        file.events(); // what has expired by now is counted
+        return file;
+      }
+      throw new SystemCallException(Errno.EINVAL);
+    }
+
+    private long setFile(long[] a, int field) {
+      if (((int) a[1] & ~(TIMER_ABSTIME | CANCEL_ON_SET)) != 0) {
+        throw new SystemCallException(Errno.EINVAL);
+      }
+      TimerFile file = file(a[0]);
+      return set(file.timer(), file.baseSeconds(), a, field);
+    }
+
+    private long getFile(long[] a, int field) {
+      write(file(a[0]).timer(), a[1], field);
       return 0;
     }
 

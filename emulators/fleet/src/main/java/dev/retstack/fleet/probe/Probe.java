@@ -63,12 +63,13 @@ public interface Probe {
   void mark(Mark mark, long function, long time, long command);
 
   /**
-   * Records that another image stands somewhere, or none any more; in any mode. Where the entries
-   * of open calls are not recorded yet, it has the time of the first of them.
+   * Records what does not depend on calls, in any mode: that another image stands somewhere, or
+   * none any more; how a task is called. Where the entries of open calls are not recorded yet, it
+   * has the time of the first of them.
    *
-   * @param change one MAP or UNMAP record, whose time does not count
+   * @param change one MAP, UNMAP or TASK_NAME record, whose time does not count
    */
-  void mapping(RecordBatch change);
+  void note(RecordBatch change);
 
   /** There is no code where the program went, so that no block begins there; the core has ended. */
   void fetchFailed(long address);

@@ -89,6 +89,29 @@ public final class SignalInfo {
       return new SignalInfo(signal, bytes, null);
     }
 
+    /** As {@code read} of a signalfd tells it: {@code struct signalfd_siginfo}. */
+    public byte[] read(SignalInfo info) {
+      byte[] told = new byte[BYTES];
+      ByteBuffer from = ByteBuffer.wrap(info.bytes).order(order);
+      ByteBuffer to = ByteBuffer.wrap(told).order(order);
+      int code = code(info);
+      int rest = 8 + wordBytes;
+      to.putInt(0, info.signal).putInt(4, from.getInt(4)).putInt(8, code);
+      if (code == TIMER) {
+        to.putInt(24, from.getInt(rest)).putInt(32, from.getInt(rest + 4));
+      } else {
+        to.putInt(12, from.getInt(rest)).putInt(16, from.getInt(rest + 4));
+      }
+      if (code < USER && code != TKILL) {
+        to.putInt(44, from.getInt(rest + 8)).putLong(48, word(from, rest + 8));
+      }
+      return told;
+    }
+
+    private long word(ByteBuffer from, int at) {
+      return wordBytes == Long.BYTES ? from.getLong(at) : from.getInt(at) & 0xFFFF_FFFFL;
+    }
+
     /** {@code si_code}. */
     public int code(SignalInfo info) {
       return ByteBuffer.wrap(info.bytes).order(order).getInt(8);

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.BooleanSupplier;
 
 /**
  * The signals of a process: what was sent to whom, what it wants done with them, and which is
@@ -32,6 +33,14 @@ public final class Signals implements Threads.Alarms {
   private boolean attention;
 
   private boolean returning;
+
+  /** Who asks what there is; null: the thread that runs. */
+  private GuestThread asking;
+
+  /** Which signals each open file tells of. */
+  private final Map<Object, Long> watched = new HashMap<>();
+
+  private long sent;
 
   /** Nothing was sent, all do by default what they do. */
   public Signals(Dialect.Signals numbers, Threads threads, SignalInfo.Layout layout) {
@@ -136,6 +145,7 @@ public final class Signals implements Threads.Alarms {
    * @return false where too many wait
    */
   public boolean send(SignalInfo info, GuestThread to) {
+    sent++;
     long bit = bit(info.signal());
     GuestThread waiter = awaiting(bit, to);
     if (waiter != null) {
@@ -180,10 +190,16 @@ public final class Signals implements Threads.Alarms {
 
   /** True where somebody who waits goes on by the signal of a timer. */
   boolean wouldWake(VirtualTimer timer) {
+    if (timer.id == VirtualTimer.READ) {
+      return timer.makesReady();
+    }
     if (timer.signal == 0) {
       return false;
     }
     long bit = bit(timer.signal);
+    if (isWatched(bit) && !waits(timer)) {
+      return true;
+    }
     if (awaiting(bit, timer.target) != null) {
       return true;
     }
@@ -191,14 +207,59 @@ public final class Signals implements Threads.Alarms {
     return target != null && (of(target).mask & bit) == 0 && !isIgnored(timer.signal);
   }
 
+  private boolean isWatched(long bit) {
+    return watched.values().stream().anyMatch(mask -> (mask & bit) != 0);
+  }
+
+  /** True where a signal of a timer waits already. */
+  private boolean waits(VirtualTimer timer) {
+    if (timer.id >= 0) {
+      return shared.has(timer)
+          || known.values().stream().anyMatch(thread -> thread.pending.has(timer));
+    }
+    long bit = bit(timer.signal);
+    return (shared.set() & bit) != 0
+        || known.values().stream().anyMatch(thread -> (thread.pending.set() & bit) != 0);
+  }
+
+  /** From here on a file tells of these signals; 0: of none. */
+  public void watch(Object file, long mask) {
+    if (mask == 0) {
+      watched.remove(file);
+    } else {
+      watched.put(file, mask);
+    }
+  }
+
+  /** How many signals were sent; only that it differs has a meaning. */
+  public long sent() {
+    return sent;
+  }
+
+  /** Asks a question for a thread: it finds its own signals. */
+  public boolean as(GuestThread thread, BooleanSupplier question) {
+    GuestThread before = asking;
+    asking = thread;
+    try {
+      return question.getAsBoolean();
+    } finally {
+      asking = before;
+    }
+  }
+
+  /** True where one of these signals waits for the thread that asks. */
+  public boolean isThere(long wanted) {
+    ThreadSignals thread = asking == null ? current() : of(asking);
+    return ((thread.pending.set() | shared.set()) & wanted) != 0;
+  }
+
   /** A timer has expired so many times. */
   void expired(VirtualTimer timer, long times) {
     int most = (int) Math.min(times, Integer.MAX_VALUE);
-    boolean waits = shared.has(timer);
-    for (ThreadSignals thread : known.values()) {
-      waits |= thread.pending.has(timer);
-    }
-    if (timer.signal == 0) {
+    boolean waits = timer.signal != 0 && timer.id >= 0 && waits(timer);
+    if (timer.id == VirtualTimer.READ) {
+      timer.count(times);
+    } else if (timer.signal == 0) {
       timer.delivered = most - 1;
     } else if (timer.id < 0) {
       send(layout.sent(timer.signal, SignalInfo.KERNEL, 0, 0), null);
@@ -221,7 +282,8 @@ public final class Signals implements Threads.Alarms {
     return take(~thread.mask);
   }
 
-  private Optional<SignalInfo> take(long wanted) {
+  /** Takes one of these signals that waits for the running thread, whether it is blocked or not. */
+  public Optional<SignalInfo> take(long wanted) {
     ThreadSignals thread = current();
     long set = (thread.pending.set() | shared.set()) & wanted;
     if (set == 0) {

@@ -8,7 +8,12 @@ import dev.retstack.fleet.thread.GuestThread;
 public final class VirtualTimer {
   static final long NEVER = Long.MAX_VALUE;
 
-  /** Of {@code timer_create}; -1 for one of {@code setitimer}. */
+  /** The id of those of {@code timerfd}. */
+  static final int READ = -2;
+
+  /**
+   * Of {@code timer_create}; -1 for one of {@code setitimer}, {@link #READ} for one that is read.
+   */
   final int id;
 
   /** True where it counts only while the program runs. */
@@ -25,6 +30,11 @@ public final class VirtualTimer {
 
   private long next = NEVER;
   private long interval;
+
+  /** Of a timer that is read: expirations since then, and in all. */
+  private long unread;
+
+  private long changes;
 
   /** Expirations since its signal was sent. */
   int overrun;
@@ -45,6 +55,31 @@ public final class VirtualTimer {
     next = at;
     interval = every;
     overrun = 0;
+    unread = 0;
+  }
+
+  /** How often it has expired in all. */
+  public long changes() {
+    return changes;
+  }
+
+  /** What it counted was read. */
+  public void forget() {
+    unread = 0;
+  }
+
+  void count(long times) {
+    unread += times;
+    changes += times;
+  }
+
+  long unread() {
+    return unread;
+  }
+
+  /** False for one that is read and has expired: the next time changes nothing for who waits. */
+  boolean makesReady() {
+    return id != READ || unread == 0;
   }
 
   /** When it expires next. */

@@ -6,7 +6,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The timers of a process: the three of {@code setitimer}, and those of {@code timer_create}. */
+/**
+ * The timers of a process: the three of {@code setitimer}, those of {@code timer_create}, and those
+ * of {@code timerfd}.
+ */
 public final class VirtualTimers {
   /** {@code which} of {@code setitimer}. */
   public static final int REAL = 0;
@@ -49,6 +52,22 @@ public final class VirtualTimers {
     VirtualTimer timer = new VirtualTimer(ids, ofProcessor, signal, value, target);
     created.put(ids++, timer);
     return timer;
+  }
+
+  /** A new one that is read. */
+  public VirtualTimer createRead() {
+    return new VirtualTimer(VirtualTimer.READ, false, 0, 0, null);
+  }
+
+  /** How often one that is read has expired since then. */
+  public long unread(VirtualTimer timer) {
+    expire(timer, signals.nowNs());
+    return timer.unread();
+  }
+
+  /** One that is read is gone. */
+  public void forget(VirtualTimer timer) {
+    armed.remove(timer);
   }
 
   /** The id that the next one has. */
@@ -95,7 +114,8 @@ public final class VirtualTimers {
   long wait(long now, long coreNow) {
     long wait = VirtualTimer.NEVER;
     for (VirtualTimer timer : armed) {
-      wait = Math.min(wait, timer.next() - (timer.ofProcessor ? coreNow : now));
+      long left = timer.next() - (timer.ofProcessor ? coreNow : now);
+      wait = timer.makesReady() ? Math.min(wait, left) : wait;
     }
     return wait;
   }
@@ -113,13 +133,17 @@ public final class VirtualTimers {
   /** Sends the signals of those that have expired. */
   void expire(long now, long coreNow) {
     for (VirtualTimer timer : List.copyOf(armed)) {
-      long times = timer.expire(timer.ofProcessor ? coreNow : now);
-      if (timer.next() == VirtualTimer.NEVER) {
-        armed.remove(timer);
-      }
-      if (times > 0) {
-        signals.expired(timer, times);
-      }
+      expire(timer, timer.ofProcessor ? coreNow : now);
+    }
+  }
+
+  private void expire(VirtualTimer timer, long now) {
+    long times = timer.expire(now);
+    if (timer.next() == VirtualTimer.NEVER) {
+      armed.remove(timer);
+    }
+    if (times > 0) {
+      signals.expired(timer, times);
     }
   }
 }

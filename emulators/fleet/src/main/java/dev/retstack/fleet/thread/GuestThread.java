@@ -42,6 +42,9 @@ public final class GuestThread {
   /** Its name, as the program set it: at most 15 bytes. */
   private byte[] name = new byte[0];
 
+  /** True where the program gave it or its starter that name. */
+  boolean isNamed;
+
   boolean timedOut;
 
   /** True where its system call says so when that time is up. */
@@ -105,6 +108,11 @@ public final class GuestThread {
   /** The name that the program knows it by; of bytes, as the program set it. */
   public byte[] name() {
     return name.clone();
+  }
+
+  /** True where the program gave it or its starter that name. */
+  public boolean isNamed() {
+    return isNamed;
   }
 
   /** Sets it. */

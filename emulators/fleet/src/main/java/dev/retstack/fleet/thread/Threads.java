@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -62,6 +63,7 @@ public final class Threads {
   private long turnEnd;
   private long skippedNs;
   private Alarms alarms = SILENT;
+  private Consumer<GuestThread> named = _ -> {};
 
   /**
    * One thread.
@@ -88,6 +90,18 @@ public final class Threads {
   /** From here on they are asked while all threads wait. */
   public void alarms(Alarms value) {
     alarms = value;
+  }
+
+  /** From here on it is told of each thread to which the program gives a name. */
+  public void whenNamed(Consumer<GuestThread> listener) {
+    named = listener;
+  }
+
+  /** The program gives a thread a name. */
+  public void name(GuestThread thread, byte[] name) {
+    thread.name(name);
+    thread.isNamed = true;
+    named.accept(thread);
   }
 
   /** Nobody runs for so long. */
@@ -128,6 +142,9 @@ public final class Threads {
     GuestThread thread = new GuestThread(++lastId, stack, storage);
     thread.name(current.name());
     threads.add(thread);
+    if (current.isNamed) {
+      name(thread, current.name());
+    }
     started = thread;
     many = true;
     return thread;

@@ -66,6 +66,45 @@ final class FileCallsTest {
     }
   }
 
+  /** A link leads to its own folder or below; a second name is for what may be written. */
+  @Test
+  void noLinkLeadsOutOfTheAllowedFolders(@TempDir Path folder) throws IOException {
+    Path in = Files.createDirectories(folder.resolve("in/sub")).getParent();
+    Path read = Files.createDirectory(folder.resolve("read"));
+    Files.writeString(in.resolve("data"), "content");
+    Files.writeString(read.resolve("given"), "content");
+    Files.createSymbolicLink(in.resolve("out"), Path.of("../read/given"));
+    try (Guest guest =
+        new Guest("x86_64", "", o -> o.withWritable(List.of(in)).withReadable(List.of(read)))) {
+      guest.string(SCRATCH, "new");
+      for (String target :
+          List.of("/etc/passwd", "..", "../secret", "sub/../../secret", "sub/..", "" + in)) {
+        guest.string(SCRATCH + 0x1000, target);
+        assertThat(guest.call("symlink", SCRATCH + 0x1000, SCRATCH))
+            .as(target)
+            .isEqualTo(Errno.EPERM.result());
+      }
+      guest.string(SCRATCH + 0x1000, "data");
+      for (String name : List.of("" + read.resolve("new"), "../new", "sub/../../new", "out/new")) {
+        guest.string(SCRATCH + 0x2000, name);
+        assertThat(guest.call("symlink", SCRATCH + 0x1000, SCRATCH + 0x2000)).as(name).isNegative();
+        assertThat(guest.call("link", SCRATCH + 0x1000, SCRATCH + 0x2000)).as(name).isNegative();
+      }
+      guest.string(SCRATCH + 0x1000, "" + read.resolve("given"));
+      assertThat(guest.call("link", SCRATCH + 0x1000, SCRATCH)).isEqualTo(Errno.EPERM.result());
+      guest.string(SCRATCH + 0x1000, "out");
+      assertThat(guest.call("link", SCRATCH + 0x1000, SCRATCH)).isEqualTo(Errno.EPERM.result());
+      assertThat(guest.call("linkat", AT_FDCWD, SCRATCH + 0x1000, AT_FDCWD, SCRATCH, 0x400))
+          .isEqualTo(Errno.EPERM.result());
+      assertThat(Files.getAttribute(read.resolve("given"), "unix:nlink")).isEqualTo(1);
+      try (var all = Files.walk(folder)) {
+        assertThat(all.map(path -> folder.relativize(path).toString()))
+            .containsExactlyInAnyOrder(
+                "", "in", "in/sub", "in/data", "in/out", "read", "read/given");
+      }
+    }
+  }
+
   @Test
   void vectorsAreWrittenAndReadInOrder() {
     try (Guest guest = new Guest("riscv64", "abcdefgh", UnaryOperator.identity())) {

@@ -62,6 +62,30 @@ class FilesTest {
 
   @ParameterizedTest
   @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
+  void linksAreMadeAndFollowed(SignalForm form) throws Exception {
+    HostedRun run = likeElsewhere(form, "files/links.c");
+
+    assertThat(run.calls()).containsEntry("content", 7);
+  }
+
+  @ParameterizedTest
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
+  void programsReadTimers(SignalForm form) throws Exception {
+    HostedRun run = likeElsewhere(form, "files/timers.c");
+
+    assertThat(run.calls()).containsEntry("tick", 20);
+  }
+
+  @ParameterizedTest
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
+  void programsReadSignals(SignalForm form) throws Exception {
+    HostedRun run = likeElsewhere(form, "files/signals.c");
+
+    assertThat(run.calls()).containsEntry("hear", 14);
+  }
+
+  @ParameterizedTest
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
   void programsWaitByEpoll(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/epoll.c");
 

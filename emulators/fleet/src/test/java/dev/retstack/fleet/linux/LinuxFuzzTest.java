@@ -136,6 +136,19 @@ final class LinuxFuzzTest {
     return in;
   }
 
+  /** But for the two that were there. */
+  private static void requireLinksLeadBelow(Path in) throws IOException {
+    assertThat(Files.getAttribute(folder.resolve("secret/a"), "unix:nlink")).isEqualTo(1);
+    try (Stream<Path> files = Files.walk(in)) {
+      for (Path link : files.filter(Files::isSymbolicLink).toList()) {
+        Path to = link.getParent().resolve(Files.readSymbolicLink(link)).normalize();
+        assertThat(to.startsWith(link.getParent()) || link.equals(in.resolve("out")))
+            .as("%s leads to %s", link, to)
+            .isTrue();
+      }
+    }
+  }
+
   /** A relative or full name, short or endless. */
   private static String name(SplittableRandom random) {
     StringBuilder name = new StringBuilder();
@@ -192,6 +205,7 @@ final class LinuxFuzzTest {
         }
       }
       assertThat(guest.memory.isMapped(Guest.SCRATCH, 4096)).isTrue();
+      requireLinksLeadBelow(in);
     }
   }
 }

@@ -60,7 +60,7 @@ public final class CoreGraph extends KnownCore {
   private static final int LOGS_ROOM = 256;
 
   /** What a core takes of which nothing was seen but that it is there. */
-  private static final int BYTES = 4_770;
+  private static final int BYTES = 4_810;
 
   private final CoreReconstructor reconstructor;
   private final CallTreeLog tree;
@@ -223,6 +223,14 @@ public final class CoreGraph extends KnownCore {
   /** Sequence, records, losses, endings. */
   public CoreReconstructor progress() {
     return reconstructor;
+  }
+
+  /**
+   * The name of a task: with its id that which the program gave it, else {@link
+   * ImageInfo#taskName}.
+   */
+  public String taskName(long task, int instance) {
+    return image().taskName(task, instance, reconstructor.taskName(task));
   }
 
   public CallTreeLog tree() {

@@ -10,6 +10,7 @@ import dev.retstack.graph.input.ChunkMeta;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.input.TaskNames;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.losses.Loss;
 import dev.retstack.graph.snapshot.Fields;
@@ -19,6 +20,7 @@ import dev.retstack.schema.record.EndDetail;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
+import dev.retstack.schema.record.TaskName;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.io.DataInput;
 import java.io.DataOutput;
@@ -41,6 +43,7 @@ public final class CoreReconstructor {
 
   private final CallAccounts accounts;
   private final CoreTasks tasks;
+  private final TaskNames names;
   private final AddressMap map;
   private final int maxDepth;
   private long nextSequence;
@@ -84,6 +87,7 @@ public final class CoreReconstructor {
     this.maxDepth = maxDepth;
     this.map = new AddressMap(image.others(), account);
     this.tasks = new CoreTasks(image.traits(), maxDepth, maxTasks, accounts, account);
+    this.names = new TaskNames(maxTasks, account);
   }
 
   /**
@@ -115,12 +119,13 @@ public final class CoreReconstructor {
     if (told) {
       takeMap(batch, loss || inside);
       tasks.keyframe(map.behind(batch.keyframe()), loss || inside, time);
+      names.keyframe(batch.keyframe(), tasks.running());
       keyframes++;
     }
     chunk = meta.sequence();
     firstRecord = Math.max(meta.recordsBefore(), 0);
     apply(map.behind(batch));
-    takeMapStats();
+    takeInputStats();
     if (batch.size() == 0) {
       time = Math.max(time, meta.firstTime()); // nothing was lost by then
     }
@@ -148,10 +153,11 @@ public final class CoreReconstructor {
     }
   }
 
-  private void takeMapStats() {
+  private void takeInputStats() {
     accounts.count(Stat.MAPS_OVERLAP, map.takeOverlaps());
     accounts.count(Stat.MAPS_NOT_KEPT, map.takeNotKept());
     accounts.count(Stat.IMAGES_UNKNOWN, map.takeUnknown());
+    accounts.count(Stat.TASKS_NOT_KEPT, names.takeNotKept());
   }
 
   /** What was before this chunk, the first one that will be taken, is not asked for. */
@@ -172,6 +178,7 @@ public final class CoreReconstructor {
     recordsExpected = Math.max(meta.recordsBefore(), 0);
     isNew = false;
     isSegment = true;
+    names.keyframe(keyframe, tasks.running());
     return tasks.current().inherit(keyframe);
   }
 
@@ -184,7 +191,7 @@ public final class CoreReconstructor {
 
   /** Whether there is one task, in no interrupt, of which all is known, and nothing is mapped. */
   boolean isPlain() {
-    return map.isEmpty() && tasks.isPlain();
+    return map.isEmpty() && names.isOfFirst() && tasks.isPlain();
   }
 
   /** Whether what is open is what a segment began with, and there is room for what it has open. */
@@ -199,6 +206,7 @@ public final class CoreReconstructor {
     records += segment.records;
     keyframes += segment.keyframes;
     time = segment.time;
+    names.put(0, segment.names.get(0));
     tasks.join(segment.tasks, theirs, profile);
   }
 
@@ -225,7 +233,7 @@ public final class CoreReconstructor {
    * @param known false where records are missing behind it: then nothing is
    */
   public void open(long since, boolean known, RecordBatch batch) {
-    map.tell(tasks.open(since, known), batch);
+    map.tell(names.tell(tasks.open(since, known)), batch);
   }
 
   /** Nothing behind this time counts: what is open ends there. */
@@ -396,6 +404,13 @@ public final class CoreReconstructor {
         }
       }
       case RecordBatch.FUNCTION, RecordBatch.MARK -> {}
+      case RecordBatch.TASK_NAME -> {
+        records++;
+        advance(at);
+        tasks.seen(1);
+        names.put(selfPc, new TaskName(fromPc, retP));
+        return;
+      }
       case RecordBatch.MAP, RecordBatch.UNMAP -> {
         records++;
         advance(at); // the map was followed already
@@ -550,6 +565,11 @@ public final class CoreReconstructor {
     return tasks.table().all();
   }
 
+  /** How the program calls the task of this id. */
+  TaskName taskName(long id) {
+    return names.get(id);
+  }
+
   /** The stack at hand, null where the task is not kept or the core ended. */
   ShadowStack current() {
     return tasks.current();
@@ -588,6 +608,7 @@ public final class CoreReconstructor {
     Fields.writeText(out, endDetail);
     tasks.writeTo(out);
     map.writeTo(out);
+    names.writeTo(out);
   }
 
   /**
@@ -617,6 +638,7 @@ public final class CoreReconstructor {
     endDetail = Fields.readText(in);
     tasks.readFrom(in, written, profile);
     map.readFrom(in);
+    names.readFrom(in);
     if (nextSequence == 0 && tasks.stack() == null) {
       throw new IOException("corrupt snapshot: no stack ahead of the first chunk");
     }

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.LongStream;
 
 /**
  * The tasks of a core and the interrupts on top of them. It decides which ret_stack the next
@@ -85,6 +86,11 @@ final class CoreTasks {
   /** The tasks and what their calls add up to. */
   TaskTable table() {
     return table;
+  }
+
+  /** Ids of those that are not over. */
+  LongStream running() {
+    return table.all().stream().filter(task -> !task.isOver()).mapToLong(TracedTask::id);
   }
 
   /** So many records were taken that tell of no loss. */

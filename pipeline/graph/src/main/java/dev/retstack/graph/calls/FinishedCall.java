@@ -3,12 +3,14 @@ package dev.retstack.graph.calls;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.tree.Ending;
+import dev.retstack.schema.record.TaskName;
 
 /**
  * A call that finished, for publishers.
  *
  * @param task guest thread of execution on the core; in an interrupt, the one that it interrupted
  * @param instance which of the tasks of that id, from 1
+ * @param called how the program calls the task
  * @param interrupt whether it ran in an interrupt on top of the task
  * @param callerPc selfPc of the caller, 0 where unknown or none
  * @param level known open calls above it
@@ -20,6 +22,7 @@ public record FinishedCall(
     ImageInfo image,
     long task,
     int instance,
+    TaskName called,
     boolean interrupt,
     long selfPc,
     long callerPc,
@@ -39,6 +42,7 @@ public record FinishedCall(
         core.image(),
         on.task().id(),
         on.task().instance(),
+        core.progress().taskName(on.task().id()),
         on.isInterrupt(),
         on.frames.selfPc(slot),
         on.frames.callerPc(slot),
@@ -50,8 +54,9 @@ public record FinishedCall(
         ending);
   }
 
-  /** Name of its task; empty for the first one of a core, where there may be no other. */
+  /** Name of its task; empty for the first one of a core without a name. */
   public String taskName() {
-    return task == 0 && instance == 1 ? "" : image.taskName(task, instance);
+    boolean isPlain = task == 0 && instance == 1 && called.isEmpty();
+    return isPlain ? "" : image.taskName(task, instance, called);
   }
 }

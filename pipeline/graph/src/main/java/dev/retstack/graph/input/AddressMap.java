@@ -153,13 +153,13 @@ public final class AddressMap {
       maps.add(RecordBatch.MAP, 0, image, m.start, m.bytes, m.link, m.protection);
     }
     batch.setImages(images);
-    batch.setKeyframe(Keyframe.of(maps, stacks.records()));
+    batch.setKeyframe(stacks.withMaps(maps));
   }
 
   /** A keyframe in the addresses of images. */
   public Keyframe behind(Keyframe keyframe) {
     RecordBatch moved = moved(keyframe.records(), List.of());
-    return moved == null ? keyframe : Keyframe.of(keyframe.maps(), moved);
+    return moved == null ? keyframe : keyframe.withStacks(moved);
   }
 
   /** Records in the addresses of images; itself where they are that already. */

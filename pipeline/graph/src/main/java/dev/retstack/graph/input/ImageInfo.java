@@ -3,6 +3,7 @@ package dev.retstack.graph.input;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.symbol.FunctionNames;
 import dev.retstack.graph.symbol.SymbolTable;
+import dev.retstack.schema.record.TaskName;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.DataInput;
@@ -182,8 +183,21 @@ public record ImageInfo(
    * @param instance which of the tasks of that id, from 1
    */
   public String taskName(long task, int instance) {
+    return taskName(task, instance, TaskName.NONE);
+  }
+
+  /**
+   * The name of a task of a core: {@code worker-1001} where the program called it {@code worker},
+   * as the tracer of the kernel prints it.
+   *
+   * @param instance which of the tasks of that id, from 1
+   * @param called how the program calls it
+   */
+  public String taskName(long task, int instance, TaskName called) {
     String name;
-    if (objects.covers(task)) {
+    if (!called.isEmpty()) {
+      name = called.text() + "-" + id(task);
+    } else if (objects.covers(task)) {
       name = objects.symbolPlusOffset(task);
     } else {
       name = symbols.covers(task) ? symbols.symbolPlusOffset(task) : number(task);
@@ -192,7 +206,11 @@ public record ImageInfo(
   }
 
   private static String number(long task) {
-    return "task " + (task < 0 || task > MAX_DECIMAL ? SymbolTable.hex(task) : task);
+    return "task " + id(task);
+  }
+
+  private static String id(long task) {
+    return task < 0 || task > MAX_DECIMAL ? SymbolTable.hex(task) : Long.toString(task);
   }
 
   private static final int MAX_DECIMAL = 65_535;

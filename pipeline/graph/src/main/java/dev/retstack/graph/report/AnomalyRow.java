@@ -16,7 +16,7 @@ import java.util.List;
  * @param imageId build-id of the core's image
  * @param task guest thread of execution on the core, by its id; 0 for its first
  * @param instance which of the tasks of that id, from 1
- * @param taskName its symbol+offset, or "task" and its id
+ * @param taskName as {@link CoreGraph#taskName}
  * @param selfPc function concerned, 0 = none
  * @param function its symbol+offset, empty = none
  * @param expected see {@link Anomaly}
@@ -57,7 +57,7 @@ public record AnomalyRow(
         key.core(),
         a.task(),
         a.instance(),
-        image.taskName(a.task(), a.instance()),
+        core.taskName(a.task(), a.instance()),
         image.of(a.selfPc()).id(),
         image.isa(),
         image.in(a.selfPc()),

@@ -161,9 +161,7 @@ public record AnomalySum(
       boolean task =
           query.task().isAll()
               || (!where.isOthers()
-                  && query
-                      .task()
-                      .has(where.task(), core.image().taskName(where.task(), where.instance())));
+                  && query.task().has(where.task(), core.taskName(where.task(), where.instance())));
       return task && (query.kind().isEmpty() || query.kind().equals(where.kind().name()));
     }
 
@@ -249,7 +247,7 @@ public record AnomalySum(
           core.key().core(),
           where.task(),
           where.instance(),
-          where.isOthers() ? "" : core.image().taskName(where.task(), where.instance()),
+          where.isOthers() ? "" : core.taskName(where.task(), where.instance()),
           core.image().id(),
           core.image().isa(),
           none ? 0 : where.selfPc(),

@@ -29,7 +29,7 @@ import java.util.function.Predicate;
  *
  * @param task id of the task, as its records say; 0 for the core's first
  * @param instance which of the tasks of that id, from 1
- * @param taskName its name: symbol+offset of its id, else "task" and its id
+ * @param taskName as {@link CoreGraph#taskName}
  * @param roots outermost calls, and what happened beside them
  * @param kept rows in the trees of the core
  * @param notKept further calls, beyond the limit per core; in the last tree of the core
@@ -123,7 +123,7 @@ public record CallTree(
                   core.key().core(),
                   task.id(),
                   task.instance(),
-                  core.image().taskName(task.id(), task.instance()),
+                  core.taskName(task.id(), task.instance()),
                   core.image().name(),
                   core.image().isa(),
                   core.unit(),
@@ -136,12 +136,14 @@ public record CallTree(
 
   /** Makes the nodes of a call tree of its rows: finds names, and says what the values mean. */
   private static final class Nodes {
+    private final CoreGraph core;
     private final CallTreeLog log;
     private final ImageInfo image;
     private final long now;
     private final Int2ObjectMap<CoreGraph.OpenRow> open;
 
     Nodes(CoreGraph core) {
+      this.core = core;
       this.log = core.tree();
       this.image = core.image();
       this.now = core.progress().time();
@@ -183,7 +185,7 @@ public record CallTree(
         case MARK -> Mark.text(at(log.arguments(row).values(), 0));
         case LOSS -> log.loss(row).kind().name();
         case INTERRUPT -> SignalContext.text(log.selfPc(row));
-        case SWITCH -> image.taskName(log.selfPc(row), (int) at(log.arguments(row).values(), 1));
+        case SWITCH -> core.taskName(log.selfPc(row), (int) at(log.arguments(row).values(), 1));
       };
     }
 

@@ -178,7 +178,7 @@ public final class ReportBuilder {
         core.profiles()
             .forEach(
                 (context, profile) -> {
-                  if (core.unit() == unit && tasks.has(context, context.name(core.image()))) {
+                  if (core.unit() == unit && tasks.has(context, context.name(core::taskName))) {
                     into(merged, core.image().id()).merge(profile);
                   }
                 });
@@ -200,7 +200,7 @@ public final class ReportBuilder {
       core.profiles()
           .forEach(
               (context, profile) -> {
-                String name = context.name(core.image());
+                String name = context.name(core::taskName);
                 if (choice.has(context, name)) {
                   ProfileRows of = new ProfileRows().add(core.image(), profile);
                   rows.add(new ContextRow(context, name, unit, of.functions(), of.edges()));

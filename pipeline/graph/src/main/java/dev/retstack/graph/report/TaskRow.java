@@ -14,7 +14,7 @@ import java.util.List;
  *
  * @param id as TASK records say it, unsigned
  * @param instance which of the tasks of that id, from 1
- * @param name symbol+offset of the id, else "task" and the id
+ * @param name that of the program with the id, symbol+offset of the id, else "task" and the id
  * @param entries calls seen to begin; with {@code adopted} the sum of the six behind it
  * @param adopted calls that began in a loss, as a keyframe told
  * @param switches times that the core came back to it
@@ -71,7 +71,7 @@ public record TaskRow(
           new TaskRow(
               t.id(),
               t.instance(),
-              core.image().taskName(t.id(), t.instance()),
+              core.taskName(t.id(), t.instance()),
               t.entries(),
               t.adopted(),
               t.ended(Ending.RETURNED),

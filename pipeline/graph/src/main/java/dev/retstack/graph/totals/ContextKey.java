@@ -1,7 +1,6 @@
 package dev.retstack.graph.totals;
 
 import dev.retstack.graph.input.CoreKey;
-import dev.retstack.graph.input.ImageInfo;
 
 /**
  * Whose calls are added up: those of one task of a core, or those in interrupts on it. Calls in
@@ -36,11 +35,16 @@ public record ContextKey(CoreKey core, long task, int instance) {
     return instance > OTHERS;
   }
 
-  /** Its name on a core of this image. */
-  public String name(ImageInfo image) {
+  /** Names the tasks of a core, by id and instance. */
+  public interface Naming {
+    String name(long task, int instance);
+  }
+
+  /** Its name on a core whose tasks are named so. */
+  public String name(Naming tasks) {
     if (isInterrupts()) {
       return INTERRUPTS_NAME;
     }
-    return isTask() ? image.taskName(task, instance) : "other tasks";
+    return isTask() ? tasks.name(task, instance) : "other tasks";
   }
 }

@@ -164,7 +164,7 @@ final class WindowReplay {
         clipped.depth[first] = (int) clipped.retP[first];
       }
     }
-    return Keyframe.of(keyframe.maps(), clipped);
+    return keyframe.withStacks(clipped);
   }
 
   private CoreGraph core(GraphState of) {

@@ -102,7 +102,7 @@ public record SignalAbi(
    *
    * @param code its first bytes, in hex, as a regular expression
    */
-  public record Coded(String code, Fault fault) {}
+  public record Coded(Pattern code, Fault fault) {}
 
   public static final int SIGILL = 4;
   public static final int SIGTRAP = 5;
@@ -157,7 +157,7 @@ public record SignalAbi(
 
   private Optional<Fault> coded(String code) {
     return coded.stream()
-        .filter(c -> Pattern.compile(c.code).matcher(code).lookingAt())
+        .filter(c -> c.code.matcher(code).lookingAt())
         .map(Coded::fault)
         .findFirst();
   }
@@ -301,7 +301,7 @@ public record SignalAbi(
 
     /** What an instruction sends, by a regular expression of its first bytes in hex. */
     public Layout coded(String code, int signal, int reason) {
-      coded.add(new Coded(code, new Fault(signal, reason)));
+      coded.add(new Coded(Pattern.compile(code), new Fault(signal, reason)));
       return this;
     }
 

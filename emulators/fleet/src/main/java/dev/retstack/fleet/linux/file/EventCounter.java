@@ -6,11 +6,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /** A number that is added to by writing and taken by reading: {@code eventfd}. */
-public final class EventCounter implements OpenFile {
+public final class EventCounter extends Anonymous {
   /** The highest count. */
   private static final long MOST = -2;
-
-  private static final int ANONYMOUS = 0600;
 
   private final ByteOrder order;
   private final boolean countsDown;
@@ -27,16 +25,6 @@ public final class EventCounter implements OpenFile {
   }
 
   @Override
-  public int mode() {
-    return ANONYMOUS;
-  }
-
-  @Override
-  public boolean doesNotWait() {
-    return false;
-  }
-
-  @Override
   public int events() {
     return (count != 0 ? IN : 0) | (Long.compareUnsigned(count, MOST) < 0 ? OUT : 0);
   }
@@ -47,10 +35,12 @@ public final class EventCounter implements OpenFile {
   }
 
   @Override
+  public int leastRead() {
+    return Long.BYTES;
+  }
+
+  @Override
   public int read(byte[] into, int length) {
-    if (length < Long.BYTES) {
-      throw new SystemCallException(Errno.EINVAL);
-    }
     long taken = countsDown ? 1 : count;
     ByteBuffer.wrap(into).order(order).putLong(0, taken);
     count -= taken;

@@ -98,8 +98,12 @@ public final class FileTable {
     return files[fd];
   }
 
-  /** True while a descriptor stands for a file. */
-  public boolean has(OpenFile file) {
+  /** True while this descriptor, or another one, stands for a file. */
+  public boolean isOpenAs(int descriptor, OpenFile file) {
+    return file.equals(files[descriptor]) || has(file);
+  }
+
+  private boolean has(OpenFile file) {
     return Arrays.asList(files).contains(file);
   }
 
@@ -279,7 +283,8 @@ public final class FileTable {
       if (!makes && !unnamed) {
         throw new SystemCallException(Errno.ENOENT);
       }
-      make(place, mode, () -> {});
+      Names.Place fresh = place;
+      make(place, mode, () -> Files.createFile(fresh.path()));
     } else if (makes && OpenFlags.has(how, known.exclusive())) {
       throw new SystemCallException(Errno.EEXIST);
     } else if (OpenFlags.has(how, known.folder())) {
@@ -318,7 +323,7 @@ public final class FileTable {
     void make() throws IOException;
   }
 
-  private void make(Names.Place place, int mode, Making making) throws IOException {
+  private void make(Names.Place place, Making making) throws IOException {
     requireWritable(place);
     if (made == MADE_MAX) {
       throw new SystemCallException(Errno.ENOSPC);
@@ -326,12 +331,13 @@ public final class FileTable {
     made++;
     try {
       making.make();
-      if (!place.exists()) {
-        Files.createFile(place.path());
-      }
     } catch (FileAlreadyExistsException e) {
       throw new SystemCallException(Errno.EEXIST);
     }
+  }
+
+  private void make(Names.Place place, int mode, Making making) throws IOException {
+    make(place, making);
     // so that the program can go on with what it made, whatever the mode
     setMode(place.path(), (mode & ~mask) | 0600);
   }
@@ -445,6 +451,44 @@ public final class FileTable {
     }
   }
 
+  /**
+   * Makes a link to a name. It leads to its own folder or below, so that it stays among the allowed
+   * files wherever its folder is moved; another one is EPERM.
+   */
+  public void makeLink(Path name, String target) throws IOException {
+    Names.Place place = names.find(name, false);
+    if (target.isEmpty()) {
+      throw new SystemCallException(Errno.ENOENT);
+    }
+    if (place.exists()) {
+      throw new SystemCallException(Errno.EEXIST);
+    }
+    Path to = Names.full(Path.of(""), target);
+    for (Path part : to) {
+      if (to.isAbsolute() || part.toString().equals("..")) {
+        throw new SystemCallException(Errno.EPERM);
+      }
+    }
+    make(place, () -> Files.createSymbolicLink(place.path(), to));
+  }
+
+  /** Gives a file a second name. Only files that the program may write to get one. */
+  public void makeName(Path name, boolean follow, Path second) throws IOException {
+    Names.Place old = names.find(name, follow);
+    Names.Place place = names.find(second, false);
+    if (!old.exists()) {
+      throw new SystemCallException(Errno.ENOENT);
+    }
+    if (place.exists()) {
+      throw new SystemCallException(Errno.EEXIST);
+    }
+    if (!old.isWritable() || !old.isFile()) {
+      throw new SystemCallException(Errno.EPERM);
+    }
+    make(place, () -> Files.createLink(place.path(), old.path()));
+    numbers.put(place.path(), number(old.path()));
+  }
+
   /** Where a link leads. */
   public String link(Path name) throws IOException {
     Names.Place place = names.find(name, false);
@@ -470,9 +514,10 @@ public final class FileTable {
   /**
    * What is known of a file without opening it.
    *
+   * @param names that it has
    * @param isWritable true where the program may change it
    */
-  public record Status(int mode, long size, long inode, boolean isWritable) {
+  public record Status(int mode, long size, long inode, int names, boolean isWritable) {
     private static final int TYPE = 0170000;
     private static final int FOLDER = 0040000;
 
@@ -485,7 +530,7 @@ public final class FileTable {
   public Status status(Path name, boolean follow) throws IOException {
     Optional<OpenFile> known = special(name);
     if (known.isPresent()) {
-      return new Status(known.get().mode(), 0, known.get().inode(0), true);
+      return new Status(known.get().mode(), 0, known.get().inode(0), 1, true);
     }
     Optional<Path> object = sysroot.flatMap(root -> root.find(name.toString()));
     if (object.isPresent()) {
@@ -498,7 +543,7 @@ public final class FileTable {
   Status status(Names.Place place) throws IOException {
     int mode = place.mode();
     long size = place.isFile() ? Files.size(place.path()) : 0;
-    return new Status(mode, size, number(place.path()), place.isWritable());
+    return new Status(mode, size, number(place.path()), place.names(), place.isWritable());
   }
 
   /** The number by which a program knows a file: in the order in which it first asked. */

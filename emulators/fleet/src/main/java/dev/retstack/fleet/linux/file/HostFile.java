@@ -23,12 +23,15 @@ public final class HostFile implements OpenFile {
   private final int access;
   private final Quota quota;
   private boolean appends;
+  private int mode;
 
   /**
    * @param number tells it from other files: a loader knows by it what is loaded already
    * @param access how it was opened: 0 for reading, 1 for writing, 2 for both
    */
-  private HostFile(FileChannel channel, Names.Place place, long number, int access, Quota quota) {
+  private HostFile(FileChannel channel, Names.Place place, long number, int access, Quota quota)
+      throws IOException {
+    mode = place.mode();
     this.channel = channel;
     this.place = place;
     this.number = number;
@@ -71,7 +74,13 @@ public final class HostFile implements OpenFile {
 
   @Override
   public int mode() throws IOException {
-    return place.mode();
+    mode = place.exists() ? place.mode() : mode; // which has no name any more
+    return mode;
+  }
+
+  @Override
+  public int names() throws IOException {
+    return place.exists() ? place.names() : 0;
   }
 
   @Override

@@ -6,23 +6,21 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Predicate;
 
 /**
  * The files that a program waits for, each with its events: {@code epoll}. A file stays until its
  * last descriptor is closed.
  */
-public final class Interest implements OpenFile {
+public final class Interest extends Anonymous {
   /** In the events of a file: told once for each change, not as long as it is ready. */
   private static final int EDGE = 1 << 31;
 
   /** Told once; until then the program asks again. */
   private static final int ONCE = 1 << 30;
 
-  private static final int ANONYMOUS = 0600;
   private static final long NEVER = -1;
 
-  private final Predicate<OpenFile> open;
+  private final Openness open;
   private final Map<Key, Entry> entries = new LinkedHashMap<>();
 
   private record Key(int descriptor, OpenFile file) {}
@@ -45,10 +43,14 @@ public final class Interest implements OpenFile {
    */
   public record Ready(int events, long data) {}
 
-  /**
-   * @param open true while a descriptor stands for a file
-   */
-  public Interest(Predicate<OpenFile> open) {
+  /** Says whether a descriptor still stands for a file: that one most likely. */
+  @FunctionalInterface
+  public interface Openness {
+    boolean is(int descriptor, OpenFile file);
+  }
+
+  /** No file so far. */
+  public Interest(Openness open) {
     this.open = open;
   }
 
@@ -87,7 +89,7 @@ public final class Interest implements OpenFile {
   }
 
   private void forgetClosed() {
-    entries.keySet().removeIf(key -> !open.test(key.file));
+    entries.keySet().removeIf(key -> !open.is(key.descriptor, key.file));
   }
 
   /** True where a program would be told of a file. */
@@ -115,27 +117,7 @@ public final class Interest implements OpenFile {
   }
 
   @Override
-  public int mode() {
-    return ANONYMOUS;
-  }
-
-  @Override
-  public boolean doesNotWait() {
-    return false;
-  }
-
-  @Override
   public int events() {
     return isReady() ? IN : 0;
-  }
-
-  @Override
-  public int read(byte[] into, int length) {
-    throw new SystemCallException(Errno.EINVAL);
-  }
-
-  @Override
-  public int write(byte[] bytes) {
-    throw new SystemCallException(Errno.EINVAL);
   }
 }

@@ -82,6 +82,12 @@ public final class Names {
       }
     }
 
+    /** {@code st_nlink}; 1 for what the program may not change. */
+    int names() throws IOException {
+      boolean mayHaveMore = isWritable && isFile();
+      return mayHaveMore ? (int) Files.getAttribute(path, "unix:nlink") : 1;
+    }
+
     boolean isFolder() {
       return isPassage || Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS);
     }
@@ -180,17 +186,18 @@ public final class Names {
       case NotDirectoryException _ -> Errno.ENOTDIR;
       case FileSystemLoopException _ -> Errno.ELOOP;
       default ->
-          switch (reason) {
-            case "Not a directory" -> Errno.ENOTDIR;
-            case "Is a directory" -> Errno.EISDIR;
-            case "File name too long" -> Errno.ENAMETOOLONG;
-            case "Too many levels of symbolic links" -> Errno.ELOOP;
-            case "Directory not empty" -> Errno.ENOTEMPTY;
-            case "No space left on device" -> Errno.ENOSPC;
-            case "Read-only file system" -> Errno.EROFS;
-            case "Invalid argument" -> Errno.EINVAL;
-            default -> Errno.EIO;
-          };
+          reason.startsWith("Too many levels of symbolic links")
+              ? Errno.ELOOP
+              : switch (reason) {
+                case "Not a directory" -> Errno.ENOTDIR;
+                case "Is a directory" -> Errno.EISDIR;
+                case "File name too long" -> Errno.ENAMETOOLONG;
+                case "Directory not empty" -> Errno.ENOTEMPTY;
+                case "No space left on device" -> Errno.ENOSPC;
+                case "Read-only file system" -> Errno.EROFS;
+                case "Invalid argument" -> Errno.EINVAL;
+                default -> Errno.EIO;
+              };
     };
   }
 

@@ -44,6 +44,11 @@ public interface OpenFile extends Closeable {
     return descriptor + 1;
   }
 
+  /** {@code st_nlink}. */
+  default int names() throws IOException {
+    return 1;
+  }
+
   /** {@code st_size}. */
   default long size() throws IOException {
     return 0;
@@ -65,6 +70,11 @@ public interface OpenFile extends Closeable {
   /** True where neither a read nor a write ever waits for another thread. */
   default boolean doesNotWait() {
     return true;
+  }
+
+  /** What a read must have room for, in bytes: less is EINVAL, and does not wait. */
+  default int leastRead() {
+    return 0;
   }
 
   /** Reads up to {@code length} bytes to the start of {@code into}; 0 at the end of the file. */

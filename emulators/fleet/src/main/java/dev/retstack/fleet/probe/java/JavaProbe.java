@@ -439,7 +439,7 @@ public final class JavaProbe implements BlockProbe {
   }
 
   @Override
-  public void mapping(RecordBatch change) {
+  public void note(RecordBatch change) {
     events.copy(batch, change, late.time(clock.now()));
   }
 

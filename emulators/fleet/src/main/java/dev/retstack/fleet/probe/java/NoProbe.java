@@ -56,7 +56,7 @@ public final class NoProbe implements BlockProbe {
   public void mark(Mark mark, long function, long time, long command) {}
 
   @Override
-  public void mapping(RecordBatch change) {}
+  public void note(RecordBatch change) {}
 
   @Override
   public void fetchFailed(long address) {}

@@ -347,7 +347,7 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   }
 
   @Override
-  public void mapping(RecordBatch change) {
+  public void note(RecordBatch change) {
     boolean late = rules.isUnwritten();
     long time = late ? contexts.frames().time((int) core.get("written")) : clock.now();
     events.copy(batch(), change, time);
