@@ -148,7 +148,7 @@ public enum Endpoint {
   ABOUT(
       "/about",
       "What is asked here: a running job, or a recorded trace with its cores and how far it was read",
-      "{kind,name,phase,chunks,of,records,failure,cores,notices}"),
+      "{kind,name,phase,chunks,of,records,failure,cores,notices,control}"),
   TRACE(
       "/trace",
       "The chunks of a time as a recorded trace, with their images: what every verb reads",

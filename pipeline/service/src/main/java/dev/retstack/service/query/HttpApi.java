@@ -108,7 +108,7 @@ public final class HttpApi {
     this.patience = http.patience();
     this.questions =
         new Questions(
-            new JobSource(group, job, windows),
+            new JobSource(group, job, windows, control.isPresent()),
             new QueryGate("queries", http.queriesMax(), scrape.meters().queries()));
     this.own = new OwnParts(job.own(), job.room());
     this.schemas = new SchemaRoutes(topics);
