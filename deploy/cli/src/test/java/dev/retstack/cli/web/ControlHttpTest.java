@@ -10,6 +10,7 @@ import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.trace.FleetCommandRules;
 import dev.retstack.cli.trace.TracedFleet;
+import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
@@ -26,7 +27,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -137,8 +142,7 @@ class ControlHttpTest {
       int end = text.indexOf("\r\n\r\n");
       String answered = text.substring(0, end);
       String rest = text.substring(end + 4);
-      boolean chunked =
-          answered.toLowerCase(java.util.Locale.ROOT).contains("transfer-encoding: chunked");
+      boolean chunked = answered.toLowerCase(Locale.ROOT).contains("transfer-encoding: chunked");
       return new Said(
           Integer.parseInt(text.split(" ", 3)[1]), answered, chunked ? unchunked(rest) : rest);
     }
@@ -365,6 +369,48 @@ class ControlHttpTest {
       assertThat(about.path("token").asText()).isEmpty();
       assertThat(about.path("cores")).as("it reads").isNotEmpty();
       assertThat(ask(server, "GET", "/control/log", "", Map.of()).status()).isEqualTo(200);
+    }
+  }
+
+  /** Commands that no fleet answers last until their deadline. */
+  @Test
+  void moreCommandsThanAllowedAreToldToComeBack() throws Exception {
+    String lasting = "{\"name\":\"status\",\"deadlineMs\":3000}";
+    try (Pipeline alone =
+        PipelineService.start(
+            config(HttpSettings.LOCAL, "alone", true)
+                .but()
+                .topics(new Topics("control-alone"))
+                .build())) {
+      URI server = alone.httpUri();
+      Map<String, String> headers = page();
+      headers.put("Origin", "http://" + server.getAuthority());
+      headers.put(
+          "Retstack-Page-Token",
+          ask(server, "GET", "/control", "", Map.of()).json().path("token").asText());
+      try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+        List<Future<Said>> asked = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+          asked.add(clients.submit(() -> ask(server, "POST", GIVE, lasting, headers)));
+        }
+        List<Said> said = new ArrayList<>();
+        for (Future<Said> one : asked) {
+          said.add(one.get());
+        }
+        assertThat(said).extracting(Said::status).containsOnlyOnce(429);
+        for (Said one : said) {
+          if (one.status() == 429) {
+            refused(429, one, "4 commands at once already", "again");
+            assertThat(one.head()).containsIgnoringCase("retry-after");
+          } else {
+            assertThat(one.status()).isEqualTo(200);
+            assertThat(one.events().getLast().path("fleets").asInt()).isZero();
+          }
+        }
+      }
+      assertThat(ask(server, "POST", GIVE, lasting, headers).status())
+          .as("there is room again")
+          .isEqualTo(200);
     }
   }
 

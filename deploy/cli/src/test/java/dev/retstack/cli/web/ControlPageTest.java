@@ -118,6 +118,10 @@ class ControlPageTest {
     type(".bar input:not(#issuer)", target);
   }
 
+  private boolean isReady(String button) {
+    return "false".equals(browser.element(button).getDomAttribute("aria-disabled"));
+  }
+
   private void reaches(int cores) {
     browser.until(
         "it reaches " + cores,
@@ -148,6 +152,7 @@ class ControlPageTest {
             List.of("run_w200", "1", "356", RISCV + ".elf"),
             List.of("all of them together", "11", "356", RISCV + ".elf"));
     int before = log().size();
+    browser.until("it can be given", () -> isReady("button.main"));
     browser.click("Give the command");
     browser.until("it answered", () -> browser.text("#heard").contains("1 of 1 core answered."));
     List<String> answer = rows("Answers", 8).getFirst();
@@ -217,10 +222,12 @@ class ControlPageTest {
     reaches(3);
     assertThat(rows("Preview", 2)).hasSize(3).allMatch(row -> row.get(1).equals("10"));
     int before = log().size();
+    browser.until("it can be given", () -> isReady("button.main"));
     browser.element("textarea").sendKeys(Keys.chord(Keys.CONTROL, Keys.ENTER));
     browser.until("all answered", () -> browser.text("#heard").contains("3 of 3 cores answered."));
     assertThat(rows("Answers", 2)).hasSize(3).allMatch(row -> row.get(1).equals("applied"));
     assertThat(log()).as("to open the page gave no command").hasSize(before + 1);
+    browser.until("another can be given", () -> isReady("button.main"));
     browser.press(Keys.TAB, Keys.TAB, Keys.TAB, Keys.TAB);
     browser.press(Keys.ENTER);
     browser.until("it was asked", () -> browser.text("#heard").startsWith("status: 3 of 3"));
@@ -233,11 +240,12 @@ class ControlPageTest {
   void whatMakesNoSenseIsSaidBeforeItIsGiven() {
     browser.go("/?page=control&order=set-filter&args=%2F%28%2F");
     browser.until("it says why", () -> browser.text("#meant").contains("no regular expression"));
-    assertThat(browser.element("button.main").isEnabled()).isFalse();
+    assertThat(isReady("button.main")).isFalse();
     type("textarea", "w200_0*");
     reaches(3);
-    type(".bar input", "isa=vax");
+    type(".bar input:not(#issuer)", "isa=vax");
     reaches(0);
+    browser.until("it can be given", () -> isReady("button.main"));
     browser.click("Give the command");
     browser.until(
         "the fleet says why",
@@ -301,7 +309,7 @@ class ControlPageTest {
       browser.until("it says so", () -> browser.text("#readonly").contains("--commands"));
       browser.until("there is a preview", () -> rows("Preview", 2).size() == 1);
       assertThat(rows("Preview", 2).getFirst()).containsExactly("w200_0*", "100");
-      assertThat(browser.element("button.main").isEnabled()).isFalse();
+      assertThat(isReady("button.main")).isFalse();
       assertThat(rows("Audit log", 1)).isNotEmpty();
       browser.assertAccessible("control that only reads");
       browser.assertClean("control that only reads");

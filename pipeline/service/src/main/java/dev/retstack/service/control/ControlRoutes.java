@@ -36,16 +36,19 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.pekko.NotUsed;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.http.javadsl.model.ContentType;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
+import org.apache.pekko.http.javadsl.model.HttpHeader;
 import org.apache.pekko.http.javadsl.model.HttpMethods;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
@@ -57,6 +60,8 @@ import org.apache.pekko.japi.Pair;
 import org.apache.pekko.stream.javadsl.Source;
 import org.apache.pekko.stream.javadsl.StreamConverters;
 import org.apache.pekko.util.ByteString;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Commands to running fleets over HTTP: what a command would mean, giving it, each core's answer as
@@ -64,6 +69,8 @@ import org.apache.pekko.util.ByteString;
  * trace} does; a member holds nothing of it.
  */
 public final class ControlRoutes implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ControlRoutes.class);
+
   /** Commands under way, each with a producer and a consumer. */
   private static final int COMMANDS_MAX = 4;
 
@@ -79,6 +86,13 @@ public final class ControlRoutes implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private static final ContentType EVENT_STREAM = MediaTypes.TEXT_EVENT_STREAM.toContentType();
+
+  /** The token in an answer is for a page of this origin alone. */
+  private static final List<HttpHeader> ANSWER_HEADERS =
+      List.of(
+          RawHeader.create("Cache-Control", "no-store"),
+          RawHeader.create("X-Content-Type-Options", "nosniff"),
+          RawHeader.create("Cross-Origin-Resource-Policy", "same-origin"));
 
   /** Who issued a command that names nobody. */
   private static final String NOBODY = "http";
@@ -181,8 +195,16 @@ public final class ControlRoutes implements AutoCloseable {
     }
   }
 
-  private static BadRequestException unavailable(IOException e) {
-    return new BadRequestException(503, e.getMessage(), "ask again in a moment");
+  private BadRequestException unavailable(IOException e) {
+    return e.getCause() instanceof AuthorizationException
+            || e.getCause() instanceof ExecutionException
+                && e.getCause().getCause() instanceof AuthorizationException
+        ? new BadRequestException(
+            502,
+            e.getMessage(),
+            "give this member's Kafka user Read on %s and %s, and Write on the first for commands"
+                .formatted(topics.control(), topics.controlResults()))
+        : new BadRequestException(503, e.getMessage(), "ask again in a moment");
   }
 
   private Route preview() {
@@ -221,7 +243,7 @@ public final class ControlRoutes implements AutoCloseable {
                   .thenApply(
                       found ->
                           HttpResponse.create()
-                              .addHeader(RawHeader.create("Cache-Control", "no-store"))
+                              .addHeaders(ANSWER_HEADERS)
                               .withEntity(
                                   HttpEntities.create(
                                       ContentTypes.APPLICATION_JSON,
@@ -241,10 +263,10 @@ public final class ControlRoutes implements AutoCloseable {
             .entity()
             .toStrict(PATIENCE.toMillis(), CommandGuard.BODY_BYTES_MAX, system)
             .thenCompose(body -> give(CommandBody.read(body.getData().toArray())));
-    return completeWithFuture(response.exceptionally(ControlRoutes::failed));
+    return completeWithFuture(response.exceptionally(this::failed));
   }
 
-  private static HttpResponse failed(Throwable failure) {
+  private HttpResponse failed(Throwable failure) {
     Throwable cause =
         failure instanceof CompletionException && failure.getCause() != null
             ? failure.getCause()
@@ -267,17 +289,32 @@ public final class ControlRoutes implements AutoCloseable {
         .setId(UUID.randomUUID().toString())
         .setIssuer(body.issuer().isBlank() ? NOBODY : body.issuer().strip() + " (" + NOBODY + ")");
     CompletableFuture<HttpResponse> response = new CompletableFuture<>();
+    CompletableFuture<OutputStream> opened = new CompletableFuture<>();
     var _ =
-        commands.run(
-            () ->
-                CompletableFuture.runAsync(
-                    () -> carryOut(command, body.deadlineMs(), response), threads));
+        commands
+            .run(
+                () ->
+                    CompletableFuture.runAsync(
+                        () -> carryOut(command, body.deadlineMs(), response, opened), threads))
+            .whenComplete((_, _) -> opened.thenAccept(ControlRoutes::end));
     return response;
+  }
+
+  /** Ends an answer: a client that has read it all finds its place free. */
+  private static void end(OutputStream out) {
+    try {
+      out.close();
+    } catch (IOException e) {
+      LOG.debug("a client has gone from the answers to its command", e);
+    }
   }
 
   /** Gives the command; from then on a client that goes away changes nothing of it. */
   private void carryOut(
-      Control.Builder command, long deadlineMs, CompletableFuture<HttpResponse> response) {
+      Control.Builder command,
+      long deadlineMs,
+      CompletableFuture<HttpResponse> response,
+      CompletableFuture<OutputStream> opened) {
     try (ControlClient client = ControlClient.open(kafka, topics)) {
       long now = System.currentTimeMillis();
       Control control = command.setIssuedAt(now).setDeadline(now + deadlineMs).build();
@@ -288,22 +325,22 @@ public final class ControlRoutes implements AutoCloseable {
           HttpResponse.create()
               .addHeader(RawHeader.create("Cache-Control", "no-store"))
               .withEntity(HttpEntities.createChunked(EVENT_STREAM, pipe.second())));
-      try (OutputStream out = pipe.first()) {
-        send(
-            out,
-            "sent",
-            new Document()
-                .field("kind", "sent")
-                .field("id", control.getId())
-                .field("number", number)
-                .field("issuer", control.getIssuer()));
-        AnswerSheet sheet =
-            client.await(
-                control.getId(),
-                Duration.ofMillis(deadlineMs),
-                came -> send(out, "answers", answers(came)));
-        send(out, "done", done(sheet));
-      }
+      OutputStream out = pipe.first();
+      opened.complete(out);
+      send(
+          out,
+          "sent",
+          new Document()
+              .field("kind", "sent")
+              .field("id", control.getId())
+              .field("number", number)
+              .field("issuer", control.getIssuer()));
+      AnswerSheet sheet =
+          client.await(
+              control.getId(),
+              Duration.ofMillis(deadlineMs),
+              came -> send(out, "answers", answers(came)));
+      send(out, "done", done(sheet));
     } catch (IOException | RuntimeException e) {
       response.completeExceptionally(e); // changes nothing if the client has gone from a stream
     } catch (InterruptedException e) {

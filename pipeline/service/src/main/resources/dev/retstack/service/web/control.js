@@ -133,14 +133,17 @@ class Desk {
     this.app = app;
     this.signal = signal;
     this.asked = 0;
+    this.allowed = false; // commands are taken here
+    this.busy = false; // one is under way
+    this.clear = false; // the one that is chosen makes sense
     this.traced = new Map();
     this.tables = { preview: previewTable(), answers: answersTable(), cores: coresTable(this.traced), log: logTable() };
     this.said = h("p", { class: "facts", role: "status", id: "meant" });
     this.heard = h("p", { class: "facts", role: "status", id: "heard" }, "None yet.");
     this.logged = h("p", { class: "facts" });
     this.notes = h("p", { class: "facts" });
-    this.give = button("Give the command", () => this.command(chosen(app.state)), { class: "main", disabled: true });
-    this.ask = button("Ask what is traced", () => this.command({ name: "status", arguments: [], target: app.state.target || "all" }), { disabled: true });
+    this.give = button("Give the command", () => this.clear && this.command(chosen(app.state)), { class: "main" });
+    this.ask = button("Ask what is traced", () => this.command({ name: "status", arguments: [], target: app.state.target || "all" }));
     this.hint = h("span", {});
     this.text = h("textarea", { rows: 3, cols: 34, spellcheck: "false", autocomplete: "off", oninput: () => this.later() });
     this.text.value = app.state.args ?? "";
@@ -156,6 +159,13 @@ class Desk {
       field("Target: all, core=, isa=, image=, label.KEY=", app.state.target ?? "all", (target) => this.change({ target })),
       field("Your name, for the log", localStorage.getItem(WHO) ?? "", (who) => localStorage.setItem(WHO, who), { maxlength: 100, id: "issuer" }),
       h("div", { class: "row" }, this.give, this.ask));
+  }
+
+  /** Says what can be pressed; the focus stays where it is. */
+  buttons(changes) {
+    Object.assign(this, changes);
+    this.give.setAttribute("aria-disabled", String(!this.allowed || this.busy || !this.clear));
+    this.ask.setAttribute("aria-disabled", String(!this.allowed || this.busy));
   }
 
   later() {
@@ -181,7 +191,7 @@ class Desk {
     this.texts.hidden = texts === undefined;
     this.hint.textContent = texts ?? "";
     const mine = ++this.asked;
-    this.give.disabled = true;
+    this.buttons({ clear: false });
     try {
       const found = await ask("/control/preview", { command: body.name, target: body.target, arguments: body.arguments.join("\n") }, this.signal);
       if (mine !== this.asked) {
@@ -194,7 +204,7 @@ class Desk {
         found.imagesMissing.length > 0 ? plural(found.imagesMissing.length, "image") + " missing in Kafka." : "");
       this.tables.preview.element.hidden = found.rows.length === 0;
       show(this.tables.preview, found.rows);
-      this.give.disabled = !this.allowed;
+      this.buttons({ clear: true });
     } catch (failure) {
       if (mine === this.asked) {
         this.tables.preview.element.hidden = true;
@@ -205,14 +215,14 @@ class Desk {
 
   /** Gives a command, and shows each answer as it comes. */
   async command(body) {
-    if (!this.allowed) {
+    if (!this.allowed || this.busy) {
       return;
     }
     const answers = [];
     let expected = 0;
+    let done = false;
     const count = () => number(answers.length) + " of " + plural(Math.max(expected, answers.length), "core") + " answered";
-    this.give.disabled = true;
-    this.ask.disabled = true;
+    this.buttons({ busy: true });
     this.heard.textContent = "Sending " + body.name + " …";
     show(this.tables.answers, []);
     this.tables.answers.element.hidden = false;
@@ -225,6 +235,7 @@ class Desk {
           show(this.tables.answers, answers);
           this.heard.textContent = body.name + ": " + count() + " …";
         } else if (event.kind === "done") {
+          done = true;
           const refused = answers.filter((row) => row.status !== "applied").length;
           const said = event.fleets === 0 ? "no fleet answered: is one running?"
             : answers.length === 0 && event.refusals.length > 0 ? event.refusals.join("; ")
@@ -233,12 +244,14 @@ class Desk {
           this.app.status(body.name + ": " + said);
         }
       });
+      if (!done) {
+        this.heard.textContent = body.name + " was given, but the answers broke off: the audit log counts them.";
+      }
       await this.look();
     } catch (failure) {
       this.failed(this.heard, failure);
     } finally {
-      this.give.disabled = !this.allowed;
-      this.ask.disabled = !this.allowed;
+      this.buttons({ busy: false });
     }
   }
 
@@ -246,7 +259,6 @@ class Desk {
   async look() {
     const [about, log, { cores }] = await Promise.all([ask("/control", {}, this.signal),
       ask("/control/log", { limit: LOG_ROWS }, this.signal), ask("/cores", { limit: 50000 }, this.signal)]);
-    this.allowed = about.allowed;
     this.token = about.token;
     this.app.kafka = about;
     this.traced.clear();
@@ -260,7 +272,7 @@ class Desk {
       log.allCommands ? "" : "The last " + number(log.commands.length) + " commands; retstack trace log has all.",
       log.allAnswers ? "" : "Of the answers only the last are counted.");
     this.tables.log.element.hidden = log.commands.length === 0;
-    this.ask.disabled = !about.allowed;
+    this.buttons({ allowed: about.allowed });
     return cores.length;
   }
 }
