@@ -278,7 +278,9 @@ class ControlPageTest {
               .setStatus(ControlStatus.APPLIED)
               .setSettings(List.of(EVIL))
               .build();
-      anyone.send(new ProducerRecord<>(topics.control(), 0, null, ConfluentFrame.encode(control)));
+      var _ =
+          anyone.send(
+              new ProducerRecord<>(topics.control(), 0, null, ConfluentFrame.encode(control)));
       anyone
           .send(new ProducerRecord<>(topics.controlResults(), ConfluentFrame.encode(answer)))
           .get();

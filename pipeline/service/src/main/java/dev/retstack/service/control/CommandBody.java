@@ -57,7 +57,6 @@ record CommandBody(
    *
    * @throws BadRequestException with what is wrong with it
    */
-  @SuppressWarnings("ArrayRecordComponent")
   static CommandBody read(byte[] body) {
     JsonNode json;
     try {

@@ -92,7 +92,7 @@ public final class ControlClient implements AutoCloseable {
         kafka.consumer(), new ByteArrayDeserializer(), new ByteArrayDeserializer());
   }
 
-  private static KafkaUnavailableException unavailable(KafkaSettings kafka, Exception cause) {
+  private static KafkaUnavailableException unavailable(KafkaSettings kafka, Throwable cause) {
     return new KafkaUnavailableException(
         "kafka at %s: %s".formatted(kafka.bootstrap(), cause.getMessage()), cause);
   }
@@ -110,7 +110,9 @@ public final class ControlClient implements AutoCloseable {
           .send(new ProducerRecord<>(topics.control(), 0, key, ConfluentFrame.encode(control)))
           .get()
           .offset();
-    } catch (ExecutionException | KafkaException e) {
+    } catch (ExecutionException e) {
+      throw unavailable(kafka, e.getCause());
+    } catch (KafkaException e) {
       throw unavailable(kafka, e);
     }
   }

@@ -36,7 +36,6 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -197,8 +196,6 @@ public final class ControlRoutes implements AutoCloseable {
 
   private BadRequestException unavailable(IOException e) {
     return e.getCause() instanceof AuthorizationException
-            || e.getCause() instanceof ExecutionException
-                && e.getCause().getCause() instanceof AuthorizationException
         ? new BadRequestException(
             502,
             e.getMessage(),
@@ -296,7 +293,7 @@ public final class ControlRoutes implements AutoCloseable {
                 () ->
                     CompletableFuture.runAsync(
                         () -> carryOut(command, body.deadlineMs(), response, opened), threads))
-            .whenComplete((_, _) -> opened.thenAccept(ControlRoutes::end));
+            .whenComplete((_, _) -> end(opened.getNow(OutputStream.nullOutputStream())));
     return response;
   }
 
