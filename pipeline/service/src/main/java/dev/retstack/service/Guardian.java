@@ -4,6 +4,8 @@ import com.sun.management.HotSpotDiagnosticMXBean;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.service.checkpoint.KafkaLedger;
 import dev.retstack.service.consume.EventFeed;
+import dev.retstack.service.control.CommandRules;
+import dev.retstack.service.control.ControlRoutes;
 import dev.retstack.service.images.ImageFeed;
 import dev.retstack.service.images.ImageReader;
 import dev.retstack.service.images.ImageRegistry;
@@ -206,6 +208,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
         new EndOffsets(kafka, topics.anomalies(), sizes.anomalies(), IsolationLevel.READ_COMMITTED);
     job = new Job(queries, nodes, fleets, config.http(), ends, config.limits());
     Windows windows = windows(images, meters);
+    Optional<ControlRoutes> control = config.commandRules().map(rules -> control(rules, windows));
     ImageFeed imageFeed =
         new ImageFeed(kafka, sizes.imageEnds(), images, meters, system.scheduler());
     if (config.roles().contains(Role.INGEST)) {
@@ -223,6 +226,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
                       imageReader.close();
                       fleets.close();
                       windows.close();
+                      control.ifPresent(ControlRoutes::close);
                       job.close();
                       ends.close();
                       starts.close();
@@ -232,7 +236,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
     Scrape scrape =
         new Scrape(
             queries, meters, fleets, ends, job.watch(), config.groupId(), topics.events(), budget);
-    api = api(windows, scrape, member, anomalyEnds);
+    api = api(windows, scrape, member, anomalyEnds, control);
     imageFeed.start();
     getContext()
         .ask(
@@ -259,7 +263,24 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
         meters);
   }
 
-  private HttpApi api(Windows windows, Scrape scrape, GroupMember member, EndOffsets anomalyEnds) {
+  private ControlRoutes control(CommandRules rules, Windows windows) {
+    return new ControlRoutes(
+        getContext().getSystem(),
+        config.kafka(),
+        config.topics(),
+        rules,
+        config.http(),
+        config.takesCommands(),
+        job::progress,
+        windows::image);
+  }
+
+  private HttpApi api(
+      Windows windows,
+      Scrape scrape,
+      GroupMember member,
+      EndOffsets anomalyEnds,
+      Optional<ControlRoutes> control) {
     return new HttpApi(
         config.groupId(),
         job,
@@ -273,7 +294,8 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
             config.topics().anomalies(),
             anomalyEnds,
             config.http().followersMax()),
-        config.http());
+        config.http(),
+        control);
   }
 
   private Behavior<PartitionGraph.Command> partition(

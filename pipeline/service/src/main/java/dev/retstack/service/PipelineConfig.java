@@ -6,6 +6,7 @@ import dev.retstack.graph.limits.LateLimits;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.checkpoint.StartAt;
+import dev.retstack.service.control.CommandRules;
 import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.nodes.Role;
@@ -14,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 
@@ -59,6 +61,8 @@ public final class PipelineConfig implements Cloneable {
   private TimeRules rules = TimeRules.DEFAULT;
   private LateSymbols names = LateSymbols.NONE;
   private StartAt start = new StartAt.Earliest();
+  private Optional<CommandRules> commandRules = Optional.empty();
+  private boolean takesCommands;
 
   private PipelineConfig(KafkaSettings kafka) {
     this.kafka = kafka;
@@ -127,6 +131,16 @@ public final class PipelineConfig implements Cloneable {
   /** What a stream can make grow at most. */
   GraphLimits limits() {
     return limits;
+  }
+
+  /** What commands to fleets may say; empty: HTTP serves nothing of commands. */
+  Optional<CommandRules> commandRules() {
+    return commandRules;
+  }
+
+  /** Whether HTTP takes commands to fleets; if not, it only reads. */
+  boolean takesCommands() {
+    return takesCommands;
   }
 
   /** What each partition has to know. */
@@ -306,6 +320,18 @@ public final class PipelineConfig implements Cloneable {
     /** Begins elsewhere than at the first record, where the group has no state. */
     public Builder start(StartAt where) {
       config.start = where;
+      return this;
+    }
+
+    /**
+     * Serves previews and the log of commands to fleets.
+     *
+     * @param rules of the fleets
+     * @param taken whether commands are taken, too
+     */
+    public Builder commands(CommandRules rules, boolean taken) {
+      config.commandRules = Optional.of(rules);
+      config.takesCommands = taken;
       return this;
     }
 

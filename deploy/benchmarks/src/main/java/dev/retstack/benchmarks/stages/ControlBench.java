@@ -3,8 +3,6 @@ package dev.retstack.benchmarks.stages;
 import dev.retstack.benchmarks.measure.Measure;
 import dev.retstack.benchmarks.measure.Rounds;
 import dev.retstack.cli.kafka.KafkaLink;
-import dev.retstack.cli.trace.AnswerSheet;
-import dev.retstack.cli.trace.ControlClient;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.Fleet;
 import dev.retstack.fleet.FleetListener;
@@ -25,6 +23,8 @@ import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.service.control.AnswerSheet;
+import dev.retstack.service.control.ControlClient;
 import dev.retstack.service.kafka.TopicPartitions;
 import java.io.IOException;
 import java.time.Duration;
@@ -109,7 +109,7 @@ public final class ControlBench {
     ControlBench bench = new ControlBench(link, rounds, isolated);
     CompletableFuture<Boolean> ended = new CompletableFuture<>();
     Thread fleet = Thread.ofPlatform().name("fleet").start(() -> bench.run(images, ended));
-    try (ControlClient client = ControlClient.open(link);
+    try (ControlClient client = link.openCommands();
         bench.reader) {
       bench.awaitFleet(client, images.size());
       bench.listen();

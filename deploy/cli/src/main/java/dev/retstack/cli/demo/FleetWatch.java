@@ -1,14 +1,14 @@
 package dev.retstack.cli.demo;
 
 import dev.retstack.cli.kafka.KafkaLink;
-import dev.retstack.cli.trace.AnswerSheet;
-import dev.retstack.cli.trace.ControlClient;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.service.control.AnswerSheet;
+import dev.retstack.service.control.ControlClient;
 import dev.retstack.service.kafka.TopicPartitions;
 import java.io.IOException;
 import java.time.Duration;
@@ -61,7 +61,7 @@ public final class FleetWatch implements AutoCloseable {
     this.link = link;
     this.session = session;
     names.forEach(name -> cores.put(name, new CoreRecords()));
-    client = ControlClient.open(link);
+    client = link.openCommands();
     reader =
         new KafkaConsumer<>(
             link.settings().consumer(), new ByteArrayDeserializer(), new ByteArrayDeserializer());

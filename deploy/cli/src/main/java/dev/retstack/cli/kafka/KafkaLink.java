@@ -4,6 +4,7 @@ import dev.retstack.cli.command.CommandException;
 import dev.retstack.fleet.control.KafkaControlChannel;
 import dev.retstack.fleet.publish.KafkaChunkSink;
 import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.control.ControlClient;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.OtherVersionException;
 import dev.retstack.service.kafka.TopicAdmin;
@@ -55,6 +56,15 @@ public record KafkaLink(KafkaSettings settings, Topics topics, int partitions) {
   public KafkaControlChannel openControl() {
     try {
       return KafkaControlChannel.open(all(), topics);
+    } catch (IOException e) {
+      throw CommandException.environment(e.getMessage(), e);
+    }
+  }
+
+  /** Opens the other end of it: gives commands, and hears the answers from now on. */
+  public ControlClient openCommands() {
+    try {
+      return ControlClient.open(settings, topics);
     } catch (IOException e) {
       throw CommandException.environment(e.getMessage(), e);
     }

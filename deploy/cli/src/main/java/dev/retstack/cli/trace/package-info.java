@@ -1,4 +1,4 @@
 /**
- * The other end of the control topic: sends commands to running fleets and collects the answers.
+ * What the fleets' rules of commands mean to a member of the pipeline, which does not know them.
  */
 package dev.retstack.cli.trace;

@@ -18,6 +18,7 @@ import dev.retstack.cli.fleet.ProbeOption;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.kafka.KafkaOptions;
 import dev.retstack.cli.result.SourceOptions;
+import dev.retstack.cli.trace.FleetCommandRules;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.FleetListener;
@@ -180,6 +181,7 @@ public final class DemoVerb extends Verb {
                 .groupId(link.topics().prefix() + "-demo")
                 .partitions(KafkaLink.PARTITIONS)
                 .http("127.0.0.1", httpPort)
+                .commands(new FleetCommandRules(), false)
                 .build()));
   }
 

@@ -9,6 +9,7 @@ import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.kafka.KafkaOptions;
 import dev.retstack.cli.result.SymbolOptions;
 import dev.retstack.cli.result.TotalTimeOptions;
+import dev.retstack.cli.trace.FleetCommandRules;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
@@ -106,6 +107,14 @@ public final class PipelineVerb extends Verb {
   private Path clientCa;
 
   @Option(
+      names = "--commands",
+      description =
+          "Take commands to running fleets over HTTP, such as from the page Control (default:"
+              + " HTTP only reads). Only a page of this member can give them; retstack trace needs"
+              + " no member.")
+  private boolean commands;
+
+  @Option(
       names = "--group",
       defaultValue = PipelineConfig.DEFAULT_GROUP,
       paramLabel = "NAME",
@@ -160,7 +169,8 @@ public final class PipelineVerb extends Verb {
               .names(symbols.read())
               .start(from)
               .roles(roles.isEmpty() ? EnumSet.allOf(Role.class) : roles)
-              .http(http());
+              .http(http())
+              .commands(new FleetCommandRules(), commands);
       member.into(builder);
       if (spanThreshold != null) {
         builder.spanThreshold(spanThreshold);

@@ -8,14 +8,15 @@ import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.fleet.NameFiles;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.kafka.KafkaOptions;
-import dev.retstack.cli.trace.AnswerSheet;
-import dev.retstack.cli.trace.AnswerTable;
-import dev.retstack.cli.trace.ControlClient;
-import dev.retstack.cli.trace.ControlLog;
-import dev.retstack.fleet.control.Selector;
+import dev.retstack.cli.trace.FleetCommandRules;
 import dev.retstack.fleet.settings.Order;
 import dev.retstack.graph.check.Count;
 import dev.retstack.schema.Control;
+import dev.retstack.service.control.AnswerSheet;
+import dev.retstack.service.control.AnswerTable;
+import dev.retstack.service.control.ControlClient;
+import dev.retstack.service.control.ControlLog;
+import dev.retstack.service.kafka.KafkaUnavailableException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -94,14 +95,19 @@ public final class TraceVerb extends Verb {
 
   @Override
   protected int run() throws IOException, InterruptedException {
-    return name.equals(LOG) ? log() : give();
+    try {
+      return name.equals(LOG) ? log() : give();
+    } catch (KafkaUnavailableException e) {
+      throw CommandException.environment(e.getMessage(), e);
+    }
   }
 
   private int log() throws IOException, InterruptedException {
     if (!arguments.isEmpty()) {
       throw usage("log takes no arguments: leave %s out".formatted(arguments));
     }
-    ControlLog log = ControlClient.log(link());
+    KafkaLink link = link();
+    ControlLog log = ControlClient.log(link.settings(), link.topics());
     Output.write(out(), format.format(), log.document());
     return ExitCode.OK;
   }
@@ -117,7 +123,7 @@ public final class TraceVerb extends Verb {
       throw usage("--deadline-ms %d: give 1 or more".formatted(deadlineMs));
     }
     Control control = control();
-    try (ControlClient client = ControlClient.open(link())) {
+    try (ControlClient client = link().openCommands()) {
       long now = System.currentTimeMillis();
       control.setIssuedAt(now);
       control.setDeadline(now + deadlineMs);
@@ -129,13 +135,10 @@ public final class TraceVerb extends Verb {
   /** The command, found to make sense. */
   private Control control() {
     try {
-      Order order = Order.parse(name, NameFiles.expand(arguments));
-      return Control.newBuilder()
+      return new FleetCommandRules()
+          .command(target, name, NameFiles.expand(arguments))
           .setId(UUID.randomUUID().toString())
           .setIssuer(issuer == null ? userAtHost() : issuer)
-          .setTarget(Selector.parse(target).toString())
-          .setName(order.name())
-          .setArguments(order.arguments())
           .build();
     } catch (IllegalArgumentException e) {
       throw CommandException.badInput(e.getMessage(), e);

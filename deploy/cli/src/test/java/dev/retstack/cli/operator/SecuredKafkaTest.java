@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
+import dev.retstack.cli.trace.FleetCommandRules;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
@@ -14,6 +15,10 @@ import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.TopicAdmin;
 import java.io.IOException;
 import java.io.Writer;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -240,14 +245,45 @@ class SecuredKafkaTest {
   }
 
   private static String liveHash(KafkaSettings kafka) throws Exception {
-    try (Pipeline pipeline = PipelineService.start(PipelineConfig.of(kafka))) {
+    PipelineConfig config =
+        PipelineConfig.of(kafka).but().commands(new FleetCommandRules(), true).build();
+    try (Pipeline pipeline = PipelineService.start(config)) {
       pipeline.awaitCoresEnded(1).toCompletableFuture().get(2, TimeUnit.MINUTES);
+      itReadsCommandsAndMayGiveNone(pipeline.httpUri());
       return pipeline
           .view()
           .toCompletableFuture()
           .get(1, TimeUnit.MINUTES)
           .report(Optional.empty())
           .resultHash();
+    }
+  }
+
+  /** With the rights of users.yaml a member shows the log; to command it needs one more. */
+  private static void itReadsCommandsAndMayGiveNone(URI member) throws Exception {
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      HttpResponse<String> log =
+          http.send(
+              HttpRequest.newBuilder(member.resolve("/control/log")).build(),
+              HttpResponse.BodyHandlers.ofString());
+      assertThat(log.statusCode()).as(log.body()).isEqualTo(200);
+      HttpResponse<String> about =
+          http.send(
+              HttpRequest.newBuilder(member.resolve("/control")).build(),
+              HttpResponse.BodyHandlers.ofString());
+      HttpResponse<String> refused =
+          http.send(
+              HttpRequest.newBuilder(member.resolve("/control/commands"))
+                  .header("Origin", "http://" + member.getAuthority())
+                  .header("Content-Type", "application/json")
+                  .header(
+                      "Retstack-Page-Token",
+                      new ObjectMapper().readTree(about.body()).path("token").asText())
+                  .POST(HttpRequest.BodyPublishers.ofString("{\"name\":\"status\"}"))
+                  .build(),
+              HttpResponse.BodyHandlers.ofString());
+      assertThat(refused.statusCode()).as(refused.body()).isEqualTo(502);
+      assertThat(refused.body()).contains("authorized", "Write", "retstack.control.v1");
     }
   }
 

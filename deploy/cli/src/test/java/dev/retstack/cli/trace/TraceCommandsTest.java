@@ -7,26 +7,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.command.ExitCode;
-import dev.retstack.cli.fleet.GuestImages;
-import dev.retstack.cli.kafka.KafkaLink;
-import dev.retstack.fleet.CoreSpec;
-import dev.retstack.fleet.Fleet;
-import dev.retstack.fleet.FleetListener;
-import dev.retstack.fleet.FleetOptions;
-import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.linux.LinuxOptions;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.publish.ChunkSink;
-import dev.retstack.schema.wire.Topics;
-import dev.retstack.service.kafka.KafkaSettings;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -37,11 +19,6 @@ import org.junit.jupiter.api.io.TempDir;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class TraceCommandsTest {
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final List<String> IMAGES =
-      List.of("zoo-x86_64-fentry", "zoo-riscv64-mcount", "zoo-s390x-mcount");
-
-  /** How often a fleet is asked until it has started. */
-  private static final int TRIES = 30;
 
   private EmbeddedBroker broker;
   private Path folder;
@@ -57,69 +34,14 @@ class TraceCommandsTest {
     broker.close();
   }
 
-  /** A fleet in a thread of its own, with topics of its own. */
-  private final class RunningFleet implements AutoCloseable {
-    private final KafkaLink link;
-    private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
-    private final Thread thread;
-
-    RunningFleet(String prefix, String session) throws Exception {
-      link = new KafkaLink(KafkaSettings.of(broker.bootstrap()), new Topics(prefix));
-      link.ensureTopics();
-      List<CoreSpec> cores = new ArrayList<>();
-      for (String name : IMAGES) {
-        LoadedImage image = LoadedImage.load(GuestImages.resolve(name));
-        LinuxOptions linux =
-            LinuxOptions.of("zoo").withArguments(List.of("zoo", "w200", "100000000"));
-        cores.add(
-            new CoreSpec(name, image, CoreOptions.of(linux), Map.of("isa", image.isa().name())));
-      }
-      FleetOptions options =
-          FleetOptions.standard()
-              .withThreads(1) // who asks has the other processor
-              .withSession(session)
-              .withFlushInterval(Duration.ofMillis(20));
-      thread = Thread.ofPlatform().name("fleet-" + session).start(() -> run(cores, options));
-    }
-
-    private void run(List<CoreSpec> cores, FleetOptions options) {
-      try (ChunkSink sink = link.openSink()) {
-        Fleet.run(cores, options, sink, FleetListener.NONE, link.openControl());
-        ended.complete(true);
-      } catch (InterruptedException e) {
-        ended.complete(true);
-      } catch (Throwable e) {
-        ended.completeExceptionally(e);
-      }
-    }
-
-    @Override
-    public void close() {
-      thread.interrupt();
-      ended.orTimeout(1, TimeUnit.MINUTES).join();
-    }
-  }
-
   private Ran trace(String prefix, String... arguments) {
-    List<String> all = new ArrayList<>(List.of("trace"));
-    all.addAll(List.of(arguments));
-    all.addAll(List.of("--bootstrap", broker.bootstrap(), "--prefix", prefix));
-    return Ran.retstack(all.toArray(String[]::new));
-  }
-
-  /** Commands that came before a fleet reads the topic's end are its past, and get no answer. */
-  private void awaitFleet(String prefix) {
-    Ran status = trace(prefix, "status", "--deadline-ms", "2000");
-    for (int i = 0; i < TRIES && status.code() != ExitCode.OK; i++) {
-      status = trace(prefix, "status", "--deadline-ms", "2000");
-    }
-    assertThat(status.code()).as(status.err()).isZero();
+    return TracedFleet.trace(broker, prefix, arguments);
   }
 
   @Test
   void eachCoreSaysWhatItDid() throws Exception {
-    try (RunningFleet _ = new RunningFleet("does", "s-1")) {
-      awaitFleet("does");
+    try (TracedFleet fleet = new TracedFleet(broker, "does", "s-1")) {
+      fleet.awaitListening();
       Ran one = trace("does", "set-filter", "w200_00?", "--target", "isa=riscv64");
       assertThat(one.code()).as(one.err()).isZero();
       assertThat(one.out().lines())
@@ -157,8 +79,8 @@ class TraceCommandsTest {
 
   @Test
   void whatCannotBeDoneIsSaidWithAnExitCode() throws Exception {
-    try (RunningFleet _ = new RunningFleet("cannot", "s-1")) {
-      awaitFleet("cannot");
+    try (TracedFleet fleet = new TracedFleet(broker, "cannot", "s-1")) {
+      fleet.awaitListening();
       Ran unknown = trace("cannot", "set-filter", "w200_01x", "--target", "isa=s390x");
       assertThat(unknown.code()).isEqualTo(ExitCode.FINDINGS);
       assertThat(unknown.out())
@@ -183,14 +105,14 @@ class TraceCommandsTest {
   /** The log holds what fleets of tomorrow are to trace. */
   @Test
   void aFleetThatStartsLaterReadsTheLog() throws Exception {
-    try (RunningFleet _ = new RunningFleet("later", "s-1")) {
-      awaitFleet("later");
+    try (TracedFleet fleet = new TracedFleet(broker, "later", "s-1")) {
+      fleet.awaitListening();
       assertThat(trace("later", "set-filter", "w200_11?").code()).isZero();
       assertThat(trace("later", "set-max-depth", "3", "--target", "label=isa:riscv*").code())
           .isZero();
     }
-    try (RunningFleet _ = new RunningFleet("later", "s-2")) {
-      awaitFleet("later");
+    try (TracedFleet fleet = new TracedFleet(broker, "later", "s-2")) {
+      fleet.awaitListening();
       JsonNode status = JSON.readTree(trace("later", "status", "--format", "json").out());
       assertThat(status.findValuesAsText("session")).containsOnly("s-2");
       assertThat(status.findValues("settings"))

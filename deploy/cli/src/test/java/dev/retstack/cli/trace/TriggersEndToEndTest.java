@@ -29,6 +29,7 @@ import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
+import dev.retstack.service.control.ControlClient;
 import dev.retstack.service.export.PerfettoExport;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.query.View;
@@ -91,7 +92,7 @@ class TriggersEndToEndTest {
   private void run(String prefix, List<List<String>> commands, Look look) throws Exception {
     KafkaLink link = new KafkaLink(KafkaSettings.of(broker.bootstrap()), new Topics(prefix));
     link.ensureTopics();
-    try (ControlClient client = ControlClient.open(link)) {
+    try (ControlClient client = link.openCommands()) {
       for (List<String> command : commands) {
         String[] arguments = command.subList(1, command.size()).toArray(String[]::new);
         client.send(FleetWatch.control("all", command.getFirst(), arguments));

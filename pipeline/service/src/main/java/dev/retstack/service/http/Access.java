@@ -1,11 +1,13 @@
 package dev.retstack.service.http;
 
 import static org.apache.pekko.http.javadsl.server.Directives.complete;
+import static org.apache.pekko.http.javadsl.server.Directives.concat;
 import static org.apache.pekko.http.javadsl.server.Directives.encodeResponseWith;
 import static org.apache.pekko.http.javadsl.server.Directives.extractRequest;
 import static org.apache.pekko.http.javadsl.server.Directives.get;
 import static org.apache.pekko.http.javadsl.server.Directives.handleExceptions;
 import static org.apache.pekko.http.javadsl.server.Directives.handleRejections;
+import static org.apache.pekko.http.javadsl.server.Directives.reject;
 import static org.apache.pekko.http.javadsl.server.Directives.withRequestTimeoutResponse;
 
 import java.net.InetAddress;
@@ -79,8 +81,19 @@ public final class Access {
 
   /** What answers those who may ask: GET alone, in time, each failure in one form. */
   public Route guard(Route route) {
+    return guard(route, reject());
+  }
+
+  /**
+   * The same, with what is commanded besides.
+   *
+   * @param route for GET alone
+   * @param commands has its own rules of who may
+   */
+  public Route guard(Route route, Route commands) {
     Route getOnly = get(() -> route);
-    Route known = handleRejections(Refusals.rejections(served), () -> getOnly);
+    Route all = concat(getOnly, commands);
+    Route known = handleRejections(Refusals.rejections(served), () -> all);
     Route timed = withRequestTimeoutResponse(_ -> Refusals.late(), () -> known);
     Route safe = handleExceptions(Refusals.failures(), () -> timed);
     return extractRequest(

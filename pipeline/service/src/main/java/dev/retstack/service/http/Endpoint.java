@@ -1,7 +1,9 @@
 package dev.retstack.service.http;
 
+import static dev.retstack.service.http.Parameter.ARGUMENTS;
 import static dev.retstack.service.http.Parameter.AS;
 import static dev.retstack.service.http.Parameter.AT;
+import static dev.retstack.service.http.Parameter.COMMAND;
 import static dev.retstack.service.http.Parameter.CORE;
 import static dev.retstack.service.http.Parameter.DEPTH;
 import static dev.retstack.service.http.Parameter.DETAIL;
@@ -9,6 +11,7 @@ import static dev.retstack.service.http.Parameter.FORMAT;
 import static dev.retstack.service.http.Parameter.FROM;
 import static dev.retstack.service.http.Parameter.FUNCTION;
 import static dev.retstack.service.http.Parameter.KIND;
+import static dev.retstack.service.http.Parameter.LAST;
 import static dev.retstack.service.http.Parameter.LIMIT;
 import static dev.retstack.service.http.Parameter.LINES;
 import static dev.retstack.service.http.Parameter.OFFSET;
@@ -16,6 +19,7 @@ import static dev.retstack.service.http.Parameter.ROWS;
 import static dev.retstack.service.http.Parameter.SESSION;
 import static dev.retstack.service.http.Parameter.SEVERITY;
 import static dev.retstack.service.http.Parameter.SORT;
+import static dev.retstack.service.http.Parameter.TARGET;
 import static dev.retstack.service.http.Parameter.TASK;
 import static dev.retstack.service.http.Parameter.TO;
 import static dev.retstack.service.http.Parameter.UNIT;
@@ -146,7 +150,7 @@ public enum Endpoint {
   ABOUT(
       "/about",
       "What is asked here: a running job, or a recorded trace with its cores and how far it was read",
-      "{kind,name,phase,chunks,of,records,failure,cores,notices}"),
+      "{kind,name,phase,chunks,of,records,failure,cores,notices,control}"),
   TRACE(
       "/trace",
       "The chunks of a time as a recorded trace, with their images: what every verb reads",
@@ -198,6 +202,28 @@ public enum Endpoint {
       "{unit,records,lost,untraced,completeness,stats,forgotten,partitions,parts,positions}",
       FORMAT,
       UNIT),
+  CONTROL(
+      "/control",
+      "Whether this member takes commands, and what each core said last of what it traces",
+      "{allowed,token,kafka,prefix,allAnswers,cores}"),
+  CONTROL_PREVIEW(
+      "/control/preview",
+      "What a command would mean now: which running cores it selects, and how many functions of"
+          + " which images its patterns match",
+      "{cores,running,ignoresLabels,imagesLeftOut,imagesMissing,rows}",
+      COMMAND,
+      TARGET,
+      ARGUMENTS),
+  CONTROL_LOG(
+      "/control/log",
+      "The audit log: who commanded what and when, and how many cores did it",
+      "{allCommands,allAnswers,commands}",
+      LAST),
+  COMMANDS(
+      "/control/commands",
+      "Gives a command, and answers with what each core said, as server-sent events: sent, answers,"
+          + " done",
+      ""),
   LIVE("/health/live", "200 while the process serves", "{status}"),
   READY(
       "/health/ready",
@@ -256,6 +282,16 @@ public enum Endpoint {
     return parameters;
   }
 
+  /** Whether it is asked with POST, not with GET. */
+  public boolean isPost() {
+    return this == COMMANDS;
+  }
+
+  /** Whether it is about commands: only a member that knows the rules of fleets answers it. */
+  public boolean isControl() {
+    return label(path).equals("control");
+  }
+
   /** Whether its answer comes in all forms. */
   public boolean isQuery() {
     return parameters.contains(FORMAT);
@@ -299,7 +335,10 @@ public enum Endpoint {
   /** Whether the path is one of a question about the whole job. */
   public static boolean isAboutTheJob(String path) {
     return Arrays.stream(values())
-        .anyMatch(e -> (e.isQuery() || e == ANOMALY_EVENTS || e == TRACE) && e.path.equals(path));
+        .anyMatch(
+            e ->
+                (e.isQuery() || e.isControl() || e == ANOMALY_EVENTS || e == TRACE)
+                    && e.path.equals(path));
   }
 
   /** Paths of these, for a caller who asked for another. */

@@ -93,6 +93,11 @@ public record Parameter(
       number("at", "what was open at this time of the core", 0, Long.MAX_VALUE);
   static final Parameter WINDOW =
       number("window", "with at: also what was so long before and after it", 0, Long.MAX_VALUE);
+  static final Parameter COMMAND = text("command", "what to do, as retstack trace has it");
+  static final Parameter TARGET = text("target", "which cores (default: all)");
+  static final Parameter ARGUMENTS = text("arguments", "what is set, one text a line");
+  static final Parameter LAST =
+      number("limit", "the last commands, so many (default: 100)", 1, 1000);
   static final Parameter LIMIT = number("limit", "rows in this answer at most", 1, Page.ROWS_MAX);
   static final Parameter OFFSET =
       number("offset", "rows left out before the first", 0, Integer.MAX_VALUE);

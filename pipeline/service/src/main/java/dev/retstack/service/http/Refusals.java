@@ -49,6 +49,12 @@ public final class Refusals {
         .addHeader(RawHeader.create("Allow", "GET, HEAD"));
   }
 
+  /** 405 for whatever is no POST where only that is meant. */
+  public static HttpResponse notPost() {
+    return error(405, "method not allowed", "use POST")
+        .addHeader(RawHeader.create("Allow", "POST"));
+  }
+
   /** No answer within the time that a request may take. */
   public static HttpResponse late() {
     return error(503, "no answer in time", "ask again, or for less");

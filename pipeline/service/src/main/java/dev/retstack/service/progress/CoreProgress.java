@@ -13,6 +13,7 @@ import java.util.OptionalInt;
  *
  * @param partition partition of events its chunks are in
  * @param isa as in Image
+ * @param image build-id of its image
  * @param chunks chunks it is known to have sent
  * @param keyframes chunks where its calls were compared with those that the core had open
  * @param records records received
@@ -30,6 +31,7 @@ public record CoreProgress(
     CoreKey key,
     int partition,
     String isa,
+    String image,
     long chunks,
     long keyframes,
     long records,
@@ -49,6 +51,7 @@ public record CoreProgress(
       CoreKey key,
       int partition,
       String isa,
+      String image,
       long chunks,
       long keyframes,
       long records,
@@ -60,8 +63,8 @@ public record CoreProgress(
       CoreEnd end,
       String endDetail) {
     this(
-        key, partition, isa, chunks, keyframes, records, lost, untraced, anomalies, open, time, end,
-        endDetail, 0);
+        key, partition, isa, image, chunks, keyframes, records, lost, untraced, anomalies, open,
+        time, end, endDetail, 0);
   }
 
   /** How far this core of a partition came. */
@@ -70,6 +73,7 @@ public record CoreProgress(
         core.key(),
         partition,
         core.image().isa(),
+        core.image().id(),
         core.nextSequence(),
         core.keyframes(),
         core.records(),
@@ -92,8 +96,8 @@ public record CoreProgress(
     return since == deadSince
         ? this
         : new CoreProgress(
-            key, partition, isa, chunks, keyframes, records, lost, untraced, anomalies, open, time,
-            end, endDetail, since);
+            key, partition, isa, image, chunks, keyframes, records, lost, untraced, anomalies, open,
+            time, end, endDetail, since);
   }
 
   /** See {@link Report#completeness(long, long, long)}. */

@@ -10,9 +10,11 @@ import static org.apache.pekko.http.javadsl.server.Directives.optionalHeaderValu
 import static org.apache.pekko.http.javadsl.server.Directives.parameterMap;
 import static org.apache.pekko.http.javadsl.server.Directives.path;
 import static org.apache.pekko.http.javadsl.server.Directives.pathPrefix;
+import static org.apache.pekko.http.javadsl.server.Directives.reject;
 
 import dev.retstack.schema.Node;
 import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.control.ControlRoutes;
 import dev.retstack.service.http.Access;
 import dev.retstack.service.http.Endpoint;
 import dev.retstack.service.http.HttpSettings;
@@ -28,6 +30,7 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
 import org.apache.pekko.NotUsed;
@@ -74,8 +77,14 @@ public final class HttpApi {
   private final OwnParts own;
   private final Access access;
   private final Duration patience;
+  private final Optional<ControlRoutes> control;
+  private final Set<Endpoint> served;
 
-  /** The HTTP side of a member. */
+  /**
+   * The HTTP side of a member.
+   *
+   * @param control for commands; empty if the rules of fleets are not known here
+   */
   public HttpApi(
       String group,
       Job job,
@@ -84,16 +93,22 @@ public final class HttpApi {
       Topics topics,
       Scrape scrape,
       AnomalyEvents followers,
-      HttpSettings http) {
+      HttpSettings http,
+      Optional<ControlRoutes> control) {
     this.job = job;
     this.readiness = readiness;
     this.scrape = scrape;
     this.followers = followers;
-    this.access = new Access(http, EnumSet.allOf(Endpoint.class));
+    this.control = control;
+    this.served = EnumSet.allOf(Endpoint.class);
+    if (control.isEmpty()) {
+      served.removeIf(Endpoint::isControl);
+    }
+    this.access = new Access(http, served);
     this.patience = http.patience();
     this.questions =
         new Questions(
-            new JobSource(group, job, windows),
+            new JobSource(group, job, windows, control.isPresent()),
             new QueryGate("queries", http.queriesMax(), scrape.meters().queries()));
     this.own = new OwnParts(job.own(), job.room());
     this.schemas = new SchemaRoutes(topics);
@@ -108,17 +123,20 @@ public final class HttpApi {
     // one variable each: nested, their overloads cost the compiler minutes
     Route asked = questions.route();
     Route events = path(EVENTS, this::events);
-    Route openapi = path("openapi.json", () -> complete(Questions.json(200, OpenApi.document())));
+    Route openapi =
+        path("openapi.json", () -> complete(Questions.json(200, OpenApi.document(served))));
     Route parts = path("parts", () -> questions.cores(Endpoint.PARTS, this::parts));
     Route ofMember = path(OWN_PARTS, own::route);
     Route health = pathPrefix("health", this::health);
     Route metrics = path("metrics", this::metrics);
     Route whole = concat(asked, parts);
     Route packed = Access.packed(whole); // events are sent as they come
-    Route queried = concat(packed, events);
+    Route controlled = control.map(ControlRoutes::questions).orElse(reject());
+    Route queried = concat(packed, events, controlled);
+    Route commands = queryRole(control.map(ControlRoutes::commands).orElse(reject()));
     Route pages = new PageRoutes().routes();
     Route others = concat(ofMember, health, metrics, openapi, schemas.routes(), pages);
-    Route guarded = access.guard(concat(queryRole(queried), others));
+    Route guarded = access.guard(concat(queryRole(queried), others), commands);
     return extractRequest(request -> counted(request.getUri(), guarded));
   }
 

@@ -116,6 +116,12 @@ public final class Job implements AutoCloseable {
             });
   }
 
+  /** How far each core came, as a question that nobody else holds a share for. */
+  public CompletionStage<List<CoreProgress>> progress() {
+    HeapRoom.Share share = room.share();
+    return cores(share).thenApply(Cores::cores).whenComplete((_, _) -> share.close());
+  }
+
   /** How far each core came, at any member. */
   CompletionStage<Cores> cores(HeapRoom.Share share) {
     return gather(Part.Wanted.of(Part.Kind.CORES), share)

@@ -11,11 +11,12 @@ import java.util.concurrent.CompletionStage;
  * A running job: the states of its partitions, and its log for windows.
  *
  * @param name of its consumer group
+ * @param control whether it answers about commands
  */
-record JobSource(String name, Job job, Windows windows) implements QuerySource {
+record JobSource(String name, Job job, Windows windows, boolean control) implements QuerySource {
   @Override
   public Document about() {
-    return AboutView.job(name);
+    return AboutView.job(name, control);
   }
 
   @Override

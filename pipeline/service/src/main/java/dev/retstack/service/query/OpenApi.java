@@ -3,9 +3,12 @@ package dev.retstack.service.query;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.retstack.service.http.CommandGuard;
 import dev.retstack.service.http.Endpoint;
 import dev.retstack.service.http.Parameter;
 import dev.retstack.service.metrics.Samples;
+import java.util.Collection;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
@@ -29,10 +32,12 @@ final class OpenApi {
   private OpenApi() {}
 
   /** The document, as this member serves it. */
-  static String document() {
+  static String document(Collection<Endpoint> served) {
     ObjectNode paths = JSON.objectNode();
-    for (Endpoint endpoint : Endpoint.values()) {
-      paths.set(endpoint.path(), JSON.objectNode().set("get", operation(endpoint)));
+    for (Endpoint endpoint : served) {
+      paths.set(
+          endpoint.path(),
+          JSON.objectNode().set(endpoint.isPost() ? "post" : "get", operation(endpoint)));
     }
     ObjectNode document = JSON.objectNode().put("openapi", "3.1.0");
     document
@@ -85,8 +90,33 @@ final class OpenApi {
           .put("description", "id of the last event that came")
           .set("schema", JSON.objectNode().put("type", "string"));
     }
+    if (endpoint.isPost()) {
+      command(operation, parameters);
+    }
     operation.set("responses", responses(endpoint));
     return operation;
+  }
+
+  /** What a command needs beside its answer: the token of the page, and the command. */
+  private static void command(ObjectNode operation, ArrayNode parameters) {
+    parameters
+        .addObject()
+        .put("name", CommandGuard.HEADER)
+        .put("in", "header")
+        .put("required", true)
+        .put("description", "the token that GET /control tells; Origin must be this server")
+        .set("schema", JSON.objectNode().put("type", "string"));
+    ObjectNode body = operation.putObject("requestBody").put("required", true);
+    ObjectNode schema = body.putObject("content").putObject("application/json").putObject("schema");
+    schema.put("type", "object").put("additionalProperties", false);
+    schema.putArray("required").add("name");
+    ObjectNode fields = schema.putObject("properties");
+    for (String text : List.of("name", "target", "issuer")) {
+      fields.putObject(text).put("type", "string");
+    }
+    fields.putObject("deadlineMs").put("type", "integer").put("minimum", 1);
+    ObjectNode arguments = fields.putObject("arguments").put("type", "array");
+    arguments.putObject("items").put("type", "string");
   }
 
   private static ObjectNode parameter(Parameter parameter) {
@@ -126,7 +156,7 @@ final class OpenApi {
       case PAGES -> content.putObject("text/html").set("schema", text);
       case PAGE_FILES -> content.putObject("application/javascript").set("schema", text);
       case METRICS -> content.putObject(Samples.CONTENT_TYPE).set("schema", text);
-      case ANOMALY_EVENTS -> content.putObject("text/event-stream").set("schema", text);
+      case ANOMALY_EVENTS, COMMANDS -> content.putObject("text/event-stream").set("schema", text);
       default -> {
         if (endpoint.isQuery()) {
           content.putObject("text/csv").set("schema", text);
@@ -142,6 +172,14 @@ final class OpenApi {
       error(
           responses, 410, "the log has no longer what was at that time: the error says since when");
       error(responses, 413, "the window is too large for an answer");
+    }
+    if (endpoint.isPost()) {
+      error(
+          responses,
+          403,
+          "this member takes no commands, or the request is not of a page of this server");
+      error(responses, 413, "the command is too large");
+      error(responses, 415, "the command is not application/json");
     }
     if (endpoint.path().contains("{")) {
       error(responses, 404, "no such subject, schema or file");

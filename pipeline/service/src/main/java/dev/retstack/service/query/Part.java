@@ -190,6 +190,7 @@ record Part(
             out.writeUTF(core.key().session());
             out.writeUTF(core.key().core());
             out.writeUTF(core.isa());
+            out.writeUTF(core.image());
             out.writeLong(core.chunks());
             out.writeLong(core.keyframes());
             out.writeLong(core.records());
@@ -261,6 +262,7 @@ record Part(
             new CoreProgress(
                 key,
                 partition,
+                in.readUTF(),
                 in.readUTF(),
                 in.readLong(),
                 in.readLong(),

@@ -468,7 +468,8 @@ public final class Windows implements AutoCloseable {
     return found;
   }
 
-  private Optional<Image> image(String id) {
+  /** The image with that build-id; waits some seconds for one that is missing. */
+  public Optional<Image> image(String id) {
     return AskPattern.<ImageRegistry.Command, ImageRegistry.Found>ask(
             images, to -> new ImageRegistry.Find(id, IMAGE, to), IMAGE_ANSWER, system.scheduler())
         .toCompletableFuture()

@@ -38,9 +38,14 @@ public final class AboutView {
    */
   public record TracedCore(String core, String session, long records, long first, long last) {}
 
-  /** A running job, which is always ready. */
-  public static Document job(String group) {
-    return about("job", group, new Reading("ready", 0, 0, 0, ""), List.of(), List.of());
+  /**
+   * A running job, which is always ready.
+   *
+   * @param control whether it answers about commands
+   */
+  public static Document job(String group, boolean control) {
+    return about("job", group, new Reading("ready", 0, 0, 0, ""), List.of(), List.of())
+        .field("control", control);
   }
 
   /**
@@ -50,7 +55,7 @@ public final class AboutView {
    */
   public static Document trace(
       String file, Reading reading, List<TracedCore> cores, List<String> notices) {
-    return about("trace", file, reading, cores, notices);
+    return about("trace", file, reading, cores, notices).field("control", false);
   }
 
   private static Document about(

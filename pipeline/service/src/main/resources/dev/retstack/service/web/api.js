@@ -16,14 +16,15 @@ export function setToken(token) {
   sessionStorage.setItem(KEY, token);
 }
 
-async function answer(path, parameters, signal) {
+async function answer(path, parameters, signal, more = {}) {
   const query = new URLSearchParams(
     Object.entries(parameters ?? {}).filter(([, value]) => value !== undefined && value !== null && value !== ""));
   const text = query.toString();
   const token = sessionStorage.getItem(KEY);
   const response = await fetch(path + (text ? "?" + text : ""), {
     signal,
-    headers: token ? { Authorization: "Bearer " + token } : {},
+    ...more,
+    headers: { ...more.headers, ...(token ? { Authorization: "Bearer " + token } : {}) },
     credentials: "same-origin",
     redirect: "error",
   }).catch((failure) => {
@@ -69,8 +70,8 @@ export async function askText(path, parameters, signal) {
 }
 
 /** Follows server-sent events until the signal; each event's data is JSON. */
-export async function follow(path, parameters, signal, onevent) {
-  const response = await answer(path, parameters, signal);
+export async function follow(path, parameters, signal, onevent, more) {
+  const response = await answer(path, parameters, signal, more);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
@@ -88,4 +89,13 @@ export async function follow(path, parameters, signal, onevent) {
       }
     }
   }
+}
+
+/** Gives a command to fleets, with the token of this start of the server; each event is an answer. */
+export function command(body, token, signal, onevent) {
+  return follow("/control/commands", {}, signal, onevent, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { "Content-Type": "application/json", "Retstack-Page-Token": token },
+  });
 }

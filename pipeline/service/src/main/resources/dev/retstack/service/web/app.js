@@ -147,7 +147,7 @@ function command() {
   const page = PAGES[app.state.page];
   const [verb, ...more] = page.command(app.state);
   const source = about.kind === "trace" ? [about.name] : ["--live", "--http", location.origin];
-  const line = ["retstack", verb, ...source, ...more].map(shell).join(" ");
+  const line = page.line?.(app.state, app) ?? ["retstack", verb, ...source, ...more].map(shell).join(" ");
   const said = h("p", { role: "status" });
   const copy = button("Copy", async () => {
     try {

@@ -1,4 +1,4 @@
-package dev.retstack.cli.trace;
+package dev.retstack.service.control;
 
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;

@@ -1,4 +1,4 @@
-package dev.retstack.cli.trace;
+package dev.retstack.service.control;
 
 import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
@@ -6,6 +6,7 @@ import dev.retstack.schema.ControlStatus;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -15,8 +16,11 @@ import java.util.stream.Collectors;
  *
  * @param commands in their order
  * @param answers to them
+ * @param allCommands false if earlier commands are left out
+ * @param allAnswers false if earlier answers are left out, so that counts may be too low
  */
-public record ControlLog(List<Control> commands, List<ControlResult> answers) {
+public record ControlLog(
+    List<Control> commands, List<ControlResult> answers, boolean allCommands, boolean allAnswers) {
   private record Row(Control command, List<ControlResult> answers) {
     long count(ControlStatus status) {
       return answers.stream().filter(answer -> answer.getStatus() == status).count();
@@ -34,8 +38,14 @@ public record ControlLog(List<Control> commands, List<ControlResult> answers) {
           .words("applied", row -> row.count(ControlStatus.APPLIED))
           .words("refused", row -> row.count(ControlStatus.REFUSED))
           .text("id", row -> row.command().getId())
-          .rows("answers", AnswerTable.ANSWERS, Row::answers)
           .headedAsNamed();
+
+  private static final Table<Row> WITH_ANSWERS =
+      ROWS.rows("answers", AnswerTable.ANSWERS, Row::answers);
+
+  private static final Table<Row> WITH_COUNTS =
+      ROWS.onlyJson("applied", row -> row.count(ControlStatus.APPLIED))
+          .onlyJson("refused", row -> row.count(ControlStatus.REFUSED));
 
   public ControlLog {
     commands = List.copyOf(commands);
@@ -44,16 +54,37 @@ public record ControlLog(List<Control> commands, List<ControlResult> answers) {
 
   /** A row for each command; in JSON with each answer. */
   public Document document() {
+    return new Document().indented().table("", WITH_ANSWERS, rows());
+  }
+
+  /** A row for each command with counts of the answers, and whether rows or counts are cut. */
+  Document summary() {
+    return new Document()
+        .field("allCommands", allCommands)
+        .field("allAnswers", allAnswers)
+        .rows("commands", WITH_COUNTS, rows());
+  }
+
+  /** What each core said last of what it traces: it followed a command, or was asked. */
+  List<ControlResult> lastOfEachCore() {
+    Map<List<String>, ControlResult> last = new LinkedHashMap<>();
+    for (ControlResult answer : answers) {
+      if (answer.getStatus() == ControlStatus.APPLIED) {
+        last.merge(
+            List.of(answer.getSession(), answer.getCore()),
+            answer,
+            (before, now) -> now.getNumber() >= before.getNumber() ? now : before);
+      }
+    }
+    return List.copyOf(last.values());
+  }
+
+  private List<Row> rows() {
     Map<String, List<ControlResult>> byCommand =
         answers.stream().collect(Collectors.groupingBy(ControlResult::getCommand));
-    return new Document()
-        .indented()
-        .table(
-            "",
-            ROWS,
-            commands.stream()
-                .map(one -> new Row(one, byCommand.getOrDefault(one.getId(), List.of())))
-                .toList());
+    return commands.stream()
+        .map(one -> new Row(one, byCommand.getOrDefault(one.getId(), List.of())))
+        .toList();
   }
 
   /** A command as it is typed. */

@@ -1,0 +1,105 @@
+package dev.retstack.cli.trace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.cli.Ran;
+import dev.retstack.cli.broker.EmbeddedBroker;
+import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.fleet.GuestImages;
+import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.fleet.CoreSpec;
+import dev.retstack.fleet.Fleet;
+import dev.retstack.fleet.FleetListener;
+import dev.retstack.fleet.FleetOptions;
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.linux.LinuxOptions;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.publish.ChunkSink;
+import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.kafka.KafkaSettings;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/** A fleet of three ISAs that runs until it is closed, in a thread and with topics of its own. */
+public final class TracedFleet implements AutoCloseable {
+  /** One core each, of that name. */
+  public static final List<String> IMAGES =
+      List.of("zoo-x86_64-fentry", "zoo-riscv64-mcount", "zoo-s390x-mcount");
+
+  /** How often a fleet is asked until it has started. */
+  private static final int TRIES = 30;
+
+  private final EmbeddedBroker broker;
+  private final KafkaLink link;
+  private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
+  private final Thread thread;
+
+  /** Starts it. */
+  public TracedFleet(EmbeddedBroker broker, String prefix, String session) throws Exception {
+    this.broker = broker;
+    link = new KafkaLink(KafkaSettings.of(broker.bootstrap()), new Topics(prefix));
+    link.ensureTopics();
+    List<CoreSpec> cores = new ArrayList<>();
+    for (String name : IMAGES) {
+      LoadedImage image = LoadedImage.load(GuestImages.resolve(name));
+      LinuxOptions linux =
+          LinuxOptions.of("zoo").withArguments(List.of("zoo", "w200", "100000000"));
+      cores.add(
+          new CoreSpec(name, image, CoreOptions.of(linux), Map.of("isa", image.isa().name())));
+    }
+    FleetOptions options =
+        FleetOptions.standard()
+            .withThreads(1) // who asks has the other processor
+            .withSession(session)
+            .withFlushInterval(Duration.ofMillis(20));
+    thread = Thread.ofPlatform().name("fleet-" + session).start(() -> run(cores, options));
+  }
+
+  private void run(List<CoreSpec> cores, FleetOptions options) {
+    try (ChunkSink sink = link.openSink()) {
+      Fleet.run(cores, options, sink, FleetListener.NONE, link.openControl());
+      ended.complete(true);
+    } catch (InterruptedException e) {
+      ended.complete(true);
+    } catch (Throwable e) {
+      ended.completeExceptionally(e);
+    }
+  }
+
+  /** Where its topics are. */
+  public KafkaLink link() {
+    return link;
+  }
+
+  /** What {@code retstack trace} says on that cluster. */
+  public static Ran trace(EmbeddedBroker broker, String prefix, String... arguments) {
+    List<String> all = new ArrayList<>(List.of("trace"));
+    all.addAll(List.of(arguments));
+    all.addAll(List.of("--bootstrap", broker.bootstrap(), "--prefix", prefix));
+    return Ran.retstack(all.toArray(String[]::new));
+  }
+
+  /** What {@code retstack trace} says of this fleet. */
+  public Ran trace(String... arguments) {
+    return trace(broker, link.topics().prefix(), arguments);
+  }
+
+  /** Commands that came before a fleet reads the topic's end are its past, and get no answer. */
+  public void awaitListening() {
+    Ran status = trace("status", "--deadline-ms", "2000");
+    for (int i = 0; i < TRIES && status.code() != ExitCode.OK; i++) {
+      status = trace("status", "--deadline-ms", "2000");
+    }
+    assertThat(status.code()).as(status.err()).isZero();
+  }
+
+  @Override
+  public void close() {
+    thread.interrupt();
+    ended.orTimeout(1, TimeUnit.MINUTES).join();
+  }
+}
