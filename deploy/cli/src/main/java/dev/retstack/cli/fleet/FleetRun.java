@@ -105,7 +105,11 @@ public final class FleetRun {
     cores.stream()
         .map(CoreSpec::image)
         .distinct()
-        .forEach(image -> image.leftAlone().ifPresent(terminal::note));
+        .forEach(
+            image -> {
+              image.leftAlone().ifPresent(terminal::note);
+              image.lines().trouble().ifPresent(terminal::note);
+            });
   }
 
   private List<CoreResult> run(ChunkSink sink, Runner fleet)

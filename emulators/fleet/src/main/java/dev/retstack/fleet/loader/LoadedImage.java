@@ -5,10 +5,12 @@ import dev.retstack.fleet.isa.BringUp;
 import dev.retstack.fleet.isa.ElfAbi.ForeignAbi;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
+import dev.retstack.fleet.loader.dwarf.SourceLines;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.SourceLine;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongSet;
@@ -37,6 +39,7 @@ public final class LoadedImage {
   private final PatchSites patchSites;
   private final LongSet relocatedSites = new LongOpenHashSet();
   private final Imports imports;
+  private SourceLines lines;
 
   private LoadedImage(ElfFile elf, Isa isa) {
     this.elf = elf;
@@ -284,6 +287,24 @@ public final class LoadedImage {
         || elf.section(".note.ABI-tag").isPresent();
   }
 
+  /** Where its functions begin in their sources; read when it is asked for first. */
+  public synchronized SourceLines lines() {
+    if (lines == null) {
+      lines = SourceLines.of(elf);
+    }
+    return lines;
+  }
+
+  private List<SourceLine> schemaLines() {
+    List<SourceLine> known = new ArrayList<>();
+    for (int i = 0; i < elf.functions().size(); i++) {
+      if (lines().line(i) > 0) {
+        known.add(new SourceLine(i, lines().file(i), lines().line(i)));
+      }
+    }
+    return known;
+  }
+
   /**
    * What readers of the trace must know. The range of return_to_handler is left 0: the core fills
    * it in when it has placed its landing page.
@@ -306,6 +327,8 @@ public final class LoadedImage {
         .setMcountLoc(callSites)
         .setCopiedReturns(copiedReturns())
         .setSystemCalls(isa.syscalls().numbers())
+        .setFiles(lines().files())
+        .setLines(schemaLines())
         .build();
   }
 
