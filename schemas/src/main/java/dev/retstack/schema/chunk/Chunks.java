@@ -281,7 +281,12 @@ public final class Chunks {
     }
   }
 
-  private static void checkLines(Image image) throws CorruptChunkException {
+  /**
+   * Checks that the source lines of an image are of its symbols and files.
+   *
+   * @throws CorruptChunkException where they are not
+   */
+  public static void checkLines(Image image) throws CorruptChunkException {
     int before = -1;
     for (SourceLine line : image.getLines()) {
       int symbol = line.getSymbol();

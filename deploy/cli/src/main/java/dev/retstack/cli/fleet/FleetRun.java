@@ -108,7 +108,7 @@ public final class FleetRun {
         .forEach(
             image -> {
               image.leftAlone().ifPresent(terminal::note);
-              image.lines().trouble().ifPresent(terminal::note);
+              image.linesLeftOut().ifPresent(terminal::note);
             });
   }
 

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -53,6 +54,7 @@ class LateSymbolsTest {
         "gcc",
         "-static",
         "-O2",
+        "-g",
         "-fpatchable-function-entry=2",
         "-Wl,--build-id",
         "-o",
@@ -106,6 +108,34 @@ class LateSymbolsTest {
     assertThat(JSON.readTree(named.out()).path("resultHash").asText())
         .hasSize(64)
         .isEqualTo(JSON.readTree(without.out()).path("resultHash").asText());
+  }
+
+  @Test
+  void theyBringTheirLines() throws Exception {
+    String source = dir.resolve("p.c").toString();
+    String[] words = {"report", at("t.avro"), "--symbols", at("debug"), "--format"};
+    JsonNode rows = JSON.readTree(ok(words, "json")).path("functions");
+    Map<String, String> lines = new TreeMap<>();
+    rows.forEach(row -> lines.put(row.path("name").asText(), row.path("source").asText()));
+    assertThat(lines)
+        .isEqualTo(Map.of("leaf", source + ":1", "middle", source + ":2", "main", source + ":3"));
+    assertThat(ok(words, "csv").lines().filter(line -> line.startsWith("leaf,")))
+        .singleElement()
+        .asString()
+        .endsWith("," + source + ":1");
+    assertThat(ok(words, "text")).doesNotContain(source);
+    assertThat(ok(words, "text", "--source").lines().filter(line -> line.contains(" middle ")))
+        .singleElement()
+        .asString()
+        .endsWith(source + ":2");
+    Ran without = Ran.retstack("report", at("t.avro"), "--format", "json");
+    assertThat(JSON.readTree(without.out()).path("functions").path(0).has("source")).isFalse();
+  }
+
+  private static String ok(String[] words, String... more) {
+    Ran ran = Ran.retstack(Stream.concat(Stream.of(words), Stream.of(more)).toArray(String[]::new));
+    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    return ran.out();
   }
 
   @Test

@@ -11,6 +11,7 @@ import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.SourceLine;
+import dev.retstack.schema.wire.AvroGuard;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongSet;
@@ -30,6 +31,12 @@ import java.util.stream.Stream;
  * with their call sites.
  */
 public final class LoadedImage {
+  /** About what a reader takes for a function with its line, without the characters of its name. */
+  private static final int FUNCTION_BYTES = 240;
+
+  /** The same, of a call site. */
+  private static final int SITE_BYTES = 64;
+
   private final ElfFile elf;
   private final Isa isa;
   private final List<ActiveConvention> conventions;
@@ -295,8 +302,29 @@ public final class LoadedImage {
     return lines;
   }
 
+  /** Why readers of the trace get none of them, although the file has a table of lines. */
+  public Optional<String> linesLeftOut() {
+    return hasRoomForLines()
+        ? lines().trouble()
+        : Optional.of(
+            "%s: %,d functions and %,d call sites fill a message, so they have no source lines"
+                .formatted(elf.name(), elf.functions().size(), callSites.size()));
+  }
+
+  /** Readers refuse a message that makes too many objects: names are worth more than lines. */
+  private boolean hasRoomForLines() {
+    long bytes = (long) FUNCTION_BYTES * elf.functions().size() + SITE_BYTES * callSites.size();
+    for (Symbol function : elf.functions()) {
+      bytes += function.name().length();
+    }
+    return bytes < AvroGuard.HEAP_BYTES_MAX / 4 * 3;
+  }
+
   private List<SourceLine> schemaLines() {
     List<SourceLine> known = new ArrayList<>();
+    if (!hasRoomForLines()) {
+      return known;
+    }
     for (int i = 0; i < elf.functions().size(); i++) {
       if (lines().line(i) > 0) {
         known.add(new SourceLine(i, lines().file(i), lines().line(i)));
@@ -327,7 +355,7 @@ public final class LoadedImage {
         .setMcountLoc(callSites)
         .setCopiedReturns(copiedReturns())
         .setSystemCalls(isa.syscalls().numbers())
-        .setFiles(lines().files())
+        .setFiles(hasRoomForLines() ? lines().files() : List.of())
         .setLines(schemaLines())
         .build();
   }
