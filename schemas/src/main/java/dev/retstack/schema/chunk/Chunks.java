@@ -272,9 +272,6 @@ public final class Chunks {
     for (Symbol symbol : image.getObjects()) {
       checkName("an object", symbol.getName(), TEXT_MAX);
     }
-    for (String file : image.getFiles()) {
-      checkName("a source file", file, FILE_MAX);
-    }
     checkLines(image);
     if (image.getWordBytes() < 1 || image.getWordBytes() > Long.BYTES) {
       throw new CorruptChunkException("image with words of " + image.getWordBytes() + " bytes");
@@ -284,9 +281,12 @@ public final class Chunks {
   /**
    * Checks that the source lines of an image are of its symbols and files.
    *
-   * @throws CorruptChunkException where they are not
+   * @throws CorruptChunkException where they are not, or the name of a file is too long
    */
   public static void checkLines(Image image) throws CorruptChunkException {
+    for (String file : image.getFiles()) {
+      checkName("a source file", file, FILE_MAX);
+    }
     int before = -1;
     for (SourceLine line : image.getLines()) {
       int symbol = line.getSymbol();

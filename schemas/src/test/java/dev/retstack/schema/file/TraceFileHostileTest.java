@@ -69,6 +69,10 @@ class TraceFileHostileTest {
     twice.setLines(List.of(new SourceLine(1, 0, 1), new SourceLine(1, 0, 2)));
     byte[] file = container(w -> w.append(new TraceEntry(twice, null, null, null, null, null)));
     refusedWithinMemory(file, "source line of symbol 1 of 2");
+    Image large = Samples.image();
+    large.setFiles(List.of("m".repeat(1 << 20)));
+    file = container(w -> w.append(new TraceEntry(large, null, null, null, null, null)));
+    refusedWithinMemory(file, "1048576 characters in a source file: at most 4096");
   }
 
   @Test
