@@ -132,6 +132,24 @@ class LateSymbolsTest {
     assertThat(JSON.readTree(without.out()).path("functions").path(0).has("source")).isFalse();
   }
 
+  @Test
+  void coverageForLcovIsOfSourceFiles() throws Exception {
+    Ran traced = Ran.retstack("record", "--image", at("full"), "-o", at("full.avro"));
+    assertThat(traced.code()).as(traced.err()).isEqualTo(ExitCode.OK);
+    String source = dir.resolve("p.c").toString();
+    List<String> lines =
+        ok(new String[] {"coverage", at("full.avro"), "--format", "lcov"}).lines().toList();
+    int section = lines.indexOf("SF:" + source);
+    assertThat(section).isPositive();
+    assertThat(lines.subList(section + 1, section + 15))
+        .contains("FN:1,leaf", "FN:2,middle", "FN:3,main", "FNDA:4,leaf", "DA:1,4", "DA:2,2")
+        .contains("FNF:3", "FNH:3", "LF:3", "LH:3", "end_of_record");
+    JsonNode rows =
+        JSON.readTree(ok(new String[] {"coverage", at("full.avro"), "--format", "json"}))
+            .at("/images/0/rows");
+    assertThat(rows).anyMatch(row -> row.path("source").asText().equals(source + ":2"));
+  }
+
   private static String ok(String[] words, String... more) {
     Ran ran = Ran.retstack(Stream.concat(Stream.of(words), Stream.of(more)).toArray(String[]::new));
     assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
