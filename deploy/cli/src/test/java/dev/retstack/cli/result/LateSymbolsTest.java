@@ -133,6 +133,23 @@ class LateSymbolsTest {
   }
 
   @Test
+  void aTableThatLiesIsSaidAndTheProgramRuns() throws Exception {
+    byte[] bytes = Files.readAllBytes(dir.resolve("full"));
+    long table = ElfFile.parse(dir.resolve("full")).section(".debug_line").orElseThrow().offset();
+    bytes[(int) table + 4] = 9;
+    Files.write(dir.resolve("lies"), bytes);
+    Ran ran = Ran.retstack("record", "--image", at("lies"), "-o", at("lies.avro"));
+    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    assertThat(ran.err())
+        .containsOnlyOnce(
+            "lies: version of .debug_line at 0x6 is 9, allowed: 2 to 5; its functions")
+        .contains("have no source lines");
+    String json = ok(new String[] {"report", at("lies.avro"), "--format", "json"});
+    assertThat(calls(json)).isEqualTo(CALLS);
+    assertThat(json).doesNotContain("p.c");
+  }
+
+  @Test
   void coverageForLcovIsOfSourceFiles() throws Exception {
     Ran traced = Ran.retstack("record", "--image", at("full"), "-o", at("full.avro"));
     assertThat(traced.code()).as(traced.err()).isEqualTo(ExitCode.OK);

@@ -32,10 +32,10 @@ import java.util.stream.Stream;
  */
 public final class LoadedImage {
   /** About what a reader takes for a function with its line, without the characters of its name. */
-  private static final int FUNCTION_BYTES = 240;
+  private static final long FUNCTION_BYTES = 240;
 
   /** The same, of a call site. */
-  private static final int SITE_BYTES = 64;
+  private static final long SITE_BYTES = 64;
 
   private final ElfFile elf;
   private final Isa isa;
@@ -313,7 +313,7 @@ public final class LoadedImage {
 
   /** Readers refuse a message that makes too many objects: names are worth more than lines. */
   private boolean hasRoomForLines() {
-    long bytes = (long) FUNCTION_BYTES * elf.functions().size() + SITE_BYTES * callSites.size();
+    long bytes = FUNCTION_BYTES * elf.functions().size() + SITE_BYTES * callSites.size();
     for (Symbol function : elf.functions()) {
       bytes += function.name().length();
     }

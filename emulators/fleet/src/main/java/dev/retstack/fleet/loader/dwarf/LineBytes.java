@@ -82,7 +82,7 @@ final class LineBytes {
     long number = 0;
     for (int i = 0; i < count; i++) {
       long b = bytes[at + i] & 0xFF;
-      number |= b << Byte.SIZE * (bigEndian ? count - 1 - i : i);
+      number |= b << (Byte.SIZE * (bigEndian ? count - 1 - i : i));
     }
     at += count;
     return number;
@@ -109,7 +109,7 @@ final class LineBytes {
       number |= shift < Long.SIZE ? (b & 0x7FL) << shift : 0;
       shift += 7;
       if (b < 0x80) {
-        return shift < Long.SIZE && (b & 0x40) != 0 ? number | -1L << shift : number;
+        return shift < Long.SIZE && (b & 0x40) != 0 ? number | (-1L << shift) : number;
       }
       refuseLong(shift);
     }

@@ -138,7 +138,7 @@ final class LineHeader {
   /** A file of version 2 to 4, whose name was read. */
   void addOldFile(LineBytes in, int name) throws ElfFormatException {
     add(in, files, name);
-    folderOf.add((int) Math.clamp(in.unsigned(), -1, Integer.MAX_VALUE));
+    folderOf.add(Math.clamp(in.unsigned(), -1, Integer.MAX_VALUE));
     in.unsigned(); // when it was changed
     in.unsigned(); // its size
   }
@@ -176,51 +176,38 @@ final class LineHeader {
       }
       add(in, names, name);
       if (inFolder != null) {
-        inFolder.add((int) Math.clamp(folder, -1, Integer.MAX_VALUE));
+        inFolder.add(Math.clamp(folder, -1, Integer.MAX_VALUE));
       }
     }
   }
 
   /** A number, or a name as this class writes it; 0 for what is passed over. */
   private long value(LineBytes in, long form) throws ElfFormatException {
-    switch ((int) Math.clamp(form, 0, Integer.MAX_VALUE)) {
-      case STRING:
-        return in.text();
-      case LINE_STRP:
-        return name(in, IN_LINE_STR);
-      case STRP:
-        return name(in, IN_STR);
-      case UDATA:
-        return in.unsigned();
-      case DATA1:
-        return in.number(1);
-      case DATA2:
-        return in.number(2);
-      case DATA4:
-        return in.number(4);
-      case DATA8:
-        return in.number(8);
-      case DATA16:
-        in.skip(16, "a form");
-        return 0;
-      case BLOCK:
-        in.skip(in.unsigned(), "a block");
-        return 0;
-      case BLOCK1:
-        in.skip(in.number(1), "a block");
-        return 0;
-      case BLOCK2:
-        in.skip(in.number(2), "a block");
-        return 0;
-      case BLOCK4:
-        in.skip(in.number(4), "a block");
-        return 0;
-      default:
-        throw in.refuse(
-            "the form of a name",
-            "0x" + Long.toHexString(form),
-            "a string, line_strp, strp, udata, data or block");
-    }
+    return switch (Math.clamp(form, 0, Integer.MAX_VALUE)) {
+      case STRING -> in.text();
+      case LINE_STRP -> name(in, IN_LINE_STR);
+      case STRP -> name(in, IN_STR);
+      case UDATA -> in.unsigned();
+      case DATA1 -> in.number(1);
+      case DATA2 -> in.number(2);
+      case DATA4 -> in.number(4);
+      case DATA8 -> in.number(8);
+      case DATA16 -> passed(in, 16);
+      case BLOCK -> passed(in, in.unsigned());
+      case BLOCK1 -> passed(in, in.number(1));
+      case BLOCK2 -> passed(in, in.number(2));
+      case BLOCK4 -> passed(in, in.number(4));
+      default ->
+          throw in.refuse(
+              "the form of a name",
+              "0x" + Long.toHexString(form),
+              "a string, line_strp, strp, udata, data or block");
+    };
+  }
+
+  private static long passed(LineBytes in, long bytes) throws ElfFormatException {
+    in.skip(bytes, "a form");
+    return 0;
   }
 
   private long name(LineBytes in, long where) throws ElfFormatException {
@@ -228,7 +215,7 @@ final class LineHeader {
     if (offset < 0 || offset > Integer.MAX_VALUE) {
       throw in.refuse("the offset of a name", Long.toUnsignedString(offset), "inside its section");
     }
-    return where << Integer.SIZE | offset;
+    return (where << Integer.SIZE) | offset;
   }
 
   /** Number of files, those that are not there included. */

@@ -170,7 +170,7 @@ final class LineReader {
       case COPY -> row(false);
       case ADVANCE_PC -> advance(in.unsigned());
       case ADVANCE_LINE -> line += (int) in.signed();
-      case SET_FILE -> file = (int) Math.clamp(in.unsigned(), -1, Integer.MAX_VALUE);
+      case SET_FILE -> file = Math.clamp(in.unsigned(), -1, Integer.MAX_VALUE);
       case CONST_ADD_PC -> advance((255 - header.opcodeBase) / header.lineRange);
       case FIXED_ADVANCE_PC -> {
         address += in.u16();

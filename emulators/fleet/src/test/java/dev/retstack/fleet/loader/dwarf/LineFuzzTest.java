@@ -241,7 +241,7 @@ final class LineFuzzTest {
   private static byte[] word(long value) {
     byte[] bytes = new byte[Long.BYTES];
     for (int i = 0; i < bytes.length; i++) {
-      bytes[i] = (byte) (value >>> Byte.SIZE * i);
+      bytes[i] = (byte) (value >>> (Byte.SIZE * i));
     }
     return bytes;
   }

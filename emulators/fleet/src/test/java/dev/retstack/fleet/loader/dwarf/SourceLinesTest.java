@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -61,7 +62,7 @@ final class SourceLinesTest {
     List<String> words = List.of(command.split(" "));
     String compiler = words.getFirst();
     Assumptions.assumeTrue(
-        List.of(compiler, "readelf", ADDR2LINE).stream().allMatch(GuestCompiler::installed),
+        Stream.of(compiler, "readelf", ADDR2LINE).allMatch(GuestCompiler::installed),
         "skipped: no %s, readelf or %s".formatted(compiler, ADDR2LINE));
     for (String level : List.of("-O0", "-O2")) {
       List<String> flags = new ArrayList<>(words.subList(1, words.size()));
