@@ -36,7 +36,7 @@ class LargeImageTest {
     List<String> files = new ArrayList<>();
     List<SourceLine> places = new ArrayList<>();
     for (int i = 0; i < functions; i++) {
-      symbols.add(new Symbol("function_" + i, 0x1000L + 16 * i, 16L));
+      symbols.add(new Symbol("function_" + i, 0x1000L + 16L * i, 16L));
       files.add("a/folder/of/sources/that/have/long/names/source_file_number_" + i + ".c");
       places.add(new SourceLine(i, i, 10 + i));
     }
