@@ -263,7 +263,13 @@ public final class Windows implements AutoCloseable {
         Timeline.Question asked = shape.of(core);
         TraceTimeline.Answer answer =
             chunks == null
-                ? draw(core.key(), core.drawn().orElseThrow(), known, asked, shape.detail(core))
+                ? draw(
+                    core.key(),
+                    core.drawn().orElseThrow(),
+                    LogReader.lastTime(core.places()),
+                    known,
+                    asked,
+                    shape.detail(core))
                 : draw(chunks, known, asked);
         rows += answer.timeline().rows().size();
         if (rows > ROWS_MAX) {
@@ -278,6 +284,7 @@ public final class Windows implements AutoCloseable {
   private TraceTimeline.Answer draw(
       CoreKey key,
       PartitionPlaces.Drawn drawn,
+      long last,
       Map<String, Image> known,
       Timeline.Question question,
       TraceTimeline.Detail detail) {
@@ -296,6 +303,7 @@ public final class Windows implements AutoCloseable {
       return new TraceTimeline.Answer(
           key,
           drawn.unit(),
+          last,
           Timeline.of(drawn.pyramid().tiles(), question),
           state.findImage(own.id()).orElseThrow().names(),
           detail);
@@ -340,7 +348,13 @@ public final class Windows implements AutoCloseable {
       CoreWindow core, Map<String, Image> known, Timeline.Question question) {
     try {
       return ChunkReplay.timeline(
-          "topic " + topic, core.at().key(), core.chunks(), known, names, question);
+          "topic " + topic,
+          core.at().key(),
+          core.lastTime(),
+          core.chunks(),
+          known,
+          names,
+          question);
     } catch (InvalidTraceException | BrokenCoreException e) {
       throw unusable(e);
     } catch (IOException e) {
