@@ -42,7 +42,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.javadsl.AskPattern;
@@ -165,7 +164,7 @@ public final class Windows implements AutoCloseable {
                 try {
                   Read all =
                       fetch(
-                          new Job.Places(chunks, found.coverage()),
+                          new Job.Places(chunks, List.of(), found.coverage()),
                           question,
                           true,
                           core -> around(question, shape.of(core)),
@@ -245,9 +244,7 @@ public final class Windows implements AutoCloseable {
           .map(
               one ->
                   new PartitionPlaces(
-                      one.position(),
-                      one.cores().stream().filter(core -> !isTiled(core)).toList(),
-                      one.near()))
+                      one.position(), one.cores().stream().filter(core -> !isTiled(core)).toList()))
           .filter(one -> !one.cores().isEmpty())
           .toList();
     }
@@ -431,7 +428,7 @@ public final class Windows implements AutoCloseable {
   private static int count(Job.Places found, WindowQuestion question) {
     int count = found.partitions().stream().mapToInt(one -> one.cores().size()).sum();
     if (count == 0) {
-      throw unknown(question, found.partitions());
+      throw unknown(question, found.near());
     }
     if (count > CORES_MAX) {
       throw new BadRequestException(
@@ -440,13 +437,7 @@ public final class Windows implements AutoCloseable {
     return count;
   }
 
-  private static BadRequestException unknown(
-      WindowQuestion question, List<PartitionPlaces> partitions) {
-    String near =
-        partitions.stream()
-            .flatMap(one -> one.near().stream())
-            .distinct()
-            .collect(Collectors.joining(", "));
+  private static BadRequestException unknown(WindowQuestion question, List<String> near) {
     String what =
         question.core().isEmpty()
             ? question.session().isEmpty() ? "no core" : "no session " + question.session()
@@ -458,7 +449,8 @@ public final class Windows implements AutoCloseable {
     return new BadRequestException(
         404,
         what + of + " in the partitions that answered",
-        (near.isEmpty() ? "" : "did you mean " + near + "? ") + "GET /cores lists the known ones");
+        (near.isEmpty() ? "" : "did you mean " + String.join(", ", near) + "? ")
+            + "GET /cores lists the known ones");
   }
 
   /** The images that the chunks name, as far as they are there. */
