@@ -274,6 +274,8 @@ public final class Samples {
         .setReturnToHandlerEnd(0x7000_0400L)
         .setSymbols(List.of(new Symbol("main", TEXT, 0x60L), new Symbol("fib", TEXT + 0x60, 0x60L)))
         .setMcountLoc(List.of(TEXT, TEXT + 0x60))
+        .setFiles(List.of("src/größe.c"))
+        .setLines(List.of(new SourceLine(1, 0, 12)))
         .build();
   }
 }

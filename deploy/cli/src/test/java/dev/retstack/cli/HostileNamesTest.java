@@ -128,6 +128,7 @@ class HostileNamesTest {
       for (String source : List.of(trace, live)) {
         add(lines, "report", source, "--format", format);
         add(lines, "report", source, "--edges", "--format", format);
+        add(lines, "report", trace, "--source", "--format", format);
         add(lines, "graph", source, "--format", format);
         add(lines, "graph", source, "--open", "--format", format);
         add(lines, "cores", source, "--format", format);
@@ -186,6 +187,8 @@ class HostileNamesTest {
           .isNotEmpty();
     }
     String of = " " + trace + " --format text";
+    assertThat(out.get("report " + trace + " --source --format text"))
+        .containsPattern("EVIL.*EVIL.*retstack: FORGED:1\n");
     assertThat(out.get("graph" + of)).contains("EVIL", "\\x1b", "\\u202e", "\\u2028");
     assertThat(out.get("cores" + of).lines()).as("head and one core").hasSize(2);
     assertThat(out.get("trace log --format text").lines()).as("and one command").hasSize(2);

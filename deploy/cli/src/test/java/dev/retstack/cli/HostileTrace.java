@@ -6,6 +6,7 @@ import dev.retstack.schema.Chunk;
 import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.SourceLine;
 import dev.retstack.schema.Symbol;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.chunk.Codecs;
@@ -36,7 +37,7 @@ public final class HostileTrace {
    * Writes it.
    *
    * @param name of its session, core, image, object, and of how it ended
-   * @param functions names of at least four functions
+   * @param functions names of at least four functions, and of the files in which they begin
    */
   public static Path write(Path file, String name, List<String> functions) throws IOException {
     RecordBatch batch = new RecordBatch(64);
@@ -81,8 +82,13 @@ public final class HostileTrace {
 
   private static Image image(String name, List<String> functions) {
     List<Symbol> symbols = new ArrayList<>();
+    List<String> files = new ArrayList<>();
+    List<SourceLine> lines = new ArrayList<>();
     for (int i = 0; i < functions.size(); i++) {
-      symbols.add(new Symbol(functions.get(i), 0x1000L + 0x100L * i, 0x100L));
+      String function = functions.get(i);
+      symbols.add(new Symbol(function, 0x1000L + 0x100L * i, 0x100L));
+      files.add(function.substring(0, Math.min(function.length(), Chunks.FILE_MAX)));
+      lines.add(new SourceLine(i, i, i + 1));
     }
     return Image.newBuilder()
         .setBuildId(name)
@@ -96,6 +102,8 @@ public final class HostileTrace {
         .setReturnToHandlerStart(0xf000)
         .setReturnToHandlerEnd(0xff00)
         .setSymbols(symbols)
+        .setFiles(files)
+        .setLines(lines)
         .setObjects(List.of(new Symbol(name, TASK - 0x40, 0x100L)))
         .build();
   }

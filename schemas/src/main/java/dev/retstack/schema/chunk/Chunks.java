@@ -3,6 +3,7 @@ package dev.retstack.schema.chunk;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.SourceLine;
 import dev.retstack.schema.Symbol;
 import dev.retstack.schema.codec.ChunkCodec;
 import dev.retstack.schema.codec.CorruptChunkException;
@@ -33,6 +34,9 @@ public final class Chunks {
 
   /** Characters of the name of a symbol, and of what a core says at its end, at most. */
   public static final int TEXT_MAX = 1 << 18;
+
+  /** Characters of the name of a source file, with its folders, at most. */
+  public static final int FILE_MAX = 4096;
 
   /** {@code keyframeRecords} of a chunk that has no keyframe. */
   public static final int NO_KEYFRAME = -1;
@@ -268,8 +272,35 @@ public final class Chunks {
     for (Symbol symbol : image.getObjects()) {
       checkName("an object", symbol.getName(), TEXT_MAX);
     }
+    checkLines(image);
     if (image.getWordBytes() < 1 || image.getWordBytes() > Long.BYTES) {
       throw new CorruptChunkException("image with words of " + image.getWordBytes() + " bytes");
+    }
+  }
+
+  /**
+   * Checks that the source lines of an image are of its symbols and files.
+   *
+   * @throws CorruptChunkException where they are not, or the name of a file is too long
+   */
+  public static void checkLines(Image image) throws CorruptChunkException {
+    for (String file : image.getFiles()) {
+      checkName("a source file", file, FILE_MAX);
+    }
+    int before = -1;
+    for (SourceLine line : image.getLines()) {
+      int symbol = line.getSymbol();
+      boolean ascends = symbol > before && symbol < image.getSymbols().size();
+      if (!ascends || line.getFile() < 0 || line.getFile() >= image.getFiles().size()) {
+        throw new CorruptChunkException(
+            "image with a source line of symbol %d of %d in file %d of %d"
+                .formatted(
+                    symbol, image.getSymbols().size(), line.getFile(), image.getFiles().size()));
+      }
+      if (line.getLine() < 1) {
+        throw new CorruptChunkException("image with the source line %d".formatted(line.getLine()));
+      }
+      before = symbol;
     }
   }
 

@@ -212,12 +212,14 @@ public final class TraceFileReader implements Closeable {
     if (set != 1) {
       throw corrupt(start, "entry with %d fields set, expected 1".formatted(set));
     }
-    if (entry.getChunk() != null) {
-      try {
+    try {
+      if (entry.getChunk() != null) {
         Chunks.check(entry.getChunk());
-      } catch (CorruptChunkException e) {
-        throw corrupt(start, e.getMessage());
+      } else if (entry.getImage() != null) {
+        Chunks.checkLines(entry.getImage());
       }
+    } catch (CorruptChunkException e) {
+      throw corrupt(start, e.getMessage());
     }
     return entry;
   }

@@ -8,6 +8,7 @@ import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.IndexBlock;
 import dev.retstack.schema.Samples;
+import dev.retstack.schema.SourceLine;
 import dev.retstack.schema.Symbol;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.TraceSeal;
@@ -20,6 +21,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Collections;
+import java.util.List;
 import org.apache.avro.file.CodecFactory;
 import org.apache.avro.file.DataFileWriter;
 import org.apache.avro.specific.SpecificDatumWriter;
@@ -47,6 +49,30 @@ class TraceFileHostileTest {
     byte[] file = container(w -> w.append(new TraceEntry(image, null, null, null, null, null)));
     assertThat(file.length).isLessThan(200_000);
     refusedWithinMemory(file, "more than 40 MiB of objects");
+  }
+
+  @Test
+  void linesOfNoSymbolOrFileAreRefused() throws IOException {
+    for (SourceLine wrong :
+        List.of(
+            new SourceLine(2, 0, 1),
+            new SourceLine(-1, 0, 1),
+            new SourceLine(0, 1, 1),
+            new SourceLine(0, -1, 1),
+            new SourceLine(0, 0, 0))) {
+      Image image = Samples.image();
+      image.setLines(List.of(wrong));
+      byte[] file = container(w -> w.append(new TraceEntry(image, null, null, null, null, null)));
+      refusedWithinMemory(file, "source line");
+    }
+    Image twice = Samples.image();
+    twice.setLines(List.of(new SourceLine(1, 0, 1), new SourceLine(1, 0, 2)));
+    byte[] file = container(w -> w.append(new TraceEntry(twice, null, null, null, null, null)));
+    refusedWithinMemory(file, "source line of symbol 1 of 2");
+    Image large = Samples.image();
+    large.setFiles(List.of("m".repeat(1 << 20)));
+    file = container(w -> w.append(new TraceEntry(large, null, null, null, null, null)));
+    refusedWithinMemory(file, "1048576 characters in a source file: at most 4096");
   }
 
   @Test

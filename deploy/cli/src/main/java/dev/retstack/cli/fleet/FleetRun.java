@@ -109,7 +109,11 @@ public final class FleetRun {
     cores.stream()
         .map(CoreSpec::image)
         .distinct()
-        .forEach(image -> image.leftAlone().ifPresent(terminal::note));
+        .forEach(
+            image -> {
+              image.leftAlone().ifPresent(terminal::note);
+              image.linesLeftOut().ifPresent(terminal::note);
+            });
   }
 
   private List<CoreResult> run(ChunkSink sink, Runner fleet)

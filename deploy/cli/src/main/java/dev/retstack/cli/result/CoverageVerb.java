@@ -32,8 +32,8 @@ import picocli.CommandLine.Parameters;
       "Show how many of the functions with a call site were entered.",
       "The counts are per image and in all. If images are named, only those are shown,"
           + " even if no core of the trace ran them.",
-      "With --format lcov each image is a section, and the line of a function is its rank"
-          + " by address."
+      "With --format lcov each source file is a section, if the image was compiled with -g."
+          + " Else the image is the section, and the line of a function is its rank by address."
     },
     footer = {
       "  retstack record --image zoo-riscv64-mcount -o cov.avro -- sort",

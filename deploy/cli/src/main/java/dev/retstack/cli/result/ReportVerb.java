@@ -8,6 +8,7 @@ import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.StatRow;
 import dev.retstack.graph.state.GraphState;
+import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.view.ReportView;
 import java.io.IOException;
@@ -48,6 +49,13 @@ public final class ReportVerb extends ResultVerb {
   private boolean edges;
 
   @Option(
+      names = "--source",
+      description =
+          "Show where functions begin in their sources, as FILE:LINE, if the image was compiled"
+              + " with -g (JSON and CSV always have it).")
+  private boolean source;
+
+  @Option(
       names = "--by-task",
       description =
           "Show the totals of each task separately; calls in interrupts of a core are a row"
@@ -72,8 +80,15 @@ public final class ReportVerb extends ResultVerb {
   int show(GraphState state, Format shape) throws IOException {
     Report report = shown(new ReportBuilder().add(state).only(task.choice()).build());
     task.require(!report.functions().isEmpty(), state);
-    Output.write(out(), shape, edges ? ReportView.edges(report, top) : ReportView.of(report, top));
+    Output.write(out(), shape, document(report));
     return ExitCode.OK;
+  }
+
+  private Document document(Report report) {
+    if (edges) {
+      return ReportView.edges(report, top);
+    }
+    return source ? ReportView.withSources(report, top) : ReportView.of(report, top);
   }
 
   @Override
@@ -85,6 +100,9 @@ public final class ReportVerb extends ResultVerb {
 
   @Override
   int live() throws IOException, InterruptedException {
+    if (source) {
+      throw usage("--source: a pipeline's JSON and CSV have it without: use --format json or csv");
+    }
     if (byTask || edges || !task.choice().isAll()) {
       throw usage(
           "--task, --by-task, --edges: a pipeline adds up per image, not per task; record a trace"

@@ -3,15 +3,19 @@ package dev.retstack.cli.result;
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.FileTrouble;
 import dev.retstack.cli.command.Terminal;
+import dev.retstack.fleet.loader.dwarf.SourceLines;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.ElfFormatException;
+import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.graph.symbol.SourceLine;
 import dev.retstack.graph.symbol.SymbolTable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -132,12 +136,18 @@ public final class SymbolOptions {
     return true;
   }
 
-  /** The names of a file's functions. */
+  /** The names of a file's functions, and where they begin in their sources. */
   static SymbolTable functions(ElfFile elf) {
-    return SymbolTable.of(
-        elf.functions().stream()
-            .map(s -> new SymbolTable.Symbol(s.name(), s.address(), s.size()))
-            .toList());
+    SourceLines lines = SourceLines.of(elf);
+    List<SymbolTable.Symbol> functions = new ArrayList<>();
+    for (Symbol s : elf.functions()) {
+      int i = functions.size();
+      int line = lines.line(i);
+      SourceLine source =
+          line == 0 ? SourceLine.NONE : new SourceLine(lines.files().get(lines.file(i)), line);
+      functions.add(new SymbolTable.Symbol(s.name(), s.address(), s.size(), source));
+    }
+    return SymbolTable.of(functions);
   }
 
   private static List<Path> elfFiles(Path folder) {

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -53,6 +54,7 @@ class LateSymbolsTest {
         "gcc",
         "-static",
         "-O2",
+        "-g",
         "-fpatchable-function-entry=2",
         "-Wl,--build-id",
         "-o",
@@ -106,6 +108,69 @@ class LateSymbolsTest {
     assertThat(JSON.readTree(named.out()).path("resultHash").asText())
         .hasSize(64)
         .isEqualTo(JSON.readTree(without.out()).path("resultHash").asText());
+  }
+
+  @Test
+  void theyBringTheirLines() throws Exception {
+    String source = dir.resolve("p.c").toString();
+    String[] words = {"report", at("t.avro"), "--symbols", at("debug"), "--format"};
+    JsonNode rows = JSON.readTree(ok(words, "json")).path("functions");
+    Map<String, String> lines = new TreeMap<>();
+    rows.forEach(row -> lines.put(row.path("name").asText(), row.path("source").asText()));
+    assertThat(lines)
+        .isEqualTo(Map.of("leaf", source + ":1", "middle", source + ":2", "main", source + ":3"));
+    assertThat(ok(words, "csv").lines().filter(line -> line.startsWith("leaf,")))
+        .singleElement()
+        .asString()
+        .endsWith("," + source + ":1");
+    assertThat(ok(words, "text")).doesNotContain(source);
+    assertThat(ok(words, "text", "--source").lines().filter(line -> line.contains(" middle ")))
+        .singleElement()
+        .asString()
+        .endsWith(source + ":2");
+    Ran without = Ran.retstack("report", at("t.avro"), "--format", "json");
+    assertThat(JSON.readTree(without.out()).path("functions").path(0).has("source")).isFalse();
+  }
+
+  @Test
+  void aTableThatLiesIsSaidAndTheProgramRuns() throws Exception {
+    byte[] bytes = Files.readAllBytes(dir.resolve("full"));
+    long table = ElfFile.parse(dir.resolve("full")).section(".debug_line").orElseThrow().offset();
+    bytes[(int) table + 4] = 9;
+    Files.write(dir.resolve("lies"), bytes);
+    Ran ran = Ran.retstack("record", "--image", at("lies"), "-o", at("lies.avro"));
+    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    assertThat(ran.err())
+        .containsOnlyOnce(
+            "lies: version of .debug_line at 0x6 is 9, allowed: 2 to 5; its functions")
+        .contains("have no source lines");
+    String json = ok(new String[] {"report", at("lies.avro"), "--format", "json"});
+    assertThat(calls(json)).isEqualTo(CALLS);
+    assertThat(json).doesNotContain("p.c");
+  }
+
+  @Test
+  void coverageForLcovIsOfSourceFiles() throws Exception {
+    Ran traced = Ran.retstack("record", "--image", at("full"), "-o", at("full.avro"));
+    assertThat(traced.code()).as(traced.err()).isEqualTo(ExitCode.OK);
+    String source = dir.resolve("p.c").toString();
+    List<String> lines =
+        ok(new String[] {"coverage", at("full.avro"), "--format", "lcov"}).lines().toList();
+    int section = lines.indexOf("SF:" + source);
+    assertThat(section).isPositive();
+    assertThat(lines.subList(section + 1, section + 15))
+        .contains("FN:1,leaf", "FN:2,middle", "FN:3,main", "FNDA:4,leaf", "DA:1,4", "DA:2,2")
+        .contains("FNF:3", "FNH:3", "LF:3", "LH:3", "end_of_record");
+    JsonNode rows =
+        JSON.readTree(ok(new String[] {"coverage", at("full.avro"), "--format", "json"}))
+            .at("/images/0/rows");
+    assertThat(rows).anyMatch(row -> row.path("source").asText().equals(source + ":2"));
+  }
+
+  private static String ok(String[] words, String... more) {
+    Ran ran = Ran.retstack(Stream.concat(Stream.of(words), Stream.of(more)).toArray(String[]::new));
+    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    return ran.out();
   }
 
   @Test

@@ -927,6 +927,24 @@ class PagesTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void aHostileSourceLineIsText(Source shown) throws Exception {
+    turnTo(shown);
+    String evil = URLEncoder.encode(EVIL, StandardCharsets.UTF_8).replace("+", "%20");
+    for (String place : List.of("functions&open=", "flame&of=")) {
+      browser.go("/?page=" + place + evil + "&core=" + evil);
+      browser.until("its source: " + place, () -> browser.text(".side").contains("Source"));
+      assertThat(browser.text(".side"))
+          .as(place)
+          .containsPattern(
+              "Source:?\\s+<img src=x onerror=\"window.evil=1\">.*javascript:evil:1\n");
+      assertThat(browser.script("return window.evil ?? null")).as(place).isNull();
+      browser.assertClean(place);
+    }
+    browser.assertAccessible("source line");
+  }
+
   @Test
   void filesAreKeptForGoodAndThePolicyIsStrict() throws Exception {
     try (HttpClient client = HttpClient.newHttpClient()) {

@@ -5,10 +5,13 @@ import dev.retstack.fleet.isa.BringUp;
 import dev.retstack.fleet.isa.ElfAbi.ForeignAbi;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
+import dev.retstack.fleet.loader.dwarf.SourceLines;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.SourceLine;
+import dev.retstack.schema.wire.AvroGuard;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongSet;
@@ -28,6 +31,12 @@ import java.util.stream.Stream;
  * with their call sites.
  */
 public final class LoadedImage {
+  /** About what a reader takes for a function with its line, without the characters of its name. */
+  private static final long FUNCTION_BYTES = 240;
+
+  /** The same, of a call site. */
+  private static final long SITE_BYTES = 64;
+
   private final ElfFile elf;
   private final Isa isa;
   private final List<ActiveConvention> conventions;
@@ -37,6 +46,7 @@ public final class LoadedImage {
   private final PatchSites patchSites;
   private final LongSet relocatedSites = new LongOpenHashSet();
   private final Imports imports;
+  private SourceLines lines;
 
   private LoadedImage(ElfFile elf, Isa isa) {
     this.elf = elf;
@@ -284,6 +294,45 @@ public final class LoadedImage {
         || elf.section(".note.ABI-tag").isPresent();
   }
 
+  /** Where its functions begin in their sources; read when it is asked for first. */
+  public synchronized SourceLines lines() {
+    if (lines == null) {
+      lines = SourceLines.of(elf);
+    }
+    return lines;
+  }
+
+  /** Why readers of the trace get none of them, although the file has a table of lines. */
+  public Optional<String> linesLeftOut() {
+    return hasRoomForLines()
+        ? lines().trouble()
+        : Optional.of(
+            "%s: %,d functions and %,d call sites fill a message, so they have no source lines"
+                .formatted(elf.name(), elf.functions().size(), callSites.size()));
+  }
+
+  /** Readers refuse a message that makes too many objects: names are worth more than lines. */
+  private boolean hasRoomForLines() {
+    long bytes = FUNCTION_BYTES * elf.functions().size() + SITE_BYTES * callSites.size();
+    for (Symbol function : elf.functions()) {
+      bytes += function.name().length();
+    }
+    return bytes < AvroGuard.HEAP_BYTES_MAX / 4 * 3;
+  }
+
+  private List<SourceLine> schemaLines() {
+    List<SourceLine> known = new ArrayList<>();
+    if (!hasRoomForLines()) {
+      return known;
+    }
+    for (int i = 0; i < elf.functions().size(); i++) {
+      if (lines().line(i) > 0) {
+        known.add(new SourceLine(i, lines().file(i), lines().line(i)));
+      }
+    }
+    return known;
+  }
+
   /**
    * What readers of the trace must know. The range of return_to_handler is left 0: the core fills
    * it in when it has placed its landing page.
@@ -306,6 +355,8 @@ public final class LoadedImage {
         .setMcountLoc(callSites)
         .setCopiedReturns(copiedReturns())
         .setSystemCalls(isa.syscalls().numbers())
+        .setFiles(hasRoomForLines() ? lines().files() : List.of())
+        .setLines(schemaLines())
         .build();
   }
 

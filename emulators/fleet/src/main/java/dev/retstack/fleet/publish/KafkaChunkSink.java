@@ -4,11 +4,13 @@ import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
+import dev.retstack.schema.wire.Visible;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.TreeMap;
@@ -25,9 +27,12 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.utils.Utils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Sends chunks to the events topic and images to the images topic, through one producer for the
@@ -57,6 +62,8 @@ public final class KafkaChunkSink implements ChunkSink {
   private final Partition[] partitions;
   private final Room room;
   private final Heartbeat heartbeat;
+
+  private static final Logger LOG = LoggerFactory.getLogger(KafkaChunkSink.class);
 
   /** What Kafka said of the first refused chunk of a core. */
   private final Map<String, String> refused = new ConcurrentHashMap<>();
@@ -134,9 +141,29 @@ public final class KafkaChunkSink implements ChunkSink {
   @Override
   public void image(Image image) throws IOException, InterruptedException {
     byte[] key = image.getBuildId().getBytes(StandardCharsets.UTF_8);
-    sendAndWait(
-        new ProducerRecord<>(topics.images(), key, ConfluentFrame.encode(image)),
-        "image " + image.getName());
+    byte[] message = ConfluentFrame.encode(image);
+    try {
+      sendAndWait(new ProducerRecord<>(topics.images(), key, message), "image " + image.getName());
+    } catch (IOException e) {
+      if (image.getLines().isEmpty() || !isTooLarge(e)) {
+        throw e;
+      }
+      LOG.warn(
+          "image {}: kafka takes no message of {} bytes, so its functions have no source lines;"
+              + " raise max.request.size of the fleet and max.message.bytes of {}",
+          Visible.line(image.getName()),
+          message.length,
+          topics.images());
+      image(Image.newBuilder(image).setFiles(List.of()).setLines(List.of()).build());
+    }
+  }
+
+  private static boolean isTooLarge(Throwable error) {
+    Throwable at = error;
+    while (at != null && !(at instanceof RecordTooLargeException)) {
+      at = at.getCause();
+    }
+    return at != null;
   }
 
   @Override

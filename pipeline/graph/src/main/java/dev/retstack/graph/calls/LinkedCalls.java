@@ -182,7 +182,7 @@ public final class LinkedCalls {
       if (count > 0) {
         int exit = (int) table[row + TILE_LONGEST_AT];
         pyramid.calls(
-            depth + (row - FRAMES - ROW >> ROW_SHIFT),
+            depth + ((row - FRAMES - ROW) >> ROW_SHIFT),
             count,
             table[row + TILE_BUSY],
             batch.selfPc[exit],

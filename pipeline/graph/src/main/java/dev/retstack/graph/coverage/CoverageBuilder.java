@@ -83,7 +83,12 @@ public final class CoverageBuilder {
       List<FunctionCoverage> rows = new ArrayList<>();
       functions.forEach(
           (address, count) ->
-              rows.add(new FunctionCoverage(image.symbols().name(address), address, count)));
+              rows.add(
+                  new FunctionCoverage(
+                      image.symbols().name(address),
+                      address,
+                      image.symbols().source(address),
+                      count)));
       all.add(
           new ImageCoverage(
               image.name(),

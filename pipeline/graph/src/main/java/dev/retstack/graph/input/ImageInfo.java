@@ -2,6 +2,7 @@ package dev.retstack.graph.input;
 
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.symbol.FunctionNames;
+import dev.retstack.graph.symbol.SourceLine;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.schema.record.TaskName;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
@@ -160,6 +161,11 @@ public record ImageInfo(
     public long start(long pc) {
       long at = own.in(pc);
       return pc - at + own.of(pc).symbols.start(at);
+    }
+
+    @Override
+    public SourceLine source(long pc) {
+      return own.of(pc).symbols.source(own.in(pc));
     }
 
     @Override

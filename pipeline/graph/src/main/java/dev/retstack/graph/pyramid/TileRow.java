@@ -74,7 +74,7 @@ final class TileRow {
     long last = to >>> shift;
     if (first == last) {
       put(find(first), count, time, function, from, to);
-    } else if (to - from >>> shift != 0) {
+    } else if ((to - from) >>> shift != 0) {
       addAlone(count, function, from, to);
     } else {
       long cut = last << shift;

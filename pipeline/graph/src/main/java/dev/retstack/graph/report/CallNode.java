@@ -1,6 +1,7 @@
 package dev.retstack.graph.report;
 
 import dev.retstack.graph.losses.Loss;
+import dev.retstack.graph.symbol.SourceLine;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.RecordedValues;
 import dev.retstack.graph.tree.TreeKind;
@@ -16,6 +17,7 @@ import java.util.Optional;
 public final class CallNode {
   private final TreeKind kind;
   private final String function;
+  private final SourceLine source;
   private final long selfPc;
   private final long enter;
   private final long exit;
@@ -63,6 +65,7 @@ public final class CallNode {
   CallNode(
       TreeKind kind,
       String function,
+      SourceLine source,
       long selfPc,
       long enter,
       long exit,
@@ -73,6 +76,7 @@ public final class CallNode {
       Recorded recorded) {
     this.kind = kind;
     this.function = function;
+    this.source = source;
     this.selfPc = selfPc;
     this.enter = enter;
     this.exit = exit;
@@ -86,7 +90,7 @@ public final class CallNode {
   /** The same, without what is below it. */
   CallNode alone() {
     return new CallNode(
-        kind, function, selfPc, enter, exit, ending, deadBy, notRun, leftOut, recorded);
+        kind, function, source, selfPc, enter, exit, ending, deadBy, notRun, leftOut, recorded);
   }
 
   void add(CallNode child) {
@@ -106,6 +110,11 @@ public final class CallNode {
   /** Its symbol, or its address in hex where unknown; name of the system call or of the mark. */
   public String function() {
     return function;
+  }
+
+  /** Where a function begins in its source. */
+  public SourceLine source() {
+    return source;
   }
 
   /** selfPc; number of a system call. */

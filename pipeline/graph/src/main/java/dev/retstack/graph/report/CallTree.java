@@ -5,6 +5,7 @@ import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.report.CallNode.Recorded;
+import dev.retstack.graph.symbol.SourceLine;
 import dev.retstack.graph.tree.CallTreeLog;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.RecordedValues;
@@ -12,6 +13,8 @@ import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.schema.record.Mark;
 import dev.retstack.schema.record.SignalContext;
 import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
+import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -141,6 +144,7 @@ public record CallTree(
     private final ImageInfo image;
     private final long now;
     private final Int2ObjectMap<CoreGraph.OpenRow> open;
+    private final Long2ObjectMap<SourceLine> sources = new Long2ObjectOpenHashMap<>();
 
     Nodes(CoreGraph core) {
       this.core = core;
@@ -166,6 +170,7 @@ public record CallTree(
       return new CallNode(
           log.kind(row),
           name(row),
+          source(row),
           log.kind(row) == TreeKind.CALL || log.kind(row) == TreeKind.FUNCTION
               ? image.in(log.selfPc(row))
               : log.selfPc(row),
@@ -176,6 +181,13 @@ public record CallTree(
           notRun,
           leftOut,
           recorded(row));
+    }
+
+    private SourceLine source(int row) {
+      return switch (log.kind(row)) {
+        case CALL, FUNCTION -> sources.computeIfAbsent(log.selfPc(row), image.names()::source);
+        case SYSTEM_CALL, MARK, LOSS, INTERRUPT, SWITCH -> SourceLine.NONE;
+      };
     }
 
     private String name(int row) {

@@ -1,6 +1,7 @@
 package dev.retstack.graph.report;
 
 import dev.retstack.graph.limits.Saturating;
+import dev.retstack.graph.symbol.SourceLine;
 
 /**
  * Totals of one function over the cores of a report. Durations are in the report's unit.
@@ -10,6 +11,7 @@ import dev.retstack.graph.limits.Saturating;
  * @param selfPc address by which its records know it
  * @param image file name of the image
  * @param imageId build-id of the image
+ * @param source where it begins in its source
  * @param calls entries seen
  * @param finished calls whose duration is known; min, max and avg are over these
  * @param total time in the function and below, recursion counted once
@@ -25,6 +27,7 @@ public record FunctionRow(
     String image,
     String imageId,
     String isa,
+    SourceLine source,
     long calls,
     long finished,
     long total,
@@ -42,6 +45,7 @@ public record FunctionRow(
         image,
         imageId,
         isa,
+        source,
         Saturating.sum(calls, other.calls),
         Saturating.sum(finished, other.finished),
         Saturating.sum(total, other.total),

@@ -73,6 +73,7 @@ public final class ProfileRows {
               of.name(),
               of.id(),
               of.isa(),
+              image.names().source(pc),
               t.calls(i),
               t.finished(i),
               t.total(i),

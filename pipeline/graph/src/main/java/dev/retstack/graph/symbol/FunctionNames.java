@@ -11,6 +11,9 @@ public interface FunctionNames {
   /** First byte of the function in which an address lies; the address where none is known. */
   long start(long pc);
 
+  /** Where the function begins in its source; {@link SourceLine#NONE} where that is not known. */
+  SourceLine source(long pc);
+
   /** An address in hex, with the image where that is not the core's own. */
   default String address(long pc) {
     return SymbolTable.hex(pc);

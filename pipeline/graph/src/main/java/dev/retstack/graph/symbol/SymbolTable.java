@@ -7,7 +7,9 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Names of the code ranges of one image, looked up by address. Addresses are unsigned 64-bit
@@ -31,8 +33,21 @@ public final class SymbolTable implements FunctionNames {
   private final long[] sizes;
   private final String[] names;
 
+  /** Source files, each once; none where no symbol tells its line. */
+  private final String[] files;
+
+  /** Of each symbol its file, and its line or 0; empty where there are no files. */
+  private final int[] fileOf;
+
+  private final int[] lines;
+
   /** A named code range: first byte, and bytes or 0 where unknown. */
-  public record Symbol(String name, long address, long size) {}
+  public record Symbol(String name, long address, long size, SourceLine source) {
+    /** One whose source is not known. */
+    public Symbol(String name, long address, long size) {
+      this(name, address, size, SourceLine.NONE);
+    }
+  }
 
   private SymbolTable(Symbol[] sorted) {
     addresses = new long[sorted.length];
@@ -42,6 +57,21 @@ public final class SymbolTable implements FunctionNames {
       addresses[i] = sorted[i].address();
       sizes[i] = sorted[i].size();
       names[i] = sorted[i].name();
+    }
+    Map<String, Integer> numbers = new LinkedHashMap<>();
+    for (Symbol symbol : sorted) {
+      if (symbol.source().isKnown()) {
+        numbers.putIfAbsent(symbol.source().file(), numbers.size());
+      }
+    }
+    files = numbers.keySet().toArray(String[]::new);
+    fileOf = new int[files.length == 0 ? 0 : sorted.length];
+    lines = new int[fileOf.length];
+    for (int i = 0; i < lines.length; i++) {
+      if (sorted[i].source().isKnown()) {
+        fileOf[i] = numbers.get(sorted[i].source().file());
+        lines[i] = sorted[i].source().line();
+      }
     }
   }
 
@@ -72,6 +102,10 @@ public final class SymbolTable implements FunctionNames {
     for (String name : names) {
       sum += SYMBOL_BYTES + textBytes(name);
     }
+    for (String file : files) {
+      sum += SYMBOL_BYTES + textBytes(file);
+    }
+    sum += (long) Integer.BYTES * (fileOf.length + lines.length);
     return sum;
   }
 
@@ -103,6 +137,18 @@ public final class SymbolTable implements FunctionNames {
   public long start(long pc) {
     int i = find(pc);
     return i < 0 ? pc : addresses[i];
+  }
+
+  @Override
+  public SourceLine source(long pc) {
+    int i = find(pc);
+    return i < 0 ? SourceLine.NONE : sourceOf(i);
+  }
+
+  private SourceLine sourceOf(int i) {
+    return i < lines.length && lines[i] > 0
+        ? new SourceLine(files[fileOf[i]], lines[i])
+        : SourceLine.NONE;
   }
 
   /** Whether a symbol covers {@code pc}. */
@@ -145,6 +191,14 @@ public final class SymbolTable implements FunctionNames {
       out.writeLong(addresses[i]);
       out.writeLong(sizes[i]);
     }
+    out.writeInt(files.length);
+    for (String file : files) {
+      Fields.writeText(out, file);
+    }
+    for (int i = 0; i < lines.length; i++) {
+      out.writeInt(fileOf[i]);
+      out.writeInt(lines[i]);
+    }
   }
 
   /**
@@ -157,6 +211,23 @@ public final class SymbolTable implements FunctionNames {
     List<Symbol> symbols = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       symbols.add(new Symbol(Fields.readText(in), in.readLong(), in.readLong()));
+    }
+    int fileCount = Fields.readCount(in, count, "source files of one image");
+    List<String> files = new ArrayList<>();
+    for (int i = 0; i < fileCount; i++) {
+      files.add(Fields.readText(in));
+    }
+    for (int i = 0; fileCount > 0 && i < count; i++) {
+      int file = in.readInt();
+      int line = in.readInt();
+      if (file < 0 || file >= fileCount || line < 0) {
+        throw new IOException("corrupt snapshot: line %d of source file %d".formatted(line, file));
+      }
+      if (line > 0) {
+        Symbol symbol = symbols.get(i);
+        SourceLine source = new SourceLine(files.get(file), line);
+        symbols.set(i, new Symbol(symbol.name(), symbol.address(), symbol.size(), source));
+      }
     }
     return of(symbols);
   }

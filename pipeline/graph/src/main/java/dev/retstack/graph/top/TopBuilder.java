@@ -8,6 +8,7 @@ import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.MixedUnitsException;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.snapshot.Fields;
+import dev.retstack.graph.symbol.SourceLine;
 import java.io.DataInput;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -90,6 +91,7 @@ public final class TopBuilder {
               image,
               imageId,
               isa,
+              SourceLine.NONE, // a report tells it
               Fields.readVarint(in),
               Fields.readVarint(in),
               Fields.readVarint(in),

@@ -5,6 +5,7 @@ import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.symbol.SourceLine;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.schema.wire.Visible;
@@ -136,7 +137,8 @@ public final class PerfettoExport {
     @Override
     public void enter(CallNode call, int depth) throws IOException {
       switch (call.kind()) {
-        case CALL -> event(call.enter(), SLICE_BEGIN, call.function(), details(call));
+        case CALL ->
+            event(call.enter(), SLICE_BEGIN, call.function(), call.source(), details(call));
         case SYSTEM_CALL ->
             event(call.enter(), SLICE_BEGIN, "sys_" + call.function(), details(call));
         case INTERRUPT -> {
@@ -152,7 +154,8 @@ public final class PerfettoExport {
             event(call.enter(), SLICE_BEGIN, UNKNOWN, NOTHING);
           }
         }
-        case FUNCTION, MARK -> event(call.enter(), INSTANT, call.function(), details(call));
+        case FUNCTION, MARK ->
+            event(call.enter(), INSTANT, call.function(), call.source(), details(call));
       }
     }
 
@@ -181,7 +184,13 @@ public final class PerfettoExport {
 
     private void event(long time, int type, String name, PerfettoSequence.Fields more)
         throws IOException {
-      sequence.event(time, type, track(), name, more, dropped);
+      event(time, type, name, SourceLine.NONE, more);
+    }
+
+    private void event(
+        long time, int type, String name, SourceLine source, PerfettoSequence.Fields more)
+        throws IOException {
+      sequence.event(time, type, track(), name, source, more, dropped);
       if (type != INSTANT) {
         lastInTask = interrupts > 0 ? lastInTask : time;
         lastInInterrupt = interrupts > 0 ? time : lastInInterrupt;

@@ -47,10 +47,18 @@ final class PerfettoFields {
   /** InternedData. */
   static final int INTERNED_EVENT_NAMES = 2;
 
+  static final int INTERNED_SOURCES = 4;
+
   /** EventName. */
   static final int EVENT_NAME_IID = 1;
 
   static final int EVENT_NAME_NAME = 2;
+
+  /** SourceLocation. */
+  static final int SOURCE_IID = 1;
+
+  static final int SOURCE_FILE = 2;
+  static final int SOURCE_LINE = 4;
 
   /** TrackEvent. */
   static final int EVENT_DEBUG_ANNOTATIONS = 4;
@@ -58,6 +66,7 @@ final class PerfettoFields {
   static final int EVENT_TYPE = 9;
   static final int EVENT_NAME_IID_REF = 10;
   static final int EVENT_TRACK_UUID = 11;
+  static final int EVENT_SOURCE_IID_REF = 34;
 
   /** TrackEvent.Type. */
   static final int TYPE_SLICE_BEGIN = 1;

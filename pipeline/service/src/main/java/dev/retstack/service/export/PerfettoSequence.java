@@ -1,6 +1,7 @@
 package dev.retstack.service.export;
 
 import com.google.protobuf.CodedOutputStream;
+import dev.retstack.graph.symbol.SourceLine;
 import dev.retstack.schema.wire.Visible;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -21,6 +22,7 @@ final class PerfettoSequence {
   private final int id;
   private final OutputStream out;
   private final Map<String, Integer> names = new HashMap<>();
+  private final Map<SourceLine, Integer> sources = new HashMap<>();
   private int bytesWithState = STATE_BYTES;
 
   /** A sequence of this id, which no other sequence of the trace has. */
@@ -47,18 +49,23 @@ final class PerfettoSequence {
    * Writes an event.
    *
    * @param name its name; null for the end of a slice, which has the name of its beginning
+   * @param source where the function of that name begins
    * @param more further fields of the TrackEvent
    * @param dropped whether records before this event were lost
    */
-  void event(long time, int type, long track, String name, Fields more, boolean dropped)
+  void event(
+      long time, int type, long track, String name, SourceLine source, Fields more, boolean dropped)
       throws IOException {
     boolean cleared = bytesWithState >= STATE_BYTES;
     if (cleared) {
       names.clear();
+      sources.clear();
       bytesWithState = 0;
     }
     boolean newName = name != null && !names.containsKey(name);
     int iid = name == null ? 0 : names.computeIfAbsent(name, _ -> names.size() + 1);
+    boolean newSource = source.isKnown() && !sources.containsKey(source);
+    int sourceIid = source.isKnown() ? sources.computeIfAbsent(source, _ -> sources.size() + 1) : 0;
     bytesWithState +=
         packet(
             packet -> {
@@ -71,8 +78,18 @@ final class PerfettoSequence {
               if (dropped) {
                 packet.writeBool(PerfettoFields.PACKET_PREVIOUS_DROPPED, true);
               }
-              if (newName) {
-                message(packet, PerfettoFields.PACKET_INTERNED_DATA, d -> intern(d, iid, name));
+              if (newName || newSource) {
+                message(
+                    packet,
+                    PerfettoFields.PACKET_INTERNED_DATA,
+                    data -> {
+                      if (newName) {
+                        intern(data, iid, name);
+                      }
+                      if (newSource) {
+                        intern(data, sourceIid, source);
+                      }
+                    });
               }
               message(
                   packet,
@@ -82,6 +99,9 @@ final class PerfettoSequence {
                     event.writeUInt64(PerfettoFields.EVENT_TRACK_UUID, track);
                     if (name != null) {
                       event.writeUInt64(PerfettoFields.EVENT_NAME_IID_REF, iid);
+                    }
+                    if (sourceIid > 0) {
+                      event.writeUInt64(PerfettoFields.EVENT_SOURCE_IID_REF, sourceIid);
                     }
                     more.writeTo(event);
                   });
@@ -95,6 +115,18 @@ final class PerfettoSequence {
         entry -> {
           entry.writeUInt64(PerfettoFields.EVENT_NAME_IID, iid);
           entry.writeString(PerfettoFields.EVENT_NAME_NAME, Visible.line(name));
+        });
+  }
+
+  private static void intern(CodedOutputStream data, int iid, SourceLine source)
+      throws IOException {
+    message(
+        data,
+        PerfettoFields.INTERNED_SOURCES,
+        entry -> {
+          entry.writeUInt64(PerfettoFields.SOURCE_IID, iid);
+          entry.writeString(PerfettoFields.SOURCE_FILE, Visible.line(source.file()));
+          entry.writeUInt32(PerfettoFields.SOURCE_LINE, source.line());
         });
   }
 

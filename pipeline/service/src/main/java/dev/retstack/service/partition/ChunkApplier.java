@@ -14,12 +14,14 @@ import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.SourceLine;
 import dev.retstack.schema.Symbol;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.record.RecordBatch;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -186,11 +188,31 @@ public final class ChunkApplier {
             image.getReturnToHandlerStart(),
             image.getReturnToHandlerEnd(),
             new LongArrayList(image.getCopiedReturns())),
-        table(image.getSymbols()),
+        functions(image),
         image.getWordBytes(),
         new LongArrayList(image.getMcountLoc()),
         image.getSystemCalls(),
         table(image.getObjects()));
+  }
+
+  private static SymbolTable functions(Image image) {
+    Map<Integer, dev.retstack.graph.symbol.SourceLine> sources = new HashMap<>();
+    for (SourceLine line : image.getLines()) {
+      sources.put(
+          line.getSymbol(),
+          new dev.retstack.graph.symbol.SourceLine(
+              image.getFiles().get(line.getFile()), line.getLine()));
+    }
+    List<SymbolTable.Symbol> functions = new ArrayList<>();
+    for (Symbol s : image.getSymbols()) {
+      functions.add(
+          new SymbolTable.Symbol(
+              s.getName(),
+              s.getAddress(),
+              s.getSize(),
+              sources.getOrDefault(functions.size(), dev.retstack.graph.symbol.SourceLine.NONE)));
+    }
+    return SymbolTable.of(functions);
   }
 
   private static SymbolTable table(List<Symbol> symbols) {

@@ -67,6 +67,13 @@ final class PartitionAnswers {
                 intake.applier()));
   }
 
+  /** Answers at once. */
+  void on(PartitionGraph.Weigh m) {
+    boolean open = intake.isOpen();
+    long bytes = open ? intake.applier().state().bytes() : 0;
+    m.replyTo().tell(new PartitionGraph.Weight(open, bytes));
+  }
+
   private void copy(PartitionGraph.Copy m) {
     m.replyTo().tell(position(StateCopy.bytes(intake.applier().state())));
   }

@@ -86,6 +86,16 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   /** Asks where it stands, in numbers; answered at any time. */
   public record Measure(ActorRef<PartitionMeasure> replyTo) implements Command {}
 
+  /** Asks whether its state is loaded; answered at any time, and however many cores it has. */
+  public record Weigh(ActorRef<Weight> replyTo) implements Command {}
+
+  /**
+   * Whether the state is loaded.
+   *
+   * @param stateBytes of memory that it takes: a copy takes no more
+   */
+  public record Weight(boolean open, long stateBytes) {}
+
   /** The group gave the partition to another member: stops, and writes nothing any more. */
   public enum Lost implements Command {
     INSTANCE
@@ -290,6 +300,10 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
         yield this;
       }
       case Measure m -> {
+        answers.on(m);
+        yield this;
+      }
+      case Weigh m -> {
         answers.on(m);
         yield this;
       }

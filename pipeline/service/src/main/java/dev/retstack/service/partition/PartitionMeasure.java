@@ -25,7 +25,6 @@ import java.util.Map;
  * @param checkpointedOffset what a restart would go back to
  * @param checkpointAge time since that checkpoint was written, or found
  * @param checkpointPending time that the checkpoint on its way has taken so far; zero for none
- * @param stateBytes of memory that it takes: a copy takes no more
  * @param skippedOffsets offsets that were never delivered
  * @param waiting chunks that came and are not applied yet
  * @param held chunks in the state that wait for an earlier one
@@ -49,7 +48,6 @@ public record PartitionMeasure(
     long checkpointedOffset,
     Duration checkpointAge,
     Duration checkpointPending,
-    long stateBytes,
     long skippedOffsets,
     int waiting,
     int held,
@@ -115,7 +113,6 @@ public record PartitionMeasure(
         position.checkpointedOffset(),
         checkpointAge,
         checkpointPending,
-        state.bytes(),
         position.skippedOffsets(),
         waiting,
         state.heldChunks(),

@@ -10,12 +10,10 @@ import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.state.GraphState;
-import dev.retstack.schema.wire.NearNames;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -26,11 +24,8 @@ import java.util.TreeSet;
  *
  * @param position where the partition stood, without its state
  * @param cores those that are meant, with their places in the order of the log
- * @param near names of other cores that may have been meant, where there is none
  */
-public record PartitionPlaces(StateCopy position, List<Core> cores, List<String> near) {
-  private static final int NEAR_MAX = 3;
-
+public record PartitionPlaces(StateCopy position, List<Core> cores) {
   /**
    * A core and its places.
    *
@@ -87,7 +82,7 @@ public record PartitionPlaces(StateCopy position, List<Core> cores, List<String>
     for (Core core : cores) {
       drawn.add(new Core(core.key(), core.places(), drawn(core.key(), state)));
     }
-    return new PartitionPlaces(position, drawn, near);
+    return new PartitionPlaces(position, drawn);
   }
 
   private static Optional<Drawn> drawn(CoreKey key, GraphState state) {
@@ -102,7 +97,6 @@ public record PartitionPlaces(StateCopy position, List<Core> cores, List<String>
 
   public PartitionPlaces {
     cores = List.copyOf(cores);
-    near = List.copyOf(near);
   }
 
   /**
@@ -115,19 +109,12 @@ public record PartitionPlaces(StateCopy position, List<Core> cores, List<String>
   static PartitionPlaces of(
       StateCopy position, LogPlaces places, String core, String session, int most) {
     List<Core> found = new ArrayList<>();
-    Set<String> others = new LinkedHashSet<>();
     for (CoreKey key : places.cores()) {
       boolean named = core.isEmpty() || core.equals(key.core());
-      if (named && (session.isEmpty() || session.equals(key.session()))) {
-        if (found.size() < most) {
-          found.add(new Core(key, places.of(key), Optional.empty()));
-        }
-      } else {
-        others.add(named ? key.session() : key.core());
+      if (named && found.size() < most && (session.isEmpty() || session.equals(key.session()))) {
+        found.add(new Core(key, places.of(key), Optional.empty()));
       }
     }
-    String wanted = core.isEmpty() ? session : core;
-    return new PartitionPlaces(
-        position, found, found.isEmpty() ? NearNames.of(wanted, others, NEAR_MAX) : List.of());
+    return new PartitionPlaces(position, found);
   }
 }

@@ -7,6 +7,7 @@ import dev.retstack.graph.state.RefusedCores;
 import dev.retstack.graph.top.CoreSum;
 import dev.retstack.graph.top.TopBuilder;
 import dev.retstack.schema.Node;
+import dev.retstack.schema.wire.NearNames;
 import dev.retstack.service.history.History;
 import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.http.HttpSettings;
@@ -24,11 +25,13 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Queue;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -92,6 +95,8 @@ public final class Job implements AutoCloseable {
       refused = List.copyOf(refused);
     }
   }
+
+  private static final int NEAR_MAX = 3;
 
   private record Gathered(Map<Integer, Part> parts, Coverage coverage) {}
 
@@ -166,10 +171,12 @@ public final class Job implements AutoCloseable {
    * Where the chunks of cores stand in the log.
    *
    * @param partitions those that answered
+   * @param near names that may be meant, where no core is
    */
-  record Places(List<PartitionPlaces> partitions, Coverage coverage) {
+  record Places(List<PartitionPlaces> partitions, List<String> near, Coverage coverage) {
     Places {
       partitions = List.copyOf(partitions);
+      near = List.copyOf(near);
     }
   }
 
@@ -180,11 +187,31 @@ public final class Job implements AutoCloseable {
    */
   CompletionStage<Places> places(WindowQuestion question, Part.Kind kind, HeapRoom.Share share) {
     return gather(new Part.Wanted(kind, question.core(), question.session()), share)
-        .thenApplyAsync(
-            found ->
-                new Places(
-                    found.parts().values().stream().map(part -> part.places(limits)).toList(),
-                    found.coverage()));
+        .thenComposeAsync(
+            found -> {
+              List<PartitionPlaces> partitions =
+                  found.parts().values().stream().map(part -> part.places(limits)).toList();
+              return partitions.stream().allMatch(one -> one.cores().isEmpty())
+                  ? cores(share)
+                      .thenApply(
+                          all ->
+                              new Places(partitions, near(question, all.cores()), found.coverage()))
+                  : CompletableFuture.completedStage(
+                      new Places(partitions, List.of(), found.coverage()));
+            });
+  }
+
+  /**
+   * Names that are nearly those of the question, of cores or, where that core is there, sessions.
+   */
+  private static List<String> near(WindowQuestion question, List<CoreProgress> cores) {
+    Set<String> others = new LinkedHashSet<>();
+    for (CoreProgress core : cores) {
+      boolean named = question.core().isEmpty() || question.core().equals(core.key().core());
+      others.add(named ? core.key().session() : core.key().core());
+    }
+    String wanted = question.core().isEmpty() ? question.session() : question.core();
+    return NearNames.of(wanted, others, NEAR_MAX);
   }
 
   /**
@@ -210,10 +237,13 @@ public final class Job implements AutoCloseable {
               List<History.Told> told = new ArrayList<>();
               List<String> missing = new ArrayList<>();
               for (PeerClient.Said said : asked.stream().map(CompletableFuture::join).toList()) {
-                said.parts().stream()
-                    .filter(part -> !part.isAbsent())
-                    .map(Part::history)
-                    .forEach(told::add);
+                for (Part part : said.parts()) {
+                  if (part.isAbsent()) {
+                    missing.add(said.node() + ": " + part.absent());
+                  } else {
+                    told.add(part.history());
+                  }
+                }
                 if (!said.failure().isEmpty()) {
                   missing.add(said.node() + ": " + said.failure());
                 }

@@ -123,10 +123,6 @@ record Part(
                   out.writeBoolean(place.keyframe());
                 }
               }
-              out.writeInt(found.near().size());
-              for (String name : found.near()) {
-                out.writeUTF(name);
-              }
             }));
   }
 
@@ -168,12 +164,7 @@ record Part(
         }
         cores.add(new PartitionPlaces.Core(key, places, drawn));
       }
-      List<String> near = new ArrayList<>();
-      int named = in.readInt();
-      for (int i = 0; i < named; i++) {
-        near.add(in.readUTF());
-      }
-      return new PartitionPlaces(state(limits).position(), cores, near);
+      return new PartitionPlaces(state(limits).position(), cores);
     } catch (IOException e) {
       throw new UncheckedIOException("partition " + partition + ": places cannot be read", e);
     }

@@ -95,17 +95,17 @@ public final class Queries {
       ActorRef<PartitionGraph.Command> graph,
       Part.Wanted wanted,
       HeapRoom.Share room) {
-    return AskPattern.<PartitionGraph.Command, PartitionMeasure>ask(
-            graph, PartitionGraph.Measure::new, ANSWER, system.scheduler())
+    return AskPattern.<PartitionGraph.Command, PartitionGraph.Weight>ask(
+            graph, PartitionGraph.Weigh::new, ANSWER, system.scheduler())
         .thenCompose(
-            measure -> {
-              if (!measure.open()) {
+            weight -> {
+              if (!weight.open()) {
                 return CompletableFuture.completedFuture(
                     Part.absent(partition, "its state is being loaded"));
               }
               return switch (wanted.kind()) {
-                case STATE -> stateOf(partition, measure.stateBytes(), graph, room);
-                case CORES -> coresOf(measure).thenApply(part -> roomFor(part, 0, room));
+                case STATE -> stateOf(partition, weight.stateBytes(), graph, room);
+                case CORES -> coresOf(graph).thenApply(part -> roomFor(part, 0, room));
                 case TOTALS -> totalsOf(graph).thenApply(part -> roomFor(part, 0, room));
                 case HISTORY -> throw new IllegalStateException("it is of no partition");
                 case PLACES, TILES ->
@@ -172,10 +172,12 @@ public final class Queries {
         .thenApplyAsync(Part::of);
   }
 
-  private CompletionStage<Part> coresOf(PartitionMeasure measure) {
-    return cores()
-        .thenApply(
-            cores ->
+  private CompletionStage<Part> coresOf(ActorRef<PartitionGraph.Command> graph) {
+    return AskPattern.<PartitionGraph.Command, PartitionMeasure>ask(
+            graph, PartitionGraph.Measure::new, ANSWER, system.scheduler())
+        .thenCombine(
+            cores(),
+            (measure, cores) ->
                 new Part(
                     measure.partition(),
                     measure.epoch(),

@@ -42,7 +42,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.javadsl.AskPattern;
@@ -165,7 +164,7 @@ public final class Windows implements AutoCloseable {
                 try {
                   Read all =
                       fetch(
-                          new Job.Places(chunks, found.coverage()),
+                          new Job.Places(chunks, List.of(), found.coverage()),
                           question,
                           true,
                           core -> around(question, shape.of(core)),
@@ -245,9 +244,7 @@ public final class Windows implements AutoCloseable {
           .map(
               one ->
                   new PartitionPlaces(
-                      one.position(),
-                      one.cores().stream().filter(core -> !isTiled(core)).toList(),
-                      one.near()))
+                      one.position(), one.cores().stream().filter(core -> !isTiled(core)).toList()))
           .filter(one -> !one.cores().isEmpty())
           .toList();
     }
@@ -263,7 +260,13 @@ public final class Windows implements AutoCloseable {
         Timeline.Question asked = shape.of(core);
         TraceTimeline.Answer answer =
             chunks == null
-                ? draw(core.key(), core.drawn().orElseThrow(), known, asked, shape.detail(core))
+                ? draw(
+                    core.key(),
+                    core.drawn().orElseThrow(),
+                    LogReader.lastTime(core.places()),
+                    known,
+                    asked,
+                    shape.detail(core))
                 : draw(chunks, known, asked);
         rows += answer.timeline().rows().size();
         if (rows > ROWS_MAX) {
@@ -278,6 +281,7 @@ public final class Windows implements AutoCloseable {
   private TraceTimeline.Answer draw(
       CoreKey key,
       PartitionPlaces.Drawn drawn,
+      long last,
       Map<String, Image> known,
       Timeline.Question question,
       TraceTimeline.Detail detail) {
@@ -296,6 +300,7 @@ public final class Windows implements AutoCloseable {
       return new TraceTimeline.Answer(
           key,
           drawn.unit(),
+          last,
           Timeline.of(drawn.pyramid().tiles(), question),
           state.findImage(own.id()).orElseThrow().names(),
           detail);
@@ -340,7 +345,13 @@ public final class Windows implements AutoCloseable {
       CoreWindow core, Map<String, Image> known, Timeline.Question question) {
     try {
       return ChunkReplay.timeline(
-          "topic " + topic, core.at().key(), core.chunks(), known, names, question);
+          "topic " + topic,
+          core.at().key(),
+          core.lastTime(),
+          core.chunks(),
+          known,
+          names,
+          question);
     } catch (InvalidTraceException | BrokenCoreException e) {
       throw unusable(e);
     } catch (IOException e) {
@@ -417,7 +428,7 @@ public final class Windows implements AutoCloseable {
   private static int count(Job.Places found, WindowQuestion question) {
     int count = found.partitions().stream().mapToInt(one -> one.cores().size()).sum();
     if (count == 0) {
-      throw unknown(question, found.partitions());
+      throw unknown(question, found.near());
     }
     if (count > CORES_MAX) {
       throw new BadRequestException(
@@ -426,13 +437,7 @@ public final class Windows implements AutoCloseable {
     return count;
   }
 
-  private static BadRequestException unknown(
-      WindowQuestion question, List<PartitionPlaces> partitions) {
-    String near =
-        partitions.stream()
-            .flatMap(one -> one.near().stream())
-            .distinct()
-            .collect(Collectors.joining(", "));
+  private static BadRequestException unknown(WindowQuestion question, List<String> near) {
     String what =
         question.core().isEmpty()
             ? question.session().isEmpty() ? "no core" : "no session " + question.session()
@@ -444,7 +449,8 @@ public final class Windows implements AutoCloseable {
     return new BadRequestException(
         404,
         what + of + " in the partitions that answered",
-        (near.isEmpty() ? "" : "did you mean " + near + "? ") + "GET /cores lists the known ones");
+        (near.isEmpty() ? "" : "did you mean " + String.join(", ", near) + "? ")
+            + "GET /cores lists the known ones");
   }
 
   /** The images that the chunks name, as far as they are there. */

@@ -60,18 +60,20 @@ public final class ChunkReplay {
   /**
    * What a core did in a window.
    *
+   * @param last time of the core's last record
    * @param chunks and {@code images} as of {@link #read}, with the chunk behind the window
    * @param symbols for images that come without
    */
   public static TraceTimeline.Answer timeline(
       String source,
       CoreKey key,
+      long last,
       List<Chunk> chunks,
       Map<String, Image> images,
       LateSymbols symbols,
       Timeline.Question question)
       throws IOException {
-    TileReplay tiles = new TileReplay(key, symbols, question);
+    TileReplay tiles = new TileReplay(key, last, symbols, question);
     read(
         source,
         chunks,

@@ -20,6 +20,7 @@ final class TileReplay {
   private static final long ENTRIES_MAX = 1 << 20;
 
   private final CoreKey key;
+  private final long last;
   private final Timeline.Question question;
   private final Pyramid tiles;
   private final GraphState state;
@@ -27,10 +28,12 @@ final class TileReplay {
   /**
    * Nothing is read so far.
    *
+   * @param last time of the core's last record
    * @param symbols for images that come without
    */
-  TileReplay(CoreKey key, LateSymbols symbols, Timeline.Question question) {
+  TileReplay(CoreKey key, long last, LateSymbols symbols, Timeline.Question question) {
     this.key = key;
+    this.last = last;
     this.question = question;
     this.tiles = Pyramid.of(new Pyramid.Room(ENTRIES_MAX), question.shift());
     PyramidPass.Placing placing = one -> one.key().equals(key) ? tiles : null;
@@ -50,6 +53,7 @@ final class TileReplay {
     return new TraceTimeline.Answer(
         key,
         graph.map(CoreGraph::unit).orElse(ClockUnit.UNKNOWN),
+        last,
         Timeline.of(tiles.tiles(), question),
         graph.map(one -> one.image().names()).orElse(SymbolTable.EMPTY),
         TraceTimeline.Detail.CHUNKS);

@@ -51,9 +51,19 @@ public final class TraceTimeline implements Closeable {
     CHUNKS
   }
 
-  /** What one core did, in its unit. */
+  /**
+   * What one core did.
+   *
+   * @param unit of its times
+   * @param last time of its last record, in the window or not
+   */
   public record Answer(
-      CoreKey core, ClockUnit unit, Timeline timeline, FunctionNames names, Detail detail) {}
+      CoreKey core,
+      ClockUnit unit,
+      long last,
+      Timeline timeline,
+      FunctionNames names,
+      Detail detail) {}
 
   /**
    * How fine an answer is.
@@ -159,6 +169,7 @@ public final class TraceTimeline implements Closeable {
       return new Answer(
           new CoreKey(core.session(), core.core()),
           unit(known),
+          lastTime(core),
           timeline,
           names(known),
           isCoarse ? Detail.COARSE : Detail.TILES);
@@ -235,7 +246,7 @@ public final class TraceTimeline implements Closeable {
       TraceIndex.Core core, Timeline.Question question, TraceReplay.Progress progress)
       throws IOException {
     CoreKey key = new CoreKey(core.session(), core.core());
-    TileReplay tiles = new TileReplay(key, symbols, question);
+    TileReplay tiles = new TileReplay(key, lastTime(core), symbols, question);
     GraphState state = tiles.state();
     ChunkApplier applier = new ChunkApplier(state);
     long chunks = 0;

@@ -19,7 +19,8 @@ public final class CoverageView {
       new Table<FunctionCoverage>()
           .text("function", FunctionCoverage::name)
           .text("address", row -> new Hex(row.address()))
-          .number("calls", FunctionCoverage::calls);
+          .number("calls", FunctionCoverage::calls)
+          .onlyJson("source", row -> row.source().isKnown() ? row.source().text() : null);
 
   private static final Table<ImageCoverage> IMAGES =
       new Table<ImageCoverage>()

@@ -61,6 +61,22 @@ public final class ReportView {
               "ISA",
               "IMAGE");
 
+  private static final Table<FunctionRow> WITH_SOURCE =
+      FUNCTIONS.text("source", row -> row.source().isKnown() ? row.source().text() : null);
+
+  private static final Table<FunctionRow> WITH_SOURCE_AS_TEXT =
+      WITH_SOURCE.headed(
+          "CALLS",
+          "TOTAL",
+          "SELF",
+          "AVG=shortAvg",
+          "MIN",
+          "MAX",
+          "FUNCTION=name",
+          "ISA",
+          "IMAGE",
+          "SOURCE=source");
+
   static final Table<EdgeRow> EDGES =
       new Table<EdgeRow>()
           .text("caller", EdgeRow::caller)
@@ -192,7 +208,7 @@ public final class ReportView {
           .number("instance", row -> row.context().isTask() ? row.context().instance() : null)
           .text("taskName", ContextRow::name)
           .text("interrupts", row -> row.context().isInterrupts())
-          .rows("functions", FUNCTIONS, ContextRow::functions)
+          .rows("functions", WITH_SOURCE, ContextRow::functions)
           .rows("edges", EDGES, ContextRow::edges);
 
   /** A row of a task's own table. */
@@ -222,7 +238,12 @@ public final class ReportView {
    * @param most functions as text at most; what is left out is counted
    */
   public static Document of(Report report, int most) {
-    return of(report, most, new Document());
+    return of(report, most, FUNCTIONS, new Document());
+  }
+
+  /** The same, and text names where functions begin in their sources, as JSON and CSV do. */
+  public static Document withSources(Report report, int most) {
+    return of(report, most, WITH_SOURCE_AS_TEXT, new Document());
   }
 
   /** The report of a job: which partitions it covers and what is left out of it come first. */
@@ -230,13 +251,14 @@ public final class ReportView {
     Document document = new Document();
     coverage.addTo(document);
     ForgottenView.addTo(document, forgotten);
-    return of(report, Integer.MAX_VALUE, document);
+    return of(report, Integer.MAX_VALUE, FUNCTIONS, document);
   }
 
-  private static Document of(Report report, int most, Document document) {
-    document.text(lines -> text(report, most, lines));
+  private static Document of(
+      Report report, int most, Table<FunctionRow> functions, Document document) {
+    document.text(lines -> text(report, most, functions, lines));
     json(report, document);
-    return csv(FUNCTIONS, report.functions(), report, ContextRow::functions, document);
+    return csv(WITH_SOURCE, report.functions(), report, ContextRow::functions, document);
   }
 
   /**
@@ -276,13 +298,14 @@ public final class ReportView {
     sums(report, document);
     document.rows("stats", STATS, report.stats()).csv(STATS, report.stats());
     ForgottenView.addTo(document, forgotten);
-    document.text(lines -> text(report, 0, lines));
+    document.text(lines -> text(report, 0, FUNCTIONS, lines));
     return document.rows("positions", POSITIONS, partitions);
   }
 
-  private static void text(Report report, int most, Document document) {
+  private static void text(
+      Report report, int most, Table<FunctionRow> functions, Document document) {
     tables(
-        report, FUNCTIONS, report.functions(), ContextRow::functions, most, "functions", document);
+        report, functions, report.functions(), ContextRow::functions, most, "functions", document);
     document.textIfAny(SYSTEM_CALLS, report.systemCalls());
     document.textIfAny(TASKS, tasks(report));
     document.textIfAny(INTERRUPTS, interrupts(report));
@@ -395,7 +418,7 @@ public final class ReportView {
     document
         .rowsIfAny(
             "incomplete", INCOMPLETE, report.cores().stream().filter(c -> !c.isWhole()).toList())
-        .rows("functions", FUNCTIONS, report.functions())
+        .rows("functions", WITH_SOURCE, report.functions())
         .rows("edges", EDGES, report.edges())
         .rowsIfAny("byTask", BY_TASK, report.byTask())
         .rowsIfAny("systemCalls", SYSTEM_CALLS, report.systemCalls())

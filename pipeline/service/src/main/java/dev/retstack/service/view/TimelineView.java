@@ -71,6 +71,7 @@ public final class TimelineView {
           .text("core", of -> of.core().core())
           .text("session", of -> of.core().session())
           .text("unit", TraceTimeline.Answer::unit)
+          .number("last", TraceTimeline.Answer::last)
           .number("from", of -> of.timeline().from())
           .number("to", of -> of.timeline().to())
           .number("stretch", of -> of.timeline().pixel())

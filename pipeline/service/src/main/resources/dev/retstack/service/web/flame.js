@@ -3,7 +3,7 @@ import { ask } from "./api.js";
 import { fit, hit, palette, rectangles } from "./canvas.js";
 import { button, choice, field, h, name, notice } from "./dom.js";
 import { cut, finder, number, percent, time, unitName } from "./format.js";
-import { about, coreChoice } from "./functions.js";
+import { about, coreChoice, source } from "./functions.js";
 import { DataTable } from "./table.js";
 
 const LINE = 20;
@@ -220,8 +220,10 @@ export class Icicle {
       return shown.element;
     };
     const { callers, callees } = this.sides;
+    const begins = h("p", { class: "source" });
+    source(begins, this.app, this.signal, callees.name);
     return h("section", { class: "side", "aria-label": "Sandwich" }, h("h2", {}, name(callees.name, 200)),
-      h("p", { class: "dim" }, this.words(callees).slice(1).join(" · ")),
+      h("p", { class: "dim" }, this.words(callees).slice(1).join(" · ")), begins,
       h("div", { class: "row end" }, button("Function", () => this.details(callees)), button("Whole", () => this.whole())),
       h("h3", {}, "Called by"), table("Caller", callers), h("h3", {}, "Calls"), table("Callee", callees));
   }

@@ -2,10 +2,13 @@
 import { ask } from "./api.js";
 import { button, choice, field, h, name, notice } from "./dom.js";
 import { durations } from "./durations.js";
-import { finder, number, percent, time, unitName } from "./format.js";
+import { cut, finder, number, percent, time, unitName } from "./format.js";
 import { DataTable } from "./table.js";
 
 const CHOICES = 2000;
+
+/** Characters of a file and line that are shown; the title has more. */
+const SOURCE = 400;
 
 /** Columns of functions; times are exact, in the unit of the cores. */
 export function reportColumns(unit) {
@@ -79,6 +82,21 @@ function edgeTable(label, edges, key, app, unit) {
   return table.element;
 }
 
+/** Where a function begins in its source, in a place that stays empty if its image does not tell. */
+export async function source(place, app, signal, of) {
+  try {
+    const report = await ask("/report", { ...app.window(), unit: app.state.unit }, signal);
+    const row = report.functions.find((one) => one.name === of && one.source);
+    if (row) {
+      place.replaceChildren("Source: ", name(row.source, SOURCE));
+    }
+  } catch (failure) {
+    if (failure.name !== "AbortError") {
+      place.replaceChildren("Its source line did not come: " + cut(failure.message, 200));
+    }
+  }
+}
+
 export default {
   title: "Functions",
   command(state) {
@@ -104,7 +122,7 @@ export default {
       const took = h("div", {});
       side.replaceChildren(h("h2", {}, name(row.name, 200)),
         h("dl", {}, ...[["Address", row.address], ["Image", name(row.image ?? "")], ["ISA", row.isa], ["Calls", number(row.calls)],
-          ["Self", time(row.self, report.unit)], ["Total", time(row.total, report.unit)], ["Average", time(row.avg, report.unit)]]
+          ...(row.source ? [["Source", name(row.source, SOURCE)]] : []), ["Self", time(row.self, report.unit)], ["Total", time(row.total, report.unit)], ["Average", time(row.avg, report.unit)]]
           .flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)])),
         h("div", { class: "row end" }, button("On the timeline", () => app.go({ page: "timeline", search: row.name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") })),
           button("Close", () => {
@@ -118,7 +136,9 @@ export default {
       app.keep({ open: row.name });
     };
     const table = new DataTable({
-      label: "Functions", sort: app.state.sort ?? "-self", columns: reportColumns(report.unit), onopen: open,
+      label: "Functions", sort: app.state.sort ?? "-self", onopen: open,
+      columns: [...reportColumns(report.unit),
+        ...(report.functions.some((row) => row.source) ? [{ key: "source", head: "Source", cell: (row) => name(row.source ?? "", 60) }] : [])],
       onsort: (sort) => app.keep({ sort }),
     });
     const fill = (text) => {

@@ -122,15 +122,33 @@ class Timeline {
   }
 
   /** Rows of a time; detail "tiles" is for an answer at once, which may be coarse. */
-  async fetchRows(from, to, detail, signal = this.signal) {
-    const stretches = Math.min(4096, Math.max(64, Math.round(this.width)));
-    const span = { width: stretches, depth: this.drawn().length > 1 ? SHALLOW : DEPTH, from, to, detail, as: "columns" };
+  fetchRows(from, to, detail, signal = this.signal) {
+    const width = Math.min(4096, Math.max(64, Math.round(this.width)));
+    return this.fetch({ width, depth: this.drawn().length > 1 ? SHALLOW : DEPTH, from, to, detail }, signal);
+  }
+
+  /** What the cores that are drawn did. */
+  async fetch(question, signal) {
+    const span = { ...question, as: "columns" };
     if (this.app.state.core || this.cores.length <= CORES_MAX) {
       return unfold(await ask("/timeline", { ...this.chosen(), ...span }, signal));
     }
     const answers = await Promise.all(this.cores.slice(0, FIRST).map((core) =>
       ask("/timeline", { core: core.core, session: core.session, ...span }, signal)));
     return { cores: answers.flatMap((one) => one.cores), rows: answers.flatMap((one) => unfold(one).rows) };
+  }
+
+  /** How far the cores that are drawn have come. */
+  async fetchLast() {
+    const { cores } = await this.fetch({ width: 1, depth: 1, detail: "tiles" }, this.signal);
+    for (const { core, session, last } of cores) {
+      const known = this.cores.find((one) => one.core === core && one.session === session);
+      if (known) {
+        known.time = Math.max(known.time, last);
+      } else {
+        this.cores = byName([...this.cores, { core, session, time: last }]);
+      }
+    }
   }
 
   /** The first picture: what the address says, else as much as the server answers for. */
@@ -721,8 +739,7 @@ class Timeline {
     if (follows) {
       const step = async () => {
         try {
-          const { cores } = await ask("/cores", { limit: 50000 }, this.signal);
-          this.cores = byName(cores);
+          await this.fetchLast();
           const last = this.last();
           const span = this.view.to - this.view.from;
           this.bounds.to = last;

@@ -6,6 +6,8 @@ import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.UnknownFieldSet;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
+import dev.retstack.schema.Image;
+import dev.retstack.schema.SourceLine;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.States;
 import java.io.ByteArrayOutputStream;
@@ -16,6 +18,8 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /** Reads the export back with protobuf's own reader and plays it as a viewer would. */
@@ -26,6 +30,8 @@ class PerfettoExportTest {
     final List<String> closed = new ArrayList<>();
     final List<String> instants = new ArrayList<>();
     final List<String> droppedBefore = new ArrayList<>();
+    final Set<String> sources = new TreeSet<>();
+    final Map<Long, String> told = new HashMap<>();
     long time;
     int cleared;
   }
@@ -70,6 +76,25 @@ class PerfettoExportTest {
     assertThat(tracks.values().iterator().next().cleared).isBetween(2, 4);
   }
 
+  /** Interned as names are, and told again with them. */
+  @Test
+  void slicesNameTheirSourceLines() throws IOException {
+    Image image = Image.newBuilder(CoreScript.image("lined", "main", "leaf", "none")).build();
+    image.setFiles(List.of("src/main.c", "lib/\u202eleaf.c"));
+    image.setLines(List.of(new SourceLine(0, 0, 12), new SourceLine(1, 1, 7)));
+    CoreScript script = new CoreScript(image, "s1", "core-0").enter("main");
+    for (int i = 0; i < 30_000; i++) {
+      script.tick(1).enter("leaf").tick(1).exit().enter("none").tick(1).exit();
+      if (script.pending() > 60_000) {
+        script.chunk();
+      }
+    }
+    Played played = play(States.of(script.tick(1).exit().end())).values().iterator().next();
+    assertThat(played.cleared).isGreaterThan(1);
+    assertThat(played.closed).contains("none");
+    assertThat(played.sources).containsExactly("leaf lib/\\u202eleaf.c:7", "main src/main.c:12");
+  }
+
   private static Map<Long, Played> play(GraphState state) throws IOException {
     ByteArrayOutputStream trace = new ByteArrayOutputStream();
     PerfettoExport.write(
@@ -106,12 +131,14 @@ class PerfettoExportTest {
     }
     if (packet.hasField(PerfettoFields.PACKET_INTERNED_DATA)) {
       UnknownFieldSet data = message(packet, PerfettoFields.PACKET_INTERNED_DATA);
-      UnknownFieldSet name = message(data, PerfettoFields.INTERNED_EVENT_NAMES);
-      names
-          .get(sequence)
-          .put(
-              number(name, PerfettoFields.EVENT_NAME_IID),
-              text(name, PerfettoFields.EVENT_NAME_NAME));
+      if (data.hasField(PerfettoFields.INTERNED_EVENT_NAMES)) {
+        UnknownFieldSet name = message(data, PerfettoFields.INTERNED_EVENT_NAMES);
+        names
+            .get(sequence)
+            .put(
+                number(name, PerfettoFields.EVENT_NAME_IID),
+                text(name, PerfettoFields.EVENT_NAME_NAME));
+      }
     }
     UnknownFieldSet event = message(packet, PerfettoFields.PACKET_TRACK_EVENT);
     long uuid = number(event, PerfettoFields.EVENT_TRACK_UUID);
@@ -133,6 +160,31 @@ class PerfettoExportTest {
       case PerfettoFields.TYPE_SLICE_END -> played.closed.add(played.open.pop());
       case PerfettoFields.TYPE_INSTANT -> played.instants.add(name);
       default -> throw new AssertionError("event type of " + event);
+    }
+    source(packet, event, played, cleared);
+  }
+
+  private static void source(
+      UnknownFieldSet packet, UnknownFieldSet event, Played played, boolean cleared)
+      throws IOException {
+    if (cleared) {
+      played.told.clear();
+    }
+    if (packet.hasField(PerfettoFields.PACKET_INTERNED_DATA)) {
+      UnknownFieldSet data = message(packet, PerfettoFields.PACKET_INTERNED_DATA);
+      if (data.hasField(PerfettoFields.INTERNED_SOURCES)) {
+        UnknownFieldSet place = message(data, PerfettoFields.INTERNED_SOURCES);
+        played.told.put(
+            number(place, PerfettoFields.SOURCE_IID),
+            text(place, PerfettoFields.SOURCE_FILE)
+                + ":"
+                + number(place, PerfettoFields.SOURCE_LINE));
+      }
+    }
+    if (number(event, PerfettoFields.EVENT_TYPE) == PerfettoFields.TYPE_SLICE_BEGIN
+        && event.hasField(PerfettoFields.EVENT_SOURCE_IID_REF)) {
+      String place = played.told.get(number(event, PerfettoFields.EVENT_SOURCE_IID_REF));
+      played.sources.add(played.open.peek() + " " + place);
     }
   }
 

@@ -34,6 +34,7 @@ final class Elf {
   static final int SHT_DYNSYM = 11;
   static final long SHF_ALLOC = 2;
   static final long SHF_EXECINSTR = 4;
+  static final long SHF_COMPRESSED = 0x800;
   static final int SHN_UNDEF = 0;
   static final int SHN_LORESERVE = 0xFF00;
   static final int SHN_ABS = 0xFFF1;

@@ -84,6 +84,7 @@ public final class ElfFile {
 
   private final String name;
   private final Path file;
+  private final ElfBytes bytes;
   private final ElfHeader header;
   private final SegmentTable segments;
   private final SectionTable sections;
@@ -107,7 +108,7 @@ public final class ElfFile {
     this.relocatable =
         what == Reading.PROGRAM_OR_OBJECT && ElfHeader.typeOf(original, name) == Elf.ET_REL;
     byte[] content = relocatable ? ObjectLayout.layOut(original, name) : original;
-    ElfBytes bytes = ElfHeader.open(content, name);
+    this.bytes = ElfHeader.open(content, name);
     List<String> found = new ArrayList<>();
     this.name = name;
     this.file = file;
@@ -374,6 +375,18 @@ public final class ElfFile {
   /** The first section of that name. */
   public Optional<Section> section(String wanted) {
     return sections.find(wanted);
+  }
+
+  /**
+   * Bytes that the file has of a section, as they stand there, in the guest's byte order; empty
+   * where it has none.
+   *
+   * @throws ElfFormatException where they are not in the file
+   */
+  public Optional<ByteBuffer> content(Section section) throws ElfFormatException {
+    return section.type() == Elf.SHT_NOBITS
+        ? Optional.empty()
+        : Optional.of(bytes.slice(section.offset(), section.size(), section.name()));
   }
 
   /** The ISA that the file is of; empty where it is not traced. */

@@ -36,6 +36,11 @@ public record Section(
     return type == Elf.SHT_REL || type == Elf.SHT_RELA;
   }
 
+  /** True where the file has the section compressed, behind a header that says how. */
+  public boolean compressed() {
+    return (flags & Elf.SHF_COMPRESSED) != 0;
+  }
+
   /** True where the section is loaded into memory. */
   public boolean allocated() {
     return (flags & Elf.SHF_ALLOC) != 0;

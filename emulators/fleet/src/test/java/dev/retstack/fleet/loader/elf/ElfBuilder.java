@@ -17,7 +17,10 @@ import java.util.List;
 public final class ElfBuilder {
   static final int CODE_OFFSET = 0x400;
   static final int CODE_BYTES = 0x100;
-  static final long CODE_ADDRESS = 0x10400;
+
+  /** Where the code stands in memory. */
+  public static final long CODE_ADDRESS = 0x10400;
+
   static final int OPD_OFFSET = 0x80;
 
   private final boolean is64;
@@ -30,6 +33,8 @@ public final class ElfBuilder {
   private long entry = CODE_ADDRESS;
   private byte[] mcountLoc = new byte[0];
   private byte[] opd = new byte[0];
+  private byte[] debugLine = new byte[0];
+  private long debugLineFlags;
   private int symbolNamesLink = 2;
 
   private record SymbolEntry(String name, long value, long size, int info, int section) {}
@@ -98,6 +103,13 @@ public final class ElfBuilder {
     return this;
   }
 
+  /** The bytes of a section {@code .debug_line} and its {@code sh_flags}. */
+  public ElfBuilder debugLine(byte[] table, long sectionFlags) {
+    debugLine = table.clone();
+    debugLineFlags = sectionFlags;
+    return this;
+  }
+
   private byte[] words(long... values) {
     ByteBuffer words = ByteBuffer.allocate(values.length * (is64 ? 8 : 4)).order(order);
     for (long value : values) {
@@ -122,12 +134,16 @@ public final class ElfBuilder {
       names.writeBytes(s.name.getBytes(StandardCharsets.UTF_8));
       names.write(0);
     }
-    String sectionNames = "\0.text\0.strtab\0.symtab\0.shstrtab\0__mcount_loc\0.opd\0";
+    String sectionNames = "\0.text\0.strtab\0.symtab\0.shstrtab\0__mcount_loc\0.opd\0.debug_line\0";
     int namesAt = CODE_OFFSET + CODE_BYTES;
     int symbolsAt = namesAt + names.size();
     int sectionNamesAt = symbolsAt + table.capacity();
-    int sectionsAt = sectionNamesAt + sectionNames.length();
-    int sections = 5 + (mcountLoc.length == 0 ? 0 : 1) + (opd.length == 0 ? 0 : 1);
+    int linesAt = sectionNamesAt + sectionNames.length();
+    int sectionsAt = linesAt + debugLine.length;
+    int sections = 5;
+    for (byte[] content : List.of(mcountLoc, opd, debugLine)) {
+      sections += content.length == 0 ? 0 : 1;
+    }
     ByteBuffer file = ByteBuffer.allocate(sectionsAt + sections * (is64 ? 64 : 40)).order(order);
     putHeader(file, sectionsAt, sections);
     programHeaders.forEach(p -> putProgramHeader(file, p));
@@ -136,6 +152,7 @@ public final class ElfBuilder {
     file.put(namesAt, names.toByteArray());
     file.put(symbolsAt, table.array());
     file.put(sectionNamesAt, sectionNames.getBytes(StandardCharsets.US_ASCII));
+    file.put(linesAt, debugLine);
     file.position(sectionsAt);
     putSection(file, 0, 0, 0, 0, 0, 0, 0, 0);
     putSection(file, 1, 1, 6, CODE_ADDRESS, CODE_OFFSET, CODE_BYTES, 0, 0);
@@ -157,6 +174,9 @@ public final class ElfBuilder {
     if (opd.length > 0) {
       int offset = CODE_OFFSET + OPD_OFFSET;
       putSection(file, 46, 1, 3, CODE_ADDRESS + OPD_OFFSET, offset, opd.length, 0, 0);
+    }
+    if (debugLine.length > 0) {
+      putSection(file, 51, 1, debugLineFlags, 0, linesAt, debugLine.length, 0, 0);
     }
     return Arrays.copyOf(file.array(), file.position());
   }

@@ -1,0 +1,110 @@
+package dev.retstack.fleet.loader.dwarf;
+
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.ElfFormatException;
+import dev.retstack.fleet.loader.elf.Section;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.zip.DataFormatException;
+import java.util.zip.Inflater;
+
+/**
+ * The bytes of a section of debug information, unpacked where the file has them compressed (System
+ * V gABI, chapter 4, "Section Compression").
+ */
+final class DebugSection {
+  /** Bytes of a section at most, unpacked: the tables of a Linux kernel have some 40 MB. */
+  static final int BYTES_MAX = 64 << 20;
+
+  private static final byte[] NONE = {};
+  private static final int ZLIB = 1;
+  private static final int UNPACKED_AT_FIRST = 64 << 10;
+  private static final String CURE = "its functions have no source lines: compile with -gz=zlib";
+
+  private DebugSection() {}
+
+  /**
+   * What a section holds; nothing where the file does not have it.
+   *
+   * @throws ElfFormatException where it is too large, or cannot be unpacked
+   */
+  static byte[] read(ElfFile elf, String name) throws ElfFormatException {
+    Optional<Section> section = elf.section(name);
+    Optional<ByteBuffer> content =
+        section.isPresent() ? elf.content(section.get()) : Optional.empty();
+    if (content.isEmpty()) {
+      return NONE;
+    }
+    ByteBuffer bytes = content.get();
+    if (section.get().compressed()) {
+      return unpack(elf, name, bytes);
+    }
+    if (bytes.remaining() > BYTES_MAX) {
+      throw tooLarge(elf, name, bytes.remaining());
+    }
+    byte[] copy = new byte[bytes.remaining()];
+    bytes.get(copy);
+    return copy;
+  }
+
+  private static byte[] unpack(ElfFile elf, String name, ByteBuffer bytes)
+      throws ElfFormatException {
+    int header = elf.is64() ? 24 : 12;
+    if (bytes.remaining() < header) {
+      throw refuse(elf, name, bytes.remaining() + " bytes", "a header of " + header + " bytes");
+    }
+    int kind = bytes.getInt(0);
+    long size = elf.is64() ? bytes.getLong(8) : bytes.getInt(4) & 0xFFFF_FFFFL;
+    if (kind != ZLIB) {
+      throw refuse(elf, name, "compressed in form %d".formatted(kind), "form 1 (zlib)");
+    }
+    if (size < 0 || size > BYTES_MAX) {
+      throw tooLarge(elf, name, size);
+    }
+    byte[] unpacked = inflate(bytes.position(header), (int) size);
+    if (unpacked.length != size) {
+      throw refuse(
+          elf,
+          name,
+          "damaged: %d bytes of %d can be unpacked".formatted(unpacked.length, size),
+          "a whole zlib stream");
+    }
+    return unpacked;
+  }
+
+  /** Memory grows with what is really there, not with what the header says. */
+  private static byte[] inflate(ByteBuffer packed, int size) {
+    byte[] out = new byte[Math.min(size, UNPACKED_AT_FIRST)];
+    int filled = 0;
+    try (Inflater inflater = new Inflater()) {
+      inflater.setInput(packed);
+      while (filled < size) {
+        if (filled == out.length) {
+          out = Arrays.copyOf(out, (int) Math.min(size, 2L * out.length));
+        }
+        int more = inflater.inflate(out, filled, out.length - filled);
+        if (more == 0) {
+          break;
+        }
+        filled += more;
+      }
+    } catch (DataFormatException _) {
+      return Arrays.copyOf(out, filled);
+    }
+    return filled == out.length ? out : Arrays.copyOf(out, filled);
+  }
+
+  private static ElfFormatException tooLarge(ElfFile elf, String name, long size) {
+    return new ElfFormatException(
+        elf.name(),
+        name,
+        Long.toUnsignedString(size) + " bytes",
+        "at most " + BYTES_MAX,
+        "its functions have no source lines: compile with -g1");
+  }
+
+  private static ElfFormatException refuse(ElfFile elf, String name, String value, String allowed) {
+    return new ElfFormatException(elf.name(), name, value, allowed, CURE);
+  }
+}

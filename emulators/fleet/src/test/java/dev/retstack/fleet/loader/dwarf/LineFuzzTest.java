@@ -1,0 +1,282 @@
+package dev.retstack.fleet.loader.dwarf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import dev.retstack.fleet.Seeds;
+import dev.retstack.fleet.loader.GuestCompiler;
+import dev.retstack.fleet.loader.elf.ElfBuilder;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.Section;
+import dev.retstack.schema.chunk.Chunks;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.zip.DeflaterOutputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Line tables that lie: mutants of what compilers write and of a table written by hand. Each is
+ * read, or gives a sentence and no line. Anything thrown, a hang or an allocation out of proportion
+ * is a defect. {@code -Dretstack.fuzz.lines=N} tries so many, {@code -Dretstack.seed=S} repeats a
+ * run.
+ */
+@Timeout(value = 2, unit = TimeUnit.HOURS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+final class LineFuzzTest {
+  private static final int MUTANTS = Integer.getInteger("retstack.fuzz.lines", 20_000);
+  private static final long ALLOCATION_MAX = 8L << 20;
+  private static final long NANOS_MAX = TimeUnit.SECONDS.toNanos(20);
+  private static final long COMPRESSED = 0x800;
+  private static final int[] TEMPTING = {0, 1, 2, 3, 5, 7, 0x7f, 0x80, 0xfe, 0xff};
+
+  /** Version 4, no folder, file a.c, at the first function: line 7. */
+  private static final int[] UNIT = {
+    52, 0, 0, 0, 4, 0, 27, 0, 0, 0, 1, 1, 1, 0xfb, 14, 13, //
+    0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, // lengths of the standard opcodes
+    0, 'a', '.', 'c', 0, 0, 0, 0, 0, //
+    0, 9, 2, 0x00, 0x04, 0x01, 0, 0, 0, 0, 0, // the address of the code
+    3, 6, 1, 2, 16, 0, 1, 1, // line 7, a row, 16 bytes, the end
+  };
+
+  private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+  private final long seed = Seeds.fresh();
+  @TempDir private Path folder;
+
+  private static byte[] unit() {
+    byte[] bytes = new byte[UNIT.length];
+    for (int i = 0; i < bytes.length; i++) {
+      bytes[i] = (byte) UNIT[i];
+    }
+    return bytes;
+  }
+
+  private static byte[] program(byte[] table, long flags) {
+    return ElfBuilder.elf64()
+        .symbol("f", ElfBuilder.CODE_ADDRESS, 16, 0x12)
+        .symbol("g", ElfBuilder.CODE_ADDRESS + 16, 16, 0x12)
+        .debugLine(table, flags)
+        .build();
+  }
+
+  private static SourceLines lines(byte[] table) throws IOException {
+    return SourceLines.of(ElfFile.parse(program(table, 0), "f.elf"));
+  }
+
+  @Test
+  void aTableByHandIsRead() throws Exception {
+    SourceLines lines = lines(unit());
+    assertThat(lines.trouble()).isEmpty();
+    assertThat(lines.files()).containsExactly("a.c");
+    assertThat(new int[] {lines.line(0), lines.line(1)}).containsExactly(7, 0);
+  }
+
+  @Test
+  void mutantsAreReadOrRefused() throws Exception {
+    System.out.println("LineFuzzTest: seed " + seed);
+    List<byte[]> programs = programs();
+    int refused = 0;
+    int read = 0;
+    for (int i = 0; i < MUTANTS; i++) {
+      SplittableRandom random = new SplittableRandom(seed + i * 0x9E37_79B9_7F4A_7C15L);
+      byte[] mutant = mutant(programs.get(random.nextInt(programs.size())), random);
+      ElfFile elf = ElfFile.parse(mutant, "mutant.elf");
+      if (use(elf, mutant.length, "seed %d, mutant %d".formatted(seed, i))) {
+        read++;
+      } else {
+        refused++;
+      }
+    }
+    assertThat(read).as("read, seed %d", seed).isGreaterThan(MUTANTS / 20);
+    assertThat(refused).as("refused, seed %d", seed).isGreaterThan(MUTANTS / 20);
+  }
+
+  private boolean use(ElfFile elf, int bytes, String which) {
+    long before = threads.getCurrentThreadAllocatedBytes();
+    long start = System.nanoTime();
+    SourceLines lines;
+    try {
+      lines = SourceLines.of(elf);
+    } catch (RuntimeException | Error e) {
+      throw new AssertionError(which, e);
+    }
+    assertThat(threads.getCurrentThreadAllocatedBytes() - before)
+        .as("bytes allocated, %s", which)
+        .isLessThan(ALLOCATION_MAX + 8L * bytes);
+    assertThat(System.nanoTime() - start).as("nanoseconds, %s", which).isLessThan(NANOS_MAX);
+    for (int i = 0; i < elf.functions().size(); i++) {
+      assertThat(lines.line(i)).as(which).isNotNegative();
+      if (lines.line(i) > 0) {
+        String file = lines.files().get(lines.file(i));
+        assertThat(file.length()).as(which).isLessThanOrEqualTo(Chunks.FILE_MAX);
+      }
+    }
+    lines
+        .trouble()
+        .ifPresent(
+            why -> {
+              assertThat(why).as(which).startsWith("mutant.elf: ").contains(", allowed: ", "; ");
+              assertThat(lines.known()).as(which).isZero();
+            });
+    return lines.trouble().isEmpty();
+  }
+
+  /** By hand, and of the compilers that are there. */
+  private List<byte[]> programs() throws IOException, InterruptedException {
+    List<byte[]> programs = new ArrayList<>();
+    programs.add(program(unit(), 0));
+    String[][] compilers = {
+      {"x86_64-linux-gnu-gcc", "-gdwarf-4"},
+      {"x86_64-linux-gnu-gcc", "-gdwarf-5"},
+      {"x86_64-linux-gnu-gcc", "-gdwarf-5", "-gz"},
+      {"x86_64-linux-gnu-gcc", "-gdwarf-5", "-gdwarf64"},
+      {"clang", "-gdwarf-5"},
+      {"s390x-linux-gnu-gcc", "-gdwarf-5"},
+    };
+    for (String[] compiler : compilers) {
+      if (GuestCompiler.installed(compiler[0])) {
+        String[] flags = List.of(compiler).subList(1, compiler.length).toArray(String[]::new);
+        programs.add(Files.readAllBytes(LinedProgram.build(folder, compiler[0], flags)));
+      }
+    }
+    return programs;
+  }
+
+  /** One to four changes in a section of lines or of their names. */
+  private static byte[] mutant(byte[] program, SplittableRandom random) throws IOException {
+    byte[] mutant = program.clone();
+    ElfFile elf = ElfFile.parse(program, "f.elf");
+    List<Section> sections = new ArrayList<>();
+    for (String name : List.of(".debug_line", ".debug_line", ".debug_line", ".debug_line_str")) {
+      elf.section(name).filter(s -> s.size() > 0).ifPresent(sections::add);
+    }
+    for (int left = 1 + random.nextInt(4); left > 0; left--) {
+      Section section = sections.get(random.nextInt(sections.size()));
+      // heads tell more lies than programs
+      int reach = (int) (random.nextBoolean() ? section.size() : Math.min(64, section.size()));
+      int at = (int) section.offset() + random.nextInt(reach);
+      int end = (int) (section.offset() + section.size());
+      switch (random.nextInt(4)) {
+        case 0 -> mutant[at] ^= (byte) (1 << random.nextInt(Byte.SIZE));
+        case 1 -> mutant[at] = (byte) random.nextInt();
+        case 2 -> mutant[at] = (byte) TEMPTING[random.nextInt(TEMPTING.length)];
+        default -> {
+          int from = (int) section.offset() + random.nextInt((int) section.size());
+          int length = Math.min(1 + random.nextInt(12), end - Math.max(at, from));
+          System.arraycopy(program, from, mutant, at, length);
+        }
+      }
+    }
+    return mutant;
+  }
+
+  @Test
+  void everyLieHasItsSentence() throws Exception {
+    assertThat(lie(0, 53)).contains("unit_length of .debug_line", "53 bytes", "52 there");
+    assertThat(lie(4, 6)).contains("version", "is 6", "2 to 5");
+    assertThat(lie(6, 200)).contains("header_length", "is 200");
+    assertThat(lie(6, 3)).contains("header_length", "is 3", "the end of the names");
+    assertThat(lie(14, 0)).contains("line_range");
+    assertThat(lie(11, 0)).contains("operations of an instruction");
+    assertThat(lie(38, 120)).contains("the length of an extended opcode", "120");
+    assertThat(lie(38, 2)).contains("the length of an extended opcode");
+    byte[] cut = unit();
+    assertThat(trouble(Arrays.copyOf(cut, 20))).contains("unit_length");
+    assertThat(trouble(new byte[] {1, 0})).contains("a number", "2 there");
+  }
+
+  private String lie(int at, int value) throws IOException {
+    byte[] table = unit();
+    table[at] = (byte) value;
+    return trouble(table);
+  }
+
+  private static String trouble(byte[] table) throws IOException {
+    SourceLines lines = lines(table);
+    assertThat(lines.known()).isZero();
+    return lines.trouble().orElse("none");
+  }
+
+  @Test
+  void whatIsPackedGrowsWithWhatIsThere() throws Exception {
+    byte[] zeros = new byte[DebugSection.BYTES_MAX];
+    ByteArrayOutputStream packed = new ByteArrayOutputStream();
+    try (DeflaterOutputStream out = new DeflaterOutputStream(packed)) {
+      out.write(unit());
+    }
+    byte[] body = packed.toByteArray();
+    assertThat(unpacked(1, unit().length, body).trouble()).isEmpty();
+    assertThat(unpacked(1, unit().length, body).line(0)).isEqualTo(7);
+    assertThat(unpacked(2, unit().length, body).trouble().orElse("none"))
+        .contains("form 2", "zlib");
+    long before = threads.getCurrentThreadAllocatedBytes();
+    assertThat(unpacked(1, zeros.length, body).trouble().orElse("none"))
+        .contains("damaged: 56 bytes of 67108864");
+    assertThat(unpacked(1, zeros.length + 1, body).trouble().orElse("none"))
+        .contains("67108865 bytes", "at most 67108864");
+    assertThat(unpacked(1, -1, body).trouble().orElse("none")).contains("18446744073709551615");
+    assertThat(unpacked(1, 56, new byte[] {1, 2, 3}).trouble().orElse("none"))
+        .contains("damaged: 0 bytes of 56");
+    assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(ALLOCATION_MAX);
+  }
+
+  private static SourceLines unpacked(int form, long size, byte[] body) throws IOException {
+    ByteArrayOutputStream section = new ByteArrayOutputStream();
+    section.writeBytes(word(form));
+    section.writeBytes(word(size));
+    section.writeBytes(word(1));
+    section.writeBytes(body);
+    return SourceLines.of(ElfFile.parse(program(section.toByteArray(), COMPRESSED), "f.elf"));
+  }
+
+  private static byte[] word(long value) {
+    byte[] bytes = new byte[Long.BYTES];
+    for (int i = 0; i < bytes.length; i++) {
+      bytes[i] = (byte) (value >>> (Byte.SIZE * i));
+    }
+    return bytes;
+  }
+
+  /** Units in any number that lie over the same functions, and folders in any number. */
+  @Test
+  void tablesThatRepeatThemselvesEnd() throws Exception {
+    ByteArrayOutputStream many = new ByteArrayOutputStream();
+    for (int i = 0; i < 500_000; i++) {
+      many.writeBytes(unit());
+    }
+    SourceLines lines = lines(many.toByteArray());
+    assertThat(lines.trouble().orElse("none")).contains("the places of functions", "overlap");
+
+    byte[] defines = new byte[4 << 20];
+    byte[] define = {0, 6, 3, 'b', 0, 0, 0, 0};
+    System.arraycopy(unit(), 0, defines, 0, 37);
+    for (int at = 37; at + define.length <= defines.length; at += define.length) {
+      System.arraycopy(define, 0, defines, at, define.length);
+    }
+    System.arraycopy(word(defines.length - 4), 0, defines, 0, 4);
+    assertThat(trouble(defines)).contains("the count of names of a unit", "at most 65536");
+  }
+
+  @Test
+  void aNameTooLongIsRefused() throws Exception {
+    byte[] unit = unit();
+    ByteArrayOutputStream table = new ByteArrayOutputStream();
+    int more = 1 << 20;
+    table.writeBytes(Arrays.copyOf(word(unit.length - 4 + more), 4));
+    table.write(unit, 4, 2);
+    table.writeBytes(Arrays.copyOf(word(27 + more), 4));
+    table.write(unit, 10, 20);
+    table.writeBytes("a".repeat(more).getBytes(StandardCharsets.UTF_8));
+    table.write(unit, 30, unit.length - 30);
+    assertThat(trouble(table.toByteArray())).contains("the name of a file", "4096");
+  }
+}

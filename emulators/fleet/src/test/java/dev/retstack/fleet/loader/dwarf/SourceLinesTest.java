@@ -1,0 +1,209 @@
+package dev.retstack.fleet.loader.dwarf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.loader.GuestCompiler;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.schema.Image;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Lines and files of functions are those that readelf and addr2line tell of the same file. */
+final class SourceLinesTest {
+  private static final Pattern ROW =
+      Pattern.compile("^(\\S.*?)\\s+(\\d+|-)\\s+(0x[0-9a-f]+|0)(\\[\\d+])?(\\s.*)?$");
+
+  /** That of binutils 2.40 names the wrong file where DWARF 5 names a header. */
+  private static final String ADDR2LINE = "llvm-addr2line";
+
+  @TempDir private Path folder;
+
+  /** A row of a table, as readelf prints it; line 0 ends a sequence. */
+  private record Row(String file, int line, long address) {}
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "x86_64-linux-gnu-gcc -gdwarf-2 -gstrict-dwarf",
+        "x86_64-linux-gnu-gcc -gdwarf-3",
+        "x86_64-linux-gnu-gcc -gdwarf-4 -gz",
+        "x86_64-linux-gnu-gcc -gdwarf-5",
+        "x86_64-linux-gnu-gcc -gdwarf-5 -gz",
+        "x86_64-linux-gnu-gcc -gdwarf-5 -gdwarf64",
+        "x86_64-linux-gnu-gcc -gdwarf-5 -fPIE -static-pie",
+        "clang -gdwarf-4",
+        "clang -gdwarf-5",
+        "clang -gdwarf-5 -gz -ffunction-sections",
+        "aarch64-linux-gnu-gcc -gdwarf-4",
+        "aarch64-linux-gnu-gcc -gdwarf-5 -gz",
+        "arm-linux-gnueabihf-gcc -gdwarf-5 -mthumb",
+        "powerpc64le-linux-gnu-gcc -gdwarf-5",
+        "riscv64-linux-gnu-gcc -gdwarf-4",
+        "riscv64-linux-gnu-gcc -gdwarf-5",
+        "s390x-linux-gnu-gcc -gdwarf-4 -gz",
+        "s390x-linux-gnu-gcc -gdwarf-5",
+        "s390x-linux-gnu-gcc -gdwarf-5 -gdwarf64",
+      })
+  void linesAreThoseOfOtherReaders(String command) throws Exception {
+    List<String> words = List.of(command.split(" "));
+    String compiler = words.getFirst();
+    Assumptions.assumeTrue(
+        Stream.of(compiler, "readelf", ADDR2LINE).allMatch(GuestCompiler::installed),
+        "skipped: no %s, readelf or %s".formatted(compiler, ADDR2LINE));
+    for (String level : List.of("-O0", "-O2")) {
+      List<String> flags = new ArrayList<>(words.subList(1, words.size()));
+      flags.add(level);
+      Path program = LinedProgram.build(folder, compiler, flags.toArray(String[]::new));
+      compare(program, level.equals("-O0"), command + " " + level);
+    }
+  }
+
+  private static void compare(Path program, boolean plain, String what)
+      throws IOException, InterruptedException {
+    ElfFile elf = ElfFile.parse(program);
+    SourceLines lines = SourceLines.of(elf);
+    assertThat(lines.trouble()).as(what).isEmpty();
+    List<Row> rows = rows(program);
+    List<String> named = new ArrayList<>();
+    for (int i = 0; i < elf.functions().size(); i++) {
+      Symbol function = elf.functions().get(i);
+      String of = what + " " + function.name();
+      Row expected = row(rows, function.address() - elf.bias());
+      assertThat(lines.line(i)).as(of).isEqualTo(expected.line());
+      if (expected.line() == 0) {
+        continue;
+      }
+      named.add(function.name());
+      String file = lines.files().get(lines.file(i));
+      assertThat(file).as(of).endsWith(expected.file());
+      String told =
+          run(
+                  ADDR2LINE,
+                  "-e",
+                  program.toString(),
+                  "0x%x".formatted(function.address() - elf.bias()))
+              .strip()
+              .replaceFirst(" [(]discriminator [0-9]+[)]$", "");
+      assertThat(told.substring(0, told.lastIndexOf(':'))).as(of).endsWith(file);
+      if (plain) { // the line of the body may stand at the same address
+        assertThat(told).as(of).endsWith(":" + lines.line(i));
+      }
+    }
+    assertThat(named)
+        .as(what)
+        .contains("first", "second", "made", "leaf", "twice", "helper", "_start");
+  }
+
+  /** The first row at an address, else the last one before it in a sequence that has it. */
+  private static Row row(List<Row> rows, long address) {
+    Row around = new Row("", 0, 0);
+    for (int i = 0; i < rows.size(); i++) {
+      Row row = rows.get(i);
+      if (row.line() > 0 && row.address() == address) {
+        return row;
+      }
+      if (row.line() > 0
+          && row.address() < address
+          && i + 1 < rows.size()
+          && rows.get(i + 1).address() > address) {
+        around = row;
+      }
+    }
+    return around;
+  }
+
+  private static List<Row> rows(Path program) throws IOException, InterruptedException {
+    List<Row> rows = new ArrayList<>();
+    for (String line :
+        run("readelf", "-W", "--debug-dump=decodedline", program.toString()).lines().toList()) {
+      Matcher row = ROW.matcher(line);
+      if (row.matches()) {
+        int number = row.group(2).equals("-") ? 0 : Integer.parseInt(row.group(2));
+        rows.add(new Row(row.group(1), number, Long.decode(row.group(3))));
+      }
+    }
+    return rows;
+  }
+
+  private static String run(String... command) throws IOException, InterruptedException {
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(Arrays.toString(command) + "\n" + said).isZero();
+    return said;
+  }
+
+  /** What a linker dropped is still in the table, at address 0. */
+  @Test
+  void rowsOfDroppedFunctionsNameNothing() throws Exception {
+    Assumptions.assumeTrue(
+        GuestCompiler.installed("x86_64-linux-gnu-gcc") && GuestCompiler.installed("readelf"),
+        "skipped: no x86_64-linux-gnu-gcc or readelf");
+    Path program =
+        LinedProgram.build(
+            folder,
+            "x86_64-linux-gnu-gcc",
+            "-g",
+            "-O0",
+            "-ffunction-sections",
+            "-Wl,--gc-sections,-Ttext=0x0,--entry=twice");
+    assertThat(rows(program).stream().filter(row -> row.address() == 0 && row.line() > 0))
+        .as("dropped functions")
+        .hasSizeGreaterThan(2);
+    ElfFile elf = ElfFile.parse(program);
+    SourceLines lines = SourceLines.of(elf);
+    assertThat(lines.trouble()).isEmpty();
+    List<String> named = new ArrayList<>();
+    for (int i = 0; i < elf.functions().size(); i++) {
+      if (lines.line(i) > 0) {
+        named.add(
+            elf.functions().get(i).name()
+                + " "
+                + lines.files().get(lines.file(i)).replaceAll(".*/", "")
+                + ":"
+                + lines.line(i));
+      }
+    }
+    assertThat(named).isSubsetOf("twice twice.c:5", "helper twice.c:9").isNotEmpty();
+  }
+
+  @Test
+  void theImageCarriesThemByIndex() throws Exception {
+    GuestCompiler.X86_64.assumeInstalled();
+    Path program = LinedProgram.build(folder, "x86_64-linux-gnu-gcc", "-g", "-O2");
+    LoadedImage loaded = LoadedImage.load(program);
+    Image image = loaded.toSchema();
+    assertThat(image.getLines()).hasSize(loaded.lines().known()).hasSizeGreaterThan(5);
+    assertThat(image.getFiles()).hasSize(5).doesNotHaveDuplicates();
+    var made =
+        image.getLines().stream()
+            .filter(line -> image.getSymbols().get(line.getSymbol()).getName().equals("made"))
+            .findFirst()
+            .orElseThrow();
+    assertThat(image.getFiles().get(made.getFile())).endsWith("made/by \"hand\".y");
+    assertThat(made.getLine()).isEqualTo(701);
+  }
+
+  @Test
+  void anImageWithoutTablesHasNoLinesAndNoTrouble() throws Exception {
+    GuestCompiler.X86_64.assumeInstalled();
+    Path program = LinedProgram.build(folder, "x86_64-linux-gnu-gcc", "-g0");
+    LoadedImage loaded = LoadedImage.load(program);
+    assertThat(loaded.lines().trouble()).isEmpty();
+    assertThat(loaded.lines().known()).isZero();
+    assertThat(loaded.toSchema().getLines()).isEmpty();
+  }
+}

@@ -1,0 +1,22 @@
+package dev.retstack.graph.symbol;
+
+/**
+ * Where a function begins in its source.
+ *
+ * @param file as the compiler named it, with folders; empty where it is not known
+ * @param line from 1; 0 where it is not known
+ */
+public record SourceLine(String file, int line) {
+  /** Of a function whose image does not tell it. */
+  public static final SourceLine NONE = new SourceLine("", 0);
+
+  /** True where the image tells it. */
+  public boolean isKnown() {
+    return line > 0;
+  }
+
+  /** As compilers and editors write it: {@code src/main.c:12}; empty where it is not known. */
+  public String text() {
+    return isKnown() ? file + ":" + line : "";
+  }
+}
