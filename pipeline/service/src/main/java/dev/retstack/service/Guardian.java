@@ -6,6 +6,7 @@ import dev.retstack.service.checkpoint.KafkaLedger;
 import dev.retstack.service.consume.EventFeed;
 import dev.retstack.service.control.CommandRules;
 import dev.retstack.service.control.ControlRoutes;
+import dev.retstack.service.history.HistoryWatch;
 import dev.retstack.service.images.ImageFeed;
 import dev.retstack.service.images.ImageReader;
 import dev.retstack.service.images.ImageRegistry;
@@ -91,6 +92,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
   private FleetFeed fleets;
   private Job job;
   private Queries queries;
+  private HistoryWatch history;
   private HttpApi api;
   private Optional<EventFeed> events = Optional.empty();
   private final CompletableFuture<OtherVersionException> refused = new CompletableFuture<>();
@@ -201,11 +203,13 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
                   feed.of(p).tell(Feed.Closed.INSTANCE);
                 }),
             "partitions");
-    queries = new Queries(system, partitions, watch, sizes.events());
+    history = new HistoryWatch(meters);
+    queries = new Queries(system, partitions, watch, sizes.events(), history);
     EndOffsets ends =
         new EndOffsets(kafka, topics.events(), sizes.events(), IsolationLevel.READ_UNCOMMITTED);
     EndOffsets anomalyEnds =
         new EndOffsets(kafka, topics.anomalies(), sizes.anomalies(), IsolationLevel.READ_COMMITTED);
+    history.start(system, queries::measures, ends::ask);
     job = new Job(queries, nodes, fleets, config.http(), ends, config.limits());
     Windows windows = windows(images, meters);
     Optional<ControlRoutes> control = config.commandRules().map(rules -> control(rules, windows));
@@ -222,6 +226,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
                 CompletableFuture.supplyAsync(
                     () -> {
                       events.ifPresent(EventFeed::abort); // changes nothing where it has stopped
+                      history.close();
                       imageFeed.close();
                       imageReader.close();
                       fleets.close();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.schema.Node;
 import dev.retstack.service.nodes.NodeRecords;
@@ -87,6 +88,64 @@ class JobTest {
     assertThat(NodeRecords.running(bench.kafka(), bench.topics().nodes(), bench.config().groupId()))
         .as("members that left took back what they had said")
         .isEmpty();
+  }
+
+  /** Who applied what differs from run to run; together they applied each record once. */
+  @Test
+  void thePastOfThreeMembersAddsUpToTheRecordsOfTheJob() throws Exception {
+    Report report = ReportBuilder.of(States.of(bench.fleet())).build();
+    try (Pipeline one = PipelineService.start(bench.config());
+        Pipeline two = PipelineService.start(bench.config());
+        Pipeline three = PipelineService.start(bench.config())) {
+      List<Pipeline> members = List.of(one, two, three);
+      for (Pipeline member : members) {
+        awaitComplete(member, 3);
+      }
+      bench.produceAll();
+      for (Pipeline member : members) {
+        JsonNode past = awaitPast(member, report.records());
+        assertThat(past.path("members").asInt()).isEqualTo(3);
+        assertThat(past.path("missing")).isEmpty();
+        JsonNode last = past.path("history").get(past.path("history").size() - 1);
+        assertThat(last.path("lag").asLong(-1)).as("%s", past).isZero();
+        assertThat(last.path("lost").asLong(-1)).isEqualTo(report.lost());
+        assertThat(past.path("history"))
+            .allSatisfy(
+                slot -> {
+                  assertThat(slot.path("records").asLong()).isNotNegative();
+                  assertThat(slot.path("time").asLong() % 5_000).isZero();
+                });
+        try (HttpAsk ask = new HttpAsk(member.httpUri())) {
+          assertThat(ask.get("/history?format=csv").body().lines().findFirst())
+              .hasValue("time,records,lag,lost,checkpointBytes,checkpointCpuMs,members");
+          assertThat(ask.get("/history?format=text").body())
+              .startsWith("FROM")
+              .contains("RECORDS/S", "CHECKPOINT-B/S");
+          assertThat(ask.get("/history?core=x").statusCode()).isEqualTo(400);
+        }
+      }
+    }
+  }
+
+  private static JsonNode awaitPast(Pipeline member, long records) throws Exception {
+    long deadline = System.nanoTime() + WAIT.toNanos();
+    try (HttpAsk ask = new HttpAsk(member.httpUri())) {
+      while (true) {
+        JsonNode past = JSON.readTree(ask.get("/history").body());
+        long sum = 0;
+        long bytes = 0;
+        for (JsonNode slot : past.path("history")) {
+          sum += slot.path("records").asLong();
+          bytes += slot.path("checkpointBytes").asLong();
+        }
+        assertThat(sum).as("%s", past).isLessThanOrEqualTo(records);
+        if (sum == records && bytes > 0) {
+          return past;
+        }
+        assertThat(System.nanoTime()).as("%s", past).isLessThan(deadline);
+        Waits.pause();
+      }
+    }
   }
 
   @Test

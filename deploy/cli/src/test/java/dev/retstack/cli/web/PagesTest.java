@@ -613,6 +613,77 @@ class PagesTest {
     browser.press(Keys.ESCAPE);
   }
 
+  /**
+   * Each value that a curve tells, read by keys, is that of HTTP; together they are the records of
+   * the cores.
+   */
+  @Test
+  void theCurvesOfTheFleetAreThePastOfTheJob() throws Exception {
+    browser.go("/?page=fleet");
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      double applied =
+          get(client, "/metrics")
+              .body()
+              .lines()
+              .filter(line -> line.startsWith("retstack_applied_records_total{"))
+              .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+              .sum();
+      browser.until(
+          "all records are in slots that are over", () -> sum(past(), "records") == applied);
+    }
+    long known = past().size();
+    browser.until(
+        "the page knows them",
+        () -> Long.parseLong(plot("Records over time", "aria-valuemax")) >= known - 1);
+    JsonNode past = past();
+    assertThat(sum(past, "lost")).isPositive();
+    browser.script("document.querySelector('.plot').focus()");
+    browser.press(Keys.HOME);
+    List<String> seen = new ArrayList<>();
+    List<String> expected = new ArrayList<>();
+    for (int i = 0; i < known; i++) {
+      for (String curve : List.of("Records", "Lag", "Lost", "Checkpoints")) {
+        seen.add(plot(curve + " over time", "aria-valuetext"));
+      }
+      JsonNode slot = past.get(i);
+      expected.add(rate(slot.path("records")));
+      expected.add(slot.has("lag") ? grouped(slot.path("lag")) : "unknown");
+      expected.add(slot.has("lost") ? grouped(slot.path("lost")) : "unknown");
+      expected.add(rate(slot.path("checkpointBytes")));
+      browser.press(Keys.ARROW_RIGHT);
+    }
+    assertThat(seen.stream().map(text -> text.split(" ", 2)[0]).toList()).isEqualTo(expected);
+    browser.screenshot("fleet-curves");
+    browser.press(Keys.ESCAPE);
+    assertThat(plot("Records over time", "aria-valuetext")).doesNotContain(" at ");
+    assertThat(browser.text(".curves"))
+        .contains("records/s", "chunks behind", "records in all", "bytes/s", "% CPU");
+    browser.assertAccessible("curves");
+    browser.assertClean("curves");
+  }
+
+  /** What a curve says to those who do not see it. */
+  private String plot(String label, String attribute) {
+    return browser.element(".plot[aria-label='%s']".formatted(label)).getDomAttribute(attribute);
+  }
+
+  private JsonNode past() {
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      return JSON.readTree(get(client, "/history").body()).path("history");
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static long sum(JsonNode slots, String field) {
+    return slots.valueStream().mapToLong(slot -> slot.path(field).asLong()).sum();
+  }
+
+  /** A second of what was counted in five. */
+  private static String rate(JsonNode counted) {
+    return "%,d".formatted(Math.round(counted.asLong() / 5.0));
+  }
+
   /** The fleet, the icicle and the differences of a trace; control has its cores too. */
   @Test
   void thePagesOfATraceShowItsCores() throws Exception {

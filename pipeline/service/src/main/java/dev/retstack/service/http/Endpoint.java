@@ -181,6 +181,12 @@ public enum Endpoint {
       "Running members; for each partition its owner, position and age, or why it is missing",
       "{nodes,partitions,parts}",
       FORMAT),
+  HISTORY(
+      "/history",
+      "How fast the job worked in the last half hour: records applied, lag, losses and what"
+          + " checkpoints cost, of all members together",
+      "{seconds,members,missing,history}",
+      FORMAT),
   PARTS_OF(
       "/parts/own",
       "For other members: the partitions of this one, as a stream of bytes",

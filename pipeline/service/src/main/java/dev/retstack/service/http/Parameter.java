@@ -27,13 +27,14 @@ public record Parameter(
   static final Parameter WHAT =
       oneOf(
           "what",
-          "states, how far the cores came, totals, where the chunks of a core stand in events, or"
-              + " that and what it did when",
+          "states, how far the cores came, totals, where the chunks of a core stand in events, that"
+              + " and what it did when, or how fast the member worked lately",
           "state",
           "cores",
           "totals",
           "places",
-          "tiles");
+          "tiles",
+          "history");
   static final Parameter SORT =
       oneOf(
           "sort",

@@ -26,6 +26,29 @@ public final class Meters {
     return partitions.computeIfAbsent(partition, p -> new PartitionMeter(samples, p));
   }
 
+  /**
+   * Counts of all partitions together; they never go back.
+   *
+   * @param appliedRecords trace records in the chunks applied
+   * @param checkpointSentBytes bytes of checkpoints that were sent to Kafka
+   * @param checkpointCpuSeconds seconds of a processor for checkpoints
+   */
+  public record Sums(long appliedRecords, long checkpointSentBytes, double checkpointCpuSeconds) {
+    private Sums plus(Sums other) {
+      return new Sums(
+          appliedRecords + other.appliedRecords,
+          checkpointSentBytes + other.checkpointSentBytes,
+          checkpointCpuSeconds + other.checkpointCpuSeconds);
+    }
+  }
+
+  /** What all partitions that were ever here counted so far. */
+  public Sums sums() {
+    return partitions.values().stream()
+        .map(PartitionMeter::sums)
+        .reduce(new Sums(0, 0, 0), Sums::plus);
+  }
+
   /** One more of a counter without labels. */
   public void count(Metric metric) {
     samples.counter(metric).inc();

@@ -114,6 +114,11 @@ public final class PartitionMeter {
     sentBytes.inc(sent);
   }
 
+  /** What was counted of these, since the process began. */
+  Meters.Sums sums() {
+    return new Meters.Sums((long) appliedRecords.get(), (long) sentBytes.get(), cpuSeconds.get());
+  }
+
   /** A checkpoint is committed. */
   public void checkpointWritten(long nanos) {
     checkpoints.inc();

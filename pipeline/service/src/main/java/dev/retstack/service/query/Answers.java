@@ -23,6 +23,7 @@ import dev.retstack.service.table.Rendering;
 import dev.retstack.service.view.AnomaliesView;
 import dev.retstack.service.view.CoresView;
 import dev.retstack.service.view.DurationsView;
+import dev.retstack.service.view.HistoryView;
 import dev.retstack.service.view.OpenCallsView;
 import dev.retstack.service.view.PartsView;
 import dev.retstack.service.view.ReportView;
@@ -144,6 +145,11 @@ final class Answers {
     running.addAll(nodes.others());
     running.sort(Comparator.comparing(Node::getNode));
     return answer(PartsView.of(running, unreachable, cores.coverage(), cores.cores()), parameters);
+  }
+
+  static Answer history(Job.Past past, int partitions, Map<String, String> parameters) {
+    return answer(
+        HistoryView.of(past.slots(), past.members(), past.missing(), partitions), parameters);
   }
 
   static Format format(Map<String, String> parameters) {

@@ -126,10 +126,11 @@ public final class HttpApi {
     Route openapi =
         path("openapi.json", () -> complete(Questions.json(200, OpenApi.document(served))));
     Route parts = path("parts", () -> questions.cores(Endpoint.PARTS, this::parts));
+    Route history = path("history", () -> questions.history(job::past, job.own().partitionCount()));
     Route ofMember = path(OWN_PARTS, own::route);
     Route health = pathPrefix("health", this::health);
     Route metrics = path("metrics", this::metrics);
-    Route whole = concat(asked, parts);
+    Route whole = concat(asked, parts, history);
     Route packed = Access.packed(whole); // events are sent as they come
     Route controlled = control.map(ControlRoutes::questions).orElse(reject());
     Route queried = concat(packed, events, controlled);

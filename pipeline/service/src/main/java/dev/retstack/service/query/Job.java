@@ -8,6 +8,7 @@ import dev.retstack.graph.top.CoreSum;
 import dev.retstack.graph.top.TopBuilder;
 import dev.retstack.schema.Node;
 import dev.retstack.schema.wire.NearNames;
+import dev.retstack.service.history.History;
 import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.kafka.EndOffsets;
@@ -213,6 +214,44 @@ public final class Job implements AutoCloseable {
     return NearNames.of(wanted, others, NEAR_MAX);
   }
 
+  /**
+   * How fast the job worked lately.
+   *
+   * @param members that told their past
+   * @param missing which did not, and why
+   */
+  record Past(List<History.Slot> slots, int members, List<String> missing) {
+    Past {
+      slots = List.copyOf(slots);
+      missing = List.copyOf(missing);
+    }
+  }
+
+  /** What all members tell of their past; no partition is asked. */
+  CompletionStage<Past> past(HeapRoom.Share share) {
+    List<CompletableFuture<PeerClient.Said>> asked = ask(Part.Wanted.of(Part.Kind.HISTORY), share);
+    return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
+        .thenApply(
+            _ -> {
+              share.requireAlone();
+              List<History.Told> told = new ArrayList<>();
+              List<String> missing = new ArrayList<>();
+              for (PeerClient.Said said : asked.stream().map(CompletableFuture::join).toList()) {
+                for (Part part : said.parts()) {
+                  if (part.isAbsent()) {
+                    missing.add(said.node() + ": " + part.absent());
+                  } else {
+                    told.add(part.history());
+                  }
+                }
+                if (!said.failure().isEmpty()) {
+                  missing.add(said.node() + ": " + said.failure());
+                }
+              }
+              return new Past(History.merge(told), told.size(), missing);
+            });
+  }
+
   private Function<CoreSum, String> states(Map<Integer, Part> parts) {
     Deaths deaths = fleets.deaths();
     return core -> {
@@ -249,6 +288,19 @@ public final class Job implements AutoCloseable {
 
   private CompletionStage<Gathered> gather(Part.Wanted wanted, HeapRoom.Share share) {
     long start = System.nanoTime();
+    List<CompletableFuture<PeerClient.Said>> asked = ask(wanted, share);
+    return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
+        .thenCombine(
+            ends.ask(),
+            (_, end) -> {
+              share.requireAlone();
+              List<PeerClient.Said> said = asked.stream().map(CompletableFuture::join).toList();
+              return put(said, end, (System.nanoTime() - start) / 1_000_000);
+            });
+  }
+
+  /** All members, this one first. */
+  private List<CompletableFuture<PeerClient.Said>> ask(Part.Wanted wanted, HeapRoom.Share share) {
     List<CompletableFuture<PeerClient.Said>> asked = new ArrayList<>();
     asked.add(
         own.parts(wanted, share)
@@ -258,14 +310,7 @@ public final class Job implements AutoCloseable {
     for (Node node : nodes.others()) {
       asked.add(peers.ask(node, wanted, share, unreachable.containsKey(node.getNode())));
     }
-    return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
-        .thenCombine(
-            ends.ask(),
-            (_, end) -> {
-              share.requireAlone();
-              List<PeerClient.Said> said = asked.stream().map(CompletableFuture::join).toList();
-              return put(said, end, (System.nanoTime() - start) / 1_000_000);
-            });
+    return asked;
   }
 
   private Gathered put(

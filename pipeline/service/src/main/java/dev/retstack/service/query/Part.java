@@ -7,6 +7,7 @@ import dev.retstack.graph.places.Place;
 import dev.retstack.graph.state.ForgottenSessions;
 import dev.retstack.graph.state.RefusedCores;
 import dev.retstack.graph.top.TopBuilder;
+import dev.retstack.service.history.History;
 import dev.retstack.service.partition.PartitionPlaces;
 import dev.retstack.service.partition.PartitionTotals;
 import dev.retstack.service.partition.StateCopy;
@@ -54,7 +55,9 @@ record Part(
     /** Where the chunks of cores stand in the log. */
     PLACES,
     /** The same, and what the cores did when. */
-    TILES
+    TILES,
+    /** The past of the member, as one part for all its partitions. */
+    HISTORY
   }
 
   /**
@@ -121,6 +124,20 @@ record Part(
                 }
               }
             }));
+  }
+
+  /** A part of {@link Kind#HISTORY}, which is of no partition. */
+  static Part of(History.Told told) {
+    return new Part(0, 0, 0, 0, 0, StateCopy.Waiting.NONE, written(told::writeTo), "");
+  }
+
+  /** The body of a part of {@link Kind#HISTORY}. */
+  History.Told history() {
+    try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(body))) {
+      return History.Told.readFrom(in);
+    } catch (IOException e) {
+      throw new UncheckedIOException("the past of a member cannot be read", e);
+    }
   }
 
   /** The body of a part of {@link Kind#PLACES}. */

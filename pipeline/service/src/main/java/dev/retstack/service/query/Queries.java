@@ -1,6 +1,7 @@
 package dev.retstack.service.query;
 
 import dev.retstack.graph.input.CoreKey;
+import dev.retstack.service.history.HistoryWatch;
 import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.partition.PartitionGraph;
 import dev.retstack.service.partition.PartitionMeasure;
@@ -43,16 +44,19 @@ public final class Queries {
   private final ActorRef<Partitions.Command> partitions;
   private final ActorRef<CoreWatch.Command> watch;
   private final int partitionCount;
+  private final HistoryWatch history;
 
   public Queries(
       ActorSystem<?> system,
       ActorRef<Partitions.Command> partitions,
       ActorRef<CoreWatch.Command> watch,
-      int partitionCount) {
+      int partitionCount,
+      HistoryWatch history) {
     this.system = system;
     this.partitions = partitions;
     this.watch = watch;
     this.partitionCount = partitionCount;
+    this.history = history;
   }
 
   /** A merged copy of what this member holds now. */
@@ -78,6 +82,9 @@ public final class Queries {
    * @param atOnce so many are made ahead of those that are taken
    */
   Source<Part, NotUsed> partStream(Part.Wanted wanted, HeapRoom.Share room, int atOnce) {
+    if (wanted.kind() == Part.Kind.HISTORY) {
+      return Source.single(roomFor(Part.of(history.told()), 0, room)); // asks no partition
+    }
     return Source.completionStage(owned())
         .mapConcat(owned -> owned.graphs().entrySet())
         .mapAsync(atOnce, entry -> part(entry.getKey(), entry.getValue(), wanted, room));
@@ -100,6 +107,7 @@ public final class Queries {
                 case STATE -> stateOf(partition, weight.stateBytes(), graph, room);
                 case CORES -> coresOf(graph).thenApply(part -> roomFor(part, 0, room));
                 case TOTALS -> totalsOf(graph).thenApply(part -> roomFor(part, 0, room));
+                case HISTORY -> throw new IllegalStateException("it is of no partition");
                 case PLACES, TILES ->
                     placesOf(graph, wanted).thenApply(part -> roomFor(part, 0, room));
               };

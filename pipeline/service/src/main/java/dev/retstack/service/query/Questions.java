@@ -223,6 +223,21 @@ public final class Questions {
     return asked(endpoint, source::cores, Job.Cores::coverage, renderer);
   }
 
+  /** How fast a job worked lately: of members, not of partitions. */
+  Route history(Function<HeapRoom.Share, CompletionStage<Job.Past>> question, int partitions) {
+    return parameterMap(
+        parameters -> {
+          Endpoint.HISTORY.check(parameters);
+          Format format = Answers.format(parameters);
+          return gated(
+              share ->
+                  question
+                      .apply(share)
+                      .thenApply(
+                          past -> text(format, Answers.history(past, partitions, parameters))));
+        });
+  }
+
   private Route totals() {
     return asked(Endpoint.TOP, source::totals, Job.Totals::coverage, Answers::top);
   }

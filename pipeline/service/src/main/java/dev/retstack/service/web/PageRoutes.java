@@ -53,6 +53,7 @@ public final class PageRoutes {
           "canvas.js",
           "compare.js",
           "control.js",
+          "curves.js",
           "dom.js",
           "durations.js",
           "flame.js",
@@ -62,6 +63,11 @@ public final class PageRoutes {
           "icon.svg",
           "table.js",
           "timeline.js");
+
+  /** Files of a library that are served beside them, and their folder in its jar. */
+  static final List<String> LIBRARY = List.of("uPlot.esm.js", "uPlot.min.css");
+
+  static final String LIBRARY_FOLDER = "/META-INF/resources/webjars/uplot/1.6.30/dist/";
 
   private static final String POLICY =
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
@@ -77,10 +83,9 @@ public final class PageRoutes {
   /** Reads all files once. */
   public PageRoutes() {
     MessageDigest hash = sha256();
-    for (String name : FILES) {
-      files.put(name, read(name));
-      hash.update(files.get(name));
-    }
+    FILES.forEach(name -> files.put(name, read(name)));
+    LIBRARY.forEach(name -> files.put(name, read(LIBRARY_FOLDER + name)));
+    files.values().forEach(hash::update);
     byte[] template = read(INDEX);
     hash.update(template);
     version = HexFormat.of().formatHex(hash.digest(), 0, 8);

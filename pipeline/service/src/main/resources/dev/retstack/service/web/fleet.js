@@ -1,13 +1,13 @@
 // Cores, members and partitions of a job, looked at again while the page is open.
 import { ask } from "./api.js";
-import { palette } from "./canvas.js";
+import { curves } from "./curves.js";
 import { choice, field, h, name, notice } from "./dom.js";
-import { compact, finder, number } from "./format.js";
+import { cut, finder, number } from "./format.js";
 import { DataTable, seen } from "./table.js";
 
 const POLL_MS = 2000;
 const MANY = 2000;
-const POINTS = 60;
+const PAST_MS = 5000;
 const BAD = /DEAD|BROKEN|FAULT|FAILED/;
 
 /** Which cores are listed. */
@@ -18,31 +18,6 @@ const ONLY = {
   anomalies: ["with anomalies", (row) => row.anomalies > 0],
   losses: ["with losses", (row) => row.lost > 0],
 };
-
-/** A small curve of the last values. */
-class Spark {
-  constructor(label) {
-    this.label = label;
-    this.values = [];
-    this.canvas = h("canvas", { class: "spark", width: 260, height: 68, role: "img", "aria-label": label });
-    this.text = h("b", {}, "–");
-    this.element = h("span", { class: "row" }, this.canvas, h("span", {}, this.text, " " + label));
-  }
-
-  add(value) {
-    this.values = [...this.values, value].slice(-POINTS);
-    this.text.textContent = compact(value);
-    const context = this.canvas.getContext("2d");
-    const { width, height } = this.canvas;
-    const most = Math.max(1, ...this.values);
-    context.clearRect(0, 0, width, height);
-    context.strokeStyle = palette().accent;
-    context.lineWidth = 3;
-    context.beginPath();
-    this.values.forEach((one, i) => context.lineTo((i * width) / (POINTS - 1), height - 4 - (one / most) * (height - 10)));
-    context.stroke();
-  }
-}
 
 export default {
   title: "Fleet",
@@ -82,8 +57,8 @@ export default {
     });
     const facts = h("div", { class: "facts" });
     const members = h("div", { class: "facts" });
-    const [records, lag] = [new Spark("records/s"), new Spark("chunks behind")];
-    const curves = h("div", { class: "facts wide" }, records.element, lag.element);
+    const past = isJob ? curves(signal) : null;
+    let untold = [];
     let match = finder(app.state.search);
     let only = Object.hasOwn(ONLY, app.state.only ?? "") ? app.state.only ?? "" : "";
     const fill = () => {
@@ -105,7 +80,7 @@ export default {
       choice("Cores", Object.entries(ONLY).map(([key, [text]]) => [key, text]), only, (key) => {
         only = key;
         filter({ only: key || undefined });
-      })), facts, ...(isJob ? [curves, members] : []), table.element);
+      })), facts, ...(isJob ? [past.element, members] : []), table.element);
 
     const look = async () => {
       const answer = await ask("/cores", { limit: 50000 }, signal);
@@ -118,9 +93,8 @@ export default {
         for (const [core, count] of counts) {
           rates.set(core, Math.max(0, Math.round((count - (before.counts.get(core) ?? count)) / seconds)));
         }
-        records.add(Math.max(0, Math.round((sum("records") - before.records) / seconds)));
       }
-      before = { at: now, counts, records: sum("records") };
+      before = { at: now, counts };
       const running = cores.filter((row) => row.end === "RUNNING").length;
       const dead = cores.filter((row) => row.end === "DEAD").length;
       facts.replaceChildren(...[[cores.length, " cores"], [running, " running"], [dead, " dead"], [sum("records"), " records"], [sum("lost"), " lost"]]
@@ -136,22 +110,28 @@ export default {
     };
     const people = async () => {
       const { nodes, parts } = await ask("/parts", {}, signal);
-      lag.add(parts.reduce((all, part) => all + (part.lag ?? 0), 0));
       members.replaceChildren(...nodes.map((node) => h("span", {}, "member ", h("b", {}, name(node.node, 40)), " ",
         h("span", { class: node.state === "up" ? "good" : "bad" }, node.state + (node.reason ? ": " + node.reason : "")),
         " · partitions " + (parts.filter((part) => part.node === node.node).map((part) => part.partition).join(", ") || "none"))),
-      ...parts.filter((part) => part.missing).map((part) => h("span", { class: "bad" }, "partition " + part.partition + " is missing: " + part.missing)));
+      ...parts.filter((part) => part.missing).map((part) => h("span", { class: "bad" }, "partition " + part.partition + " is missing: " + part.missing)),
+      ...untold.map((why) => h("span", { class: "bad" }, "the curves lack member " + cut(why, 200))));
     };
     await look();
     if (cores.length === 0) {
       app.status("0 cores");
     }
     if (isJob) {
+      untold = await past.look();
       await people();
+      let looked = performance.now();
       const again = async () => {
         try {
           if (!document.hidden) {
             await look();
+            if (performance.now() - looked > PAST_MS) {
+              looked = performance.now();
+              untold = await past.look();
+            }
             await people();
           }
         } catch (failure) {

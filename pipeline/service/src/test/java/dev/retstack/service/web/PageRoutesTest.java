@@ -3,10 +3,13 @@ package dev.retstack.service.web;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -45,7 +48,11 @@ class PageRoutesTest {
       while (matcher.find()) {
         imports++;
         assertThat(matcher.group(1)).as(name).startsWith("./");
-        assertThat(PageRoutes.FILES).contains(matcher.group(1).substring(2));
+        assertThat(
+                PageRoutes.FILES.contains(matcher.group(1).substring(2))
+                    || PageRoutes.LIBRARY.contains(matcher.group(1).substring(2)))
+            .as("%s imports %s", name, matcher.group(1))
+            .isTrue();
       }
     }
     assertThat(imports).isGreaterThan(20);
@@ -59,6 +66,16 @@ class PageRoutesTest {
       bytes += text.length();
       assertThat(MARKUP.matcher(text).results().map(found -> name + ": " + found.group()))
           .isEmpty();
+    }
+    for (String name : PageRoutes.LIBRARY) {
+      try (InputStream in =
+          PageRoutes.class.getResourceAsStream(PageRoutes.LIBRARY_FOLDER + name)) {
+        String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        bytes += text.length();
+        assertThat(MARKUP.matcher(text).results().map(MatchResult::group))
+            .as("%s names servers in its comments alone", name)
+            .allMatch(found -> found.endsWith("://"));
+      }
     }
     assertThat(bytes).as("bytes of all files").isLessThan(500_000);
     assertThat(MARKUP.matcher("x.innerHTML = name").find()).isTrue();
