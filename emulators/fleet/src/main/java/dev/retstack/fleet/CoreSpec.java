@@ -28,11 +28,17 @@ public record CoreSpec(
   /** What readers of the trace must know of an image that some of these cores run. */
   public static Image describe(LoadedImage image, List<CoreSpec> cores) {
     String buildId = image.elf().buildId();
-    boolean namesTasks =
+    List<CoreOptions> options =
         cores.stream()
             .filter(core -> core.image().elf().buildId().equals(buildId))
-            .anyMatch(core -> core.options().tasks().givesIds());
-    return ImageLayout.describe(image, namesTasks);
+            .map(CoreSpec::options)
+            .toList();
+    Image described =
+        ImageLayout.describe(image, options.stream().anyMatch(o -> o.tasks().givesIds()));
+    if (options.stream().anyMatch(CoreOptions::libraryCalls)) {
+      ImageLayout.nameLibraryCalls(image, described);
+    }
+    return described;
   }
 
   /** Whom commands select. */

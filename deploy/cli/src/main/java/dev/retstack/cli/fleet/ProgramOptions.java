@@ -106,6 +106,13 @@ public final class ProgramOptions {
   private Path sysroot;
 
   @Option(
+      names = "--libcalls",
+      description =
+          "Trace calls of functions in shared objects that are not instrumented too, under the"
+              + " names of these functions. The program must be dynamically linked.")
+  private boolean libraryCalls;
+
+  @Option(
       names = "--clock",
       defaultValue = "virtual",
       paramLabel = "CLOCK",
@@ -202,6 +209,9 @@ public final class ProgramOptions {
     if (image.elf().interpreter().isPresent()) {
       requireSysroot(image);
     }
+    if (libraryCalls) {
+      image.requireLibraryCalls();
+    }
     if (entry != null) {
       image.entry(entry);
     }
@@ -258,6 +268,7 @@ public final class ProgramOptions {
     return limits.in(
         CoreOptions.of(linux)
             .withClock(clock)
+            .withLibraryCalls(libraryCalls)
             .withProbe(probe.probe())
             .withTrace(trace())
             .withRam(ram)

@@ -37,6 +37,7 @@ public final class PlanTable {
           .onlyJson("instructionsMax", core -> limit(core.options()))
           .onlyJson("retStackMax", core -> core.options().retStackLimit())
           .onlyJson("checkReturns", core -> core.options().checkReturns())
+          .onlyJson("libraryCalls", core -> core.options().libraryCalls())
           .onlyJson("memoryBytesMax", core -> core.options().linux().memoryBytesMax())
           .onlyJson("outputBytesMax", core -> core.options().linux().outputBytesMax())
           .onlyJson("stackBytes", core -> core.options().linux().stackBytes())

@@ -1,0 +1,429 @@
+package dev.retstack.fleet.linux;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.retstack.fleet.CoreSpec;
+import dev.retstack.fleet.core.Core;
+import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.linux.DynamicProgramsTest.Form;
+import dev.retstack.fleet.linux.shared.MappedObjects;
+import dev.retstack.fleet.loader.GuestCompiler;
+import dev.retstack.fleet.loader.LibraryCalls;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.fleet.settings.FunctionPattern;
+import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.schema.record.RecordBatch;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Calls of functions that are not instrumented, through the procedure linkage table: as many as the
+ * source makes, by both probes, and on x86_64 as many as uftrace counts. What is not installed is
+ * skipped.
+ */
+class LibraryCallsTest {
+  private static final String PROGRAM =
+      """
+      #include <pthread.h>
+      #include <setjmp.h>
+      #include <stdio.h>
+      #include <stdlib.h>
+      #define ALONE __attribute__((noinline, noclone))
+      static jmp_buf home;
+      static int left;
+      ALONE int order(const void *a, const void *b) {
+        if (--left == 0) longjmp(home, 1);
+        return *(const int *)a - *(const int *)b;
+      }
+      ALONE int jumps(void) {
+        int v[8] = {7, 3, 1, 0, 2, 6, 5, 4};
+        left = 5;
+        if (setjmp(home) == 0) qsort(v, 8, sizeof v[0], order);
+        return getenv("NONE") == NULL;
+      }
+      ALONE long number(const char *text) { return strtol(text, NULL, 10); }
+      ALONE void *worker(void *text) {
+        long found = 0;
+        for (int i = 0; i < 10; i++) found += getenv(text) != NULL;
+        return (void *)found;
+      }
+      int main(void) {
+        pthread_t one, two;
+        void *a, *b;
+        pthread_create(&one, NULL, worker, "HALF");
+        pthread_create(&two, NULL, worker, "NONE");
+        long sum = number("20") + number("1") + number("-1");
+        pthread_join(one, &a);
+        pthread_join(two, &b);
+        printf("%ld %d %ld\\n", sum, jumps(), (long)a + (long)b);
+        return 0;
+      }
+      """;
+
+  private static final Map<String, Integer> CALLS =
+      new TreeMap<>(
+          Map.ofEntries(
+              Map.entry("main", 1),
+              Map.entry("jumps", 1),
+              Map.entry("order", 5),
+              Map.entry("worker", 2),
+              Map.entry("number", 3),
+              Map.entry("qsort", 1),
+              Map.entry("longjmp", 1),
+              Map.entry("getenv", 21),
+              Map.entry("strtol", 3),
+              Map.entry("pthread_create", 2),
+              Map.entry("pthread_join", 2),
+              Map.entry("printf", 1)));
+
+  /** The start-up code of gcc -pg calls it, in some files through the table. */
+  private static final String START_UP = "__cxa_atexit";
+
+  private static final LinuxOptions LINUX =
+      LinuxOptions.of("prog").withEnvironment(Map.of("HALF", "0.5"));
+
+  @TempDir private Path folder;
+
+  /** What a core recorded, by names. */
+  private record Run(
+      String stdout,
+      String ending,
+      Map<String, Integer> entries,
+      Map<String, Integer> exits,
+      List<String> records) {
+
+    static Run of(Path program, ProbeKind probe, TraceSettings trace, int slice)
+        throws IOException {
+      ByteArrayOutputStream out = new ByteArrayOutputStream();
+      LoadedImage image = LoadedImage.load(program);
+      CoreOptions options =
+          CoreOptions.of(LINUX.withStreams(InputStream.nullInputStream(), out, out))
+              .withProbe(probe)
+              .withTrace(trace)
+              .withLibraryCalls(true);
+      Names names = new Names(image, new ArrayList<>());
+      Run run = new Run("", "", new TreeMap<>(), new TreeMap<>(), new ArrayList<>());
+      try (Core core = Core.open(image, options)) {
+        core.process().listen(names);
+        Core.Slice how = Core.Slice.DEADLINE;
+        while (how != Core.Slice.ENDED) {
+          how = core.run(slice);
+          run.take(names, core.probe().batch());
+          core.probe().clear();
+        }
+        return new Run(
+            out.toString(StandardCharsets.UTF_8),
+            core.ending().orElseThrow().detail(),
+            run.entries,
+            run.exits,
+            run.records);
+      }
+    }
+
+    private void take(Names names, RecordBatch batch) {
+      for (int i = 0; i < batch.size(); i++) {
+        records.add(
+            "%d %d %d %x %x %x"
+                .formatted(
+                    batch.kind[i],
+                    batch.time[i],
+                    batch.depth[i],
+                    batch.selfPc[i],
+                    batch.fromPc[i],
+                    batch.retP[i]));
+        if (batch.kind[i] == RecordBatch.ENTRY) {
+          entries.merge(names.of(batch.selfPc[i]), 1, Integer::sum);
+        } else if (batch.kind[i] == RecordBatch.EXIT) {
+          exits.merge(names.of(batch.selfPc[i]), 1, Integer::sum);
+        }
+      }
+    }
+  }
+
+  /** Functions of the program and of the shared objects that were ever mapped. */
+  private record Names(LoadedImage program, List<MappedObjects.Mapped> parts)
+      implements MappedObjects {
+    @Override
+    public void mapped(Mapped object) {
+      parts.add(object);
+    }
+
+    @Override
+    public void unmapped(long base, long length) {}
+
+    String of(long pc) {
+      return parts.stream()
+          .filter(part -> pc >= part.base() && pc < part.base() + part.length())
+          .findFirst()
+          .map(part -> name(part.image(), pc - part.bias()))
+          .orElseGet(() -> name(program, pc));
+    }
+
+    private static String name(LoadedImage image, long pc) {
+      return image
+          .libraryCalls()
+          .at(pc)
+          .map(LibraryCalls.Place::symbol)
+          .or(() -> image.elf().functionAt(pc))
+          .map(Symbol::name)
+          .orElseThrow();
+    }
+  }
+
+  private Path source(String name, String text) throws IOException {
+    return Files.writeString(folder.resolve(name), text);
+  }
+
+  private Path program(Form form, String... more) throws Exception {
+    List<String> flags = new ArrayList<>(List.of("-O2", "-fno-builtin", "-pthread"));
+    flags.addAll(List.of(more));
+    return form.dynamic(folder, "prog", source("prog.c", PROGRAM), flags.toArray(String[]::new));
+  }
+
+  /** Both probes, in slices of different length. */
+  private static Run run(Path program) throws IOException {
+    Run run = Run.of(program, ProbeKind.AUTO, TraceSettings.standard(), 1_000_000);
+    Run inJava = Run.of(program, ProbeKind.JAVA, TraceSettings.standard(), 777);
+    assertThat(inJava.records).isEqualTo(run.records);
+    assertThat(inJava.stdout).isEqualTo(run.stdout);
+    run.entries.remove(START_UP);
+    run.exits.remove(START_UP);
+    return run;
+  }
+
+  private static void check(Path program) throws IOException {
+    Run run = run(program);
+    assertThat(run.stdout).isEqualTo("20 1 10\n");
+    assertThat(run.ending).isEqualTo("exited with code 0");
+    assertThat(run.entries).isEqualTo(CALLS);
+    Map<String, Integer> exits = new TreeMap<>(CALLS);
+    // a longjmp leaves these; what it leaves is told by the depth of the next record
+    exits.merge("order", -1, Integer::sum);
+    exits.keySet().removeAll(List.of("qsort", "longjmp"));
+    LoadedImage image = LoadedImage.load(program);
+    image.copiedReturns().forEach(site -> exits.remove(Names.name(image, site)));
+    assertThat(run.exits).isEqualTo(exits);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      names = {
+        "X86_64_PIE",
+        "X86_64_FIXED",
+        "X86_64_FENTRY",
+        "X86_64_NOW",
+        "I386_PIE",
+        "I386_FIXED",
+        "AARCH64_PIE",
+        "RISCV64_PIE",
+        "ARM_FIXED",
+        "ARM_THUMB",
+        "S390X_PIE",
+        "PPC64LE_PIE",
+        "M68K_FIXED"
+      })
+  void eachCallOfTheSourceIsThere(Form form) throws Exception {
+    check(program(form));
+  }
+
+  /** Behind landing pads the linker makes a second table, {@code .plt.sec}. */
+  @ParameterizedTest
+  @CsvSource({
+    "-fcf-protection, '-Wl,-z,ibtplt'",
+    "-fcf-protection, '-Wl,-z,ibtplt,-z,now'",
+    "-mfentry, '-Wl,-z,ibtplt'",
+  })
+  void tablesWithLandingPads(String compiled, String linked) throws Exception {
+    Path program = program(Form.X86_64_PIE, compiled, linked);
+    assertThat(LoadedImage.load(program).elf().section(".plt.sec")).isPresent();
+
+    check(program);
+  }
+
+  @Test
+  void uftraceCountsTheSame() throws Exception {
+    Path uftrace = Path.of("/usr/bin/uftrace");
+    Assumptions.assumeTrue(Files.exists(uftrace), "skipped: no uftrace");
+    Path program = program(Form.X86_64_PIE);
+    Path data = folder.resolve("data");
+    output(List.of(uftrace.toString(), "record", "-d", data.toString(), program.toString()));
+    Map<String, Integer> counted = new TreeMap<>();
+    for (String line :
+        output(List.of(uftrace.toString(), "report", "-f", "call", "-d", data.toString()))
+            .split("\n")) {
+      String[] words = line.trim().split(" +");
+      if (words[0].matches("[0-9]+") && !words[1].startsWith("linux:")) {
+        counted.put(words[1], Integer.parseInt(words[0]));
+      }
+    }
+    // start-up code; setjmp returns twice, which a hijack does not survive
+    counted.keySet().removeAll(List.of("__monstartup", START_UP, "_setjmp"));
+
+    assertThat(run(program).exits).isEqualTo(counted); // it reports calls that returned
+  }
+
+  private String output(List<String> command) throws IOException, InterruptedException {
+    Path out = folder.resolve("out");
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(out.toFile());
+    builder.environment().put("HALF", "0.5");
+    Process process = builder.start();
+    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    return Files.readString(out);
+  }
+
+  private static final String USER =
+      """
+      #include <stdio.h>
+      #include <string.h>
+      int twice(int);
+      int main(int argc, char **argv) {
+        printf("%d\\n", twice(argc) + (int)strlen(argv[0]));
+        return 0;
+      }
+      """;
+
+  /** As uftrace does: such a call is there, and in it the function that tells of itself. */
+  @ParameterizedTest
+  @EnumSource(names = {"X86_64_PIE", "X86_64_FENTRY_FIXED", "AARCH64_PIE", "S390X_PIE"})
+  void sharedObjectsThatAreInstrumented(Form form) throws Exception {
+    Path twice =
+        source(
+            "twice.c",
+            """
+            #include <string.h>
+            int twice(int x) { char b[64]; memset(b, x, 8 + x); return 2 * b[x]; }
+            """);
+    form.dynamic(folder, "libtwice.so", twice, "-fno-builtin", "-shared", "-fPIC");
+    Path program =
+        form.dynamic(
+            folder,
+            "prog",
+            source("user.c", USER),
+            "-fno-builtin",
+            "-L" + folder,
+            "-ltwice",
+            "-Wl,-rpath,$ORIGIN");
+
+    Run run = run(program);
+
+    assertThat(run.stdout).isEqualTo("6\n");
+    assertThat(run.entries)
+        .isEqualTo(Map.of("main", 1, "twice", 2, "memset", 1, "strlen", 1, "printf", 1))
+        .isEqualTo(run.exits);
+  }
+
+  private static final String EXCEPTIONS =
+      """
+      #include <cstdlib>
+      #include <stdexcept>
+      struct Guard { ~Guard() { std::getenv("NONE"); } };
+      __attribute__((noinline)) int thrower(int n) {
+        Guard guard;
+        if (n == 0) throw std::runtime_error("boom");
+        return thrower(n - 1) + 1;
+      }
+      __attribute__((noinline)) int catcher(int n) {
+        try { return thrower(n); } catch (const std::exception &) { return n; }
+      }
+      int main() {
+        int sum = 0;
+        for (int i = 0; i < 4; i++) sum += catcher(i);
+        return sum;
+      }
+      """;
+
+  @ParameterizedTest
+  @CsvSource({
+    "x86_64-linux-gnu-g++, ''",
+    "x86_64-linux-gnu-g++, '-mfentry'",
+    "aarch64-linux-gnu-g++, ''"
+  })
+  void exceptionsPassThrough(String command, String flag) throws Exception {
+    Assumptions.assumeTrue(GuestCompiler.installed(command), "skipped: no " + command);
+    List<String> flags =
+        new ArrayList<>(List.of("-O1", "-pg", source("prog.cc", EXCEPTIONS).toString()));
+    flags.addAll(flag.isEmpty() ? List.of() : List.of(flag));
+    Path program =
+        GuestCompiler.compileWith(command, folder.resolve("prog"), flags.toArray(String[]::new));
+
+    Run run = run(program);
+
+    assertThat(run.ending).isEqualTo("exited with code 6");
+    assertThat(run.entries)
+        .containsEntry("__cxa_throw", 4)
+        .containsEntry("getenv", 10)
+        .containsEntry("__cxa_begin_catch", 4)
+        .doesNotContainKey("_Unwind_Resume");
+    assertThat(run.exits)
+        .containsEntry("getenv", 10)
+        .containsEntry("__cxa_end_catch", 4)
+        .doesNotContainKey("__cxa_throw");
+  }
+
+  @Test
+  void filtersApplyByName() throws Exception {
+    Path program = program(Form.X86_64_PIE);
+    TraceSettings settings =
+        TraceSettings.standard().withFilters(FunctionPattern.parseAll("getenv,main"));
+
+    Run run = Run.of(program, ProbeKind.AUTO, settings, 1_000_000);
+
+    assertThat(run.entries).isEqualTo(Map.of("getenv", 21, "main", 1));
+    assertThat(Run.of(program, ProbeKind.JAVA, settings, 777).records).isEqualTo(run.records);
+  }
+
+  @Test
+  void readersGetTheNames() throws Exception {
+    LoadedImage image = LoadedImage.load(program(Form.X86_64_PIE));
+    CoreOptions options = CoreOptions.of(LINUX);
+
+    assertThat(names(image, options)).doesNotContain("getenv");
+    assertThat(names(image, options.withLibraryCalls(true))).contains("getenv", "main");
+  }
+
+  private static List<String> names(LoadedImage image, CoreOptions options) {
+    return CoreSpec.describe(image, List.of(new CoreSpec("core", image, options)))
+        .getSymbols()
+        .stream()
+        .map(symbol -> symbol.getName())
+        .toList();
+  }
+
+  @Test
+  void programsWithoutSuchCallsAreRefusedWithTheCure() throws Exception {
+    Path source = source("prog.c", PROGRAM);
+    LoadedImage linked = LoadedImage.load(Form.X86_64_PIE.linkedStatically(folder, source));
+    LoadedImage direct = LoadedImage.load(program(Form.X86_64_PIE, "-fno-plt", "-nostartfiles"));
+
+    assertThatThrownBy(linked::requireLibraryCalls)
+        .hasMessage(
+            "static: PT_INTERP is none: all its functions are in the file, allowed: a program that"
+                + " calls functions of shared objects (--libcalls); link it without -static, or"
+                + " leave --libcalls out");
+    assertThatThrownBy(direct::requireLibraryCalls)
+        .hasMessageContaining("prog: the procedure linkage table is 0 functions")
+        .hasMessageContaining("compile without -fno-plt");
+    assertThatThrownBy(() -> Core.open(linked, CoreOptions.of(LINUX).withLibraryCalls(true)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("--libcalls");
+  }
+}
