@@ -4,6 +4,7 @@ import dev.retstack.fleet.control.CoreIdentity;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.ImageLayout;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.settings.SiteCatalog;
 import dev.retstack.schema.Image;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +40,11 @@ public record CoreSpec(
       ImageLayout.nameLibraryCalls(image, described);
     }
     return described;
+  }
+
+  /** What can be traced by name on such a core. */
+  public SiteCatalog catalog() {
+    return options.libraryCalls() ? SiteCatalog.withLibraryCalls(image) : SiteCatalog.of(image);
   }
 
   /** Whom commands select. */

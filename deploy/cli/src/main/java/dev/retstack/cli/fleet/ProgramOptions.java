@@ -12,6 +12,7 @@ import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.memory.Ram;
 import dev.retstack.fleet.probe.task.TaskFunctions;
+import dev.retstack.fleet.settings.SiteCatalog;
 import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.schema.wire.Visible;
 import java.io.IOException;
@@ -233,6 +234,16 @@ public final class ProgramOptions {
     } catch (IOException e) {
       throw CommandException.badInput(e.getMessage(), e);
     }
+  }
+
+  /** True where calls of functions in shared objects are traced. */
+  public boolean libraryCalls() {
+    return libraryCalls;
+  }
+
+  /** What can be traced by name in an image. */
+  SiteCatalog catalog(LoadedImage image) {
+    return libraryCalls ? SiteCatalog.withLibraryCalls(image) : SiteCatalog.of(image);
   }
 
   /** What is traced from the beginning on. */

@@ -47,7 +47,7 @@ public final class PlanTable {
   /** Cores of one group with the same image. */
   private record Alike(List<CoreSpec> cores, CoreSpec first, SiteCatalog sites) {
     static Alike of(List<CoreSpec> cores) {
-      return new Alike(cores, cores.getFirst(), SiteCatalog.of(cores.getFirst().image()));
+      return new Alike(cores, cores.getFirst(), cores.getFirst().catalog());
     }
 
     String names() {

@@ -193,6 +193,18 @@ public record LibraryCalls(List<Place> places) {
 
   /** The place that an address belongs to. */
   public Optional<Place> at(long address) {
-    return places.stream().filter(place -> place.symbol.holds(address)).findFirst();
+    int low = 0;
+    int high = places.size();
+    while (low < high) { // the first that begins behind the address
+      int middle = (low + high) >>> 1;
+      if (Long.compareUnsigned(places.get(middle).symbol.address(), address) <= 0) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low == 0
+        ? Optional.empty()
+        : Optional.of(places.get(low - 1)).filter(place -> place.symbol.holds(address));
   }
 }

@@ -15,6 +15,7 @@ import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.fleet.settings.FunctionPattern;
 import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.fleet.settings.ValueRequest;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -108,19 +109,31 @@ class LibraryCallsTest {
       String ending,
       Map<String, Integer> entries,
       Map<String, Integer> exits,
+      List<Integer> values,
+      List<String> own,
       List<String> records) {
 
     static Run of(Path program, ProbeKind probe, TraceSettings trace, int slice)
         throws IOException {
+      CoreOptions options = CoreOptions.of(LINUX).withLibraryCalls(true);
+      return of(program, options.withProbe(probe).withTrace(trace), slice);
+    }
+
+    static Run of(Path program, CoreOptions wanted, int slice) throws IOException {
       ByteArrayOutputStream out = new ByteArrayOutputStream();
       LoadedImage image = LoadedImage.load(program);
       CoreOptions options =
-          CoreOptions.of(LINUX.withStreams(InputStream.nullInputStream(), out, out))
-              .withProbe(probe)
-              .withTrace(trace)
-              .withLibraryCalls(true);
+          wanted.withLinux(LINUX.withStreams(InputStream.nullInputStream(), out, out));
       Names names = new Names(image, new ArrayList<>());
-      Run run = new Run("", "", new TreeMap<>(), new TreeMap<>(), new ArrayList<>());
+      Run run =
+          new Run(
+              "",
+              "",
+              new TreeMap<>(),
+              new TreeMap<>(),
+              new ArrayList<>(),
+              new ArrayList<>(),
+              new ArrayList<>());
       try (Core core = Core.open(image, options)) {
         core.process().listen(names);
         Core.Slice how = Core.Slice.DEADLINE;
@@ -134,6 +147,8 @@ class LibraryCallsTest {
             core.ending().orElseThrow().detail(),
             run.entries,
             run.exits,
+            run.values,
+            run.own,
             run.records);
       }
     }
@@ -149,10 +164,15 @@ class LibraryCallsTest {
                     batch.selfPc[i],
                     batch.fromPc[i],
                     batch.retP[i]));
+        if (names.isOwn(batch.selfPc[i])) {
+          own.add("%d %d %x".formatted(batch.kind[i], batch.time[i], batch.selfPc[i]));
+        }
         if (batch.kind[i] == RecordBatch.ENTRY) {
           entries.merge(names.of(batch.selfPc[i]), 1, Integer::sum);
         } else if (batch.kind[i] == RecordBatch.EXIT) {
           exits.merge(names.of(batch.selfPc[i]), 1, Integer::sum);
+        } else if (batch.kind[i] == RecordBatch.VALUES) {
+          values.add((int) batch.selfPc[i]); // the first of them
         }
       }
     }
@@ -175,6 +195,11 @@ class LibraryCallsTest {
           .findFirst()
           .map(part -> name(part.image(), pc - part.bias()))
           .orElseGet(() -> name(program, pc));
+    }
+
+    /** True for a call site of the program. */
+    boolean isOwn(long pc) {
+      return program.callSites().contains(pc);
     }
 
     private static String name(LoadedImage image, long pc) {
@@ -389,6 +414,63 @@ class LibraryCallsTest {
 
     assertThat(run.entries).isEqualTo(Map.of("getenv", 21, "main", 1));
     assertThat(Run.of(program, ProbeKind.JAVA, settings, 777).records).isEqualTo(run.records);
+  }
+
+  @Test
+  void documentSaysWhatIsLeftOut() throws Exception {
+    Path document = Path.of(System.getProperty("retstack.root"), "emulators", "fleet", "LINUX.md");
+    List<String> lines = Files.readAllLines(document);
+
+    LibraryCalls.leftOut()
+        .forEach(
+            (name, reason) ->
+                assertThat(lines)
+                    .anyMatch(l -> l.contains("`" + name + "`") && l.endsWith(reason + " |")));
+  }
+
+  /** Without the option the other records have the same functions at the same times. */
+  @ParameterizedTest
+  @EnumSource(names = {"X86_64_PIE", "AARCH64_PIE", "PPC64LE_PIE"})
+  void nothingElseChanges(Form form) throws Exception {
+    Path program = program(form);
+    CoreOptions options = CoreOptions.of(LINUX);
+
+    Run run = Run.of(program, options.withLibraryCalls(true), 1_000_000);
+    Run without = Run.of(program, options, 1_000_000);
+
+    List<String> own = new ArrayList<>(without.own);
+    assertThat(own).hasSizeGreaterThan(20);
+    assertThat(run.own).isEqualTo(own);
+    assertThat(without.entries).doesNotContainKey("getenv");
+    assertThat(Run.of(program, options.withLibraryCalls(true).withCheckReturns(true), 555).records)
+        .isEqualTo(run.records);
+  }
+
+  @Test
+  void namesAreKnownToSettings() throws Exception {
+    LoadedImage image = LoadedImage.load(program(Form.X86_64_PIE));
+    CoreOptions options = CoreOptions.of(LINUX);
+    FunctionPattern getenv = FunctionPattern.parse("getenv");
+
+    assertThat(new CoreSpec("a", image, options).catalog().has(getenv)).isFalse();
+    assertThat(new CoreSpec("b", image, options.withLibraryCalls(true)).catalog().has(getenv))
+        .isTrue();
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"X86_64_PIE", "I386_PIE", "AARCH64_PIE"})
+  void argumentsAndResultsAreRead(Form form) throws Exception {
+    Path program = program(form);
+    TraceSettings settings =
+        TraceSettings.standard()
+            .withFilters(FunctionPattern.parseAll("strtol"))
+            .withArguments(List.of(ValueRequest.parseArguments("strtol@arg3")))
+            .withReturns(List.of(ValueRequest.parseReturn("strtol")));
+
+    Run run = Run.of(program, ProbeKind.AUTO, settings, 1_000_000);
+
+    assertThat(run.values).containsExactly(10, 20, 10, 1, 10, -1);
+    assertThat(Run.of(program, ProbeKind.JAVA, settings, 777).values).isEqualTo(run.values);
   }
 
   @Test
