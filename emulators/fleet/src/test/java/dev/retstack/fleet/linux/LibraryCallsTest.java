@@ -34,6 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Calls of functions that are not instrumented, through the procedure linkage table: as many as the
@@ -123,7 +124,7 @@ class LibraryCallsTest {
       ByteArrayOutputStream out = new ByteArrayOutputStream();
       LoadedImage image = LoadedImage.load(program);
       CoreOptions options =
-          wanted.withLinux(LINUX.withStreams(InputStream.nullInputStream(), out, out));
+          wanted.withLinux(wanted.linux().withStreams(InputStream.nullInputStream(), out, out));
       Names names = new Names(image, new ArrayList<>());
       Run run =
           new Run(
@@ -283,26 +284,41 @@ class LibraryCallsTest {
     check(program);
   }
 
-  @Test
-  void uftraceCountsTheSame() throws Exception {
-    Path uftrace = Path.of("/usr/bin/uftrace");
-    Assumptions.assumeTrue(Files.exists(uftrace), "skipped: no uftrace");
-    Path program = program(Form.X86_64_PIE);
-    Path data = folder.resolve("data");
-    output(List.of(uftrace.toString(), "record", "-d", data.toString(), program.toString()));
+  /** Those of the userland have their own source; the first word is its name. */
+  @ParameterizedTest
+  @ValueSource(strings = {"prog", "hello a bcd zz mnop", "recover 96 / 4 + 1 x 3 / 5"})
+  void uftraceCountsTheSame(String line) throws Exception {
+    String uftrace = "/usr/bin/uftrace";
+    Assumptions.assumeTrue(Files.exists(Path.of(uftrace)), "skipped: no uftrace");
+    List<String> words = List.of(line.split(" "));
+    Path userland = Path.of(System.getProperty("retstack.root"), "emulators/guest/userland");
+    Path program =
+        words.size() == 1
+            ? program(Form.X86_64_PIE)
+            : Form.X86_64_PIE.dynamic(
+                folder, words.getFirst(), userland.resolve(words.getFirst() + ".c"));
+    String data = folder.resolve("data").toString();
+    List<String> command = new ArrayList<>(List.of(uftrace, "record", "-d", data));
+    command.add(program.toString());
+    command.addAll(words.subList(1, words.size()));
+    output(command);
     Map<String, Integer> counted = new TreeMap<>();
-    for (String line :
-        output(List.of(uftrace.toString(), "report", "-f", "call", "-d", data.toString()))
-            .split("\n")) {
-      String[] words = line.trim().split(" +");
-      if (words[0].matches("[0-9]+") && !words[1].startsWith("linux:")) {
-        counted.put(words[1], Integer.parseInt(words[0]));
+    for (String row : output(List.of(uftrace, "report", "-f", "call", "-d", data)).split("\n")) {
+      String[] cells = row.trim().split(" +");
+      if (cells[0].matches("[0-9]+") && !cells[1].startsWith("linux:")) {
+        counted.put(cells[1], Integer.parseInt(cells[0]));
       }
     }
     // start-up code; setjmp returns twice, which a hijack does not survive
     counted.keySet().removeAll(List.of("__monstartup", START_UP, "_setjmp"));
 
-    assertThat(run(program).exits).isEqualTo(counted); // it reports calls that returned
+    CoreOptions options = CoreOptions.of(LINUX.withArguments(words)).withLibraryCalls(true);
+    Run run = Run.of(program, options, 1_000_000);
+    run.exits.remove(START_UP);
+
+    assertThat(run.exits).isEqualTo(counted); // it reports calls that returned
+    assertThat(Run.of(program, options.withProbe(ProbeKind.JAVA), 777).records)
+        .isEqualTo(run.records);
   }
 
   private String output(List<String> command) throws IOException, InterruptedException {
@@ -402,6 +418,42 @@ class LibraryCallsTest {
         .containsEntry("getenv", 10)
         .containsEntry("__cxa_end_catch", 4)
         .doesNotContainKey("__cxa_throw");
+  }
+
+  private static final String SWITCHES =
+      """
+      #include <signal.h>
+      #include <stdlib.h>
+      #include <ucontext.h>
+      static ucontext_t home, other;
+      static char stack[65536];
+      void handler(int number) { getenv("HALF"); }
+      void coroutine(void) {
+        for (int i = 0; i < 3; i++) { getenv("HALF"); swapcontext(&other, &home); }
+      }
+      int main(void) {
+        getcontext(&other);
+        other.uc_stack.ss_sp = stack;
+        other.uc_stack.ss_size = sizeof stack;
+        makecontext(&other, coroutine, 0);
+        for (int i = 0; i < 3; i++) { getenv("NONE"); swapcontext(&home, &other); }
+        signal(SIGUSR1, handler);
+        raise(SIGUSR1);
+        exit(3);
+      }
+      """;
+
+  @ParameterizedTest
+  @EnumSource(names = {"X86_64_PIE", "AARCH64_PIE", "RISCV64_PIE", "S390X_PIE"})
+  void coroutinesSignalsAndTheEnd(Form form) throws Exception {
+    Run run = run(form.dynamic(folder, "prog", source("prog.c", SWITCHES), "-fno-builtin"));
+
+    assertThat(run.ending).isEqualTo("exited with code 3");
+    assertThat(run.exits)
+        .isEqualTo(Map.of("getenv", 7, "makecontext", 1, "signal", 1, "raise", 1, "handler", 1));
+    Map<String, Integer> entries = new TreeMap<>(run.exits);
+    entries.putAll(Map.of("main", 1, "coroutine", 1, "exit", 1));
+    assertThat(run.entries).isEqualTo(entries);
   }
 
   @Test
