@@ -39,6 +39,9 @@ public record LibraryCalls(List<Place> places) {
   /** Entries are a multiple of this long, in all ISAs that have them. */
   private static final int STEP = 4;
 
+  /** Bytes that are read of all sections together, at most: a file can name more than it has. */
+  private static final long BYTES_MAX = 64L << 20;
+
   /** What code in front of the site may take. */
   private static final int LEAD = 4;
 
@@ -122,6 +125,7 @@ public record LibraryCalls(List<Place> places) {
     // where the way there saves a register of the caller, linkers put it among the functions
     boolean everywhere = !isa.syscalls().dynamic().linkageLead().isEmpty();
     TreeMap<Long, Place> found = new TreeMap<>(Long::compareUnsigned);
+    long left = BYTES_MAX;
     for (Section section : elf.sections()) {
       if (!section.executable()
           || !section.allocated()
@@ -130,7 +134,8 @@ public record LibraryCalls(List<Place> places) {
       }
       long first = section.address() + STEP - 1 & -STEP;
       long end = section.address() + section.size();
-      for (long at = first; at < end && elf.executableAt(at); at += STEP) {
+      for (long at = first; at < end && left > 0 && elf.executableAt(at); at += STEP) {
+        left -= STEP;
         OptionalLong slot = jump.slot(code, at, got);
         String name = slot.isPresent() ? slots.getOrDefault(slot.getAsLong(), "") : "";
         if (!name.isEmpty()) {

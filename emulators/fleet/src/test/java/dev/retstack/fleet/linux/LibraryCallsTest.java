@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.fleet.CoreSpec;
+import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
@@ -12,6 +13,8 @@ import dev.retstack.fleet.linux.shared.MappedObjects;
 import dev.retstack.fleet.loader.GuestCompiler;
 import dev.retstack.fleet.loader.LibraryCalls;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.fleet.settings.FunctionPattern;
 import dev.retstack.fleet.settings.TraceSettings;
@@ -26,6 +29,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
@@ -540,6 +544,33 @@ class LibraryCallsTest {
         .stream()
         .map(symbol -> symbol.getName())
         .toList();
+  }
+
+  /** A table that lies leads to fewer places, or to code that is no such place. */
+  @ParameterizedTest
+  @EnumSource(names = {"X86_64_NOW", "PPC64LE_PIE", "S390X_PIE"})
+  void damagedFilesHaveFewerPlaces(Form form) throws Exception {
+    byte[] whole = Files.readAllBytes(program(form));
+    long seed = Seeds.fresh();
+    int read = 0;
+    for (int i = 0; i < 1_000; i++) {
+      SplittableRandom random = new SplittableRandom(seed + i);
+      byte[] mutant = whole.clone();
+      for (int k = random.nextInt(1, 8); k > 0; k--) {
+        mutant[random.nextInt(mutant.length)] = (byte) random.nextInt();
+      }
+      try {
+        LoadedImage image = LoadedImage.of(ElfFile.parse(mutant, "mutant"));
+        assertThat(image.libraryCalls().places())
+            .as("seed %d, mutant %d", seed, i)
+            .hasSizeLessThan(mutant.length)
+            .allMatch(place -> image.elf().executableAt(place.site()));
+        read++;
+      } catch (ElfFormatException refused) {
+        assertThat(refused).hasMessageStartingWith("mutant: ");
+      }
+    }
+    assertThat(read).isGreaterThan(100);
   }
 
   @Test
