@@ -4,6 +4,7 @@ import dev.retstack.fleet.control.CoreIdentity;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.ImageLayout;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.settings.SiteCatalog;
 import dev.retstack.schema.Image;
 import java.util.List;
 import java.util.Map;
@@ -28,11 +29,22 @@ public record CoreSpec(
   /** What readers of the trace must know of an image that some of these cores run. */
   public static Image describe(LoadedImage image, List<CoreSpec> cores) {
     String buildId = image.elf().buildId();
-    boolean namesTasks =
+    List<CoreOptions> options =
         cores.stream()
             .filter(core -> core.image().elf().buildId().equals(buildId))
-            .anyMatch(core -> core.options().tasks().givesIds());
-    return ImageLayout.describe(image, namesTasks);
+            .map(CoreSpec::options)
+            .toList();
+    Image described =
+        ImageLayout.describe(image, options.stream().anyMatch(o -> o.tasks().givesIds()));
+    if (options.stream().anyMatch(CoreOptions::libraryCalls)) {
+      ImageLayout.nameLibraryCalls(image, described);
+    }
+    return described;
+  }
+
+  /** What can be traced by name on such a core. */
+  public SiteCatalog catalog() {
+    return options.libraryCalls() ? SiteCatalog.withLibraryCalls(image) : SiteCatalog.of(image);
   }
 
   /** Whom commands select. */

@@ -49,7 +49,11 @@ public final class Fleet {
   private final FleetListener listener;
   private final List<CoreRun> tasks;
   private final ControlDesk desk;
-  private final Map<LoadedImage, SiteCatalog> catalogs = new ConcurrentHashMap<>();
+
+  /** By whether calls of other files count. */
+  private final Map<Boolean, Map<LoadedImage, SiteCatalog>> catalogs =
+      Map.of(false, new ConcurrentHashMap<>(), true, new ConcurrentHashMap<>());
+
   private final ConcurrentLinkedQueue<CoreRun> waiting = new ConcurrentLinkedQueue<>();
   private final List<CoreResult> results = new ArrayList<>();
   private final CountDownLatch left;
@@ -83,7 +87,12 @@ public final class Fleet {
         slice,
         sink,
         images,
-        new CoreSettings(core, () -> catalogs.computeIfAbsent(core.image(), SiteCatalog::of)));
+        new CoreSettings(
+            core,
+            () ->
+                catalogs
+                    .get(core.options().libraryCalls())
+                    .computeIfAbsent(core.image(), _ -> core.catalog())));
   }
 
   /** Runs cores that take no commands; see the other. */

@@ -41,7 +41,7 @@ public final class CoreSpecs {
       }
       images.add(image);
     }
-    TraceOptions.check(options.trace(), images);
+    TraceOptions.check(options.trace(), images.stream().distinct().map(options::catalog).toList());
     return of(List.of(options.group(Optional.empty(), images)), terminal);
   }
 

@@ -12,6 +12,7 @@ import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.memory.Ram;
 import dev.retstack.fleet.probe.task.TaskFunctions;
+import dev.retstack.fleet.settings.SiteCatalog;
 import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.schema.wire.Visible;
 import java.io.IOException;
@@ -104,6 +105,13 @@ public final class ProgramOptions {
           "Where the shared objects of a dynamically linked program are, as below its own root"
               + " folder (default: this machine's, or /usr/TRIPLET of the program's ISA).")
   private Path sysroot;
+
+  @Option(
+      names = "--libcalls",
+      description =
+          "Trace calls of functions in shared objects that are not instrumented too, under the"
+              + " names of these functions. The program must be dynamically linked.")
+  private boolean libraryCalls;
 
   @Option(
       names = "--clock",
@@ -202,6 +210,9 @@ public final class ProgramOptions {
     if (image.elf().interpreter().isPresent()) {
       requireSysroot(image);
     }
+    if (libraryCalls) {
+      image.requireLibraryCalls();
+    }
     if (entry != null) {
       image.entry(entry);
     }
@@ -223,6 +234,16 @@ public final class ProgramOptions {
     } catch (IOException e) {
       throw CommandException.badInput(e.getMessage(), e);
     }
+  }
+
+  /** True where calls of functions in shared objects are traced. */
+  public boolean libraryCalls() {
+    return libraryCalls;
+  }
+
+  /** What can be traced by name in an image. */
+  SiteCatalog catalog(LoadedImage image) {
+    return libraryCalls ? SiteCatalog.withLibraryCalls(image) : SiteCatalog.of(image);
   }
 
   /** What is traced from the beginning on. */
@@ -258,6 +279,7 @@ public final class ProgramOptions {
     return limits.in(
         CoreOptions.of(linux)
             .withClock(clock)
+            .withLibraryCalls(libraryCalls)
             .withProbe(probe.probe())
             .withTrace(trace())
             .withRam(ram)

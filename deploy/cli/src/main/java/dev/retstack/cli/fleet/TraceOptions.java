@@ -1,7 +1,6 @@
 package dev.retstack.cli.fleet;
 
 import dev.retstack.cli.command.CommandException;
-import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.settings.Order;
 import dev.retstack.fleet.settings.Setting;
 import dev.retstack.fleet.settings.SiteCatalog;
@@ -161,13 +160,13 @@ public final class TraceOptions {
   /**
    * Refuses what means no function or system call of any image: a misprint would trace nothing.
    *
+   * @param catalogs of the images
    * @throws CommandException which names near names
    */
-  public static void check(TraceSettings settings, List<LoadedImage> images) {
-    if (images.isEmpty()) {
+  static void check(TraceSettings settings, List<SiteCatalog> catalogs) {
+    if (catalogs.isEmpty()) {
       return;
     }
-    List<SiteCatalog> catalogs = images.stream().distinct().map(SiteCatalog::of).toList();
     for (Setting setting : Setting.values()) {
       setting.patterns(settings).stream()
           .filter(pattern -> catalogs.stream().noneMatch(sites -> sites.has(pattern)))

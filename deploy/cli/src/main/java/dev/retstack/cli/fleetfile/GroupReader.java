@@ -29,6 +29,7 @@ final class GroupReader {
   private final Problems problems;
   private final Map<String, Optional<LoadedImage>> images = new HashMap<>();
   private final Map<LoadedImage, SiteCatalog> catalogs = new HashMap<>();
+  private final Map<LoadedImage, SiteCatalog> withLibraries = new HashMap<>();
 
   /** Why a name means nothing in the groups so far; empty where it means something in one. */
   private final Map<Named, Optional<String>> found = new LinkedHashMap<>();
@@ -49,10 +50,13 @@ final class GroupReader {
     if (arguments.stream().noneMatch(a -> a.key().equals(ArgumentReader.IMAGE))) {
       problems.add(place, "group %s has no image: write image = FILE".formatted(name));
     }
+    boolean libraries =
+        arguments.stream().anyMatch(a -> parse(a).map(ProgramOptions::libraryCalls).orElse(false));
+    List<SiteCatalog> sites = loaded.stream().map(image -> sites(image, libraries)).toList();
     for (Argument argument : arguments) {
       loaded.forEach(image -> check(argument, image));
       if (!loaded.isEmpty()) {
-        match(argument, loaded);
+        match(argument, sites);
       }
     }
     if (!problems.isEmpty()) {
@@ -104,11 +108,15 @@ final class GroupReader {
     return Optional.of(keys.parse(List.of(argument.word())));
   }
 
-  private void match(Argument argument, List<LoadedImage> loaded) {
+  private SiteCatalog sites(LoadedImage image, boolean libraries) {
+    return libraries
+        ? withLibraries.computeIfAbsent(image, SiteCatalog::withLibraryCalls)
+        : catalogs.computeIfAbsent(image, SiteCatalog::of);
+  }
+
+  private void match(Argument argument, List<SiteCatalog> sites) {
     TraceSettings settings =
         parse(argument).map(ProgramOptions::trace).orElse(TraceSettings.standard());
-    List<SiteCatalog> sites =
-        loaded.stream().map(image -> catalogs.computeIfAbsent(image, SiteCatalog::of)).toList();
     for (Setting setting : Setting.values()) {
       for (FunctionPattern pattern : setting.patterns(settings)) {
         boolean here = sites.stream().anyMatch(catalog -> catalog.has(pattern));

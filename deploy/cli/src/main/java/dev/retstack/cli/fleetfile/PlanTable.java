@@ -37,6 +37,7 @@ public final class PlanTable {
           .onlyJson("instructionsMax", core -> limit(core.options()))
           .onlyJson("retStackMax", core -> core.options().retStackLimit())
           .onlyJson("checkReturns", core -> core.options().checkReturns())
+          .onlyJson("libraryCalls", core -> core.options().libraryCalls())
           .onlyJson("memoryBytesMax", core -> core.options().linux().memoryBytesMax())
           .onlyJson("outputBytesMax", core -> core.options().linux().outputBytesMax())
           .onlyJson("stackBytes", core -> core.options().linux().stackBytes())
@@ -46,7 +47,7 @@ public final class PlanTable {
   /** Cores of one group with the same image. */
   private record Alike(List<CoreSpec> cores, CoreSpec first, SiteCatalog sites) {
     static Alike of(List<CoreSpec> cores) {
-      return new Alike(cores, cores.getFirst(), SiteCatalog.of(cores.getFirst().image()));
+      return new Alike(cores, cores.getFirst(), cores.getFirst().catalog());
     }
 
     String names() {

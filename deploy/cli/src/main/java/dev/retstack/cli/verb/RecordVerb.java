@@ -57,6 +57,8 @@ import picocli.CommandLine.Option;
       "  retstack record --image zoo-x86_64-fentry -o trace.avro -- sort",
       "  echo 'int main(void) { return 0; }' | gcc -pg -x c - &&"
           + " retstack record --image a.out -o a.avro",
+      "  echo 'int main(void) { return puts(\"hi\") < 0; }' | gcc -pg -include stdio.h -x c - &&"
+          + " retstack record --libcalls --image a.out -o libcalls.avro",
       "  retstack record --image zoo-x86_64-fentry --rotate 64K -o part.avro -- w200 2000",
       "  retstack record --fleet fleet.conf -o fleet.avro",
       "  retstack record --image rtos-arm-mcount --timer 900:rtos_interrupt"

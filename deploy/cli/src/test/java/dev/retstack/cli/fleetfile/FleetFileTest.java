@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -209,6 +210,27 @@ class FleetFileTest {
         Ran.retstack("record", "--fleet", file.toString(), "-o", folder + "/t.avro", option, value);
     assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.USAGE);
     assertThat(ran.err()).contains(sentence);
+  }
+
+  /** The names of library functions mean something in a group that traces their calls. */
+  @Test
+  void libraryCallsAreAKeyOfAGroup() throws Exception {
+    Path source = Files.writeString(folder.resolve("p.c"), "int main(void) { return puts(\"\"); }");
+    Path program = folder.resolve("p");
+    Assumptions.assumeTrue(Files.isExecutable(Path.of("/usr/bin/gcc")), "skipped: no gcc");
+    Process gcc =
+        new ProcessBuilder(
+                "gcc", "-pg", "-include", "stdio.h", source.toString(), "-o", program.toString())
+            .inheritIO()
+            .start();
+    assertThat(gcc.waitFor()).isZero();
+    String group = "groups { a { image = \"" + program + "\", filter = puts";
+
+    JsonNode cores = resolved(group + ", libcalls = true } }").path("cores");
+    Ran without = Ran.retstack("fleet", file(group + " } }").toString());
+
+    assertThat(cores.path(0).path("libraryCalls").asBoolean()).isTrue();
+    assertThat(without.err()).contains("no function of p is 'puts'");
   }
 
   /** Every group records what it is told to, and an option of the whole fleet beats the file. */

@@ -21,6 +21,8 @@ import java.util.function.Consumer;
  * @param retStackLimit most hijacked returns at a time; entries beyond it are counted as overruns
  * @param checkReturns true looks at each block whether a function has returned by an overwritten
  *     slot; else only where it went to no code
+ * @param libraryCalls true traces calls through the procedure linkage table as functions
+ * @param libraryCalls true traces calls through the procedure linkage table as functions
  * @param recordsPerChunk capacity of a batch
  * @param instructionLimit the core is stopped at the first block after so many instructions
  * @param entry address of the first instruction to run, instead of the image's own
@@ -37,6 +39,7 @@ public record CoreOptions(
     TraceSettings trace,
     int retStackLimit,
     boolean checkReturns,
+    boolean libraryCalls,
     int recordsPerChunk,
     long instructionLimit,
     OptionalLong entry,
@@ -98,6 +101,7 @@ public record CoreOptions(
         TraceSettings.standard(),
         RET_STACK_LIMIT,
         false,
+        false,
         RECORDS_PER_CHUNK,
         UNLIMITED,
         OptionalLong.empty(),
@@ -130,6 +134,11 @@ public record CoreOptions(
 
   public CoreOptions withCheckReturns(boolean value) {
     return with(c -> c.checkReturns = value);
+  }
+
+  /** With calls of functions in shared objects that are not instrumented. */
+  public CoreOptions withLibraryCalls(boolean value) {
+    return with(c -> c.libraryCalls = value);
   }
 
   public CoreOptions withRecordsPerChunk(int value) {
@@ -182,6 +191,7 @@ public record CoreOptions(
     TraceSettings trace;
     int retStackLimit;
     boolean checkReturns;
+    boolean libraryCalls;
     int recordsPerChunk;
     long instructionLimit;
     OptionalLong entry;
@@ -198,6 +208,7 @@ public record CoreOptions(
       trace = from.trace;
       retStackLimit = from.retStackLimit;
       checkReturns = from.checkReturns;
+      libraryCalls = from.libraryCalls;
       recordsPerChunk = from.recordsPerChunk;
       instructionLimit = from.instructionLimit;
       entry = from.entry;
@@ -216,6 +227,7 @@ public record CoreOptions(
           trace,
           retStackLimit,
           checkReturns,
+          libraryCalls,
           recordsPerChunk,
           instructionLimit,
           entry,

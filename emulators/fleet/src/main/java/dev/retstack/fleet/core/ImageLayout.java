@@ -52,6 +52,20 @@ public final class ImageLayout {
     return described;
   }
 
+  /** Gives the entries of the procedure linkage table the names of the functions behind them. */
+  public static void nameLibraryCalls(LoadedImage image, Image described) {
+    List<Symbol> all = new ArrayList<>(described.getSymbols());
+    image
+        .libraryCalls()
+        .places()
+        .forEach(
+            place -> {
+              var s = place.symbol();
+              all.add(new Symbol(s.name(), s.address(), s.size()));
+            });
+    described.setSymbols(all);
+  }
+
   /**
    * Maps the segments and fills them. A page that two segments share gets the permissions of both.
    *

@@ -26,7 +26,17 @@ public final class MappedImages implements MappedObjects {
   /** What changed before there was room for records. */
   private final List<RecordBatch> before = new ArrayList<>();
 
+  private final boolean libraryCalls;
   private Probe probe;
+
+  /**
+   * None yet.
+   *
+   * @param libraryCalls true where calls of functions in other files are traced
+   */
+  MappedImages(boolean libraryCalls) {
+    this.libraryCalls = libraryCalls;
+  }
 
   @Override
   public void mapped(Mapped object) {
@@ -86,8 +96,11 @@ public final class MappedImages implements MappedObjects {
   }
 
   /** What readers know of an image, with the addresses of its file. */
-  private static Image asInFile(LoadedImage image) {
+  private Image asInFile(LoadedImage image) {
     Image described = image.toSchema();
+    if (libraryCalls && !image.conventions().isEmpty()) {
+      ImageLayout.nameLibraryCalls(image, described);
+    }
     long bias = image.elf().bias();
     if (bias != 0) { // the interpreter is placed when it is read
       described.getSymbols().forEach(s -> s.setAddress(s.getAddress() - bias));

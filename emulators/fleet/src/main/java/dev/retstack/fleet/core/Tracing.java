@@ -5,6 +5,7 @@ import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.linux.call.SystemCallListener;
 import dev.retstack.fleet.linux.shared.MappedObjects;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.memory.VirtualTlb;
@@ -57,11 +58,11 @@ final class Tracing {
     image = machine.image();
     tlb = machine.tlb();
     traced = options.traced();
-    mapped = new MappedImages();
+    mapped = new MappedImages(options.libraryCalls());
     recordsPerChunk = options.recordsPerChunk();
     tasks = TaskFunctions.require(image, options.tasks());
     memory = machine.memory();
-    code = new SharedCode(image);
+    code = new SharedCode(image, libraryCalls(options));
     rules = new SiteRules(code, options.trace(), tasks);
     Optional<NativeLibrary> library = library(options.probe());
     patcher = new SitePatcher(image.patchSites(), machine.memory(), library.isPresent());
@@ -79,6 +80,19 @@ final class Tracing {
     if (traced) {
       returnAtOnce();
       follow(options.trace(), NOWHERE);
+    }
+  }
+
+  /**
+   * True where calls of functions in other files are traced.
+   *
+   * @throws IllegalArgumentException where the image has none
+   */
+  private boolean libraryCalls(CoreOptions options) {
+    try {
+      return options.libraryCalls() && image.requireLibraryCalls() != null;
+    } catch (ElfFormatException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
     }
   }
 

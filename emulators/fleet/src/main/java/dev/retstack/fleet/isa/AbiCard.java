@@ -403,6 +403,21 @@ public final class AbiCard {
     return name;
   }
 
+  /**
+   * The card of calls into other files, made from one whose sites are at the first instruction:
+   * what the code there does with a frame pointer is not known.
+   */
+  public AbiCard ofLibraryCalls() {
+    return named("library call")
+        .flags(flags)
+        .moment(Moment.BEFORE_PROLOGUE)
+        .sites(siteTable)
+        .slots(slots.toArray(Slot[]::new))
+        .retpAtExit(retpAtExit.toArray(Operand[]::new))
+        .arguments(arguments)
+        .build();
+  }
+
   static Builder named(String name) {
     return new Builder(name);
   }
@@ -539,6 +554,11 @@ public final class AbiCard {
     /** Arguments that are in registers. */
     Builder arguments(int... registers) {
       arguments = IntStream.of(registers).mapToObj(Operand::register).toList();
+      return this;
+    }
+
+    private Builder arguments(List<Operand> values) {
+      arguments = values;
       return this;
     }
 

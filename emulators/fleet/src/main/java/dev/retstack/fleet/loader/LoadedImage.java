@@ -48,6 +48,9 @@ public final class LoadedImage {
   private final Imports imports;
   private SourceLines lines;
 
+  /** Read when it is asked for: null before. */
+  private volatile LibraryCalls libraryCalls;
+
   private LoadedImage(ElfFile elf, Isa isa) {
     this.elf = elf;
     this.isa = isa;
@@ -264,6 +267,28 @@ public final class LoadedImage {
   /** What a dynamically linked program gets in place of functions of shared objects. */
   public Imports imports() {
     return imports;
+  }
+
+  /** Where functions of other files are entered. */
+  public LibraryCalls libraryCalls() {
+    LibraryCalls known = libraryCalls;
+    if (known == null) {
+      known = LibraryCalls.of(elf, isa, imports.got());
+      libraryCalls = known;
+    }
+    return known;
+  }
+
+  /**
+   * This image, where it enters functions of other files.
+   *
+   * @throws ElfFormatException which says why it does not
+   */
+  public LoadedImage requireLibraryCalls() throws ElfFormatException {
+    if (elf.interpreter().isEmpty() || libraryCalls().places().isEmpty()) {
+      LibraryCalls.refuse(elf, isa);
+    }
+    return this;
   }
 
   /** Addresses of the calls that relocations name; mostly empty. */

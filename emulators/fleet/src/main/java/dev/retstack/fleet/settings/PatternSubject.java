@@ -32,6 +32,11 @@ public record PatternSubject(String function, long site, String section, String 
         elf.name());
   }
 
+  /** The same site of a function that another file has. */
+  public PatternSubject named(String name) {
+    return new PatternSubject(name, site, section, image);
+  }
+
   /** The same site at the address where it stands in memory. */
   public PatternSubject at(long address) {
     return new PatternSubject(function, address, section, image);

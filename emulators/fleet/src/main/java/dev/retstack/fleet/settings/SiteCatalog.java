@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What can be traced in an image by name: functions and system calls. Immutable. */
 public final class SiteCatalog {
@@ -43,6 +44,19 @@ public final class SiteCatalog {
             .toList(),
         image.isa().name(),
         image.isa().syscalls().names().names());
+  }
+
+  /** Those of an image, with the functions of other files that it calls. */
+  public static SiteCatalog withLibraryCalls(LoadedImage image) {
+    SiteCatalog own = of(image);
+    Stream<PatternSubject> called =
+        image.libraryCalls().places().stream()
+            .map(
+                place ->
+                    PatternSubject.of(image.elf(), place.site(), place.site())
+                        .named(place.symbol().name()));
+    List<PatternSubject> all = Stream.concat(own.subjects.stream(), called).toList();
+    return new SiteCatalog(own.image, all, own.isa, own.systemCalls);
   }
 
   /** Those that are listed. */

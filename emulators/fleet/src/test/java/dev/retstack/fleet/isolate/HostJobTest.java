@@ -87,6 +87,7 @@ class HostJobTest {
             TRACE,
             77,
             true,
+            true,
             88,
             99,
             OptionalLong.of(-4),

@@ -3,6 +3,7 @@ package dev.retstack.fleet.loader.elf;
 import dev.retstack.fleet.isa.Code;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
+import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -98,6 +99,7 @@ public final class ElfFile {
   private final List<Long> patchableSites;
   private final List<Relocation> relocations;
   private final List<Import> imports;
+  private final ElfBytes bytes;
   private final boolean relocatable;
   private final boolean shared;
   private final List<String> warnings;
@@ -110,6 +112,7 @@ public final class ElfFile {
     byte[] content = relocatable ? ObjectLayout.layOut(original, name) : original;
     this.bytes = ElfHeader.open(content, name);
     List<String> found = new ArrayList<>();
+    this.bytes = bytes;
     this.name = name;
     this.file = file;
     this.header = ElfHeader.parse(bytes);
@@ -308,6 +311,15 @@ public final class ElfFile {
   /** Functions of other files that the tracer must know of; empty for a program without. */
   public List<Import> imports() {
     return imports;
+  }
+
+  /**
+   * The words that get the address of a function or variable of another file, with its name.
+   *
+   * @throws ElfFormatException where a table says what cannot be
+   */
+  public Long2ObjectMap<String> importSlots() throws ElfFormatException {
+    return ImportTable.slots(bytes, sections.sections(), segments.bias());
   }
 
   /** True where PT_GNU_STACK asks for an executable stack; empty without that header. */

@@ -4,11 +4,13 @@ import dev.retstack.fleet.isa.DynamicAbi;
 import dev.retstack.fleet.isa.Isa;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * The functions of other files that the tracer must know of: counting functions, and those that
@@ -18,10 +20,10 @@ import java.util.Set;
 final class ImportTable {
   private final ElfBytes bytes;
   private final List<Section> sections;
-  private final Set<String> wanted;
+  private final Predicate<String> wanted;
   private final long bias;
 
-  private ImportTable(ElfBytes bytes, List<Section> sections, Set<String> wanted, long bias) {
+  private ImportTable(ElfBytes bytes, List<Section> sections, Predicate<String> wanted, long bias) {
     this.bytes = bytes;
     this.sections = sections;
     this.wanted = wanted;
@@ -38,10 +40,23 @@ final class ImportTable {
     }
     Set<String> wanted = new HashSet<>(DynamicAbi.PROFILING);
     isa.get().conventions().forEach(card -> wanted.addAll(card.symbols()));
-    ImportTable table = new ImportTable(bytes, sections, wanted, bias);
+    return new ImportTable(bytes, sections, wanted::contains, bias).read();
+  }
+
+  /** The words that get the address of something in another file, with its name. */
+  static Long2ObjectMap<String> slots(ElfBytes bytes, List<Section> sections, long bias)
+      throws ElfFormatException {
+    Long2ObjectMap<String> names = new Long2ObjectOpenHashMap<>();
+    for (ElfFile.Import found : new ImportTable(bytes, sections, _ -> true, bias).read()) {
+      found.slots().forEach(slot -> names.put((long) slot, found.name()));
+    }
+    return names;
+  }
+
+  private List<ElfFile.Import> read() throws ElfFormatException {
     for (int i = 0; i < sections.size(); i++) {
       if (sections.get(i).type() == Elf.SHT_DYNSYM && sections.get(i).allocated()) {
-        return table.read(i);
+        return read(i);
       }
     }
     return List.of();
@@ -93,7 +108,7 @@ final class ImportTable {
       long at = table.offset() + i * entryBytes();
       boolean defined = bytes.u16(at + (bytes.is64() ? 6 : 14), "st_shndx") != Elf.SHN_UNDEF;
       long name = bytes.u32(at, "st_name");
-      if (!defined && names.covers(name) && wanted.contains(names.at(name))) {
+      if (!defined && names.covers(name) && wanted.test(names.at(name))) {
         found.put(i, names.at(name));
       }
     }

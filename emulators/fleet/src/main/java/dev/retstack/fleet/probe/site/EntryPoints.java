@@ -7,6 +7,7 @@ import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.SiteFacts;
 import dev.retstack.fleet.loader.ActiveConvention;
 import dev.retstack.fleet.loader.CallSite;
+import dev.retstack.fleet.loader.LibraryCalls;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.fleet.probe.task.TaskFunctions;
@@ -44,11 +45,16 @@ public final class EntryPoints {
     }
   }
 
+  private static final int NONE = -1;
+
   private final LoadedImage image;
   private final SharedCode code;
   private final AbiCard[] cards;
   private final Long2ObjectMap<int[]> countingFunctions = new Long2ObjectOpenHashMap<>();
   private final Long2ObjectMap<Site> blocks = new Long2ObjectOpenHashMap<>();
+
+  /** Index of the card of calls into other files; {@link #NONE} where these do not count. */
+  private final int libraryCard;
 
   /** Addresses of the sites without a call, sorted. */
   private final long[] sites;
@@ -92,9 +98,21 @@ public final class EntryPoints {
         }
       }
     }
-    cards = all.toArray(AbiCard[]::new);
     switchedOff.forEach(site -> blocks.put(site.selfPc(), site));
     sites = blocks.values().stream().mapToLong(Site::selfPc).sorted().distinct().toArray();
+    libraryCard = conventions.isEmpty() || code.libraryCallCard().isEmpty() ? NONE : all.size();
+    if (libraryCard != NONE) {
+      all.add(code.libraryCallCard().get());
+      code.libraryCalls().forEach(this::add);
+    }
+    cards = all.toArray(AbiCard[]::new);
+  }
+
+  /** A function of another file is entered there. No code runs into such a place. */
+  private void add(LibraryCalls.Place place) {
+    Site site = new Site(place.site(), libraryCard, SiteFacts.NONE);
+    blocks.put(place.symbol().address(), site);
+    blocks.put(place.site(), site);
   }
 
   /**
@@ -155,6 +173,7 @@ public final class EntryPoints {
     shared.longjmps().forEach(f -> longjmps.add(f.movedBy(part.bias())));
     findLeavers();
     code.add(part);
+    code.libraryCalls(part).forEach(this::add);
     Map<Symbol, AbiCard> called = new LinkedHashMap<>();
     for (ActiveConvention convention : shared.conventions()) {
       int index = indexOf(convention.card());
@@ -178,6 +197,9 @@ public final class EntryPoints {
   /** A range of shared objects is gone. */
   public void forget(long base, long length) {
     code.remove(base, length);
+    if (libraryCard != NONE) {
+      blocks.values().removeIf(s -> Long.compareUnsigned(s.selfPc() - base, length) < 0);
+    }
     countingFunctions.keySet().removeIf(f -> Long.compareUnsigned(f - base, length) < 0);
     for (List<Symbol> functions : List.of(unwinders, longjmps)) {
       functions.removeIf(f -> Long.compareUnsigned(f.address() - base, length) < 0);

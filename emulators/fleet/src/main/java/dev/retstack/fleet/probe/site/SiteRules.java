@@ -230,7 +230,9 @@ public final class SiteRules {
     return part.image().conventions().stream()
         .filter(convention -> convention.callSites().contains(selfPc - part.bias()))
         .findFirst()
-        .map(convention -> convention.card().arguments().size())
+        .map(convention -> convention.card())
+        .or(() -> code.libraryCall(selfPc).flatMap(function -> code.libraryCallCard()))
+        .map(card -> card.arguments().size())
         .orElse(0);
   }
 
@@ -242,6 +244,7 @@ public final class SiteRules {
   public PatternSubject subject(long selfPc) {
     SharedCode.Part part = code.at(selfPc);
     long site = selfPc - part.bias();
-    return PatternSubject.of(part.image().elf(), site, site).at(selfPc);
+    PatternSubject subject = PatternSubject.of(part.image().elf(), site, site).at(selfPc);
+    return code.libraryCall(selfPc).map(f -> subject.named(f.name())).orElse(subject);
   }
 }

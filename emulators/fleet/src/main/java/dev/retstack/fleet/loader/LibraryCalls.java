@@ -1,0 +1,215 @@
+package dev.retstack.fleet.loader;
+
+import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.Code;
+import dev.retstack.fleet.isa.DynamicAbi;
+import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.Isas;
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.ElfFormatException;
+import dev.retstack.fleet.loader.elf.Section;
+import dev.retstack.fleet.loader.elf.Symbol;
+import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * The places of an image at which it enters functions of other files: the entries of its procedure
+ * linkage table. There a function is entered before it has a frame, so its return address is where
+ * a call leaves it.
+ *
+ * @param places sorted by address
+ */
+public record LibraryCalls(List<Place> places) {
+  /**
+   * One entry of the table.
+   *
+   * @param symbol the function's name, and the code of the entry
+   * @param site the instructions that go on to the function: behind a landing pad, or behind code
+   *     of another instruction set that leads here
+   */
+  public record Place(Symbol symbol, long site) {}
+
+  private static final LibraryCalls NONE = new LibraryCalls(List.of());
+
+  /** Entries are a multiple of this long, in all ISAs that have them. */
+  private static final int STEP = 4;
+
+  /** Bytes that are read of all sections together, at most: a file can name more than it has. */
+  private static final long BYTES_MAX = 64L << 20;
+
+  /** What code in front of the site may take. */
+  private static final int LEAD = 4;
+
+  /** Names begin so that are left out, with the reason. */
+  private static final Map<String, String> LEFT_OUT_FAMILIES =
+      Map.of(
+          "_Unwind_", "reads the return addresses of its callers, its own included",
+          "_dl_", "is the loader's own",
+          "_ITM_", "is start-up code");
+
+  private static final String RETURNS_TWICE = "returns again, when its frame is gone";
+  private static final String ASKS_CALLER = "asks by its return address which file calls it";
+  private static final String HOLDS_ALL = "holds the whole program";
+  private static final String START_UP = "is start-up code";
+
+  /** Functions that are left out, with the reason. */
+  private static final Map<String, String> LEFT_OUT =
+      Map.ofEntries(
+          Map.entry("setjmp", RETURNS_TWICE),
+          Map.entry("_setjmp", RETURNS_TWICE),
+          Map.entry("__setjmp", RETURNS_TWICE),
+          Map.entry("sigsetjmp", RETURNS_TWICE),
+          Map.entry("__sigsetjmp", RETURNS_TWICE),
+          Map.entry("getcontext", RETURNS_TWICE),
+          Map.entry("swapcontext", RETURNS_TWICE),
+          Map.entry("vfork", RETURNS_TWICE),
+          Map.entry("__vfork", RETURNS_TWICE),
+          Map.entry("setcontext", "never returns, and nothing tells that it has left"),
+          Map.entry("backtrace", "reads the return addresses of its callers, its own included"),
+          Map.entry("dlopen", ASKS_CALLER),
+          Map.entry("dlmopen", ASKS_CALLER),
+          Map.entry("dlsym", ASKS_CALLER),
+          Map.entry("dlvsym", ASKS_CALLER),
+          Map.entry("__libc_start_main", HOLDS_ALL),
+          Map.entry("__libc_start_call_main", HOLDS_ALL),
+          Map.entry("__gmon_start__", START_UP),
+          Map.entry("__cxa_finalize", START_UP));
+
+  public LibraryCalls {
+    places = List.copyOf(places);
+  }
+
+  /**
+   * The card by which they are entered: where a function is entered at its first instruction, the
+   * return address is where this card has it. Empty where an ISA has none such.
+   */
+  public static Optional<AbiCard> card(Isa isa) {
+    return isa.conventions().stream()
+        .filter(card -> card.siteTable() == AbiCard.SiteTable.PATCHABLE)
+        .findFirst()
+        .filter(card -> isa.syscalls().dynamic().jump().isPresent())
+        .map(AbiCard::ofLibraryCalls);
+  }
+
+  /** Those of a file; none where its tables are damaged, or its ISA has none. */
+  static LibraryCalls of(ElfFile elf, Isa isa, long got) {
+    Optional<DynamicAbi.ImportJump> jump = isa.syscalls().dynamic().jump();
+    if (jump.isEmpty() || card(isa).isEmpty()) {
+      return NONE;
+    }
+    try {
+      Long2ObjectMap<String> slots = elf.importSlots();
+      slots.values().removeIf(name -> isLeftOut(name, isa));
+      return slots.isEmpty() ? NONE : new LibraryCalls(scan(elf, isa, jump.get(), got, slots));
+    } catch (ElfFormatException damaged) {
+      return NONE;
+    }
+  }
+
+  private static boolean isLeftOut(String name, Isa isa) {
+    return name.isEmpty()
+        || LEFT_OUT.containsKey(name)
+        || LEFT_OUT_FAMILIES.keySet().stream().anyMatch(name::startsWith)
+        || DynamicAbi.PROFILING.contains(name)
+        || isa.conventions().stream().anyMatch(card -> card.symbols().contains(name));
+  }
+
+  private static List<Place> scan(
+      ElfFile elf, Isa isa, DynamicAbi.ImportJump jump, long got, Long2ObjectMap<String> slots) {
+    Code code = elf.codeReader();
+    // where the way there saves a register of the caller, linkers put it among the functions
+    boolean everywhere = !isa.syscalls().dynamic().linkageLead().isEmpty();
+    TreeMap<Long, Place> found = new TreeMap<>(Long::compareUnsigned);
+    long left = BYTES_MAX;
+    for (Section section : elf.sections()) {
+      if (!section.executable()
+          || !section.allocated()
+          || !(everywhere || section.name().startsWith(".plt"))) {
+        continue;
+      }
+      long first = section.address() + STEP - 1 & -STEP;
+      long end = section.address() + section.size();
+      for (long at = first; at < end && left > 0 && elf.executableAt(at); at += STEP) {
+        left -= STEP;
+        OptionalLong slot = jump.slot(code, at, got);
+        String name = slot.isPresent() ? slots.getOrDefault(slot.getAsLong(), "") : "";
+        if (!name.isEmpty()) {
+          add(found, name, at);
+        }
+      }
+    }
+    return List.copyOf(found.values());
+  }
+
+  /** What matches right behind a match of the same name is that one without what leads to it. */
+  private static void add(TreeMap<Long, Place> found, String name, long at) {
+    Place before = found.get(at - LEAD);
+    long begin = before != null && before.symbol.name().equals(name) ? at - LEAD : at;
+    long size = at - begin + STEP;
+    Symbol symbol = new Symbol(name, begin, size, Symbol.Kind.FUNCTION, Symbol.Binding.LOCAL, 0);
+    found.put(begin, new Place(symbol, at));
+  }
+
+  /**
+   * Says why an image has none.
+   *
+   * @throws ElfFormatException with the cure
+   */
+  static void refuse(ElfFile elf, Isa isa) throws ElfFormatException {
+    if (elf.interpreter().isEmpty()) {
+      throw new ElfFormatException(
+          elf.name(),
+          "PT_INTERP",
+          "none: all its functions are in the file",
+          "a program that calls functions of shared objects (--libcalls)",
+          "link it without -static, or leave --libcalls out");
+    }
+    if (card(isa).isEmpty()) {
+      throw new ElfFormatException(
+          elf.name(),
+          "e_machine",
+          "%d (%s)".formatted(elf.machine(), isa),
+          Isas.all().stream()
+                  .filter(other -> card(other).isPresent())
+                  .map(Isa::name)
+                  .collect(Collectors.joining(", "))
+              + " (--libcalls)",
+          "leave --libcalls out");
+    }
+    throw new ElfFormatException(
+        elf.name(),
+        "the procedure linkage table",
+        "0 functions that are known",
+        "calls through it (--libcalls)",
+        "compile without -fno-plt, or leave --libcalls out");
+  }
+
+  /** Why functions are left out, by their names or how these begin (with a star). */
+  public static Map<String, String> leftOut() {
+    TreeMap<String, String> all = new TreeMap<>(LEFT_OUT);
+    LEFT_OUT_FAMILIES.forEach((name, reason) -> all.put(name + "*", reason));
+    return all;
+  }
+
+  /** The place that an address belongs to. */
+  public Optional<Place> at(long address) {
+    int low = 0;
+    int high = places.size();
+    while (low < high) { // the first that begins behind the address
+      int middle = (low + high) >>> 1;
+      if (Long.compareUnsigned(places.get(middle).symbol.address(), address) <= 0) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low == 0
+        ? Optional.empty()
+        : Optional.of(places.get(low - 1)).filter(place -> place.symbol.holds(address));
+  }
+}
