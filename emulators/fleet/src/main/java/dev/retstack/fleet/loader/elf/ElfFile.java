@@ -99,7 +99,6 @@ public final class ElfFile {
   private final List<Long> patchableSites;
   private final List<Relocation> relocations;
   private final List<Import> imports;
-  private final ElfBytes bytes;
   private final boolean relocatable;
   private final boolean shared;
   private final List<String> warnings;
@@ -112,7 +111,6 @@ public final class ElfFile {
     byte[] content = relocatable ? ObjectLayout.layOut(original, name) : original;
     this.bytes = ElfHeader.open(content, name);
     List<String> found = new ArrayList<>();
-    this.bytes = bytes;
     this.name = name;
     this.file = file;
     this.header = ElfHeader.parse(bytes);
