@@ -307,8 +307,9 @@ class LibraryCallsTest {
     command.addAll(words.subList(1, words.size()));
     output(command);
     Map<String, Integer> counted = new TreeMap<>();
-    for (String row : output(List.of(uftrace, "report", "-f", "call", "-d", data)).split("\n")) {
-      String[] cells = row.trim().split(" +");
+    for (String row :
+        output(List.of(uftrace, "report", "-f", "call", "-d", data)).lines().toList()) {
+      String[] cells = row.trim().split(" +", -1);
       if (cells[0].matches("[0-9]+") && !cells[1].startsWith("linux:")) {
         counted.put(cells[1], Integer.parseInt(cells[0]));
       }
