@@ -135,6 +135,20 @@ final class Browser implements AutoCloseable {
     return driver.findElement(By.cssSelector(css));
   }
 
+  /** The first cells of the rows in sight of a table. */
+  List<List<String>> rows(String table, int cells) {
+    @SuppressWarnings("unchecked")
+    List<List<String>> rows =
+        (List<List<String>>)
+            script(
+                "return [...document.querySelectorAll(`table[aria-label=\"${arguments[0]}\"] tbody"
+                    + " tr:not(.space)`)].map((row) => [...row.cells].slice(0, arguments[1])"
+                    + ".map((cell) => cell.innerText.trim()))",
+                table,
+                cells);
+    return rows;
+  }
+
   Object script(String script, Object... arguments) {
     return ((JavascriptExecutor) driver).executeScript(script, arguments);
   }

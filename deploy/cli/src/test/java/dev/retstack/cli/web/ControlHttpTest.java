@@ -5,14 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.retstack.cli.Applied;
 import dev.retstack.cli.Ran;
-import dev.retstack.cli.broker.EmbeddedBroker;
-import dev.retstack.cli.trace.FleetCommandRules;
-import dev.retstack.cli.trace.TracedFleet;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
-import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
 import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.http.HttpToken;
@@ -48,9 +43,7 @@ class ControlHttpTest {
   private static final String GIVE = "/control/commands";
   private static final String STATUS = "{\"name\":\"status\"}";
 
-  private EmbeddedBroker broker;
-  private TracedFleet fleet;
-  private Pipeline pipeline;
+  private CommandedFleet fleet;
   private URI http;
   private String token;
 
@@ -84,36 +77,16 @@ class ControlHttpTest {
 
   @BeforeAll
   void aFleetAndAMember(@TempDir Path dir) throws Exception {
-    broker = EmbeddedBroker.start(dir.resolve("broker"), 0);
-    fleet = new TracedFleet(broker, PREFIX, "s-1");
-    pipeline = PipelineService.start(config(HttpSettings.LOCAL, "first", true));
-    http = pipeline.httpUri();
-    fleet.awaitListening();
-    Applied.await(pipeline, 1_000);
+    fleet = new CommandedFleet(dir, PREFIX);
+    http = fleet.pipeline().httpUri();
     token = ask(http, "GET", "/control", "", Map.of()).json().path("token").asText();
     assertThat(token).hasSizeGreaterThan(40);
   }
 
-  private PipelineConfig config(HttpSettings settings, String group, boolean commands) {
-    return PipelineConfig.of(fleet.link().settings())
-        .but()
-        .topics(fleet.link().topics())
-        .groupId(group)
-        .http(settings)
-        .commands(new FleetCommandRules(), commands)
-        .build();
-  }
-
   @AfterAll
   void stop() {
-    if (pipeline != null) {
-      pipeline.close();
-    }
     if (fleet != null) {
       fleet.close();
-    }
-    if (broker != null) {
-      broker.close();
     }
   }
 
@@ -355,7 +328,8 @@ class ControlHttpTest {
 
   @Test
   void aMemberThatWasNotToldTakesNoCommands() throws Exception {
-    try (Pipeline reader = PipelineService.start(config(HttpSettings.LOCAL, "reader", false))) {
+    try (Pipeline reader =
+        PipelineService.start(fleet.member("reader", HttpSettings.LOCAL, false))) {
       URI server = reader.httpUri();
       Map<String, String> headers = page();
       headers.put("Origin", "http://" + server.getAuthority());
@@ -378,7 +352,8 @@ class ControlHttpTest {
     String lasting = "{\"name\":\"status\",\"deadlineMs\":3000}";
     try (Pipeline alone =
         PipelineService.start(
-            config(HttpSettings.LOCAL, "alone", true)
+            fleet
+                .member("alone", HttpSettings.LOCAL, true)
                 .but()
                 .topics(new Topics("control-alone"))
                 .build())) {
@@ -419,7 +394,7 @@ class ControlHttpTest {
     String secret = "a-token-of-the-control-test";
     HttpToken shown = HttpToken.read(Files.writeString(dir.resolve("token"), secret));
     try (Pipeline guarded =
-        PipelineService.start(config(HttpSettings.LOCAL.token(shown), "guarded", true))) {
+        PipelineService.start(fleet.member("guarded", HttpSettings.LOCAL.token(shown), true))) {
       URI server = guarded.httpUri();
       refused(401, ask(server, "GET", "/control", "", Map.of()), "no token");
       Map<String, String> bearer = Map.of("Authorization", "Bearer " + secret);

@@ -5,19 +5,16 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.retstack.cli.Applied;
 import dev.retstack.cli.Ran;
-import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.command.ExitCode;
-import dev.retstack.cli.trace.FleetCommandRules;
 import dev.retstack.cli.trace.TracedFleet;
 import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.service.Pipeline;
-import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
+import dev.retstack.service.http.HttpSettings;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,9 +41,7 @@ class ControlPageTest {
   private static final String EVIL =
       "<img src=x onerror=\"window.evil=1\">\u001b[2J\u202e\u2066\u200b\u05d0 ${evil}";
 
-  private EmbeddedBroker broker;
-  private TracedFleet fleet;
-  private Pipeline pipeline;
+  private CommandedFleet fleet;
   private Browser browser;
 
   @BeforeAll
@@ -54,27 +49,13 @@ class ControlPageTest {
     assumeTrue(
         Browser.isThere(),
         "no chromium and chromedriver in the path: apt-get install chromium chromium-driver");
-    broker = EmbeddedBroker.start(dir.resolve("broker"), 0);
-    fleet = new TracedFleet(broker, PREFIX, "s-1");
-    pipeline = PipelineService.start(config("page", true));
-    fleet.awaitListening();
-    Applied.await(pipeline, 1_000);
-    browser = Browser.open(pipeline.httpUri());
-  }
-
-  private PipelineConfig config(String group, boolean commands) {
-    return PipelineConfig.of(fleet.link().settings())
-        .but()
-        .topics(fleet.link().topics())
-        .groupId(group)
-        .http("127.0.0.1", 0)
-        .commands(new FleetCommandRules(), commands)
-        .build();
+    fleet = new CommandedFleet(dir, PREFIX);
+    browser = Browser.open(fleet.pipeline().httpUri());
   }
 
   @BeforeEach
   void theMember() {
-    browser.turnTo(pipeline.httpUri());
+    browser.turnTo(fleet.pipeline().httpUri());
   }
 
   @AfterAll
@@ -82,29 +63,9 @@ class ControlPageTest {
     if (browser != null) {
       browser.close();
     }
-    if (pipeline != null) {
-      pipeline.close();
-    }
     if (fleet != null) {
       fleet.close();
     }
-    if (broker != null) {
-      broker.close();
-    }
-  }
-
-  /** The first cells of the rows in sight. */
-  private List<List<String>> rows(String table, int cells) {
-    @SuppressWarnings("unchecked")
-    List<List<String>> rows =
-        (List<List<String>>)
-            browser.script(
-                "return [...document.querySelectorAll(`table[aria-label=\"${arguments[0]}\"] tbody"
-                    + " tr:not(.space)`)].map((row) => [...row.cells].slice(0, arguments[1])"
-                    + ".map((cell) => cell.innerText.trim()))",
-                table,
-                cells);
-    return rows;
   }
 
   private void type(String css, String text) {
@@ -137,7 +98,7 @@ class ControlPageTest {
   @Test
   void aFilterIsChangedAndEachCoreAnswers() throws Exception {
     browser.go("/?page=control");
-    assertThat(rows("What cores trace", 1))
+    assertThat(browser.rows("What cores trace", 1))
         .containsExactlyElementsOf(TracedFleet.IMAGES.stream().sorted().map(List::of).toList());
     choose("w200_00?\nrun_w200", "isa=riscv64");
     type("#issuer", "Grace");
@@ -145,8 +106,8 @@ class ControlPageTest {
         "the name is kept",
         () -> "Grace".equals(browser.script("return localStorage.getItem('retstack-issuer')")));
     reaches(1);
-    browser.until("there is a preview", () -> rows("Preview", 1).size() == 3);
-    assertThat(rows("Preview", 4))
+    browser.until("there is a preview", () -> browser.rows("Preview", 1).size() == 3);
+    assertThat(browser.rows("Preview", 4))
         .containsExactlyInAnyOrder(
             List.of("w200_00?", "10", "356", RISCV + ".elf"),
             List.of("run_w200", "1", "356", RISCV + ".elf"),
@@ -155,8 +116,8 @@ class ControlPageTest {
     browser.until("it can be given", () -> isReady("button.main"));
     browser.click("Give the command");
     browser.until("it answered", () -> browser.text("#heard").contains("1 of 1 core answered."));
-    List<String> answer = rows("Answers", 8).getFirst();
-    assertThat(rows("Answers", 1)).hasSize(1);
+    List<String> answer = browser.rows("Answers", 8).getFirst();
+    assertThat(browser.rows("Answers", 1)).hasSize(1);
     assertThat(answer.get(0)).isEqualTo(RISCV);
     assertThat(answer.get(1)).isEqualTo("applied");
     assertThat(answer.get(4)).as("call sites that are on").isEqualTo("11");
@@ -166,12 +127,13 @@ class ControlPageTest {
     assertThat(log).hasSize(before + 1);
     browser.until(
         "it is in the log",
-        () -> rows("Audit log", 3).getFirst().get(2).equals("set-filter w200_00? run_w200"));
-    List<String> row = rows("Audit log", 6).getFirst();
+        () ->
+            browser.rows("Audit log", 3).getFirst().get(2).equals("set-filter w200_00? run_w200"));
+    List<String> row = browser.rows("Audit log", 6).getFirst();
     assertThat(row.get(0)).isEqualTo(log.get(before).path("issued").asText());
     assertThat(row.subList(1, 6))
         .containsExactly("Grace (http)", "set-filter w200_00? run_w200", "isa=riscv64", "1", "0");
-    assertThat(rows("What cores trace", 4))
+    assertThat(browser.rows("What cores trace", 4))
         .anySatisfy(
             core ->
                 assertThat(core)
@@ -208,7 +170,7 @@ class ControlPageTest {
     assertThat(line)
         .isEqualTo(
             "retstack trace set-filter 'w200_00?' run_w200 --target isa=riscv64 --bootstrap %s --prefix %s"
-                .formatted(broker.bootstrap(), PREFIX));
+                .formatted(fleet.bootstrap(), PREFIX));
     browser.press(Keys.ESCAPE);
     List<String> words = new ArrayList<>(List.of(line.replace("'", "").split(" ", -1)));
     Ran ran = Ran.retstack(words.subList(1, words.size()).toArray(String[]::new));
@@ -220,18 +182,18 @@ class ControlPageTest {
   void keysAloneCommandAllCores() throws Exception {
     browser.go("/?page=control&order=set-trigger&args=w200_01%3F%3Astacktrace%3A1&target=all");
     reaches(3);
-    assertThat(rows("Preview", 2)).hasSize(3).allMatch(row -> row.get(1).equals("10"));
+    assertThat(browser.rows("Preview", 2)).hasSize(3).allMatch(row -> row.get(1).equals("10"));
     int before = log().size();
     browser.until("it can be given", () -> isReady("button.main"));
     browser.element("textarea").sendKeys(Keys.chord(Keys.CONTROL, Keys.ENTER));
     browser.until("all answered", () -> browser.text("#heard").contains("3 of 3 cores answered."));
-    assertThat(rows("Answers", 2)).hasSize(3).allMatch(row -> row.get(1).equals("applied"));
+    assertThat(browser.rows("Answers", 2)).hasSize(3).allMatch(row -> row.get(1).equals("applied"));
     assertThat(log()).as("to open the page gave no command").hasSize(before + 1);
     browser.until("another can be given", () -> isReady("button.main"));
     browser.press(Keys.TAB, Keys.TAB, Keys.TAB, Keys.TAB);
     browser.press(Keys.ENTER);
     browser.until("it was asked", () -> browser.text("#heard").startsWith("status: 3 of 3"));
-    assertThat(rows("Answers", 8))
+    assertThat(browser.rows("Answers", 8))
         .allMatch(row -> row.get(7).contains("set-trigger w200_01?:stacktrace:1"));
     browser.assertClean("control by keys");
   }
@@ -255,12 +217,10 @@ class ControlPageTest {
 
   @Test
   void hostileCommandsAndAnswersStayText() throws Exception {
-    var topics = fleet.link().topics();
+    var topics = fleet.topics();
     try (KafkaProducer<byte[], byte[]> anyone =
         new KafkaProducer<>(
-            fleet.link().settings().producer(),
-            new ByteArraySerializer(),
-            new ByteArraySerializer())) {
+            fleet.settings().producer(), new ByteArraySerializer(), new ByteArraySerializer())) {
       Control control =
           Control.newBuilder()
               .setId("evil")
@@ -290,8 +250,9 @@ class ControlPageTest {
     assertThat(browser.script("return window.evil ?? null")).isNull();
     assertThat(browser.number("return document.querySelectorAll('img, main script').length"))
         .isZero();
-    assertThat(rows("Audit log", 4)).anyMatch(row -> row.get(3).contains("<img src=x"));
-    assertThat(rows("What cores trace", 4)).anyMatch(row -> row.get(3).contains("<img src=x"));
+    assertThat(browser.rows("Audit log", 4)).anyMatch(row -> row.get(3).contains("<img src=x"));
+    assertThat(browser.rows("What cores trace", 4))
+        .anyMatch(row -> row.get(3).contains("<img src=x"));
     Object obeyed =
         browser.script(
             "return [...document.querySelectorAll('body *')].flatMap((one) => [one.title ?? '',"
@@ -305,14 +266,15 @@ class ControlPageTest {
 
   @Test
   void aMemberThatOnlyReadsSaysSo() throws Exception {
-    try (Pipeline reader = PipelineService.start(config("page-reader", false))) {
+    try (Pipeline reader =
+        PipelineService.start(fleet.member("page-reader", HttpSettings.LOCAL, false))) {
       browser.turnTo(reader.httpUri());
       browser.go("/?page=control&args=w200_0*&target=isa%3Driscv64");
       browser.until("it says so", () -> browser.text("#readonly").contains("--commands"));
-      browser.until("there is a preview", () -> rows("Preview", 2).size() == 1);
-      assertThat(rows("Preview", 2).getFirst()).containsExactly("w200_0*", "100");
+      browser.until("there is a preview", () -> browser.rows("Preview", 2).size() == 1);
+      assertThat(browser.rows("Preview", 2).getFirst()).containsExactly("w200_0*", "100");
       assertThat(isReady("button.main")).isFalse();
-      assertThat(rows("Audit log", 1)).isNotEmpty();
+      assertThat(browser.rows("Audit log", 1)).isNotEmpty();
       browser.assertAccessible("control that only reads");
       browser.assertClean("control that only reads");
     }

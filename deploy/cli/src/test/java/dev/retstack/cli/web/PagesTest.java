@@ -212,20 +212,6 @@ class PagesTest {
     return "%,d".formatted(number.asLong());
   }
 
-  /** The first cells of the rows in sight. */
-  private List<List<String>> rows(String table, int cells) {
-    @SuppressWarnings("unchecked")
-    List<List<String>> rows =
-        (List<List<String>>)
-            browser.script(
-                "return [...document.querySelectorAll(`table[aria-label=\"${arguments[0]}\"] tbody"
-                    + " tr:not(.space)`)].map((row) => [...row.cells].slice(0, arguments[1])"
-                    + ".map((cell) => cell.innerText.trim()))",
-                table,
-                cells);
-    return rows;
-  }
-
   private static List<List<String>> bySelf(JsonNode report) {
     List<JsonNode> functions = new ArrayList<>();
     report.path("functions").forEach(functions::add);
@@ -406,15 +392,17 @@ class PagesTest {
 
   /** The panel's table is what the command says of that time. */
   private void selectionIsTheReport() throws IOException {
-    browser.until("a report is there", () -> !rows("Functions of the selection", 4).isEmpty());
+    browser.until(
+        "a report is there", () -> !browser.rows("Functions of the selection", 4).isEmpty());
     String[] words = browser.text(".panel h2").replace(",", "").split(" ", -1);
     JsonNode report = report(LONG, Long.parseLong(words[0]), Long.parseLong(words[2]));
-    assertThat(rows("Functions of the selection", 4))
+    assertThat(browser.rows("Functions of the selection", 4))
         .containsExactlyInAnyOrderElementsOf(bySelf(report).subList(0, shown(report)));
   }
 
   private int shown(JsonNode report) {
-    return Math.min(report.path("functions").size(), rows("Functions of the selection", 4).size());
+    return Math.min(
+        report.path("functions").size(), browser.rows("Functions of the selection", 4).size());
   }
 
   @ParameterizedTest
@@ -481,7 +469,7 @@ class PagesTest {
     turnTo(shown);
     browser.go("/?page=functions&core=" + ZOO);
     JsonNode report = report(ZOO, 0, Long.MAX_VALUE);
-    List<List<String>> rows = rows("Functions", 4);
+    List<List<String>> rows = browser.rows("Functions", 4);
     assertThat(rows).hasSizeGreaterThan(15);
     List<List<String>> all = bySelf(report);
     assertThat(all).containsAll(rows);
@@ -491,10 +479,10 @@ class PagesTest {
         .contains("%,d functions".formatted(report.path("functions").size()));
     browser.script("document.querySelector('.table').focus()");
     browser.press(Keys.END);
-    browser.until("the last row", () -> rows("Functions", 4).contains(all.getLast()));
+    browser.until("the last row", () -> browser.rows("Functions", 4).contains(all.getLast()));
     browser.press(Keys.HOME, Keys.ENTER);
-    browser.until("its callers", () -> !rows("Caller", 3).isEmpty());
-    String name = rows("Functions", 1).getFirst().getFirst();
+    browser.until("its callers", () -> !browser.rows("Caller", 3).isEmpty());
+    String name = browser.rows("Functions", 1).getFirst().getFirst();
     List<List<String>> callers = new ArrayList<>();
     for (JsonNode edge : report.path("edges")) {
       if (edge.path("callee").asText().equals(name)) {
@@ -505,13 +493,14 @@ class PagesTest {
                 grouped(edge.path("total"))));
       }
     }
-    assertThat(rows("Caller", 3)).containsExactlyInAnyOrderElementsOf(callers);
+    assertThat(browser.rows("Caller", 3)).containsExactlyInAnyOrderElementsOf(callers);
     durationsAreThoseOfTheCalls(name);
     browser.screenshot("functions");
     browser.assertClean("functions");
     browser.press("/");
     browser.press("quick");
-    browser.until("only those", () -> rows("Functions", 1).equals(List.of(List.of("quicksort"))));
+    browser.until(
+        "only those", () -> browser.rows("Functions", 1).equals(List.of(List.of("quicksort"))));
   }
 
   /** Percentiles are exact up to a sixteenth. */
@@ -593,10 +582,10 @@ class PagesTest {
     browser.size(1280, 800);
     browser.go("/?page=fleet");
     JsonNode cores = JSON.readTree(said("cores", "--format", "json")).path("cores");
-    assertThat(rows("Cores", 1)).hasSize(cores.size());
+    assertThat(browser.rows("Cores", 1)).hasSize(cores.size());
     List<String> heads = heads("Cores");
     assertThat(
-            rows("Cores", heads.size()).stream()
+            browser.rows("Cores", heads.size()).stream()
                 .map(row -> cells(row, heads, "Records", "Anomalies", "Depth"))
                 .toList())
         .containsExactlyInAnyOrderElementsOf(
@@ -691,7 +680,7 @@ class PagesTest {
     JsonNode report = JSON.readTree(said("report", "--format", "json"));
     browser.go("/?page=fleet");
     assertThat(browser.text("#about")).startsWith("Trace ");
-    List<List<String>> cores = rows("Cores", 1);
+    List<List<String>> cores = browser.rows("Cores", 1);
     assertThat(cores).contains(List.of(LONG), List.of(ZOO));
     assertThat(browser.text(".facts"))
         .contains(grouped(report.path("records")) + " records", cores.size() + " cores");
@@ -710,7 +699,7 @@ class PagesTest {
     assertThat(browser.text("#status")).startsWith("0 of ");
     theDifferencesAreThoseOfTheTrees();
     browser.go("/?page=control");
-    assertThat(rows("What cores trace", 1)).hasSameSizeAs(cores);
+    assertThat(browser.rows("What cores trace", 1)).hasSameSizeAs(cores);
     browser.assertClean("control");
   }
 
@@ -738,7 +727,7 @@ class PagesTest {
       browser.press("with anomalies");
       browser.until("fewer are left", () -> browser.text("#status").startsWith("8 of 10,000"));
       assertThat(browser.address()).contains("only=anomalies").contains("search=core-0777");
-      assertThat(rows("Cores", 1)).hasSize(8).doesNotContain(List.of("core-07770"));
+      assertThat(browser.rows("Cores", 1)).hasSize(8).doesNotContain(List.of("core-07770"));
       long rows = browser.number("return document.querySelectorAll('tbody tr').length");
       assertThat(rows).isLessThan(100);
       browser.screenshot("fleet-10000");
@@ -784,7 +773,7 @@ class PagesTest {
   }
 
   private List<String> column(String table, int at) {
-    return rows(table, at + 1).stream().map(row -> row.get(at)).toList();
+    return browser.rows(table, at + 1).stream().map(row -> row.get(at)).toList();
   }
 
   private void theFlameOfAllSaysWhatItLeavesOut() throws Exception {
@@ -837,7 +826,8 @@ class PagesTest {
         }
       }
       assertThat(edges).isNotEmpty();
-      assertThat(rows(callers ? "Caller" : "Callee", 2)).containsExactlyInAnyOrderElementsOf(edges);
+      assertThat(browser.rows(callers ? "Caller" : "Callee", 2))
+          .containsExactlyInAnyOrderElementsOf(edges);
     }
     browser.script("document.querySelector('.stage canvas').focus()");
     browser.press(Keys.ARROW_UP);
@@ -889,7 +879,7 @@ class PagesTest {
       browser.press("a-token-that-is-wrong", Keys.ENTER);
       browser.until("it asks again", () -> browser.text("dialog").contains("needs a token"));
       browser.press(secret, Keys.ENTER);
-      browser.until("the cores are there", () -> rows("Cores", 1).contains(List.of(LONG)));
+      browser.until("the cores are there", () -> browser.rows("Cores", 1).contains(List.of(LONG)));
       browser.go("/?page=control");
       assertThat(browser.text("dialog")).isEmpty();
       assertThat(browser.script("return [localStorage.getItem('retstack-token'), document.cookie]"))

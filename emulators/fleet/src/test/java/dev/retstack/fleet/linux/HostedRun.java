@@ -1,5 +1,6 @@
 package dev.retstack.fleet.linux;
 
+import dev.retstack.fleet.BatchSink;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.Fleet;
@@ -7,11 +8,7 @@ import dev.retstack.fleet.FleetListener;
 import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.schema.Chunk;
-import dev.retstack.schema.Image;
-import dev.retstack.schema.chunk.Chunks;
-import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -99,7 +96,7 @@ record HostedRun(
   private static Last last;
 
   /** Keeps what is published. */
-  private static final class Collector implements ChunkSink {
+  private static final class Collector implements BatchSink {
     private final LoadedImage image;
     private final List<String> records = new ArrayList<>();
     private final Map<String, Integer> calls = new TreeMap<>();
@@ -109,16 +106,7 @@ record HostedRun(
     }
 
     @Override
-    public void image(Image published) {}
-
-    @Override
-    public void chunk(Chunk chunk) throws IOException {
-      RecordBatch batch;
-      try {
-        batch = Chunks.decode(chunk);
-      } catch (CorruptChunkException e) {
-        throw new IOException(e);
-      }
+    public void batch(Chunk chunk, RecordBatch batch) {
       for (int i = 0; i < batch.size(); i++) {
         records.add(
             "%d %d %d %x %x %x %x"
@@ -136,8 +124,5 @@ record HostedRun(
         }
       }
     }
-
-    @Override
-    public void close() {}
   }
 }

@@ -2,6 +2,7 @@ package dev.retstack.fleet.linux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.BatchSink;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.Fleet;
 import dev.retstack.fleet.FleetListener;
@@ -9,18 +10,13 @@ import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.thread.Schedule;
 import dev.retstack.schema.Chunk;
-import dev.retstack.schema.Image;
-import dev.retstack.schema.chunk.Chunks;
-import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
 import dev.retstack.schema.record.TaskName;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -94,22 +90,13 @@ class ThreadNamesTest {
   @TempDir private Path folder;
 
   /** What readers of the stream know of names. */
-  private static final class Names implements ChunkSink {
+  private static final class Names implements BatchSink {
     private final List<String> all = new ArrayList<>();
     private final Map<Long, String> live = new HashMap<>();
     private int keyframes;
 
     @Override
-    public void image(Image published) {}
-
-    @Override
-    public void chunk(Chunk chunk) throws IOException {
-      RecordBatch batch;
-      try {
-        batch = Chunks.decode(chunk);
-      } catch (CorruptChunkException e) {
-        throw new IOException(e);
-      }
+    public void batch(Chunk chunk, RecordBatch batch) {
       if (batch.keyframe() != null) {
         Map<Long, String> told = new HashMap<>();
         RecordBatch names = batch.keyframe().names();
@@ -128,9 +115,6 @@ class ThreadNamesTest {
         }
       }
     }
-
-    @Override
-    public void close() {}
   }
 
   @Test

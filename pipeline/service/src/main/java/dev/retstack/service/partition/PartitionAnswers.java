@@ -70,7 +70,7 @@ final class PartitionAnswers {
   /** Answers at once. */
   void on(PartitionGraph.Weigh m) {
     boolean open = intake.isOpen();
-    long bytes = open ? intake.applier().state().bytes() : 0;
+    long bytes = open && m.bytes() ? intake.applier().state().bytes() : 0;
     m.replyTo().tell(new PartitionGraph.Weight(open, bytes));
   }
 

@@ -86,13 +86,17 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   /** Asks where it stands, in numbers; answered at any time. */
   public record Measure(ActorRef<PartitionMeasure> replyTo) implements Command {}
 
-  /** Asks whether its state is loaded; answered at any time, and however many cores it has. */
-  public record Weigh(ActorRef<Weight> replyTo) implements Command {}
+  /**
+   * Asks whether its state is loaded; answered at any time.
+   *
+   * @param bytes whether its size is asked for too, which adds up all cores
+   */
+  public record Weigh(boolean bytes, ActorRef<Weight> replyTo) implements Command {}
 
   /**
    * Whether the state is loaded.
    *
-   * @param stateBytes of memory that it takes: a copy takes no more
+   * @param stateBytes of memory that it takes: a copy takes no more. 0 where nobody asked
    */
   public record Weight(boolean open, long stateBytes) {}
 

@@ -96,7 +96,10 @@ public final class Queries {
       Part.Wanted wanted,
       HeapRoom.Share room) {
     return AskPattern.<PartitionGraph.Command, PartitionGraph.Weight>ask(
-            graph, PartitionGraph.Weigh::new, ANSWER, system.scheduler())
+            graph,
+            to -> new PartitionGraph.Weigh(wanted.kind() == Part.Kind.STATE, to),
+            ANSWER,
+            system.scheduler())
         .thenCompose(
             weight -> {
               if (!weight.open()) {

@@ -197,12 +197,25 @@ public final class Questions {
     return completeWithFuture(response.exceptionally(Refusals::failed));
   }
 
-  /** Asks the source, and renders what it says in the form asked for. */
+  /** Asks the source, and says of which partitions the answer is. */
   private <T> Route asked(
       Endpoint endpoint,
       Function<HeapRoom.Share, CompletionStage<T>> question,
       Function<T, Coverage> coverage,
       BiFunction<T, Map<String, String>, Answer> renderer) {
+    return answered(
+        endpoint,
+        question,
+        renderer,
+        (response, found) -> covered(response, coverage.apply(found)));
+  }
+
+  /** Asks the source, and renders what it says in the form asked for. */
+  private <T> Route answered(
+      Endpoint endpoint,
+      Function<HeapRoom.Share, CompletionStage<T>> question,
+      BiFunction<T, Map<String, String>, Answer> renderer,
+      BiFunction<HttpResponse, T, HttpResponse> heads) {
     return parameterMap(
         parameters -> {
           endpoint.check(parameters);
@@ -213,9 +226,7 @@ public final class Questions {
                       .apply(share)
                       .thenApply(
                           found ->
-                              covered(
-                                  text(format, renderer.apply(found, parameters)),
-                                  coverage.apply(found))));
+                              heads.apply(text(format, renderer.apply(found, parameters)), found)));
         });
   }
 
@@ -225,17 +236,11 @@ public final class Questions {
 
   /** How fast a job worked lately: of members, not of partitions. */
   Route history(Function<HeapRoom.Share, CompletionStage<Job.Past>> question, int partitions) {
-    return parameterMap(
-        parameters -> {
-          Endpoint.HISTORY.check(parameters);
-          Format format = Answers.format(parameters);
-          return gated(
-              share ->
-                  question
-                      .apply(share)
-                      .thenApply(
-                          past -> text(format, Answers.history(past, partitions, parameters))));
-        });
+    return answered(
+        Endpoint.HISTORY,
+        question,
+        (past, parameters) -> Answers.history(past, partitions, parameters),
+        (response, _) -> response);
   }
 
   private Route totals() {

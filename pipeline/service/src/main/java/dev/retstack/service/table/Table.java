@@ -148,13 +148,13 @@ public final class Table<R> {
   }
 
   /**
-   * The same columns; text has these, in this order.
+   * The same columns; text has these, in this order, behind those that were chosen before.
    *
    * @param headings {@code HEADING=column}, or {@code HEADING} of the column of that name in lower
    *     case
    */
   public Table<R> headed(String... headings) {
-    List<Heading> chosen = new ArrayList<>();
+    List<Heading> chosen = new ArrayList<>(this.headings);
     for (String heading : headings) {
       int cut = heading.indexOf('=');
       String text = cut < 0 ? heading : heading.substring(0, cut);

@@ -62,20 +62,9 @@ public final class ReportView {
               "IMAGE");
 
   private static final Table<FunctionRow> WITH_SOURCE =
-      FUNCTIONS.text("source", row -> row.source().isKnown() ? row.source().text() : null);
-
-  private static final Table<FunctionRow> WITH_SOURCE_AS_TEXT =
-      WITH_SOURCE.headed(
-          "CALLS",
-          "TOTAL",
-          "SELF",
-          "AVG=shortAvg",
-          "MIN",
-          "MAX",
-          "FUNCTION=name",
-          "ISA",
-          "IMAGE",
-          "SOURCE=source");
+      FUNCTIONS
+          .text("source", row -> row.source().isKnown() ? row.source().text() : null)
+          .headed("SOURCE");
 
   static final Table<EdgeRow> EDGES =
       new Table<EdgeRow>()
@@ -243,7 +232,7 @@ public final class ReportView {
 
   /** The same, and text names where functions begin in their sources, as JSON and CSV do. */
   public static Document withSources(Report report, int most) {
-    return of(report, most, WITH_SOURCE_AS_TEXT, new Document());
+    return of(report, most, WITH_SOURCE, new Document());
   }
 
   /** The report of a job: which partitions it covers and what is left out of it come first. */
