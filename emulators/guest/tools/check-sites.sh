@@ -7,7 +7,8 @@
 #   - no segment is writable and executable, nothing lies above 2 GiB;
 #   - mips: no run of more than 300 instructions without a branch (Unicorn's limit is about 360).
 #
-#   check-sites.sh [DIR]    the prepared images of DIR (build.sh --prepared DIR) instead
+#   check-sites.sh DIR         the prepared images of DIR (build.sh --prepared DIR) instead
+#   check-sites.sh VARIANT...  these committed images
 # Needs the binutils of the ISA; says "skipped" without them. Exit 1 on any difference.
 set -euo pipefail
 export LC_ALL=C
@@ -24,7 +25,12 @@ source tools/site-forms.sh
 
 images=images
 variants=("${COMMITTED[@]}")
-if [[ $# -gt 0 ]]; then
+if [[ $# -gt 0 && ! -d $1 ]]; then
+  for variant in "$@"; do
+    [[ " ${COMMITTED[*]} " == *" $variant "* ]] || fail "no committed image of a variant $variant: see build.sh --list"
+  done
+  variants=("$@")
+elif [[ $# -gt 0 ]]; then
   images=$1
   variants=("${PREPARED[@]}")
   [[ -n $(find "$images" -name 'zoo-*.elf') ]] || fail "no zoo-*.elf in $images: run build.sh --prepared $images"

@@ -12,6 +12,7 @@ import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** A recorded trace of many small cores, written by hand. */
 final class ManyCores {
@@ -58,6 +59,11 @@ final class ManyCores {
       }
     }
     return file;
+  }
+
+  /** Records of all of them. */
+  static long records(int cores) {
+    return IntStream.range(0, cores).mapToLong(i -> i % 5 + 2L * (i % 7)).sum();
   }
 
   private static long caller(int depth) {

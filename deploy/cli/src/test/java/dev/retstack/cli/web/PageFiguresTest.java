@@ -50,6 +50,7 @@ class PageFiguresTest {
   private static final String ROUNDS = System.getProperty("retstack.figures.rounds", "100");
 
   private static final int CORES = Integer.getInteger("retstack.figures.cores", 20);
+  private static final int FLEET = Integer.getInteger("retstack.figures.fleet", 200);
   private static final int STEPS = Integer.getInteger("retstack.figures.steps", 1);
   private static final int VIEWERS = Integer.getInteger("retstack.figures.viewers", 2);
   private static final int WATCH_MS = Integer.getInteger("retstack.figures.watch", 1000);
@@ -119,6 +120,62 @@ class PageFiguresTest {
       measure("a job, the first four", "/?page=timeline");
       viewers(pipeline.httpUri());
     }
+  }
+
+  /** The pages that list all cores, of a job with so many. */
+  @Test
+  void ofALargeFleet(@TempDir Path dir) throws Exception {
+    Path file = ManyCores.write(dir.resolve("many.avro"), FLEET);
+    try (EmbeddedBroker broker = EmbeddedBroker.start(dir.resolve("broker"), 0);
+        Pipeline pipeline =
+            PipelineService.start(
+                PipelineConfig.of(KafkaSettings.of(broker.bootstrap()))
+                    .but()
+                    .http("127.0.0.1", 0)
+                    .build())) {
+      run("replay", file.toString(), "--into-kafka", "--bootstrap", broker.bootstrap());
+      Applied.await(pipeline, ManyCores.records(FLEET));
+      browser.turnTo(pipeline.httpUri());
+      for (String page : List.of("fleet", "control")) {
+        long begun = System.nanoTime();
+        browser.go("/?page=" + page);
+        browser.until(
+            "all cores are there",
+            () -> browser.text("body").contains("%,d cores".formatted(FLEET)));
+        long shown = (System.nanoTime() - begun) / 1_000_000;
+        long columns = browser.number("return document.querySelectorAll('main th button').length");
+        for (long i = 0; i < columns; i++) {
+          long sorted = i;
+          browser.script("document.querySelectorAll('main th button')[arguments[0]].click()", i);
+          browser.until(
+              "it is sorted",
+              () ->
+                  browser.number("return performance.getEntriesByName('rows-sorted').length")
+                      > sorted);
+        }
+        System.out.printf(
+            "pages: %s of a job of %,d cores: shown after %d ms, longest sort %d ms, heap %.1f MB,"
+                + " %s%n",
+            page,
+            FLEET,
+            shown,
+            longest("rows-sorted"),
+            browser.heap() / 1e6,
+            browser.script(
+                "return performance.getEntriesByType('resource')"
+                    + ".filter((one) => /\\/(cores|control|parts)/.test(one.name)).slice(0, 3)"
+                    + ".map((one) => `${new URL(one.name).pathname} ${one.decodedBodySize} bytes,"
+                    + " ${one.encodedBodySize} packed, ${Math.round(one.responseEnd -"
+                    + " one.requestStart)} ms`).join('; ')"));
+      }
+    }
+  }
+
+  private long longest(String measure) {
+    return browser.number(
+        "return Math.ceil(Math.max(0, ...performance.getEntriesByName(arguments[0])"
+            + ".map((one) => one.duration)))",
+        measure);
   }
 
   private static void run(String... words) {

@@ -405,6 +405,11 @@ class PagesTest {
         report.path("functions").size(), browser.rows("Functions of the selection", 4).size());
   }
 
+  /** As much of a name as each page shows. */
+  private static String cut(String name) {
+    return name.substring(0, Math.min(name.length(), 30));
+  }
+
   @ParameterizedTest
   @EnumSource
   void aSearchOnTheTimelineCountsWhatTheReportCounts(Source shown) throws Exception {
@@ -586,16 +591,20 @@ class PagesTest {
     List<String> heads = heads("Cores");
     assertThat(
             browser.rows("Cores", heads.size()).stream()
-                .map(row -> cells(row, heads, "Records", "Anomalies", "Depth"))
+                .map(row -> cells(row, heads, "Records", "Anomalies", "Depth", "Lag", "Image"))
+                .map(row -> row.stream().map(PagesTest::cut).toList())
                 .toList())
         .containsExactlyInAnyOrderElementsOf(
             cores
                 .valueStream()
                 .map(
                     core ->
-                        Stream.of("records", "anomalies", "open")
-                            .map(key -> grouped(core.path(key)))
-                            .toList())
+                        List.of(
+                            grouped(core.path("records")),
+                            grouped(core.path("anomalies")),
+                            grouped(core.path("open")),
+                            "0", // all of it was awaited
+                            cut(core.path("image").asText())))
                 .toList());
     browser.press("?");
     browser.until("keys are named", () -> browser.text("dialog").contains("command for the same"));

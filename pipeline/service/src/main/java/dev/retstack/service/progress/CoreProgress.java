@@ -13,7 +13,7 @@ import java.util.OptionalInt;
  *
  * @param partition partition of events its chunks are in
  * @param isa as in Image
- * @param image build-id of its image
+ * @param image file name of its image, for people
  * @param chunks chunks it is known to have sent
  * @param keyframes chunks where its calls were compared with those that the core had open
  * @param records records received
@@ -73,7 +73,7 @@ public record CoreProgress(
         core.key(),
         partition,
         core.image().isa(),
-        core.image().id(),
+        core.image().name(),
         core.nextSequence(),
         core.keyframes(),
         core.records(),

@@ -28,6 +28,7 @@ public final class CoresView {
   private static final Table<CoreProgress> CORES =
       NAMED
           .text("isa", CoreProgress::isa)
+          .text("image", CoreProgress::image)
           .number("chunks", CoreProgress::chunks)
           .number("keyframes", CoreProgress::keyframes)
           .number("records", CoreProgress::records)

@@ -25,6 +25,7 @@ export default {
   async show(root, app, signal) {
     const isJob = app.about().kind !== "trace";
     const rates = new Map();
+    let lags = new Map();
     let before = null;
     let cores = [];
     const state = (row) => {
@@ -49,7 +50,11 @@ export default {
         { key: "time", head: "Time", num: true, title: "in the unit of the core" },
         { key: "chunks", head: "Chunks", num: true },
         { key: "isa", head: "ISA" },
-        ...(isJob ? [{ key: "partition", head: "Partition", num: true }] : []),
+        { key: "image", head: "Image", cell: (row) => name(row.image ?? "", 40) },
+        ...(isJob ? [
+          { key: "lag", head: "Lag", num: true, title: "Kafka records of its partition that are not counted yet", value: (row) => lags.get(row.partition) },
+          { key: "partition", head: "Partition", num: true },
+        ] : []),
         { key: "exitCode", head: "Exit", num: true },
         { key: "endDetail", head: "How it ended", cell: (row) => name(row.endDetail ?? "", 80) },
         { key: "session", head: "Session", cell: (row) => name(row.session, 40) },
@@ -62,7 +67,7 @@ export default {
     let match = finder(app.state.search);
     let only = Object.hasOwn(ONLY, app.state.only ?? "") ? app.state.only ?? "" : "";
     const fill = () => {
-      const listed = cores.filter((row) => ONLY[only][1](row) && (!match || match(row.core) || match(row.end) || match(row.isa ?? "")));
+      const listed = cores.filter((row) => ONLY[only][1](row) && (!match || [row.core, row.end, row.isa, row.image].some((text) => match(text ?? ""))));
       table.show(listed);
       app.status(number(listed.length) + (listed.length < cores.length ? " of " + number(cores.length) : "") + (cores.length === 1 ? " core" : " cores"));
     };
@@ -73,7 +78,7 @@ export default {
       seen("rows-filtered", begun);
     };
     root.replaceChildren(h("div", { class: "bar" }, h("h1", {}, "Fleet"),
-      field("Search cores, states, ISAs", app.state.search ?? "", (text) => {
+      field("Search cores, states, ISAs, images", app.state.search ?? "", (text) => {
         match = finder(text);
         filter({ search: text || undefined });
       }),
@@ -86,6 +91,7 @@ export default {
       const answer = await ask("/cores", { limit: 50000 }, signal);
       const now = performance.now();
       cores = answer.cores;
+      lags = new Map((answer.parts ?? []).map((part) => [part.partition, part.lag]));
       const sum = (field) => cores.reduce((all, row) => all + (row[field] ?? 0), 0);
       const counts = new Map(cores.map((row) => [key(row), row.records]));
       if (before) {
