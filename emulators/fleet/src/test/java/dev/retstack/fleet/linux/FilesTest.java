@@ -65,7 +65,7 @@ class FilesTest {
   void linksAreMadeAndFollowed(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/links.c");
 
-    assertThat(run.calls()).containsEntry("content", 7);
+    assertThat(run.calls()).containsEntry("content", 8);
   }
 
   @ParameterizedTest
