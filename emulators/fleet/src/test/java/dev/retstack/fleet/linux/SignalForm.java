@@ -48,14 +48,24 @@ enum SignalForm {
   S390X("s390x-linux-gnu-gcc", "qemu-s390x -L /usr/s390x-linux-gnu", "-pg"),
   S390X_STATIC("s390x-linux-gnu-gcc", "qemu-s390x", "-pg", "-static"),
   PPC64LE("powerpc64le-linux-gnu-gcc", "qemu-ppc64le -L /usr/powerpc64le-linux-gnu", "-pg"),
-  PPC64LE_STATIC("powerpc64le-linux-gnu-gcc", "qemu-ppc64le", "-pg", "-static");
+  PPC64LE_STATIC("powerpc64le-linux-gnu-gcc", "qemu-ppc64le", "-pg", "-static"),
+  PPC64_STATIC("powerpc64-linux-gnu-gcc", "qemu-ppc64", "-pg", "-static"),
+  PPC32_STATIC("powerpc-linux-gnu-gcc", "qemu-ppc", "-pg", "-static");
 
   /** One of each ISA, with shared objects or without; {@code -Dretstack.zoo=all} asks for all. */
   static Stream<SignalForm> some() {
     return EachIsa.ALL
         ? Stream.of(values())
         : Stream.of(
-            X86_64_FENTRY, I386_STATIC, AARCH64, RISCV64_STATIC, ARM, S390X_STATIC, PPC64LE);
+            X86_64_FENTRY,
+            I386_STATIC,
+            AARCH64,
+            RISCV64_STATIC,
+            ARM,
+            S390X_STATIC,
+            PPC64LE,
+            PPC64_STATIC,
+            PPC32_STATIC);
   }
 
   /**
@@ -115,12 +125,13 @@ enum SignalForm {
   }
 
   /**
-   * What qemu-user 7.2 does not do as the kernel: on ppc64le it says SEGV_MAPERR of memory that is
+   * What qemu-user 7.2 does not do as the kernel: on Power it says SEGV_MAPERR of memory that is
    * there ({@code do_page_fault}: SEGV_ACCERR).
    */
   private String asLinux(String printed) {
     return switch (this) {
-      case PPC64LE, PPC64LE_STATIC -> printed.replace("fault 1 1 1000", "fault 1 2 1000");
+      case PPC64LE, PPC64LE_STATIC, PPC64_STATIC, PPC32_STATIC ->
+          printed.replace("fault 1 1 1000", "fault 1 2 1000");
       default -> printed;
     };
   }

@@ -179,7 +179,9 @@ class ThreadsTest {
     S390X("s390x-linux-gnu-gcc", "-pg"),
     S390X_STATIC("s390x-linux-gnu-gcc", "-pg", "-static"),
     PPC64LE("powerpc64le-linux-gnu-gcc", "-pg"),
-    PPC64LE_STATIC("powerpc64le-linux-gnu-gcc", "-pg", "-static");
+    PPC64LE_STATIC("powerpc64le-linux-gnu-gcc", "-pg", "-static"),
+    PPC64_STATIC("powerpc64-linux-gnu-gcc", "-pg", "-static"),
+    PPC32_STATIC("powerpc-linux-gnu-gcc", "-pg", "-static");
 
     private final String command;
     private final List<String> flags;
@@ -242,7 +244,9 @@ class ThreadsTest {
             Form.RISCV64,
             Form.ARM_STATIC,
             Form.S390X,
-            Form.PPC64LE_STATIC);
+            Form.PPC64LE_STATIC,
+            Form.PPC64_STATIC,
+            Form.PPC32_STATIC);
   }
 
   @ParameterizedTest

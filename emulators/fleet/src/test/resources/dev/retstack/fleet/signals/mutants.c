@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
     asm volatile("mov sp, %0\n mov r7, #20\n svc #0\n mov r1, #10\n mov r7, #37\n svc #0" ::"r"(sp) : "memory");
 #elif defined __s390x__
     asm volatile("lgr %%r15, %0\n svc 20\n lghi %%r3, 10\n svc 37" ::"r"(sp) : "memory");
-#elif defined __powerpc64__
+#elif defined __powerpc__
     asm volatile("mr 1, %0\n li 0, 20\n sc\n li 4, 10\n li 0, 37\n sc" ::"r"(sp) : "memory");
 #else
 #error "a stack pointer of nonsense for this ISA"
