@@ -88,7 +88,7 @@ enum SignalForm {
    * Compiles a program of the resources, such as {@code signals/handlers.c}; skips where the
    * compiler is missing.
    */
-  Path build(Path folder, String program) throws IOException, InterruptedException {
+  Path build(Path folder, String program, String... more) throws IOException, InterruptedException {
     Assumptions.assumeTrue(GuestCompiler.installed(compiler), "skipped: no " + compiler);
     Path source = folder.resolve("prog.c");
     try (InputStream text =
@@ -99,6 +99,7 @@ enum SignalForm {
         new ArrayList<>(List.of("-O1", "-w", "-fno-omit-frame-pointer", "-pthread"));
     words.add(source.toString());
     words.addAll(flags);
+    words.addAll(List.of(more));
     return GuestCompiler.compileWith(
         compiler, folder.resolve("prog"), words.toArray(String[]::new));
   }

@@ -144,6 +144,14 @@ class SignalsTest {
     assertThat(run.calls().get("onTick")).isGreaterThan(100);
   }
 
+  /** The canary: vectors that nobody keeps beside the frame are found to be lost. */
+  @Test
+  void whatNobodyKeepsIsLost() throws Exception {
+    Path program = SignalForm.PPC64LE_STATIC.build(folder, "signals/kept.c", "-DCOPIED");
+
+    assertThat(run(program, ProbeKind.AUTO, 0, SLICE).stdout()).contains("vectors 0");
+  }
+
   /**
    * An ISA whose handlers and threads run has a form, with shared objects and without. Debian has
    * no C library of riscv32.
