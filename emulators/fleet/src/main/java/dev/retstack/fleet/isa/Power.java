@@ -240,7 +240,7 @@ record Power(ByteOrder order, int wordBytes) {
           symbols.apply(entry).ifPresent(value -> engine.reg_write(entryRegister, value));
         },
         systemCalls(name)
-            .dynamic(isLittle ? elfV2() : DynamicAbi.NONE)
+            .dynamic(isLittle ? elfV2() : DynamicAbi.none(code(BLR)))
             .threads(SyscallAbi.CloneAbi.backwards(UC_PPC_REG_13))
             .signals(signals64())
             .build(),
@@ -361,6 +361,7 @@ record Power(ByteOrder order, int wordBytes) {
         (engine, symbols) ->
             engine.reg_write(UC_PPC_REG_MSR, engine.reg_read(UC_PPC_REG_MSR) | MSR_FLOATING_POINT),
         systemCalls("ppc")
+            .dynamic(DynamicAbi.none(code(BLR)))
             .threads(SyscallAbi.CloneAbi.backwards(UC_PPC_REG_2))
             .signals(signals32())
             .olderThanStackHeader()

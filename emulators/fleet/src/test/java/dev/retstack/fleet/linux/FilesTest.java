@@ -53,7 +53,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#listing")
   void filesAreMadeChangedAndRemoved(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/files.c");
 
@@ -61,7 +61,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#listing")
   void linksAreMadeAndFollowed(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/links.c");
 
@@ -69,7 +69,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#threaded")
   void programsReadTimers(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/timers.c");
 
@@ -77,7 +77,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#threaded")
   void programsReadSignals(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/signals.c");
 
@@ -85,7 +85,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#threaded")
   void programsWaitByEpoll(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/epoll.c");
 
@@ -93,7 +93,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#threaded")
   void threadsWaitForFiles(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/waits.c");
 

@@ -50,7 +50,9 @@ enum SignalForm {
   PPC64LE("powerpc64le-linux-gnu-gcc", "qemu-ppc64le -L /usr/powerpc64le-linux-gnu", "-pg"),
   PPC64LE_STATIC("powerpc64le-linux-gnu-gcc", "qemu-ppc64le", "-pg", "-static"),
   PPC64_STATIC("powerpc64-linux-gnu-gcc", "qemu-ppc64", "-pg", "-static"),
-  PPC32_STATIC("powerpc-linux-gnu-gcc", "qemu-ppc", "-pg", "-static");
+  PPC32_STATIC("powerpc-linux-gnu-gcc", "qemu-ppc", "-pg", "-static"),
+  M68K("m68k-linux-gnu-gcc", "qemu-m68k -L /usr/m68k-linux-gnu", "-pg"),
+  M68K_STATIC("m68k-linux-gnu-gcc", "qemu-m68k", "-pg", "-static");
 
   /** One of each ISA, with shared objects or without; {@code -Dretstack.zoo=all} asks for all. */
   static Stream<SignalForm> some() {
@@ -65,7 +67,18 @@ enum SignalForm {
             S390X_STATIC,
             PPC64LE,
             PPC64_STATIC,
-            PPC32_STATIC);
+            PPC32_STATIC,
+            M68K_STATIC);
+  }
+
+  /** Whose folders qemu-user 7.2 lists: not those of big-endian ISAs of 32 bits. */
+  static Stream<SignalForm> listing() {
+    return threaded().filter(form -> form != PPC32_STATIC);
+  }
+
+  /** Not m68k, which has no threads. */
+  static Stream<SignalForm> threaded() {
+    return some().filter(form -> form != M68K && form != M68K_STATIC);
   }
 
   /**
@@ -110,6 +123,11 @@ enum SignalForm {
     if (emulator.isEmpty()) {
       Assumptions.assumeTrue(
           System.getProperty("os.arch").equals("amd64"), "skipped: not an x86_64 machine");
+      List<String> loader = List.of("/lib/ld-linux.so.2", "--version");
+      Path folder = program.getParent();
+      Assumptions.assumeTrue(
+          !flags.contains("-m32") || run(loader, folder, folder.resolve("loader")) == 0,
+          "skipped: this machine runs no programs of i386");
     } else {
       line.addAll(List.of(emulator.split(" ")));
       Assumptions.assumeTrue(

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.isa.DynamicAbi;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.thread.Schedule;
@@ -161,7 +160,7 @@ class SignalsTest {
     for (Isa isa : Isas.all()) {
       String name = isa.name().toUpperCase(Locale.ROOT);
       List<String> wanted =
-          isa.syscalls().dynamic().equals(DynamicAbi.NONE)
+          isa.syscalls().dynamic().jump().isEmpty()
               ? List.of(name + "_STATIC")
               : List.of(name, name + "_STATIC");
       if (isa.syscalls().signals().started()) {
@@ -182,7 +181,7 @@ class SignalsTest {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#threaded")
   void timersAndThreads(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "signals/timers.c");
 

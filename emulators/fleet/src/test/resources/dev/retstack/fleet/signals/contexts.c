@@ -47,6 +47,11 @@
 #define TRAP ".short 1"
 #define BEHIND 2
 #define LENGTH 0
+#elif defined __m68k__
+#define PC(u) (u)->uc_mcontext.gregs[16]
+#define ILLEGAL ".short 0x4afc"
+#define TRAP "trap #15"
+#define LENGTH 2
 #elif defined __powerpc__
 #ifdef __powerpc64__
 #define PC(u) (u)->uc_mcontext.gp_regs[32]
@@ -82,7 +87,7 @@ APART void skips(int signal, siginfo_t *info, void *context) {
 APART void stepsOver(int signal, siginfo_t *info, void *context) {
   traps++;
   work();
-#if !defined __x86_64__ && !defined __i386__
+#if !defined __x86_64__ && !defined __i386__ && !defined __m68k__
   PC((ucontext_t *)context) += LENGTH;
 #endif
 }
