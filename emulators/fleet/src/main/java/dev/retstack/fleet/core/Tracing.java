@@ -159,7 +159,7 @@ final class Tracing {
   /** Learns of functions in shared objects that leave the frames of their callers. */
   MappedObjects mappedObjects() {
     return new MappedObjects() {
-      /** Those with names in records. */
+      // Those with names in records.
       private List<SharedCode.Part> words = List.of();
 
       @Override
@@ -186,7 +186,7 @@ final class Tracing {
         }
       }
 
-      /** Words of shared objects stand for the functions that are called by them. */
+      // Words of shared objects stand for the functions that are called by them.
       private void nameWords() {
         List<SharedCode.Part> now = code.words();
         for (SharedCode.Part part : words) {

@@ -247,7 +247,7 @@ public final class GuestMemory implements AutoCloseable {
   public long readSet(long address) {
     return wordBytes == Long.BYTES
         ? readLong(address)
-        : (long) readInt(address + Integer.BYTES) << 32 | readInt(address) & 0xffff_ffffL;
+        : ((long) readInt(address + Integer.BYTES) << 32) | (readInt(address) & 0xffff_ffffL);
   }
 
   /** Writes what {@link #readSet} reads. */
