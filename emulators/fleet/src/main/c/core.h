@@ -40,9 +40,12 @@ enum stop {
 /* Whether an entry ahead of its time waits at a deadline: no; yes; yes, and its time has passed when the core ends. */
 enum deadline_kind { DEADLINE_ROUGH, DEADLINE_EXACT, DEADLINE_END };
 
-/* What a block is; most are of the program, which is 0. BLOCK_SKIP ends with a skipped call. */
+/*
+ * What a block is; most are of the program, which is 0. BLOCK_SKIP ends with a skipped call. With BLOCK_FUNCTION a function
+ * begins that is entered where it is called by its address.
+ */
 enum block_kind { BLOCK_PROGRAM, BLOCK_IDLE, BLOCK_COUNTING, BLOCK_HANDLER, BLOCK_SITE, BLOCK_SKIP, BLOCK_STOP,
-                  BLOCK_LANDING, BLOCK_UNWINDER };
+                  BLOCK_LANDING, BLOCK_UNWINDER, BLOCK_FUNCTION };
 enum { KIND_BITS = 4, KINDS = 1 << KIND_BITS };
 
 /* What becomes of entries, where it is not a hijack and a record each: see rules.h. */
@@ -157,6 +160,7 @@ struct site {
   uint8_t return_format;
   int8_t where;
   int8_t keeps_frame;
+  uint8_t leaves; /* 1: an unwinder or a longjmp begins there */
   uint8_t first_argument; /* with SPECIAL_ARGUMENTS: the first and one past the last to record */
   uint8_t end_argument;
 };
@@ -284,6 +288,8 @@ struct core {
   struct site *sites; /* of calls, by return address */
   uint64_t site_mask;
   struct site *block_sites; /* of blocks, by index */
+  const uint64_t *callers; /* code from which functions are called by their addresses: starts, each with a size */
+  uint64_t caller_count;
   struct region *regions;
   uint64_t region_count;
   struct region last_region;

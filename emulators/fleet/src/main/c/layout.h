@@ -17,7 +17,7 @@ const struct {
     FIELD(core, host_origin), FIELD(core, host_clock), FIELD(core, resuming), FIELD(core, stop), FIELD(core, stop_address),
     FIELD(core, stop_size), FIELD(core, stop_count), FIELD(core, stop_value), FIELD(core, stop_time), FIELD(core, stop_fp), FIELD(core, stop_self), FIELD(core, stop_from), FIELD(core, stop_argument), FIELD(core, task_argument), FIELD(core, task_variable), FIELD(core, task_bytes), FIELD(core, task_value), FIELD(core, answered), FIELD(core, stack_low), FIELD(core, stack_size), FIELD(core, blocks),
     FIELD(core, block_mask), FIELD(core, sites), FIELD(core, site_mask), FIELD(core, block_sites),
-    FIELD(core, regions), FIELD(core, region_count), FIELD(core, last_region.size), FIELD(core, regions_stale), FIELD(core, landing_start),
+    FIELD(core, callers), FIELD(core, caller_count), FIELD(core, regions), FIELD(core, region_count), FIELD(core, last_region.size), FIELD(core, regions_stale), FIELD(core, landing_start),
     FIELD(core, handlers_end), FIELD(core, landing_shift), FIELD(core, handlers), FIELD(core, mailbox), FIELD(core, trampolines), FIELD(core, trampoline_start), FIELD(core, trampoline_end), FIELD(core, trampoline_shift), FIELD(core, homes), FIELD(core, home_mask), FIELD(core, homes_start), FIELD(core, home_word), FIELD(core, homes_full), SIZE(home), FIELD(home, target), FIELD(home, number), CONSTANT(HOMES), CONSTANT(HOME_SHIFT), CONSTANT(ASK_HOME),
     SIZE(trampoline), FIELD(trampoline, target), FIELD(trampoline, misses_left), FIELD(trampoline, number), FIELD(trampoline, given), CONSTANT(TRAMPOLINES), CONSTANT(TRAMPOLINE_SHIFT),
     FIELD(core, frames), FIELD(core, frame_count), FIELD(core, frames_used), FIELD(core, frame_capacity),
@@ -35,7 +35,7 @@ const struct {
     FIELD(card, slot_from_fp), FIELD(card, has_slot_from_fp), FIELD(card, frames_everywhere),
     SIZE(block), FIELD(block, address), FIELD(block, size), FIELD(block, count), FIELD(block, what),
     SIZE(site), FIELD(site, key), FIELD(site, up), FIELD(site, behind), FIELD(site, used), FIELD(site, ahead), FIELD(site, self_pc), FIELD(site, saved_at), FIELD(site, frame_bytes), FIELD(site, card),
-    FIELD(site, where), FIELD(site, keeps_frame), FIELD(site, special), FIELD(site, first_argument), FIELD(site, end_argument), FIELD(site, argument_format), FIELD(site, return_format),
+    FIELD(site, where), FIELD(site, keeps_frame), FIELD(site, leaves), FIELD(site, special), FIELD(site, first_argument), FIELD(site, end_argument), FIELD(site, argument_format), FIELD(site, return_format),
     SIZE(frame), FIELD(frame, self_pc), FIELD(frame, from_pc), FIELD(frame, ret_p), FIELD(frame, watched), FIELD(frame, tail), FIELD(frame, special), FIELD(frame, time), FIELD(frame, fp),
     SIZE(region), FIELD(region, start), FIELD(region, size), FIELD(region, host),
     CONSTANT(DEADLINE_ROUGH), CONSTANT(DEADLINE_EXACT), CONSTANT(DEADLINE_END),
@@ -51,7 +51,7 @@ const struct {
     CONSTANT(PLACE_MEMORY), CONSTANT(PLACE_SAVED), CONSTANT(PLACE_REGISTER),
     CONSTANT(WHERE_SAVED), CONSTANT(WHERE_IN_REGISTER), CONSTANT(WHERE_UNKNOWN),
     FIELD(core, walks), FIELD(core, walk_count), FIELD(core, met), SIZE(walk), FIELD(walk, first), FIELD(walk, span), FIELD(walk, code), FIELD(walk, code_bytes), CONSTANT(WALKS),
-    CONSTANT(ASK_UNWINDER), CONSTANT(BLOCK_UNWINDER), CONSTANT(ATTENTION_UNWINDER),
+    CONSTANT(ASK_UNWINDER), CONSTANT(BLOCK_UNWINDER), CONSTANT(BLOCK_FUNCTION), CONSTANT(ATTENTION_UNWINDER),
     {NULL, 0}};
 
 #endif

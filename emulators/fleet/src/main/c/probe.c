@@ -175,7 +175,8 @@ static __attribute__((noinline)) void special_block(uc_engine *uc, struct core *
     c->attention &= ~(uint64_t)ATTENTION_BEHIND;
   }
   uint32_t kind = b->what % KINDS, index = b->what >> KIND_BITS;
-  if ((c->walk_count > 0 || kind == BLOCK_UNWINDER) && is_of_program(kind) && meets_unwinder(uc, c, address, kind)) {
+  int leaves = kind == BLOCK_UNWINDER || (kind == BLOCK_FUNCTION && c->block_sites[index].leaves);
+  if ((c->walk_count > 0 || leaves) && is_of_program(kind) && meets_unwinder(uc, c, address, leaves)) {
     return;
   }
   if (c->watching && is_of_program(kind) && may_have_left(uc, c) && !watch(uc, c, address)) {
@@ -188,9 +189,14 @@ static __attribute__((noinline)) void special_block(uc_engine *uc, struct core *
     }
     return;
   }
-  if (kind == BLOCK_SITE) {
+  if (kind == BLOCK_FUNCTION && c->regions_stale) {
+    stop_before(uc, c, address, ASK_REGIONS);
+    return;
+  }
+  if (kind == BLOCK_SITE || kind == BLOCK_FUNCTION) {
     const struct site *site = &c->block_sites[index];
-    if (!enter_ahead(uc, c, address, site)) {
+    int enters = kind == BLOCK_SITE || is_called_by_address(uc, c, site);
+    if (enters && !enter_ahead(uc, c, address, site)) {
       return;
     }
     c->behind = site->behind;

@@ -58,6 +58,31 @@ HOT int take_slot(uc_engine *uc, struct core *c, const struct card *card, const 
   return 1;
 }
 
+/*
+ * True where the function at a block is called from a file whose calls by address count, or in place of an instrumented function
+ * that jumped to it.
+ */
+static __attribute__((noinline)) int is_called_by_address(uc_engine *uc, struct core *c, const struct site *site) {
+  struct taken t = {NULL, 0, 0, 0, NULL, NONE, 0};
+  uint64_t fp, unhijackable = c->unhijackable;
+  c->known_reg[0] = FORGOTTEN;
+  c->known_reg[1] = FORGOTTEN;
+  if (!take_slot(uc, c, &c->cards[site->card], site, &t, &fp)) {
+    c->unhijackable = unhijackable; /* no entry */
+    return 0;
+  }
+  uint64_t from = t.from & c->code_mask;
+  if (is_place(c, from)) {
+    return c->frame_count > 0 && c->frames[c->frame_count - 1].card != site->card;
+  }
+  for (uint64_t i = 0; i < c->caller_count; i++) {
+    if (from - c->callers[2 * i] < c->callers[2 * i + 1]) {
+      return 1;
+    }
+  }
+  return 0;
+}
+
 /* False where Java must be asked for the trampoline to where the function returns. Else its number, 0 for none. */
 HOT int has_trampoline(struct core *c, uint64_t from, uint16_t *number) {
   if (c->trampolines == NULL) {

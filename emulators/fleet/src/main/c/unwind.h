@@ -21,12 +21,12 @@ static int is_any_over(uc_engine *uc, struct core *c, uint64_t address) {
 }
 
 /* Of a block of the program: true where the core was stopped to have it met by Unwinding. */
-static __attribute__((noinline)) int meets_unwinder(uc_engine *uc, struct core *c, uint64_t address, uint32_t kind) {
+static __attribute__((noinline)) int meets_unwinder(uc_engine *uc, struct core *c, uint64_t address, int leaves) {
   if (c->met == address) {
     c->met = UNMET;
     return 0;
   }
-  if (kind != BLOCK_UNWINDER && !is_any_over(uc, c, address)) {
+  if (!leaves && !is_any_over(uc, c, address)) {
     return 0;
   }
   c->stop_time = time_now(c);

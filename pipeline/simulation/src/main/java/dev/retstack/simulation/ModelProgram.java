@@ -1,10 +1,13 @@
 package dev.retstack.simulation;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
+import dev.retstack.schema.record.TaskName;
 import dev.retstack.simulation.ModelStack.Activation;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -12,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 
 /**
  * A random walk over calls, returns, tail calls and longjmps, with a stack in memory. A {@link
@@ -35,6 +39,9 @@ final class ModelProgram {
   private final SplittableRandom random;
   private final Workload workload;
   private final RecordLog log = new RecordLog();
+
+  /** What the program calls its tasks, by id. */
+  final TreeMap<Long, TaskName> names = new TreeMap<>(Long::compareUnsigned);
 
   /** Tasks that have not ended, in turn; the first is the core's. */
   private final List<ModelTask> tasks = new ArrayList<>();
@@ -95,6 +102,9 @@ final class ModelProgram {
 
   private Keyframe open() {
     Keyframe.Builder to = new Keyframe.Builder();
+    RecordBatch named = new RecordBatch(names.size());
+    names.forEach((id, name) -> name.addTo(named, 0, id));
+    to.names(named);
     for (ModelTask task : tasks) {
       if (task != current) {
         addTo(to, task);
@@ -176,7 +186,11 @@ final class ModelProgram {
     if (chance(c.switches())) {
       switchTask();
     } else if (chance(c.births())) {
-      birthOrEnd();
+      if (random.nextInt(3) == 0) {
+        name();
+      } else {
+        birthOrEnd();
+      }
     } else if (current.stacks.size() <= c.nested() && chance(c.interrupts())) {
       interrupt();
     } else if (stack.interrupt != null && (stack.live.isEmpty() || chance(10))) {
@@ -252,6 +266,25 @@ final class ModelProgram {
     log.add(RecordBatch.TASK, clock, frames, to.id, event.code(), to.top().bottom, 0);
   }
 
+  /** A task gets a name or loses it: the one at hand, another, or one that begins later. */
+  private void name() {
+    long id = random.nextBoolean() ? current.id : anyTask();
+    TaskName name =
+        random.nextInt(4) == 0
+            ? TaskName.NONE
+            : TaskName.of("n%d".formatted(random.nextInt(50)).getBytes(UTF_8));
+    log.add(RecordBatch.TASK_NAME, clock, 0, id, name.first(), name.second(), 0);
+    if (name.isEmpty()) {
+      names.remove(id);
+    } else {
+      names.put(id, name);
+    }
+  }
+
+  private long anyTask() {
+    return 1L + random.nextInt(2 * workload.contexts().tasks());
+  }
+
   private void birthOrEnd() {
     boolean full = tasks.size() >= workload.contexts().tasks();
     if (current.id != 0 && (full || random.nextInt(3) == 0)) {
@@ -262,7 +295,7 @@ final class ModelProgram {
       switches.put(tasks.get(0).out, clock);
       place(tasks.get(0));
     } else if (!full || random.nextBoolean()) {
-      long id = 1L + random.nextInt(2 * workload.contexts().tasks());
+      long id = anyTask();
       ModelTask former = tasks.stream().filter(t -> t.id == id).findFirst().orElse(null);
       if (former != null || !full) {
         out();

@@ -8,6 +8,7 @@ import dev.retstack.graph.totals.InterruptTotals;
 import dev.retstack.graph.tree.CallTreeLog;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.TreeKind;
+import dev.retstack.schema.record.TaskName;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -17,15 +18,16 @@ import java.util.TreeMap;
 final class TaskValidations {
   private TaskValidations() {}
 
-  /** Without faults: every task, every interrupt. */
+  /** Without faults: every task with its name, every interrupt. */
   static void identical(CoreGraph graph, ModelProgram program) {
     long now = graph.progress().time();
     Map<String, String> tasks = new TreeMap<>();
     for (TracedTask task : graph.progress().tasks()) {
       tasks.put(
           task.id() + "/" + task.instance(),
-          "%d entries, %d returned, %d unwound, %d ended, %d open, ran %d"
+          "%s: %d entries, %d returned, %d unwound, %d ended, %d open, ran %d"
               .formatted(
+                  graph.taskName(task.id(), task.instance()),
                   task.entries(),
                   task.ended(Ending.RETURNED),
                   task.ended(Ending.UNWOUND),
@@ -41,8 +43,9 @@ final class TaskValidations {
               .toList();
       truth.put(
           task.id + "/" + task.instance,
-          "%d entries, %d returned, %d unwound, %d ended, %d open, ran %d"
+          "%s: %d entries, %d returned, %d unwound, %d ended, %d open, ran %d"
               .formatted(
+                  named(program, task),
                   own.size(),
                   count(own, Ending.RETURNED),
                   count(own, Ending.UNWOUND),
@@ -52,6 +55,13 @@ final class TaskValidations {
     }
     equal("tasks", truth, tasks);
     interrupts(graph, program);
+  }
+
+  /** A name that the program gave, and the id; of the second task of an id the number, too. */
+  private static String named(ModelProgram program, ModelTask task) {
+    TaskName name = program.names.getOrDefault(task.id, TaskName.NONE);
+    String text = name.isEmpty() ? "task " + task.id : name.text() + "-" + task.id;
+    return task.instance == 1 ? text : text + " (" + task.instance + ")";
   }
 
   /** Time that passed before the first record, which nobody saw. */

@@ -43,7 +43,12 @@ class SharedObjectsTest {
 
   private static final String OBJECT =
       """
-      static int below(int x) { return x * 3 + 1; }
+      #ifdef CALLED
+      int CALLED(const char *);
+      #else
+      #define CALLED(text) 1
+      #endif
+      static int below(int x) { return x * 3 + CALLED("1"); }
       int NAME(int n) { int s = 0; for (int i = 0; i < n; i++) s += below(i); return s; }
       """;
 
@@ -84,9 +89,12 @@ class SharedObjectsTest {
     gcc("-DTURNS=" + TURNS, "-pg", "-o", program.toString(), source.toString(), "-ldl");
   }
 
-  private static void object(String name) throws Exception {
+  private static void object(String name, String... more) throws Exception {
     Path source = Files.writeString(dir.resolve(name + ".c"), OBJECT);
-    gcc("-pg", "-fPIC", "-shared", "-DNAME=" + name, "-o", so(name), source.toString());
+    List<String> how = new ArrayList<>(List.of("-pg", "-fPIC", "-shared", "-DNAME=" + name));
+    how.addAll(List.of(more));
+    how.addAll(List.of("-o", so(name), source.toString()));
+    gcc(how.toArray(String[]::new));
   }
 
   private static String so(String name) {
@@ -138,6 +146,29 @@ class SharedObjectsTest {
       Files.delete(trace);
     }
     assertThat(hashes.values()).as("%s", hashes).containsOnly(hashes.values().iterator().next());
+  }
+
+  /** Of two shared objects at one address each calls another function of the C library. */
+  @Test
+  void callsByAddressAreThoseOfTheirSharedObject() throws Exception {
+    object("one", "-DCALLED=atoi", "-fno-builtin", "-fno-plt");
+    object("two", "-DCALLED=atol", "-fno-builtin", "-fno-plt");
+    Map<String, String> hashes = new TreeMap<>();
+    for (String probe : List.of("native", "java")) {
+      Path trace = dir.resolve("by-address.avro");
+      Report report = ReportBuilder.of(record(trace, "--libcalls", "--probe", probe)).build();
+      assertThat(calls(report))
+          .containsEntry("one.so below", 2L * TURNS / 3 * 40)
+          .containsEntry("one.so atoi", 2L * TURNS / 3 * 40)
+          .containsEntry("two.so atol", TURNS / 3L * 50)
+          .doesNotContainKey("two.so atoi")
+          .containsEntry("prog dlclose", (long) TURNS);
+      assertThat(report.stats()).noneMatch(row -> row.stat().severity() == Severity.ERROR);
+      hashes.put(probe, report.resultHash());
+      Files.delete(trace);
+    }
+    assertThat(hashes.get("java")).isEqualTo(hashes.get("native"));
+    compile(); // the others know them without such calls
   }
 
   private static Map<String, Long> calls(Report report) {

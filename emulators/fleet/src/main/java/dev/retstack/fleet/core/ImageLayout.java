@@ -1,6 +1,7 @@
 package dev.retstack.fleet.core;
 
 import dev.retstack.fleet.landing.LandingPage;
+import dev.retstack.fleet.loader.LibraryCalls;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.Segment;
@@ -52,17 +53,14 @@ public final class ImageLayout {
     return described;
   }
 
-  /** Gives the entries of the procedure linkage table the names of the functions behind them. */
+  /** Names the places where functions of other files are entered. */
   public static void nameLibraryCalls(LoadedImage image, Image described) {
     List<Symbol> all = new ArrayList<>(described.getSymbols());
     image
         .libraryCalls()
-        .places()
-        .forEach(
-            place -> {
-              var s = place.symbol();
-              all.add(new Symbol(s.name(), s.address(), s.size()));
-            });
+        .all()
+        .map(LibraryCalls.Place::symbol)
+        .forEach(s -> all.add(new Symbol(s.name(), s.address(), s.size())));
     described.setSymbols(all);
   }
 

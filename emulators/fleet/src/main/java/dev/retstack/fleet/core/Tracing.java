@@ -37,6 +37,9 @@ import java.util.function.LongSupplier;
  * changes only while the core stands still.
  */
 final class Tracing {
+  /** PROT_READ. */
+  private static final int READ = 1;
+
   /** Before the first instruction. */
   private static final long NOWHERE = 0;
 
@@ -156,6 +159,9 @@ final class Tracing {
   /** Learns of functions in shared objects that leave the frames of their callers. */
   MappedObjects mappedObjects() {
     return new MappedObjects() {
+      // Those with names in records.
+      private List<SharedCode.Part> words = List.of();
+
       @Override
       public void mapped(Mapped object) {
         StandIns.write(image, object.image(), object.bias(), memory);
@@ -166,6 +172,7 @@ final class Tracing {
         changed();
         if (traced) {
           mapped.mapped(object);
+          nameWords();
         }
       }
 
@@ -175,7 +182,25 @@ final class Tracing {
         changed();
         if (traced) {
           mapped.unmapped(base, length);
+          nameWords();
         }
+      }
+
+      // Words of shared objects stand for the functions that are called by them.
+      private void nameWords() {
+        List<SharedCode.Part> now = code.words();
+        for (SharedCode.Part part : words) {
+          if (!now.contains(part)) {
+            mapped.unmapped(part.start(), part.end() - part.start());
+          }
+        }
+        for (SharedCode.Part part : now) {
+          if (!words.contains(part)) {
+            long bytes = part.end() - part.start();
+            mapped.mapped(new Mapped(part.image(), part.bias(), part.start(), 0, bytes, READ));
+          }
+        }
+        words = now;
       }
 
       private void returnAtOnce(Mapped object, Symbol function, AbiCard card) {

@@ -82,7 +82,7 @@ final class Traps {
     if (fault.isPresent()) {
       SignalInfo info =
           process.signals().layout().fault(fault.get().signal(), fault.get().code(), at);
-      if (handled.by(number, info, abi.signals().place(at, code))) {
+      if (handled.by(number, info, abi.signals().place(at, code) + fault.get().behind())) {
         return;
       }
     }

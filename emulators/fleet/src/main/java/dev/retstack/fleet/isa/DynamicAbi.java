@@ -73,6 +73,12 @@ public record DynamicAbi(
         ByteList.of());
   }
 
+  /** Programs that are linked statically; what their profiles do is overwritten all the same. */
+  static DynamicAbi none(byte[] leafReturn) {
+    return new DynamicAbi(
+        List.of(), Optional.empty(), ByteList.of(), ByteList.of(leafReturn), ByteList.of());
+  }
+
   /** The same, with code that must run on the way to any function of another file. */
   DynamicAbi withLinkageLead(byte[] code) {
     return new DynamicAbi(sysroots, jump, ByteList.of(code), leafReturn, secondLeafReturn);

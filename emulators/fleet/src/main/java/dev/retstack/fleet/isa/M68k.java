@@ -6,14 +6,17 @@ import static dev.retstack.unicorn.M68kConst.*;
 
 import dev.retstack.fleet.isa.AbiCard.Moment;
 import dev.retstack.fleet.isa.AbiCard.SiteTable;
+import dev.retstack.fleet.isa.signal.SignalAbi;
 import dev.retstack.unicorn.UcConst;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.stream.IntStream;
 
 /**
  * m68k, from the 68020 on, big-endian. Source: System V Application Binary Interface, Motorola
@@ -135,6 +138,7 @@ final class M68k {
               .result(UC_M68K_REG_D0)
               .stat(STAT)
               .platform("m68k")
+              .signals(signals())
               .packedEvents()
               .dynamic(
                   DynamicAbi.of("m68k-linux-gnu", "libc6-m68k-cross", "4e 75", M68k::importSlot))
@@ -159,6 +163,38 @@ final class M68k {
           List.of(MCOUNT, PATCHABLE));
 
   private M68k() {}
+
+  /**
+   * {@code asm/ucontext.h}, {@code kernel/signal.c}:
+   *
+   * <pre>
+   *   0    return address, signal, pointers to siginfo and ucontext
+   *   24   siginfo    152  ucontext
+   * </pre>
+   *
+   * Handlers without SA_SIGINFO have the same frame. Floating point is not in it.
+   */
+  private static SignalAbi signals() {
+    SignalAbi.Fault illegal = new SignalAbi.Fault(SignalAbi.SIGILL, 1);
+    return new SignalAbi.Layout(684, 0, 4, 24, 152)
+        .trampoline(2, HexFormat.of().parseHex("203c000000ad4e40")) // move.l #173,%d0; trap #0
+        .stackAndMask(8, 524)
+        .word(20, 4, 2) // version
+        .registers(24, 4, 4, IntStream.rangeClosed(UC_M68K_REG_D0, UC_M68K_REG_D7).toArray())
+        .registers(56, 4, 4, IntStream.rangeClosed(UC_M68K_REG_A0, UC_M68K_REG_A7).toArray())
+        .registers(88, 4, 4, UC_M68K_REG_PC)
+        .flags(UC_M68K_REG_SR, 92, 4, 0x1f, 0)
+        .faults(
+            Map.of(
+                4, illegal,
+                5, new SignalAbi.Fault(SignalAbi.SIGFPE, SignalAbi.FPE_INTDIV),
+                8, illegal,
+                10, illegal,
+                11, illegal,
+                47, new SignalAbi.Fault(SignalAbi.SIGTRAP, SignalAbi.TRAP_BRKPT, Short.BYTES)))
+        .hidden()
+        .build();
+  }
 
   /** What linkers write for the 68020: {@code jmp ([slot,%pc])}. */
   private static OptionalLong importSlot(Code code, long address, long got) {

@@ -240,10 +240,9 @@ record Power(ByteOrder order, int wordBytes) {
           symbols.apply(entry).ifPresent(value -> engine.reg_write(entryRegister, value));
         },
         systemCalls(name)
-            .dynamic(isLittle ? elfV2() : DynamicAbi.NONE)
-            .threads(
-                isLittle ? SyscallAbi.CloneAbi.backwards(UC_PPC_REG_13) : SyscallAbi.CloneAbi.NONE)
-            .signals(isLittle ? signals() : SignalAbi.NONE)
+            .dynamic(isLittle ? elfV2() : DynamicAbi.none(code(BLR)))
+            .threads(SyscallAbi.CloneAbi.backwards(UC_PPC_REG_13))
+            .signals(signals64())
             .build(),
         interrupts,
         landing(),
@@ -262,29 +261,64 @@ record Power(ByteOrder order, int wordBytes) {
    * Handlers return to code that takes the linkage area off the stack. Vectors are not in the
    * frame.
    */
-  private SignalAbi signals() {
-    return new SignalAbi.Layout(1760, 0, 128, 1632, 128)
+  private SignalAbi signals64() {
+    return faults(new SignalAbi.Layout(1760, 0, 128, 1632, 128))
         .trampoline(4, code(0x3821_0080, 0x3800_00ac, 0x4400_0002)) // addi r1,r1,128; li r0,172; sc
         .stackAndMask(16, 40)
         .place(128 + 224, 8, 128 + 232)
         .registers(232, 8, 8, IntStream.rangeClosed(UC_PPC_REG_0, UC_PPC_REG_31).toArray())
         .registers(488, 8, 8, UC_PPC_REG_PC)
         .registers(512, 8, 8, UC_PPC_REG_CTR, UC_PPC_REG_LR, UC_PPC_REG_XER)
-        .registers(536, 4, 4, UC_PPC_REG_CR)
+        .registers(536 + lowHalf(), 4, 4, UC_PPC_REG_CR)
         .faultAt(560)
         .registers(616, 8, 8, IntStream.rangeClosed(UC_PPC_REG_FPR0, UC_PPC_REG_FPR31).toArray())
-        .registers(872, 4, 4, UC_PPC_REG_FPSCR)
+        .registers(872 + lowHalf(), 4, 4, UC_PPC_REG_FPSCR)
         .place(1616, 8, 1632)
         .place(1624, 8, 128)
+        .build();
+  }
+
+  /**
+   * {@code asm/ucontext.h}, {@code kernel/signal_32.c}:
+   *
+   * <pre>
+   *   0   linkage area   80  siginfo   208  ucontext, which names the registers at 400 and 592
+   * </pre>
+   *
+   * Handlers without SA_SIGINFO have the same frame.
+   */
+  private SignalAbi signals32() {
+    return faults(new SignalAbi.Layout(1392, 0, 0, 80, 208))
+        .trampoline(4, code(0x3800_00ac, 0x4400_0002)) // li r0,172; sc
+        .stackAndMask(8, 52)
+        .place(208 + 48, 4, 400)
+        .registers(192, 4, 4, IntStream.rangeClosed(UC_PPC_REG_0, UC_PPC_REG_31).toArray())
+        .registers(320, 4, 4, UC_PPC_REG_PC)
+        .registers(332, 4, 4, UC_PPC_REG_CTR, UC_PPC_REG_LR, UC_PPC_REG_XER, UC_PPC_REG_CR)
+        .faultAt(356)
+        .registers(384, 8, 8, IntStream.rangeClosed(UC_PPC_REG_FPR0, UC_PPC_REG_FPR31).toArray())
+        .registers(640 + lowHalf(), 4, 4, UC_PPC_REG_FPSCR)
+        .build();
+  }
+
+  private SignalAbi.Layout faults(SignalAbi.Layout layout) {
+    boolean isLittle = order == ByteOrder.LITTLE_ENDIAN;
+    return layout
         .faults(
             Map.of(
                 5, new SignalAbi.Fault(SignalAbi.SIGBUS, SignalAbi.BUS_ADRALN),
                 6, new SignalAbi.Fault(SignalAbi.SIGILL, 1),
                 96, new SignalAbi.Fault(SignalAbi.SIGILL, 1)))
-        .breakpoints("[08]8.[08]..7[c-f]", "......0[8-f]") // tw, td, tdi, twi
+        // tw, td; tdi, twi
+        .breakpoints(isLittle ? "[08]8.[08]..7[c-f]" : "7[c-f]...[08][08]8")
+        .breakpoints(isLittle ? "......0[8-f]" : "0[8-f]")
         .late("") // the engine stands behind every one
-        .hidden()
-        .build();
+        .hidden();
+  }
+
+  /** Bytes from a place of eight to the lower half of its number. */
+  private int lowHalf() {
+    return order == ByteOrder.LITTLE_ENDIAN ? 0 : Integer.BYTES;
   }
 
   /**
@@ -326,7 +360,12 @@ record Power(ByteOrder order, int wordBytes) {
         registers(1),
         (engine, symbols) ->
             engine.reg_write(UC_PPC_REG_MSR, engine.reg_read(UC_PPC_REG_MSR) | MSR_FLOATING_POINT),
-        systemCalls("ppc").olderThanStackHeader().build(),
+        systemCalls("ppc")
+            .dynamic(DynamicAbi.none(code(BLR)))
+            .threads(SyscallAbi.CloneAbi.backwards(UC_PPC_REG_2))
+            .signals(signals32())
+            .olderThanStackHeader()
+            .build(),
         interrupts(0, 8, Registers.NONE, Registers.NONE), // back chain, LR save word
         landing(),
         stops(),

@@ -1,6 +1,8 @@
 package dev.retstack.fleet.landing;
 
+import dev.retstack.fleet.isa.InterruptAbi;
 import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.Registers;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.memory.VirtualTlb;
@@ -34,6 +36,20 @@ public record Machine(
   /** The bits of an address of the guest. */
   public long wordMask() {
     return isa().wordBytes() == Long.BYTES ? -1 : 0xffff_ffffL;
+  }
+
+  /**
+   * The code of a function that is called by its address: where functions are named by descriptors,
+   * what the one says, and its TOC into the register.
+   */
+  public long entry(long function) {
+    InterruptAbi abi = isa().interrupts();
+    boolean isCode = abi.tocRegister() == Registers.NONE || image.elf().executableAt(function);
+    if (isCode || !memory.isMapped(function, 2L * isa().wordBytes())) {
+      return function;
+    }
+    engine.reg_write(abi.tocRegister(), memory.readWord(function + isa().wordBytes()));
+    return memory.readWord(function);
   }
 
   /** Guest addresses that the tracer keeps for itself. */

@@ -152,7 +152,7 @@ final class PollCalls {
       return question.tell.go();
     }
     if (mask != 0 && runsHandlers) {
-      pause(until, memory.readLong(mask));
+      pause(until, memory.readSet(mask));
     }
     return waits.await(question.look::any, until, question.tell, question.tell);
   }
@@ -163,7 +163,7 @@ final class PollCalls {
     }
     int count = (int) a[1];
     if (count == 0 && runsHandlers) {
-      return pause(until, mask == 0 ? signals.current().mask : memory.readLong(mask));
+      return pause(until, mask == 0 ? signals.current().mask : memory.readSet(mask));
     }
     int[] wanted = new int[count];
     int[] descriptors = new int[count];
@@ -286,7 +286,7 @@ final class PollCalls {
     if (!isKnown || a[2] != dialect.signals().maskBytes()) {
       throw new SystemCallException(Errno.EINVAL);
     }
-    long mask = memory.readLong(a[1]);
+    long mask = memory.readSet(a[1]);
     mask &= ~(1L << (Dialect.Signals.KILL - 1) | 1L << (dialect.signals().stop() - 1));
     if ((int) a[0] == -1) {
       return files.add(new SignalFile(signals, mask), how | 2);

@@ -180,10 +180,10 @@ final class SignalCalls {
     long[] wanted = now.clone();
     int pieces = numbers.maskBytes() / Long.BYTES;
     for (int i = 0; a[1] != 0 && i < pieces; i++) {
-      wanted[i] = changed((int) a[0], now[i], memory.readLong(a[1] + (long) i * Long.BYTES));
+      wanted[i] = changed((int) a[0], now[i], memory.readSet(a[1] + (long) i * Long.BYTES));
     }
     for (int i = 0; a[2] != 0 && i < pieces; i++) {
-      memory.writeLong(a[2] + (long) i * Long.BYTES, now[i]);
+      memory.writeSet(a[2] + (long) i * Long.BYTES, now[i]);
     }
     if (runs) {
       signals.mask(wanted[0]);
@@ -211,13 +211,13 @@ final class SignalCalls {
     if (Long.compareUnsigned(a[1], numbers.maskBytes()) > 0) {
       throw new SystemCallException(Errno.EINVAL);
     }
-    memory.writeLong(a[0], signals.pending());
+    memory.writeSet(a[0], signals.pending());
     return 0;
   }
 
   private long suspend(long[] a) {
     requireSize(a[1]);
-    return suspend(memory.readLong(a[0]), OptionalLong.empty());
+    return suspend(memory.readSet(a[0]), OptionalLong.empty());
   }
 
   private long suspend(long mask, OptionalLong until) {
@@ -230,7 +230,7 @@ final class SignalCalls {
 
   private long await(long[] a, int field) {
     requireSize(a[3]);
-    long wanted = memory.readLong(a[0]);
+    long wanted = memory.readSet(a[0]);
     OptionalLong until = OptionalLong.empty();
     if (a[2] != 0) {
       until = OptionalLong.of(threads.nowNs() + TimeCalls.readTime(memory, a[2], field, 0));

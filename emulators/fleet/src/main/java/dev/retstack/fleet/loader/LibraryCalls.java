@@ -10,31 +10,38 @@ import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.loader.elf.Section;
 import dev.retstack.fleet.loader.elf.Symbol;
 import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
+import it.unimi.dsi.fastutil.longs.LongArrays;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * The places of an image at which it enters functions of other files: the entries of its procedure
- * linkage table. There a function is entered before it has a frame, so its return address is where
- * a call leaves it.
+ * How an image enters functions of other files. The entries of its procedure linkage table are
+ * places of its own. Of other functions words of the image get the addresses, and it calls them by
+ * these: such a function is entered at its first instruction, wherever that is. In both cases it
+ * has no frame yet, so its return address is where a call leaves it.
  *
  * @param places sorted by address
+ * @param words sorted by address: words that get the address of a function
  */
-public record LibraryCalls(List<Place> places) {
+public record LibraryCalls(List<Place> places, List<Place> words) {
   /**
-   * One entry of the table.
+   * One entry of the table, or one word.
    *
    * @param symbol the function's name, and the code of the entry
    * @param site the instructions that go on to the function: behind a landing pad, or behind code
-   *     of another instruction set that leads here
+   *     of another instruction set that leads here; of a word its address
    */
   public record Place(Symbol symbol, long site) {}
 
-  private static final LibraryCalls NONE = new LibraryCalls(List.of());
+  private static final LibraryCalls NONE = new LibraryCalls(List.of(), List.of());
 
   /** Entries are a multiple of this long, in all ISAs that have them. */
   private static final int STEP = 4;
@@ -82,6 +89,7 @@ public record LibraryCalls(List<Place> places) {
 
   public LibraryCalls {
     places = List.copyOf(places);
+    words = List.copyOf(words);
   }
 
   /**
@@ -105,7 +113,8 @@ public record LibraryCalls(List<Place> places) {
     try {
       Long2ObjectMap<String> slots = elf.importSlots();
       slots.values().removeIf(name -> isLeftOut(name, isa));
-      return slots.isEmpty() ? NONE : new LibraryCalls(scan(elf, isa, jump.get(), got, slots));
+      List<Place> places = slots.isEmpty() ? List.of() : scan(elf, isa, jump.get(), got, slots);
+      return new LibraryCalls(places, words(slots, places, isa.wordBytes()));
     } catch (ElfFormatException damaged) {
       return NONE;
     }
@@ -146,13 +155,31 @@ public record LibraryCalls(List<Place> places) {
     return List.copyOf(found.values());
   }
 
+  /** Those of functions without a place, each at the lowest word that gets its address. */
+  private static List<Place> words(
+      Long2ObjectMap<String> slots, List<Place> places, int wordBytes) {
+    Set<String> known = new HashSet<>();
+    places.forEach(place -> known.add(place.symbol.name()));
+    long[] addresses = slots.keySet().toLongArray();
+    LongArrays.quickSort(addresses, Long::compareUnsigned);
+    List<Place> found = new ArrayList<>();
+    for (long address : addresses) {
+      if (known.add(slots.get(address))) {
+        found.add(new Place(function(slots.get(address), address, wordBytes), address));
+      }
+    }
+    return found;
+  }
+
+  private static Symbol function(String name, long address, long size) {
+    return new Symbol(name, address, size, Symbol.Kind.FUNCTION, Symbol.Binding.LOCAL, 0);
+  }
+
   /** What matches right behind a match of the same name is that one without what leads to it. */
   private static void add(TreeMap<Long, Place> found, String name, long at) {
     Place before = found.get(at - LEAD);
     long begin = before != null && before.symbol.name().equals(name) ? at - LEAD : at;
-    long size = at - begin + STEP;
-    Symbol symbol = new Symbol(name, begin, size, Symbol.Kind.FUNCTION, Symbol.Binding.LOCAL, 0);
-    found.put(begin, new Place(symbol, at));
+    found.put(begin, new Place(function(name, begin, at - begin + STEP), at));
   }
 
   /**
@@ -183,10 +210,10 @@ public record LibraryCalls(List<Place> places) {
     }
     throw new ElfFormatException(
         elf.name(),
-        "the procedure linkage table",
-        "0 functions that are known",
-        "calls through it (--libcalls)",
-        "compile without -fno-plt, or leave --libcalls out");
+        "the table of dynamic symbols",
+        "0 functions of shared objects that it calls",
+        "1 or more (--libcalls)",
+        "leave --libcalls out");
   }
 
   /** Why functions are left out, by their names or how these begin (with a star). */
@@ -196,8 +223,13 @@ public record LibraryCalls(List<Place> places) {
     return all;
   }
 
-  /** The place that an address belongs to. */
-  public Optional<Place> at(long address) {
+  /** Places and words: all functions that are entered, with the addresses that name them. */
+  public Stream<Place> all() {
+    return Stream.concat(places.stream(), words.stream());
+  }
+
+  /** The function that is entered at an address, or whose address the word there gets. */
+  public Optional<Symbol> at(long address) {
     int low = 0;
     int high = places.size();
     while (low < high) { // the first that begins behind the address
@@ -208,8 +240,11 @@ public record LibraryCalls(List<Place> places) {
         high = middle;
       }
     }
-    return low == 0
-        ? Optional.empty()
-        : Optional.of(places.get(low - 1)).filter(place -> place.symbol.holds(address));
+    Optional<Symbol> place =
+        low == 0
+            ? Optional.empty()
+            : Optional.of(places.get(low - 1).symbol).filter(symbol -> symbol.holds(address));
+    return place.or(
+        () -> words.stream().map(Place::symbol).filter(s -> s.holds(address)).findFirst());
   }
 }

@@ -285,7 +285,7 @@ public final class LoadedImage {
    * @throws ElfFormatException which says why it does not
    */
   public LoadedImage requireLibraryCalls() throws ElfFormatException {
-    if (elf.interpreter().isEmpty() || libraryCalls().places().isEmpty()) {
+    if (elf.interpreter().isEmpty() || libraryCalls().all().findAny().isEmpty()) {
       LibraryCalls.refuse(elf, isa);
     }
     return this;

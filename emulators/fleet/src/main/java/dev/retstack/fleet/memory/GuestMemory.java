@@ -241,6 +241,25 @@ public final class GuestMemory implements AutoCloseable {
     return wordBytes == 8 ? readLong(address) : Integer.toUnsignedLong(readInt(address));
   }
 
+  /**
+   * A set of 64 bits in words of the ISA, the first of which has the lowest bits: a set of signals.
+   */
+  public long readSet(long address) {
+    return wordBytes == Long.BYTES
+        ? readLong(address)
+        : ((long) readInt(address + Integer.BYTES) << 32) | (readInt(address) & 0xffff_ffffL);
+  }
+
+  /** Writes what {@link #readSet} reads. */
+  public void writeSet(long address, long set) {
+    if (wordBytes == Long.BYTES) {
+      writeLong(address, set);
+    } else {
+      writeInt(address, (int) set);
+      writeInt(address + Integer.BYTES, (int) (set >>> 32));
+    }
+  }
+
   public void writeByte(long address, byte value) {
     write(address, new byte[] {value});
   }

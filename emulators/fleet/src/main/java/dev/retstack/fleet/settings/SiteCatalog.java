@@ -50,7 +50,9 @@ public final class SiteCatalog {
   public static SiteCatalog withLibraryCalls(LoadedImage image) {
     SiteCatalog own = of(image);
     Stream<PatternSubject> called =
-        image.libraryCalls().places().stream()
+        image
+            .libraryCalls()
+            .all()
             .map(
                 place ->
                     PatternSubject.of(image.elf(), place.site(), place.site())

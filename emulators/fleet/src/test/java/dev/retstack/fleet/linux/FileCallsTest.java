@@ -162,6 +162,34 @@ final class FileCallsTest {
     }
   }
 
+  /**
+   * What the host has there may lead anywhere: nothing is made outside, nor where it only reads.
+   */
+  @Test
+  void noFileIsMadeThroughALinkThatLeadsOut(@TempDir Path folder) throws IOException {
+    Path in = Files.createDirectory(folder.resolve("in"));
+    Path read = Files.createDirectory(folder.resolve("read"));
+    Files.createSymbolicLink(in.resolve("up"), Path.of("../secret"));
+    Files.createSymbolicLink(in.resolve("full"), folder.resolve("secret"));
+    Files.createSymbolicLink(in.resolve("given"), read.resolve("new"));
+    Files.createSymbolicLink(in.resolve("twice"), Path.of("up"));
+    Files.createSymbolicLink(in.resolve("fine"), Path.of("../in/made"));
+    Files.createSymbolicLink(in.resolve("a"), Path.of("b"));
+    Files.createSymbolicLink(in.resolve("b"), Path.of("a"));
+    try (Guest guest =
+        new Guest("x86_64", "", o -> o.withWritable(List.of(in)).withReadable(List.of(read)))) {
+      for (String name : List.of("up", "full", "twice")) {
+        assertThat(open(guest, in.resolve(name), 0x41)).as(name).isEqualTo(Errno.ENOENT.result());
+      }
+      assertThat(open(guest, in.resolve("given"), 0x41)).isEqualTo(Errno.ENOENT.result());
+      assertThat(open(guest, in.resolve("a"), 0x41)).isEqualTo(Errno.ELOOP.result());
+      assertThat(open(guest, in.resolve("fine"), 0x41)).isEqualTo(3);
+      assertThat(in.resolve("made")).exists();
+      assertThat(folder.resolve("secret")).doesNotExist();
+      assertThat(read).isEmptyDirectory();
+    }
+  }
+
   @Test
   void hostFilesAreOutOfReachUnlessAllowed() throws Exception {
     Path secret = Files.writeString(folder.resolve("secret"), "secret");

@@ -53,7 +53,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#listing")
   void filesAreMadeChangedAndRemoved(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/files.c");
 
@@ -61,15 +61,15 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#listing")
   void linksAreMadeAndFollowed(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/links.c");
 
-    assertThat(run.calls()).containsEntry("content", 7);
+    assertThat(run.calls()).containsEntry("content", 8);
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#threaded")
   void programsReadTimers(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/timers.c");
 
@@ -77,7 +77,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#threaded")
   void programsReadSignals(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/signals.c");
 
@@ -85,7 +85,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#threaded")
   void programsWaitByEpoll(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/epoll.c");
 
@@ -93,7 +93,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#threaded")
   void threadsWaitForFiles(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/waits.c");
 

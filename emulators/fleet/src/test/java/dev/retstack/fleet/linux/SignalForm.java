@@ -48,14 +48,37 @@ enum SignalForm {
   S390X("s390x-linux-gnu-gcc", "qemu-s390x -L /usr/s390x-linux-gnu", "-pg"),
   S390X_STATIC("s390x-linux-gnu-gcc", "qemu-s390x", "-pg", "-static"),
   PPC64LE("powerpc64le-linux-gnu-gcc", "qemu-ppc64le -L /usr/powerpc64le-linux-gnu", "-pg"),
-  PPC64LE_STATIC("powerpc64le-linux-gnu-gcc", "qemu-ppc64le", "-pg", "-static");
+  PPC64LE_STATIC("powerpc64le-linux-gnu-gcc", "qemu-ppc64le", "-pg", "-static"),
+  PPC64_STATIC("powerpc64-linux-gnu-gcc", "qemu-ppc64", "-pg", "-static"),
+  PPC32_STATIC("powerpc-linux-gnu-gcc", "qemu-ppc", "-pg", "-static"),
+  M68K("m68k-linux-gnu-gcc", "qemu-m68k -L /usr/m68k-linux-gnu", "-pg"),
+  M68K_STATIC("m68k-linux-gnu-gcc", "qemu-m68k", "-pg", "-static");
 
   /** One of each ISA, with shared objects or without; {@code -Dretstack.zoo=all} asks for all. */
   static Stream<SignalForm> some() {
     return EachIsa.ALL
         ? Stream.of(values())
         : Stream.of(
-            X86_64_FENTRY, I386_STATIC, AARCH64, RISCV64_STATIC, ARM, S390X_STATIC, PPC64LE);
+            X86_64_FENTRY,
+            I386_STATIC,
+            AARCH64,
+            RISCV64_STATIC,
+            ARM,
+            S390X_STATIC,
+            PPC64LE,
+            PPC64_STATIC,
+            PPC32_STATIC,
+            M68K_STATIC);
+  }
+
+  /** Whose folders qemu-user 7.2 lists: not those of big-endian ISAs of 32 bits. */
+  static Stream<SignalForm> listing() {
+    return threaded().filter(form -> form != PPC32_STATIC);
+  }
+
+  /** Not m68k, which has no threads. */
+  static Stream<SignalForm> threaded() {
+    return some().filter(form -> form != M68K && form != M68K_STATIC);
   }
 
   /**
@@ -78,7 +101,7 @@ enum SignalForm {
    * Compiles a program of the resources, such as {@code signals/handlers.c}; skips where the
    * compiler is missing.
    */
-  Path build(Path folder, String program) throws IOException, InterruptedException {
+  Path build(Path folder, String program, String... more) throws IOException, InterruptedException {
     Assumptions.assumeTrue(GuestCompiler.installed(compiler), "skipped: no " + compiler);
     Path source = folder.resolve("prog.c");
     try (InputStream text =
@@ -89,6 +112,7 @@ enum SignalForm {
         new ArrayList<>(List.of("-O1", "-w", "-fno-omit-frame-pointer", "-pthread"));
     words.add(source.toString());
     words.addAll(flags);
+    words.addAll(List.of(more));
     return GuestCompiler.compileWith(
         compiler, folder.resolve("prog"), words.toArray(String[]::new));
   }
@@ -99,6 +123,11 @@ enum SignalForm {
     if (emulator.isEmpty()) {
       Assumptions.assumeTrue(
           System.getProperty("os.arch").equals("amd64"), "skipped: not an x86_64 machine");
+      List<String> loader = List.of("/lib/ld-linux.so.2", "--version");
+      Path folder = program.getParent();
+      Assumptions.assumeTrue(
+          !flags.contains("-m32") || run(loader, folder, folder.resolve("loader")) == 0,
+          "skipped: this machine runs no programs of i386");
     } else {
       line.addAll(List.of(emulator.split(" ")));
       Assumptions.assumeTrue(
@@ -115,12 +144,13 @@ enum SignalForm {
   }
 
   /**
-   * What qemu-user 7.2 does not do as the kernel: on ppc64le it says SEGV_MAPERR of memory that is
+   * What qemu-user 7.2 does not do as the kernel: on Power it says SEGV_MAPERR of memory that is
    * there ({@code do_page_fault}: SEGV_ACCERR).
    */
   private String asLinux(String printed) {
     return switch (this) {
-      case PPC64LE, PPC64LE_STATIC -> printed.replace("fault 1 1 1000", "fault 1 2 1000");
+      case PPC64LE, PPC64LE_STATIC, PPC64_STATIC, PPC32_STATIC ->
+          printed.replace("fault 1 1 1000", "fault 1 2 1000");
       default -> printed;
     };
   }

@@ -47,8 +47,17 @@
 #define TRAP ".short 1"
 #define BEHIND 2
 #define LENGTH 0
-#elif defined __powerpc64__
+#elif defined __m68k__
+#define PC(u) (u)->uc_mcontext.gregs[16]
+#define ILLEGAL ".short 0x4afc"
+#define TRAP "trap #15"
+#define LENGTH 2
+#elif defined __powerpc__
+#ifdef __powerpc64__
 #define PC(u) (u)->uc_mcontext.gp_regs[32]
+#else
+#define PC(u) (u)->uc_mcontext.uc_regs->gregs[32]
+#endif
 #define ILLEGAL ".long 0"
 #define TRAP "trap"
 #define LENGTH 4
@@ -78,7 +87,7 @@ APART void skips(int signal, siginfo_t *info, void *context) {
 APART void stepsOver(int signal, siginfo_t *info, void *context) {
   traps++;
   work();
-#if !defined __x86_64__ && !defined __i386__
+#if !defined __x86_64__ && !defined __i386__ && !defined __m68k__
   PC((ucontext_t *)context) += LENGTH;
 #endif
 }
@@ -102,6 +111,9 @@ APART void redirects(int signal, siginfo_t *info, void *context) {
 #endif
 #ifdef __powerpc64__
   ((ucontext_t *)context)->uc_mcontext.gp_regs[12] = (unsigned long)elsewhere;
+#if _CALL_ELF != 2
+  PC((ucontext_t *)context) = *(unsigned long *)elsewhere; // a descriptor
+#endif
 #endif
 }
 

@@ -69,7 +69,9 @@ int main(int argc, char **argv) {
     asm volatile("mov sp, %0\n mov r7, #20\n svc #0\n mov r1, #10\n mov r7, #37\n svc #0" ::"r"(sp) : "memory");
 #elif defined __s390x__
     asm volatile("lgr %%r15, %0\n svc 20\n lghi %%r3, 10\n svc 37" ::"r"(sp) : "memory");
-#elif defined __powerpc64__
+#elif defined __m68k__
+    asm volatile("move.l %0, %%sp\n moveq #20, %%d0\n trap #0\n move.l %%d0, %%d1\n moveq #10, %%d2\n moveq #37, %%d0\n trap #0" ::"r"(sp) : "memory");
+#elif defined __powerpc__
     asm volatile("mr 1, %0\n li 0, 20\n sc\n li 4, 10\n li 0, 37\n sc" ::"r"(sp) : "memory");
 #else
 #error "a stack pointer of nonsense for this ISA"

@@ -3,7 +3,7 @@ package dev.retstack.fleet.core.interrupt;
 import dev.retstack.fleet.isa.InterruptAbi;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Registers;
-import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.unicorn.Unicorn;
 
@@ -16,16 +16,16 @@ final class InterruptCalls {
 
   private final Unicorn engine;
   private final GuestMemory memory;
-  private final ElfFile elf;
+  private final Machine machine;
   private final Isa isa;
   private final InterruptAbi abi;
   private final int word;
 
-  InterruptCalls(Unicorn engine, GuestMemory memory, ElfFile elf, Isa isa) {
-    this.engine = engine;
-    this.memory = memory;
-    this.elf = elf;
-    this.isa = isa;
+  InterruptCalls(Machine machine) {
+    this.machine = machine;
+    engine = machine.engine();
+    memory = machine.memory();
+    isa = machine.isa();
     abi = isa.interrupts();
     word = isa.wordBytes();
   }
@@ -48,7 +48,7 @@ final class InterruptCalls {
    * @return where to go on
    */
   long call(long function, long below, long returnTo, long... arguments) {
-    long code = code(function);
+    long code = machine.entry(function);
     long sp = (below - abi.calleeArea()) & -abi.alignment();
     if (abi.backChain()) {
       memory.writeWord(sp, CHAIN_END);
@@ -71,15 +71,6 @@ final class InterruptCalls {
     }
     engine.reg_write(isa.registers().sp(), sp);
     return code;
-  }
-
-  /** The code of a function, and its TOC into the register. */
-  private long code(long function) {
-    if (abi.tocRegister() == Registers.NONE || elf.executableAt(function)) {
-      return function;
-    }
-    engine.reg_write(abi.tocRegister(), memory.readWord(function + word));
-    return memory.readWord(function);
   }
 
   /** The outermost frame: nothing is above. */

@@ -68,7 +68,7 @@ public final class InterruptController {
     this.time = time;
     landing = machine.landing();
     frames = new InterruptFrames(machine.engine(), machine.memory());
-    calls = new InterruptCalls(machine.engine(), machine.memory(), image.elf(), isa);
+    calls = new InterruptCalls(machine);
     places = new InterruptPlaces(image, machine.tracers());
     handlers = timers.stream().mapToLong(timer -> function(image, timer)).toArray();
     gate(landing.interruptReturn(), _ -> handlerReturned());

@@ -173,11 +173,11 @@ public final class SignalDelivery {
     boolean hasRestorer = action.is(SignalAction.RESTORER) && action.restorer() != 0;
     long restorer = hasRestorer ? action.restorer() : process.trampoline();
     long mask = thread.takeMaskBehind();
-    frames.push(frame, info, action, thread, pc, mask, restorer);
+    long entry = frames.push(frame, info, action, thread, pc, mask, restorer);
     signals.began(info.signal(), action);
     long number = SignalContext.number(info.signal());
     probe.signalEnter(number, isa.addresses().instruction(pc), sp, top(frame), low, bytes);
-    return OptionalLong.of(action.handler());
+    return OptionalLong.of(entry);
   }
 
   /** Below is the handler's stack: a call's return address, or what a function saves there. */

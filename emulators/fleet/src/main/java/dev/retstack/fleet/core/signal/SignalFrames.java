@@ -24,6 +24,7 @@ import java.util.List;
 final class SignalFrames {
   private static final int WIDEST = 16;
 
+  private final Machine machine;
   private final Unicorn engine;
   private final GuestMemory memory;
   private final Isa isa;
@@ -33,6 +34,7 @@ final class SignalFrames {
   private final MemorySegment register = Arena.ofAuto().allocate(WIDEST, WIDEST);
 
   SignalFrames(Machine machine) {
+    this.machine = machine;
     engine = machine.engine();
     memory = machine.memory();
     isa = machine.isa();
@@ -82,8 +84,9 @@ final class SignalFrames {
    * @param pc where the program is interrupted
    * @param mask of signals, as it is when the handler has returned
    * @param restorer where the handler returns to
+   * @return where the handler begins
    */
-  void push(
+  long push(
       long frame,
       SignalInfo info,
       SignalAction action,
@@ -102,7 +105,7 @@ final class SignalFrames {
     put(to, abi.stackAt(), word, thread.stackStart);
     to.putInt(abi.stackAt() + word, stackFlags(thread, sp));
     put(to, abi.stackAt() + 2 * word, word, thread.stackBytes);
-    to.putLong(abi.maskAt(), mask);
+    putSet(to, abi.maskAt(), mask);
     to.put(abi.infoAt(), info.bytes());
     if (info.signal() == SignalAbi.SIGSEGV && abi.faultAt().isPresent()) {
       put(to, abi.faultAt().getAsInt(), word, get(to, abi.infoAt() + 8 + word, word));
@@ -111,12 +114,13 @@ final class SignalFrames {
       put(to, 0, word, sp);
     }
     hidden.save(frame);
-    call(frame, to, info.signal(), action.handler(), restorer);
+    long entry = call(frame, to, info.signal(), action.handler(), restorer);
     memory.write(frame, to.array());
     if ((thread.stackFlags & ThreadSignals.AUTODISARM) != 0) {
       thread.stackFlags = ThreadSignals.DISABLED;
       thread.stackBytes = 0;
     }
+    return entry;
   }
 
   /** What {@code ss_flags} says of a stack pointer. */
@@ -125,7 +129,7 @@ final class SignalFrames {
     return on ? thread.stackFlags | ThreadSignals.ON_STACK : thread.stackFlags;
   }
 
-  private void call(long frame, ByteBuffer to, int signal, long handler, long restorer) {
+  private long call(long frame, ByteBuffer to, int signal, long handler, long restorer) {
     List<Integer> registers = isa.interrupts().arguments();
     long[] arguments = {signal, frame + abi.infoAt(), frame + abi.contextAt()};
     for (int i = 0; i < arguments.length; i++) {
@@ -154,7 +158,9 @@ final class SignalFrames {
       engine.reg_write(isa.interrupts().entryRegister(), handler);
     }
     engine.reg_write(isa.registers().sp(), frame);
-    engine.reg_write(isa.registers().pc(), handler);
+    long entry = machine.entry(handler);
+    engine.reg_write(isa.registers().pc(), entry);
+    return entry;
   }
 
   private long linkOf(ByteBuffer frame) {
@@ -231,9 +237,13 @@ final class SignalFrames {
 
   /** The mask of signals in a frame that is there. */
   long maskIn(long frame) {
-    return ByteBuffer.wrap(memory.read(frame + abi.maskAt(), Long.BYTES))
-        .order(isa.order())
-        .getLong();
+    return memory.readSet(frame + abi.maskAt());
+  }
+
+  private void putSet(ByteBuffer to, int at, long set) {
+    for (int i = 0; i < Long.BYTES; i += word) {
+      put(to, at + i, word, set >>> (Byte.SIZE * i));
+    }
   }
 
   private long mask() {

@@ -94,8 +94,14 @@ public record SignalAbi(
    *
    * @param signal its number
    * @param code {@code si_code}
+   * @param behind bytes from the instruction to where a handler finds the program
    */
-  public record Fault(int signal, int code) {}
+  public record Fault(int signal, int code, int behind) {
+    /** The handler finds the program at the instruction. */
+    public Fault(int signal, int code) {
+      this(signal, code, 0);
+    }
+  }
 
   /**
    * What an instruction sends that cannot be done.

@@ -267,7 +267,8 @@ public final class FileTable {
         return HostFile.open(place, number(object.get()), 0, quota);
       }
     }
-    Names.Place place = names.find(name, !OpenFlags.has(how, known.noFollow()));
+    boolean exclusive = makes && OpenFlags.has(how, known.exclusive());
+    Names.Place place = names.find(name, !exclusive && !OpenFlags.has(how, known.noFollow()));
     boolean unnamed = OpenFlags.has(how, known.unnamed());
     if (unnamed) {
       place = names.find(unusedIn(name), false);
@@ -285,7 +286,7 @@ public final class FileTable {
       }
       Names.Place fresh = place;
       make(place, mode, () -> Files.createFile(fresh.path()));
-    } else if (makes && OpenFlags.has(how, known.exclusive())) {
+    } else if (exclusive) {
       throw new SystemCallException(Errno.EEXIST);
     } else if (OpenFlags.has(how, known.folder())) {
       throw new SystemCallException(Errno.ENOTDIR);

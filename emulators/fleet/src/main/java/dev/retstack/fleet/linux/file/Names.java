@@ -29,6 +29,10 @@ import java.util.stream.Stream;
  */
 public final class Names {
   private static final int NAME_MAX = 255;
+
+  /** As Linux: more are a circle. */
+  private static final int LINKS_MAX = 40;
+
   private static final int WRITE_BITS = 0222;
   private static final int PASSAGE = 0040555;
   private static final Path ROOT = Path.of("/");
@@ -154,6 +158,11 @@ public final class Names {
 
   /** The path without links, whether its last part exists or not; null: there is none. */
   private Path real(Path name, boolean follow) throws IOException {
+    return real(name, follow ? LINKS_MAX + 1 : 0);
+  }
+
+  /** The same, where so many links in the last part are followed: the last may lead to nothing. */
+  private Path real(Path name, int links) throws IOException {
     Path last = name.getFileName();
     boolean isPlain = last != null && !last.toString().equals(".") && !last.toString().equals("..");
     try {
@@ -165,7 +174,13 @@ public final class Names {
         throw new NotDirectoryException(parent.toString());
       }
       Path plain = parent.resolve(last);
-      return follow && Files.isSymbolicLink(plain) ? name.toRealPath() : plain;
+      if (links == 0 || !Files.isSymbolicLink(plain)) {
+        return plain;
+      }
+      if (links == 1) {
+        throw new FileSystemLoopException(plain.toString());
+      }
+      return real(parent.resolve(Files.readSymbolicLink(plain)), links - 1);
     } catch (NoSuchFileException e) {
       return null;
     } catch (FileSystemException e) {

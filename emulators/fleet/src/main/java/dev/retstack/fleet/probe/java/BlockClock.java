@@ -34,6 +34,7 @@ public final class BlockClock implements Hook.Block, Pacer, BlockSplitter.Passag
   private final List<byte[]> idleLoops;
   private final boolean stopsAtJumps;
   private final BlockProbe probe;
+  private final EntryPoints points;
   private final BlockSplitter splitter;
   private final Runnable resumed;
 
@@ -77,6 +78,7 @@ public final class BlockClock implements Hook.Block, Pacer, BlockSplitter.Passag
     idleLoops = machine.isa().stops().idleLoops();
     stopsAtJumps = machine.isa().engine().stopsAtJumps();
     this.probe = probe.apply(instructions);
+    this.points = points;
     splitter = new BlockSplitter(machine, points, this);
     resumed = machine.tlb()::refill;
     blocks.defaultReturnValue(UNKNOWN);
@@ -178,10 +180,13 @@ public final class BlockClock implements Hook.Block, Pacer, BlockSplitter.Passag
       stopBefore(address, size, Stop.DEADLINE);
       return;
     }
-    if (isNew(address, size) && splitter.mustSplit(address, size)) {
-      splitting = true;
-      stopBefore(address, size, Stop.NONE);
-      return;
+    if (isNew(address, size)) {
+      points.meet(address, memory);
+      if (splitter.mustSplit(address, size)) {
+        splitting = true;
+        stopBefore(address, size, Stop.NONE);
+        return;
+      }
     }
     switch (probe.onBlock(address, size)) {
       case PROGRAM -> program(address, size);

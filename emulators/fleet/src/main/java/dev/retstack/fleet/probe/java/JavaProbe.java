@@ -148,7 +148,26 @@ public final class JavaProbe implements BlockProbe {
       }
     }
     Site site = points.hasBlocks() ? points.ofBlock(address, size) : null;
-    return site != null && (batch.isFull() || !entry(site)) ? Block.FULL : Block.PROGRAM;
+    boolean enters = site != null && (!site.byAddress() || isCalledByAddress(site));
+    return enters && (batch.isFull() || !entry(site)) ? Block.FULL : Block.PROGRAM;
+  }
+
+  /**
+   * True where the function at a block is called from a file whose calls by address count, or in
+   * place of an instrumented function that jumped to it.
+   */
+  private boolean isCalledByAddress(Site site) {
+    try {
+      if (!slot.find(cards[site.convention()], site)) {
+        return false;
+      }
+    } catch (GuestAccessException noFrameThere) {
+      return false;
+    }
+    long from = addresses.instruction(slot.from());
+    return landing.placeAt(from) >= 0
+        ? stack.size() > 0 && stack.convention(stack.size() - 1) != site.convention()
+        : points.isCaller(from);
   }
 
   /** False where the batch is full. */

@@ -64,7 +64,7 @@ final class NativeBlocks {
       kind = "HANDLER";
       index = LandingPage.PLACES + trampolines.indexAt(address);
     } else if (site != null) {
-      kind = "SITE";
+      kind = site.byAddress() ? "FUNCTION" : "SITE";
       index = sites.at(address, site, behind);
     } else if (landing.holds(address) || trampolines.holds(address)) {
       kind = landing.stopsAt(address) ? "STOP" : "LANDING";

@@ -29,6 +29,7 @@ final class NativeCore {
   private final Arena arena;
   private final MemorySegment struct;
   private MemorySegment regions = MemorySegment.NULL;
+  private MemorySegment callers = MemorySegment.NULL;
   private final long now;
   private final long deadline;
   private final long deadlineKind;
@@ -184,6 +185,16 @@ final class NativeCore {
     set("region_count", mappings.size());
     set("last_region.size", 0); // none
     set("regions_stale", 0);
+  }
+
+  /** The code from which functions are called by their addresses: addresses, each with a size. */
+  void describeCallers(long[] pairs) {
+    if (callers.byteSize() < (long) pairs.length * Long.BYTES) {
+      callers = arena.allocate(2L * pairs.length * Long.BYTES, Long.BYTES);
+    }
+    MemorySegment.copy(pairs, 0, callers, JAVA_LONG, 0, pairs.length);
+    set("callers", callers);
+    set("caller_count", pairs.length / 2);
   }
 
   /** Address of the block of the program that ran last; none is at -1. */

@@ -220,6 +220,9 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     if (core.get("stop_value") != -1) {
       throw new AstrayException(address);
     }
+    if (points.meet(address, memory)) {
+      codeChanged();
+    }
     if (splitter.mustSplit(address, size)) {
       splitter.split(address, size);
     } else {
@@ -301,6 +304,7 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     library.keepLastBlock(core.struct());
     blocks.table().clear();
     sites.clear();
+    core.describeCallers(points.callers());
   }
 
   @Override

@@ -44,8 +44,9 @@ final class NativeSites {
    *
    * @param address where the function is entered
    * @param behind index of the skipped call that the block ends with; -1: with none
+   * @param selfPc what records call the site
    */
-  private record Key(long address, int behind) {}
+  private record Key(long address, int behind, long selfPc) {}
 
   /** No sites yet. */
   NativeSites(NativeLibrary layout, Arena arena, SitePatcher patcher, EntryPoints points) {
@@ -99,7 +100,7 @@ final class NativeSites {
    * @param behind what {@link #behind} said of the block
    */
   int at(long address, EntryPoints.Site site, int behind) {
-    return indexes.computeIfAbsent(new Key(address, behind), key -> add(key, site));
+    return indexes.computeIfAbsent(new Key(address, behind, site.selfPc()), key -> add(key, site));
   }
 
   /** Index of the skipped call that a block ends with; -1: with none. */
@@ -111,7 +112,7 @@ final class NativeSites {
   }
 
   private int behind(long after, EntryPoints.Site site) {
-    return indexes.computeIfAbsent(new Key(after, -1), key -> add(key, site));
+    return indexes.computeIfAbsent(new Key(after, -1, site.selfPc()), key -> add(key, site));
   }
 
   private int add(Key key, EntryPoints.Site site) {
@@ -136,6 +137,8 @@ final class NativeSites {
     int card = site.convention() + (site.switchedOff() ? cards : 0);
     entry.set(JAVA_SHORT, layout.at("site.card"), (short) card);
     entry.set(JAVA_LONG, layout.at("site.up"), points.up(site.convention(), site.selfPc()));
+    byte leaves = (byte) (points.leavesFrames(entry.get(JAVA_LONG, layout.at("site.key"))) ? 1 : 0);
+    entry.set(JAVA_BYTE, layout.at("site.leaves"), leaves);
     entry.set(JAVA_BYTE, layout.at("site.ahead"), (byte) (site.switchedOff() ? 1 : 0));
     byte special = (byte) points.rules().of(site.selfPc());
     entry.set(JAVA_BYTE, layout.at("site.special"), special);

@@ -10,6 +10,7 @@ import dev.retstack.fleet.loader.CallSite;
 import dev.retstack.fleet.loader.LibraryCalls;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.task.TaskFunctions;
 import dev.retstack.fleet.probe.task.TaskOptions;
 import dev.retstack.fleet.settings.TraceSettings;
@@ -36,12 +37,32 @@ public final class EntryPoints {
    * @param selfPc address of the call or of the first nop
    * @param convention index of its card
    * @param facts what the code around it tells
-   * @param switchedOff true where it was a call that the core goes without
+   * @param how its code is to be read
    */
-  public record Site(long selfPc, int convention, SiteFacts facts, boolean switchedOff) {
+  public record Site(long selfPc, int convention, SiteFacts facts, How how) {
+    /** How a function is entered at a site. */
+    public enum How {
+      /** By the code that the file has there. */
+      AS_IT_IS,
+      /** It was a call that the core goes without. */
+      SWITCHED_OFF,
+      /** Where the function begins, if it is called from a file that has its address in a word. */
+      BY_ADDRESS
+    }
+
     /** A site as the file has it. */
     Site(long selfPc, int convention, SiteFacts facts) {
-      this(selfPc, convention, facts, false);
+      this(selfPc, convention, facts, How.AS_IT_IS);
+    }
+
+    /** True where it was a call that the core goes without. */
+    public boolean switchedOff() {
+      return how == How.SWITCHED_OFF;
+    }
+
+    /** True where the function is entered only if {@link EntryPoints#isCaller} says so. */
+    public boolean byAddress() {
+      return how == How.BY_ADDRESS;
     }
   }
 
@@ -52,6 +73,7 @@ public final class EntryPoints {
   private final AbiCard[] cards;
   private final Long2ObjectMap<int[]> countingFunctions = new Long2ObjectOpenHashMap<>();
   private final Long2ObjectMap<Site> blocks = new Long2ObjectOpenHashMap<>();
+  private final CallsByAddress byAddress;
 
   /** Index of the card of calls into other files; {@link #NONE} where these do not count. */
   private final int libraryCard;
@@ -104,6 +126,10 @@ public final class EntryPoints {
     if (libraryCard != NONE) {
       all.add(code.libraryCallCard().get());
       code.libraryCalls().forEach(this::add);
+    }
+    byAddress = new CallsByAddress(code, libraryCard, image.isa());
+    if (libraryCard != NONE) {
+      code.wholeProgram().forEach(byAddress::add);
     }
     cards = all.toArray(AbiCard[]::new);
   }
@@ -174,6 +200,7 @@ public final class EntryPoints {
     findLeavers();
     code.add(part);
     code.libraryCalls(part).forEach(this::add);
+    byAddress.add(part);
     Map<Symbol, AbiCard> called = new LinkedHashMap<>();
     for (ActiveConvention convention : shared.conventions()) {
       int index = indexOf(convention.card());
@@ -197,6 +224,7 @@ public final class EntryPoints {
   /** A range of shared objects is gone. */
   public void forget(long base, long length) {
     code.remove(base, length);
+    byAddress.remove(base, length);
     if (libraryCard != NONE) {
       blocks.values().removeIf(s -> Long.compareUnsigned(s.selfPc() - base, length) < 0);
     }
@@ -293,7 +321,7 @@ public final class EntryPoints {
 
   /** True where functions may be entered at a site without a call. */
   public boolean hasBlocks() {
-    return !blocks.isEmpty();
+    return !blocks.isEmpty() || byAddress.any();
   }
 
   /**
@@ -304,9 +332,32 @@ public final class EntryPoints {
    */
   public Site ofBlock(long address, int size) {
     Site site = blocks.get(address);
-    return site != null && site.selfPc() - address < size && !rules.off(site.selfPc())
-        ? site
-        : null;
+    boolean reached = site != null && site.selfPc() - address < size;
+    if (site == null) {
+      site = byAddress.at(address);
+      reached = site != null;
+    }
+    return reached && !rules.off(site.selfPc()) ? site : null;
+  }
+
+  /**
+   * Before the first run of a block: if it is the first of a file, the file's words have their
+   * addresses by now.
+   *
+   * @return true where functions are entered at places that were none before
+   */
+  public boolean meet(long address, GuestMemory memory) {
+    return byAddress.meet(address, memory);
+  }
+
+  /** True for a return address in a file that calls functions by their addresses. */
+  public boolean isCaller(long returnAddress) {
+    return byAddress.isCaller(returnAddress);
+  }
+
+  /** The code of these files: pairs of an address and a number of bytes. */
+  public long[] callers() {
+    return byAddress.callers();
   }
 
   /**

@@ -23,12 +23,17 @@ public final class SharedCode {
     boolean holds(long address) {
       return Long.compareUnsigned(address - start, end - start) < 0;
     }
+
+    private boolean isOf(Part other) {
+      return image.equals(other.image) && bias == other.bias;
+    }
   }
 
   private final LoadedImage program;
   private final boolean libraryCalls;
   private final Part whole;
   private final List<Part> parts = new ArrayList<>();
+  private final List<Part> words = new ArrayList<>();
 
   /** None yet, beside a program whose calls of libraries are none of functions. */
   public SharedCode(LoadedImage program) {
@@ -49,11 +54,26 @@ public final class SharedCode {
   /** Another one. */
   public void add(Part part) {
     parts.add(part);
+    List<LibraryCalls.Place> calledByAddress = words(part);
+    if (!calledByAddress.isEmpty()) {
+      long start = calledByAddress.getFirst().site();
+      long end = calledByAddress.getLast().site() + program.isa().wordBytes();
+      Part all = new Part(part.image, part.bias, start, end);
+      if (!words.contains(all)) {
+        words.add(all);
+      }
+    }
   }
 
   /** What begins in a range is gone. */
   public void remove(long base, long length) {
     parts.removeIf(part -> Long.compareUnsigned(part.start - base, length) < 0);
+    words.removeIf(some -> parts.stream().noneMatch(part -> part.isOf(some)));
+  }
+
+  /** Of each shared object the words by which functions are called, where such calls count. */
+  public List<Part> words() {
+    return List.copyOf(words);
   }
 
   /** The one at an address; the program itself where there is none. */
@@ -61,6 +81,11 @@ public final class SharedCode {
     for (int i = 0; i < parts.size(); i++) { // asked for each new site: few, and nearly always none
       if (parts.get(i).holds(address)) {
         return parts.get(i);
+      }
+    }
+    for (int i = 0; i < words.size(); i++) {
+      if (words.get(i).holds(address)) {
+        return words.get(i);
       }
     }
     return whole;
@@ -74,9 +99,7 @@ public final class SharedCode {
   /** The function of another file that is entered at an address, where such count. */
   Optional<Symbol> libraryCall(long address) {
     Part part = at(address);
-    return libraryCalls
-        ? part.image.libraryCalls().at(address - part.bias).map(place -> place.symbol())
-        : Optional.empty();
+    return libraryCalls ? part.image.libraryCalls().at(address - part.bias) : Optional.empty();
   }
 
   /** The places of the program's own at which functions of other files are entered. */
@@ -86,15 +109,34 @@ public final class SharedCode {
 
   /** The same of a part, if it is instrumented: where they stand in memory. */
   List<LibraryCalls.Place> libraryCalls(Part part) {
-    if (!libraryCalls || part.image.conventions().isEmpty()) {
-      return List.of();
-    }
-    return part.image.libraryCalls().places().stream()
-        .map(
-            place ->
-                new LibraryCalls.Place(place.symbol().movedBy(part.bias), place.site() + part.bias))
-        .filter(place -> part.holds(place.site()))
+    return counts(part)
+        ? part.image.libraryCalls().places().stream()
+            .map(place -> moved(place, part.bias))
+            .filter(place -> part.holds(place.site()))
+            .toList()
+        : List.of();
+  }
+
+  /** Words of a part's file that get addresses of functions of other files, where these count. */
+  List<LibraryCalls.Place> words(Part part) {
+    return counts(part)
+        ? part.image.libraryCalls().words().stream().map(place -> moved(place, part.bias)).toList()
+        : List.of();
+  }
+
+  /** The code of the program. */
+  List<Part> wholeProgram() {
+    return program.elf().codePages().stream()
+        .map(pages -> new Part(program, 0, pages.address(), pages.address() + pages.size()))
         .toList();
+  }
+
+  private boolean counts(Part part) {
+    return libraryCalls && !part.image.conventions().isEmpty();
+  }
+
+  private static LibraryCalls.Place moved(LibraryCalls.Place place, long bias) {
+    return new LibraryCalls.Place(place.symbol().movedBy(bias), place.site() + bias);
   }
 
   /** True where two addresses are of one function. */

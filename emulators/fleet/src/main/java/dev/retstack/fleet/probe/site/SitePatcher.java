@@ -168,7 +168,10 @@ public final class SitePatcher {
   /** A skipped call as a place of entry. */
   public static EntryPoints.Site entry(PatchSite skipped) {
     return new EntryPoints.Site(
-        skipped.site().address(), skipped.convention(), skipped.site().facts(), true);
+        skipped.site().address(),
+        skipped.convention(),
+        skipped.site().facts(),
+        EntryPoints.Site.How.SWITCHED_OFF);
   }
 
   private static final class Changes {
