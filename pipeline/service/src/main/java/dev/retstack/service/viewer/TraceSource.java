@@ -15,6 +15,7 @@ import dev.retstack.service.http.BadRequestException;
 import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.query.Drawers;
 import dev.retstack.service.query.Job;
 import dev.retstack.service.query.QuerySource;
 import dev.retstack.service.query.View;
@@ -52,6 +53,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
  * A recorded trace. Questions about a time are answered from its index and pyramid at once. What
@@ -77,7 +80,9 @@ public final class TraceSource implements QuerySource, Closeable {
   private final CompletableFuture<GraphState> whole = new CompletableFuture<>();
   private final List<AboutView.TracedCore> cores = new ArrayList<>();
   private final Set<String> notices = new LinkedHashSet<>();
-  private final Object pyramids = new Object(); // guards the timeline: it is for one thread
+  private final Drawers drawers = new Drawers();
+  private final Precedence precedence = new Precedence();
+  private final ReadWriteLock pyramids = new ReentrantReadWriteLock(); // which timeline it is
   private final long chunks;
   private TraceTimeline timeline;
   private Path copy;
@@ -161,6 +166,11 @@ public final class TraceSource implements QuerySource, Closeable {
         throw new CancellationException();
       }
       reading = new AboutView.Reading(phase, done, chunks, records, "");
+      try {
+        precedence.giveWay();
+      } catch (InterruptedException e) {
+        throw new CancellationException();
+      }
     };
   }
 
@@ -175,9 +185,9 @@ public final class TraceSource implements QuerySource, Closeable {
   /** The timeline goes on from a copy that has a pyramid; where that fails, from the chunks. */
   private void addPyramid() throws IOException {
     Path made = Files.createTempFile("retstack-view", ".avro");
-    synchronized (pyramids) {
-      copy = made;
-    }
+    pyramids.writeLock().lock();
+    copy = made;
+    pyramids.writeLock().unlock();
     try {
       TraceCopy.merge(List.of(file), made, UNSEEN);
       PyramidPass.write(made, progress("pyramid"));
@@ -186,13 +196,16 @@ public final class TraceSource implements QuerySource, Closeable {
       return;
     }
     TraceTimeline better = TraceTimeline.open(made, symbols);
-    synchronized (pyramids) {
+    pyramids.writeLock().lock();
+    try {
       if (closed) {
         better.close();
         return;
       }
       timeline.close();
       timeline = better;
+    } finally {
+      pyramids.writeLock().unlock();
     }
     note(
         "%s has no pyramid, so one was made in a copy: \"retstack index %s\" writes it for good"
@@ -317,10 +330,13 @@ public final class TraceSource implements QuerySource, Closeable {
   /** Records that a window is rebuilt from, at most. */
   private long requireFew(WindowQuestion question) {
     long records = 0;
-    synchronized (pyramids) {
+    pyramids.readLock().lock();
+    try {
       for (TraceIndex.Core core : meant(question)) {
         records += timeline.records(core, question.first(), question.last());
       }
+    } finally {
+      pyramids.readLock().unlock();
     }
     if (records > WINDOW_RECORDS_MAX) {
       throw new BadRequestException(
@@ -362,24 +378,23 @@ public final class TraceSource implements QuerySource, Closeable {
     return soon(
         () -> {
           long start = System.nanoTime();
-          List<TraceTimeline.Answer> drawn = new ArrayList<>();
-          long rows = 0;
-          synchronized (pyramids) {
+          pyramids.readLock().lock();
+          try {
+            List<Drawers.Core> asked = new ArrayList<>();
             for (TraceIndex.Core core : meant(question)) {
-              TraceTimeline.Answer answer =
-                  timeline.answer(
-                      core,
-                      drawing.of(question.first(), question.last()),
-                      drawing.chunks(),
-                      UNSEEN);
-              drawn.add(answer);
-              rows += answer.timeline().rows().size();
-              if (rows > Windows.ROWS_MAX) {
-                throw Windows.tooManyRows(drawn.size(), drawing);
-              }
+              asked.add(
+                  () ->
+                      timeline.answer(
+                          core,
+                          drawing.of(question.first(), question.last()),
+                          drawing.chunks(),
+                          UNSEEN));
             }
+            List<TraceTimeline.Answer> drawn = drawers.draw(asked, drawing);
+            return new Windows.Drawn(drawn, COVERAGE, cost(drawn.size(), 0, start));
+          } finally {
+            pyramids.readLock().unlock();
           }
-          return new Windows.Drawn(drawn, COVERAGE, cost(drawn.size(), 0, start));
         });
   }
 
@@ -387,6 +402,7 @@ public final class TraceSource implements QuerySource, Closeable {
   private <T> CompletionStage<T> soon(Callable<T> work) {
     return CompletableFuture.supplyAsync(
         () -> {
+          precedence.begin();
           try {
             return work.call();
           } catch (CorruptTraceException | InvalidTraceException e) {
@@ -398,6 +414,8 @@ public final class TraceSource implements QuerySource, Closeable {
             throw e;
           } catch (Exception e) {
             throw new CompletionException(e);
+          } finally {
+            precedence.end();
           }
         },
         threads);
@@ -405,14 +423,18 @@ public final class TraceSource implements QuerySource, Closeable {
 
   @Override
   public void close() throws IOException {
-    synchronized (pyramids) {
+    pyramids.writeLock().lock();
+    try {
       closed = true;
       timeline.close();
       if (copy != null) {
         Files.deleteIfExists(copy);
         Files.deleteIfExists(copy.resolveSibling(copy.getFileName() + ".part"));
       }
+    } finally {
+      pyramids.writeLock().unlock();
     }
+    drawers.close();
     threads.shutdown();
   }
 }
