@@ -14,6 +14,11 @@ final class Precedence {
   private int questions;
   private long quietFrom = System.nanoTime();
 
+  /** Somebody is expected to ask within this time. */
+  synchronized void expect(Duration time) {
+    quietFrom = System.nanoTime() + time.toNanos();
+  }
+
   /** A question begins. */
   synchronized void begin() {
     questions++;

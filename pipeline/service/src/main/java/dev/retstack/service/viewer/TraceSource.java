@@ -26,8 +26,10 @@ import dev.retstack.service.replay.TraceCopy;
 import dev.retstack.service.replay.TraceReplay;
 import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Format;
 import dev.retstack.service.view.AboutView;
 import dev.retstack.service.view.Coverage;
+import dev.retstack.service.view.TimelineView;
 import dev.retstack.service.window.WindowQuestion;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -43,6 +45,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
@@ -70,6 +73,14 @@ public final class TraceSource implements QuerySource, Closeable {
 
   private static final long TRACE_BYTES_MAX = 16 << 20;
   private static final Duration PATIENCE = Duration.ofSeconds(8);
+
+  /** In this time after the start a browser is expected to show its first page. */
+  private static final Duration HEAD_START = Duration.ofSeconds(1);
+
+  private static final int FIRST_CORES = 16;
+  private static final int FIRST_WIDTH = 640;
+  private static final int FIRST_LINES = 20;
+
   private static final Coverage COVERAGE = new Coverage(List.of(), 0);
   private static final TraceReplay.Progress UNSEEN = (_, _) -> {};
 
@@ -114,7 +125,7 @@ public final class TraceSource implements QuerySource, Closeable {
   }
 
   /**
-   * Opens a trace, and begins to read it.
+   * Opens a trace. {@link #read} reads it.
    *
    * @param symbols for images that come without
    * @throws CorruptTraceException when the file is not a trace, or changed
@@ -128,12 +139,20 @@ public final class TraceSource implements QuerySource, Closeable {
           String.join("; ", source.notices) + "; nothing of it can be shown: record it again",
           null);
     }
-    Thread.ofPlatform().name("retstack-view").daemon().start(source::readAll);
     return source;
+  }
+
+  /** Begins to read all of it, for totals. Times can be asked for before. */
+  void read() {
+    Thread.ofPlatform().name("retstack-view").daemon().start(this::readAll);
   }
 
   private void readAll() {
     try {
+      if (records() > TraceTimeline.RECORDS_MAX) {
+        precedence.expect(HEAD_START);
+        drawFirst();
+      }
       if (!timeline.hasPyramid() && records() > TraceTimeline.RECORDS_MAX) {
         addPyramid();
       }
@@ -149,6 +168,22 @@ public final class TraceSource implements QuerySource, Closeable {
       reading = new AboutView.Reading("failed", reading.chunks(), chunks, 0, message(e));
       whole.completeExceptionally(
           new BadRequestException(422, message(e), "ask for a time without what is wrong"));
+    }
+  }
+
+  /** Draws what the first page asks for: then its tiles are at hand, and the code has run once. */
+  private void drawFirst() {
+    if (timeline.hasPyramid()) {
+      try {
+        WindowQuestion whole = WindowQuestion.of(Map.of());
+        List<TraceIndex.Core> first = meant(whole);
+        TraceTimeline.Drawing drawing = new TraceTimeline.Drawing(FIRST_WIDTH, FIRST_LINES, false);
+        List<TraceTimeline.Answer> drawn =
+            draw(first.subList(0, Math.min(FIRST_CORES, first.size())), whole, drawing);
+        var _ = TimelineView.of(drawn, true).as(Format.JSON);
+      } catch (IOException | BadRequestException e) {
+        // a person who asks is told
+      }
     }
   }
 
@@ -378,24 +413,27 @@ public final class TraceSource implements QuerySource, Closeable {
     return soon(
         () -> {
           long start = System.nanoTime();
-          pyramids.readLock().lock();
-          try {
-            List<Drawers.Core> asked = new ArrayList<>();
-            for (TraceIndex.Core core : meant(question)) {
-              asked.add(
-                  () ->
-                      timeline.answer(
-                          core,
-                          drawing.of(question.first(), question.last()),
-                          drawing.chunks(),
-                          UNSEEN));
-            }
-            List<TraceTimeline.Answer> drawn = drawers.draw(asked, drawing);
-            return new Windows.Drawn(drawn, COVERAGE, cost(drawn.size(), 0, start));
-          } finally {
-            pyramids.readLock().unlock();
-          }
+          List<TraceTimeline.Answer> drawn = draw(meant(question), question, drawing);
+          return new Windows.Drawn(drawn, COVERAGE, cost(drawn.size(), 0, start));
         });
+  }
+
+  private List<TraceTimeline.Answer> draw(
+      List<TraceIndex.Core> cores, WindowQuestion question, TraceTimeline.Drawing drawing)
+      throws IOException {
+    pyramids.readLock().lock();
+    try {
+      List<Drawers.Core> asked = new ArrayList<>();
+      for (TraceIndex.Core core : cores) {
+        asked.add(
+            () ->
+                timeline.answer(
+                    core, drawing.of(question.first(), question.last()), drawing.chunks(), UNSEEN));
+      }
+      return drawers.draw(asked, drawing);
+    } finally {
+      pyramids.readLock().unlock();
+    }
   }
 
   /** Does it in a thread of its own; what is wrong with the trace is told to the caller. */
