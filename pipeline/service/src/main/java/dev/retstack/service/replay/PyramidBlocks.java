@@ -38,14 +38,14 @@ final class PyramidBlocks implements TileSource {
   private final TracePyramid pyramid;
   private final PyramidCore core;
   private final List<Line> lines = new ArrayList<>();
-  private final PyramidCache cache;
+  private final PyramidBlock.Cache cache;
 
   /**
    * Nothing is read so far.
    *
    * @param cache of all cores of the pyramid
    */
-  PyramidBlocks(TracePyramid pyramid, PyramidCore core, PyramidCache cache)
+  PyramidBlocks(TracePyramid pyramid, PyramidCore core, PyramidBlock.Cache cache)
       throws WrongPyramidException {
     this.pyramid = pyramid;
     this.core = core;

@@ -14,6 +14,7 @@ import dev.retstack.schema.file.IndexedTrace;
 import dev.retstack.schema.file.TraceIndex;
 import dev.retstack.schema.file.TracePyramid;
 import dev.retstack.schema.file.TracePyramid.WrongPyramidException;
+import dev.retstack.service.images.KeptNames;
 import dev.retstack.service.partition.ChunkApplier;
 import java.io.Closeable;
 import java.io.IOException;
@@ -92,7 +93,7 @@ public final class TraceTimeline implements Closeable {
     this.names = new KeptNames(symbols);
     try {
       pyramid = trace.pyramid().orElse(null);
-      PyramidCache cache = new PyramidCache(PyramidCache.BYTES_MAX);
+      PyramidBlock.Cache cache = new PyramidBlock.Cache(PyramidBlock.Cache.BYTES_MAX);
       for (PyramidCore one : pyramid == null ? List.<PyramidCore>of() : pyramid.cores()) {
         cores.put(
             new TraceIndex.Core(one.getSession(), one.getCore()),

@@ -1,4 +1,4 @@
-package dev.retstack.service.replay;
+package dev.retstack.service.images;
 
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.LateSymbols;

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Blocks that are held: which, how many, and for whom. */
-class PyramidCacheTest {
+class PyramidBlockTest {
   @TempDir private Path dir;
   private Path file;
   private SplittableRandom random;
@@ -34,7 +34,7 @@ class PyramidCacheTest {
   @BeforeEach
   void record() throws Exception {
     long seed = Seeds.fresh();
-    System.out.println("PyramidCacheTest: -Dretstack.seed=" + seed);
+    System.out.println("PyramidBlockTest: -Dretstack.seed=" + seed);
     random = new SplittableRandom(seed);
     file = dir.resolve("trace.avro");
     List<CoreScript> fleet = RandomFleet.of(random.nextLong(), 4, 5_000);
@@ -69,8 +69,8 @@ class PyramidCacheTest {
       }
       long all = blocks.stream().mapToLong(PyramidBlock::bytes).sum();
       long largest = blocks.stream().mapToLong(PyramidBlock::bytes).max().orElseThrow();
-      PyramidCache few = new PyramidCache(Math.max(largest, all / 3));
-      PyramidCache none = new PyramidCache(blocks.getFirst().bytes() - 1);
+      PyramidBlock.Cache few = new PyramidBlock.Cache(Math.max(largest, all / 3));
+      PyramidBlock.Cache none = new PyramidBlock.Cache(blocks.getFirst().bytes() - 1);
       none.put(places.getFirst(), blocks.getFirst());
       assertThat(none.get(places.getFirst())).isNull();
       assertThat(none.bytes()).isZero();
