@@ -16,7 +16,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads single chunks of a recorded trace, found by its index. For one thread.
+ * Reads single chunks of a recorded trace, found by its index. Safe for use by several threads, of
+ * which one at a time reads.
  *
  * <ul>
  *   <li>The index is found from the end of the file, in a time that does not depend on the file.
@@ -65,7 +66,9 @@ public final class IndexedTrace implements Closeable {
 
   /** The index that is in use. */
   public TraceIndex index() {
-    return index;
+    synchronized (blocks) {
+      return index;
+    }
   }
 
   /**
@@ -73,7 +76,9 @@ public final class IndexedTrace implements Closeable {
    * where all was well so far.
    */
   public String notice() {
-    return notice;
+    synchronized (blocks) {
+      return notice;
+    }
   }
 
   /**
@@ -118,7 +123,10 @@ public final class IndexedTrace implements Closeable {
    * @throws CorruptTraceException where another one stands there: the file was changed since
    */
   public Chunk chunk(Range at) throws IOException {
-    Chunk chunk = blocks.entryAt(at.position()).getChunk();
+    Chunk chunk;
+    synchronized (blocks) {
+      chunk = blocks.entryAt(at.position()).getChunk();
+    }
     if (chunk == null || !Range.of(at.position(), chunk).equals(at)) {
       throw changed(at.position());
     }
@@ -153,14 +161,18 @@ public final class IndexedTrace implements Closeable {
    * @throws TracePyramid.WrongPyramidException where it is not of this trace, or was changed
    */
   public Optional<TracePyramid> pyramid() throws IOException, TracePyramid.WrongPyramidException {
-    return madeAnew
-        ? Optional.empty()
-        : Optional.ofNullable(TracePyramid.of(file.toString(), blocks, first));
+    synchronized (blocks) {
+      return madeAnew
+          ? Optional.empty()
+          : Optional.ofNullable(TracePyramid.of(file.toString(), blocks, first));
+    }
   }
 
   @Override
   public void close() throws IOException {
-    blocks.close();
+    synchronized (blocks) {
+      blocks.close();
+    }
   }
 
   private void findIndex() throws IOException {
@@ -192,14 +204,16 @@ public final class IndexedTrace implements Closeable {
 
   /** Asks again with an index of the chunks themselves, where the file's own one is wrong. */
   private <T> T believed(Question<T> question) throws IOException {
-    while (true) {
-      try {
-        return question.ask();
-      } catch (WrongIndexException e) {
-        if (madeAnew) {
-          throw changed(first);
+    synchronized (blocks) {
+      while (true) {
+        try {
+          return question.ask();
+        } catch (WrongIndexException e) {
+          if (madeAnew) {
+            throw changed(first);
+          }
+          makeIndex();
         }
-        makeIndex();
       }
     }
   }

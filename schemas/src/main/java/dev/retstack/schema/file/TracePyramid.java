@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * once, and each block when it is asked for. The seal names the directory and its checksum, the
  * directory those of the blocks, and the trace of which it was made. What does not agree with that
  * is not believed. What it tells of the calls is believed, as nothing but all chunks could tell
- * better.
+ * better. Safe for use by several threads, of which one at a time reads.
  */
 public final class TracePyramid {
   private final String file;
@@ -157,14 +157,16 @@ public final class TracePyramid {
    */
   public PyramidTiles read(PyramidPlace place) throws IOException, WrongPyramidException {
     try {
-      long at = positions.get(place);
-      PyramidTiles tiles = blocks.entryAt(at).getTiles();
-      if (tiles == null
-          || blocks.position() - at != place.getBytes()
-          || blocks.blockCrc32c() != place.getCrc32c()) {
-        throw new WrongPyramidException(wrong(file, "a block is not what its directory names"));
+      synchronized (blocks) {
+        long at = positions.get(place);
+        PyramidTiles tiles = blocks.entryAt(at).getTiles();
+        if (tiles == null
+            || blocks.position() - at != place.getBytes()
+            || blocks.blockCrc32c() != place.getCrc32c()) {
+          throw new WrongPyramidException(wrong(file, "a block is not what its directory names"));
+        }
+        return tiles;
       }
-      return tiles;
     } catch (CorruptTraceException e) {
       throw new WrongPyramidException(wrong(file, e.getMessage()));
     }

@@ -2,13 +2,13 @@ package dev.retstack.service.query;
 
 import dev.retstack.graph.calls.BrokenCoreException;
 import dev.retstack.graph.input.CoreKey;
-import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.places.Place;
 import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.state.GraphState;
+import dev.retstack.graph.symbol.FunctionNames;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
@@ -16,6 +16,7 @@ import dev.retstack.schema.file.TraceFileWriter;
 import dev.retstack.service.http.BadRequestException;
 import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.images.ImageRegistry;
+import dev.retstack.service.images.KeptNames;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.metrics.Meters;
 import dev.retstack.service.partition.ChunkApplier;
@@ -55,9 +56,6 @@ public final class Windows implements AutoCloseable {
   /** Cores of one answer at most. */
   static final int CORES_MAX = 16;
 
-  /** Rows of a timeline at most, of all cores together. */
-  public static final long ROWS_MAX = 1 << 18;
-
   /** What a window is expected to take, with its chunks. */
   private static final long EXPECTED_BYTES = 64 << 20;
 
@@ -71,6 +69,8 @@ public final class Windows implements AutoCloseable {
   private final String topic;
   private final TimeRules rules;
   private final LateSymbols names;
+  private final KeptNames keptNames;
+  private final Drawers drawers = new Drawers();
   private final Meters meters;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
@@ -97,6 +97,7 @@ public final class Windows implements AutoCloseable {
     this.topic = topic;
     this.rules = rules;
     this.names = names;
+    this.keptNames = new KeptNames(names);
     this.meters = meters;
   }
 
@@ -179,7 +180,12 @@ public final class Windows implements AutoCloseable {
                   } // what the log does not give is in the tiles
                 }
               }
-              List<TraceTimeline.Answer> drawn = draw(found, shape, read, known);
+              List<TraceTimeline.Answer> drawn;
+              try {
+                drawn = draw(found, shape, read, known);
+              } catch (IOException e) {
+                throw new UncheckedIOException(e);
+              }
               long millis = (System.nanoTime() - start) / 1_000_000;
               return new Drawn(
                   drawn,
@@ -251,62 +257,35 @@ public final class Windows implements AutoCloseable {
   }
 
   private List<TraceTimeline.Answer> draw(
-      Job.Places found, Shape shape, Map<CoreKey, CoreWindow> read, Map<String, Image> known) {
-    long rows = 0;
-    List<TraceTimeline.Answer> drawn = new ArrayList<>();
+      Job.Places found, Shape shape, Map<CoreKey, CoreWindow> read, Map<String, Image> known)
+      throws IOException {
+    List<Drawers.Core> cores = new ArrayList<>();
     for (PartitionPlaces partition : found.partitions()) {
       for (PartitionPlaces.Core core : partition.cores()) {
         CoreWindow chunks = read.get(core.key());
         Timeline.Question asked = shape.of(core);
-        TraceTimeline.Answer answer =
-            chunks == null
-                ? draw(
-                    core.key(),
-                    core.drawn().orElseThrow(),
-                    LogReader.lastTime(core.places()),
-                    known,
-                    asked,
-                    shape.detail(core))
-                : draw(chunks, known, asked);
-        rows += answer.timeline().rows().size();
-        if (rows > ROWS_MAX) {
-          throw tooManyRows(drawn.size() + 1, shape.drawing());
+        if (chunks != null) {
+          cores.add(() -> draw(chunks, known, asked));
+          continue;
         }
-        drawn.add(answer);
+        PartitionPlaces.Drawn drawn = core.drawn().orElseThrow();
+        FunctionNames functions =
+            keptNames
+                .of(drawn.image(), drawn.others(), id -> find(id, known).map(ChunkApplier::info))
+                .orElseThrow(() -> noImage(drawn.image(), core.key().core()));
+        long last = LogReader.lastTime(core.places());
+        cores.add(
+            () ->
+                new TraceTimeline.Answer(
+                    core.key(),
+                    drawn.unit(),
+                    last,
+                    Timeline.of(drawn.pyramid().tiles(), asked),
+                    functions,
+                    shape.detail(core)));
       }
     }
-    return drawn;
-  }
-
-  private TraceTimeline.Answer draw(
-      CoreKey key,
-      PartitionPlaces.Drawn drawn,
-      long last,
-      Map<String, Image> known,
-      Timeline.Question question,
-      TraceTimeline.Detail detail) {
-    GraphState state = new GraphState().named(names);
-    for (String other : drawn.others()) {
-      if (state.others().enter(other) != 0) {
-        find(other, known).map(ChunkApplier::info).ifPresent(state::image);
-      }
-    }
-    ImageInfo own =
-        find(drawn.image(), known)
-            .map(ChunkApplier::info)
-            .orElseThrow(() -> noImage(drawn.image(), key.core()));
-    state.image(own);
-    try {
-      return new TraceTimeline.Answer(
-          key,
-          drawn.unit(),
-          last,
-          Timeline.of(drawn.pyramid().tiles(), question),
-          state.findImage(own.id()).orElseThrow().names(),
-          detail);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return drawers.draw(cores, shape.drawing());
   }
 
   private Optional<Image> find(String id, Map<String, Image> known) {
@@ -321,15 +300,6 @@ public final class Windows implements AutoCloseable {
         503,
         "image %s of core %s does not come".formatted(id, core),
         "publish it to the images topic");
-  }
-
-  /** A refusal of more than {@link #ROWS_MAX}. */
-  public static BadRequestException tooManyRows(int cores, TraceTimeline.Drawing drawing) {
-    return new BadRequestException(
-        413,
-        "%d cores of %d stretches in %d lines have more than %,d rows"
-            .formatted(cores, drawing.width(), drawing.depth(), ROWS_MAX),
-        "lower width or depth, or name one core");
   }
 
   /** The time that whole pixels take. */
@@ -524,6 +494,7 @@ public final class Windows implements AutoCloseable {
   @Override
   public void close() {
     threads.shutdown();
+    drawers.close();
     consumers.close();
   }
 }

@@ -16,12 +16,12 @@ import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
 import java.util.List;
 
 /**
  * The tiles of a core in the blocks of a trace. A question reads the blocks of one level that its
- * window touches: of the coarsest whose tiles are as long as a pixel, or shorter.
+ * window touches: of the coarsest whose tiles are as long as a pixel, or shorter. Safe for use by
+ * several threads.
  */
 final class PyramidBlocks implements TileSource {
   /** Entries of a block, unless one tile has more: some 20 KiB in the file. */
@@ -35,18 +35,21 @@ final class PyramidBlocks implements TileSource {
 
   private static final int SHIFT_MAX = 60;
 
-  /** Entries that are kept between two readings of a window. */
-  private static final int KEPT = 1 << 19;
-
   private final TracePyramid pyramid;
   private final PyramidCore core;
   private final List<Line> lines = new ArrayList<>();
-  private final IdentityHashMap<PyramidPlace, PyramidTiles> read = new IdentityHashMap<>();
-  private int kept;
+  private final PyramidBlock.Cache cache;
 
-  PyramidBlocks(TracePyramid pyramid, PyramidCore core) throws WrongPyramidException {
+  /**
+   * Nothing is read so far.
+   *
+   * @param cache of all cores of the pyramid
+   */
+  PyramidBlocks(TracePyramid pyramid, PyramidCore core, PyramidBlock.Cache cache)
+      throws WrongPyramidException {
     this.pyramid = pyramid;
     this.core = core;
+    this.cache = cache;
     for (PyramidLine line : core.getLines()) {
       Line.Kind[] kinds = Line.Kind.values();
       if (line.getKind() < 0 || line.getKind() >= kinds.length || line.getDepth() < 0) {
@@ -134,7 +137,7 @@ final class PyramidBlocks implements TileSource {
     for (PyramidPlace place : level.getBlocks()) {
       if (place.getFrom() < to && place.getTo() >= from) {
         try {
-          tell(block(place), level.getShift(), place, sink);
+          block(place, level.getShift()).tell(sink);
         } catch (WrongPyramidException e) {
           throw new WrongBlockException(e);
         }
@@ -142,91 +145,14 @@ final class PyramidBlocks implements TileSource {
     }
   }
 
-  private PyramidTiles block(PyramidPlace place) throws IOException, WrongPyramidException {
-    PyramidTiles tiles = read.get(place);
-    if (tiles == null) {
-      tiles = pyramid.read(place);
-      kept += tiles.getTileLines().size() + tiles.getCallLines().size();
-      if (kept <= KEPT) {
-        read.put(place, tiles);
-      }
+  private PyramidBlock block(PyramidPlace place, int shift)
+      throws IOException, WrongPyramidException {
+    PyramidBlock block = cache.get(place);
+    if (block == null) {
+      block = PyramidBlock.of(pyramid, place, pyramid.read(place), shift, lines.size());
+      cache.put(place, block);
     }
-    return tiles;
-  }
-
-  private void tell(PyramidTiles tiles, int shift, PyramidPlace place, Sink sink)
-      throws WrongPyramidException {
-    int size = tiles.getTileLines().size();
-    int calls = tiles.getCallLines().size();
-    require(
-        tiles.getTileStarts().size() == size
-            && tiles.getTileCalls().size() == size
-            && tiles.getTileBusy().size() == size
-            && tiles.getTileFunctions().size() == size
-            && tiles.getTileEnters().size() == size
-            && tiles.getTileDurations().size() == size
-            && tiles.getCallCounts().size() == calls
-            && tiles.getCallFunctions().size() == calls
-            && tiles.getCallEnters().size() == calls
-            && tiles.getCallDurations().size() == calls,
-        "columns of different lengths");
-    long number = 0;
-    for (int i = 0; i < size; i++) {
-      number += tiles.getTileStarts().get(i);
-      require(number >= 0 && number <= Long.MAX_VALUE >>> shift, "a tile beyond all time");
-      long start = number << shift;
-      long end = start + (1L << shift) < start ? Long.MAX_VALUE : start + (1L << shift);
-      long enter = start + tiles.getTileEnters().get(i);
-      long exit = enter + tiles.getTileDurations().get(i);
-      long count = tiles.getTileCalls().get(i);
-      long busy = tiles.getTileBusy().get(i);
-      require(
-          count >= 0 && busy >= 0 && isIn(place, enter, exit) && isIn(place, start, start),
-          "a tile that cannot be");
-      int line = tiles.getTileLines().get(i);
-      sink.tile(
-          line(line),
-          start,
-          end,
-          count,
-          busy,
-          function(tiles, tiles.getTileFunctions().get(i)),
-          enter,
-          exit);
-    }
-    long enter = 0;
-    for (int i = 0; i < calls; i++) {
-      enter += tiles.getCallEnters().get(i);
-      long exit = enter + tiles.getCallDurations().get(i);
-      require(
-          tiles.getCallCounts().get(i) >= 0 && isIn(place, enter, exit), "a call that cannot be");
-      sink.call(
-          line(tiles.getCallLines().get(i)),
-          tiles.getCallCounts().get(i),
-          function(tiles, tiles.getCallFunctions().get(i)),
-          enter,
-          exit);
-    }
-  }
-
-  private static boolean isIn(PyramidPlace place, long enter, long exit) {
-    return enter >= place.getFrom() && exit >= enter && exit <= place.getTo();
-  }
-
-  private int line(int number) throws WrongPyramidException {
-    require(number >= 0 && number < lines.size(), "a line that its directory does not name");
-    return number;
-  }
-
-  private long function(PyramidTiles tiles, int number) throws WrongPyramidException {
-    require(number >= 0 && number < tiles.getSelfPcs().size(), "a function without an address");
-    return tiles.getSelfPcs().get(number);
-  }
-
-  private void require(boolean possible, String fault) throws WrongPyramidException {
-    if (!possible) {
-      throw pyramid.wrong("a block has " + fault);
-    }
+    return block;
   }
 
   /** Packs a block. */

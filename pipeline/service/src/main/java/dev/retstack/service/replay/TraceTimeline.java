@@ -14,21 +14,24 @@ import dev.retstack.schema.file.IndexedTrace;
 import dev.retstack.schema.file.TraceIndex;
 import dev.retstack.schema.file.TracePyramid;
 import dev.retstack.schema.file.TracePyramid.WrongPyramidException;
+import dev.retstack.service.images.KeptNames;
 import dev.retstack.service.partition.ChunkApplier;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collection;
-import java.util.HashMap;
+import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Answers what a core of a trace did in a window: from its pyramid, or from the chunks of the
  * window where the pyramid is too coarse for it and they are few. A trace without a right pyramid
- * is answered from the chunks alone. For one thread.
+ * is answered from the chunks alone. Safe for use by several threads.
  */
 public final class TraceTimeline implements Closeable {
   /** Records that are read where the pyramid is too coarse: some 20 ms of work. */
@@ -37,9 +40,13 @@ public final class TraceTimeline implements Closeable {
   private final Path file;
   private final IndexedTrace trace;
   private final LateSymbols symbols;
-  private final Map<TraceIndex.Core, PyramidCore> cores = new HashMap<>();
-  private final Set<String> notices = new LinkedHashSet<>();
+  private final KeptNames names;
+  private final Map<TraceIndex.Core, Known> cores = new ConcurrentHashMap<>();
+  private final Set<String> notices = Collections.synchronizedSet(new LinkedHashSet<>());
   private TracePyramid pyramid;
+
+  /** A core of the pyramid. */
+  private record Known(PyramidCore core, PyramidBlocks blocks) {}
 
   /** What an answer was made of. */
   public enum Detail {
@@ -83,15 +90,18 @@ public final class TraceTimeline implements Closeable {
     this.file = file;
     this.trace = trace;
     this.symbols = symbols;
+    this.names = new KeptNames(symbols);
     try {
       pyramid = trace.pyramid().orElse(null);
+      PyramidBlock.Cache cache = new PyramidBlock.Cache(PyramidBlock.Cache.BYTES_MAX);
+      for (PyramidCore one : pyramid == null ? List.<PyramidCore>of() : pyramid.cores()) {
+        cores.put(
+            new TraceIndex.Core(one.getSession(), one.getCore()),
+            new Known(one, new PyramidBlocks(pyramid, one, cache)));
+      }
     } catch (WrongPyramidException e) {
+      cores.clear();
       notices.add(e.getMessage());
-    }
-    if (pyramid != null) {
-      pyramid
-          .cores()
-          .forEach(one -> cores.put(new TraceIndex.Core(one.getSession(), one.getCore()), one));
     }
   }
 
@@ -133,7 +143,7 @@ public final class TraceTimeline implements Closeable {
 
   /** Sentences for the user. */
   public List<String> notices() {
-    Set<String> all = new LinkedHashSet<>(notices);
+    Set<String> all = new LinkedHashSet<>(List.of(notices.toArray(String[]::new)));
     if (!trace.notice().isEmpty()) {
       all.add(trace.notice());
     }
@@ -150,10 +160,10 @@ public final class TraceTimeline implements Closeable {
       TraceIndex.Core core, Timeline.Question asked, boolean chunks, TraceReplay.Progress progress)
       throws IOException {
     Timeline.Question question = clip(core, asked);
-    PyramidCore known = cores.get(core);
+    Known known = cores.get(core);
     boolean isCoarse =
         known != null
-            && question.shift() < known.getLevels().getFirst().getShift()
+            && question.shift() < known.blocks().shift()
             && records(core, question.begin(), question.end()) <= RECORDS_MAX;
     if (known == null || (isCoarse && chunks)) {
       if (known == null && pyramid == null && notices.isEmpty()) {
@@ -164,14 +174,12 @@ public final class TraceTimeline implements Closeable {
       return replay(core, question, progress);
     }
     try {
-      PyramidBlocks blocks = new PyramidBlocks(pyramid, known);
-      Timeline timeline = Timeline.of(blocks, question);
       return new Answer(
           new CoreKey(core.session(), core.core()),
-          unit(known),
+          unit(known.core()),
           lastTime(core),
-          timeline,
-          names(known),
+          Timeline.of(known.blocks(), question),
+          names(known.core()),
           isCoarse ? Detail.COARSE : Detail.TILES);
     } catch (PyramidBlocks.WrongBlockException | WrongPyramidException e) {
       notices.add(e.getMessage());
@@ -209,22 +217,12 @@ public final class TraceTimeline implements Closeable {
   }
 
   private FunctionNames names(PyramidCore known) throws IOException, WrongPyramidException {
-    GraphState state = new GraphState().named(symbols);
-    for (String id : known.getImages()) {
-      if (state.others().enter(id) != 0) {
-        ImageInfo other = image(id);
-        if (other != null) {
-          state.image(other);
-        }
-      }
-    }
-    ImageInfo own = image(known.getImage());
-    if (own == null) {
-      throw pyramid.wrong(
-          "it names image %s, which is not in the trace".formatted(known.getImage()));
-    }
-    state.image(own);
-    return state.findImage(own.id()).orElseThrow().names();
+    return names
+        .of(known.getImage(), new LinkedHashSet<>(known.getImages()), this::image)
+        .orElseThrow(
+            () ->
+                pyramid.wrong(
+                    "it names image %s, which is not in the trace".formatted(known.getImage())));
   }
 
   private ClockUnit unit(PyramidCore known) throws WrongPyramidException {
@@ -236,9 +234,8 @@ public final class TraceTimeline implements Closeable {
     throw pyramid.wrong("it has a clock that counts %s".formatted(known.getUnit()));
   }
 
-  private ImageInfo image(String id) throws IOException {
-    var image = trace.image(id);
-    return image == null ? null : ChunkApplier.info(image);
+  private Optional<ImageInfo> image(String id) throws IOException {
+    return Optional.ofNullable(trace.image(id)).map(ChunkApplier::info);
   }
 
   /** Rebuilds the calls of a window, whole ones as far as its chunks tell. */

@@ -100,7 +100,7 @@ public final class Json {
 
   /**
    * Writes {@code {count, numbers: {name: [..]}, words: {name: [..]}, texts: [..]}}: of words the
-   * places in texts, where each stands once. What a row does not have is null.
+   * places in texts, where each stands once. Columns are {@link Steps}.
    */
   private static <T> void columns(Table.Columns<T> columns, JsonGenerator json) throws IOException {
     Map<String, Integer> texts = new LinkedHashMap<>();
@@ -112,10 +112,18 @@ public final class Json {
       for (int i = 0; i < table.size(); i++) {
         if (table.isInJson(i) && table.isRight(i) == numbers) {
           json.writeArrayFieldStart(table.name(i));
+          Steps steps = new Steps(json);
           for (T row : columns.rows()) {
-            Object value = table.value(i, row);
-            value(value == null || numbers ? value : place(text(value), texts), json);
+            switch (table.value(i, row)) {
+              case null -> steps.none();
+              case Long number when numbers -> steps.to(number);
+              case Integer number when numbers -> steps.to(number);
+              case Object word when !numbers -> steps.to(place(text(word), texts));
+              case Object value ->
+                  throw new IllegalArgumentException("no steps for " + value.getClass());
+            }
           }
+          steps.end();
           json.writeEndArray();
         }
       }
@@ -124,6 +132,72 @@ public final class Json {
     json.writeFieldName("texts");
     value(texts.keySet(), json);
     json.writeEndObject();
+  }
+
+  /**
+   * A column of whole numbers, each as the difference to the number before, from 0 on: {@code 5}.
+   * What a row does not have is null. Several times the same in turn is {@code [5, times]}. A
+   * number that JavaScript would not keep is a text: {@code "9223372036854775807"}; the next
+   * difference is to the number before it.
+   */
+  private static final class Steps {
+    private static final long EXACT_MAX = (1L << 53) - 1;
+
+    /** Fewer are as short one by one. */
+    private static final int RUN = 3;
+
+    private final JsonGenerator json;
+    private long last;
+    private long step;
+    private boolean isNone;
+    private int times;
+
+    Steps(JsonGenerator json) {
+      this.json = json;
+    }
+
+    void to(long number) throws IOException {
+      if (number < -EXACT_MAX || number > EXACT_MAX) {
+        end();
+        json.writeString(Long.toString(number));
+        return;
+      }
+      take(number - last, false);
+      last = number;
+    }
+
+    void none() throws IOException {
+      take(0, true);
+    }
+
+    private void take(long next, boolean none) throws IOException {
+      if (times > 0 && (next != step || none != isNone)) {
+        end();
+      }
+      step = next;
+      isNone = none;
+      times++;
+    }
+
+    /** Writes what was not written so far. */
+    void end() throws IOException {
+      boolean isRun = times >= RUN;
+      if (isRun) {
+        json.writeStartArray();
+      }
+      for (int i = 0; i < (isRun ? 1 : times); i++) {
+        if (isNone) {
+          json.writeNull();
+        } else {
+          json.writeNumber(step);
+        }
+      }
+      if (isRun) {
+        json.writeNumber(times);
+        json.writeEndArray();
+      }
+      times = 0;
+    }
   }
 
   private static int place(String text, Map<String, Integer> texts) {

@@ -10,7 +10,9 @@ import dev.retstack.service.table.Table;
 import dev.retstack.service.table.Units;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** What cores did when: as text a line for each depth of each task. */
@@ -31,40 +33,52 @@ public final class TimelineView {
           "L         records are missing",
           "!         anomalies");
 
-  private record Row(TraceTimeline.Answer answer, Timeline.Row row) {
-    Line line() {
-      return row.line();
-    }
-
+  /** A line of a core, which has so many rows. */
+  private record OfLine(TraceTimeline.Answer answer, Line line, int rows) {
     <T> Optional<T> ofCalls(T value) {
-      return line().kind() == Line.Kind.CALLS ? Optional.of(value) : Optional.empty();
+      return line.kind() == Line.Kind.CALLS ? Optional.of(value) : Optional.empty();
     }
+  }
 
+  private record Row(OfLine of, Timeline.Row row, String name) {
     <T> Optional<T> ofCall(boolean wanted, T value) {
-      return wanted && line().kind() != Line.Kind.LOSSES && row.selfPc() != 0
+      return wanted && row.line().kind() != Line.Kind.LOSSES && row.selfPc() != 0
           ? Optional.of(value)
           : Optional.empty();
     }
   }
 
-  private static final Table<Row> ROWS =
-      new Table<Row>()
+  private static final Table<OfLine> LINE =
+      new Table<OfLine>()
           .text("core", of -> of.answer.core().core())
           .text("session", of -> of.answer.core().session())
-          .text("kind", of -> of.line().kind())
-          .text("task", of -> of.ofCalls(new Table.TaskId(of.line().task())))
-          .number("instance", of -> of.ofCalls(of.line().instance()))
-          .number("interrupts", of -> of.ofCalls(of.line().interrupts()))
-          .number("depth", of -> of.ofCalls(of.line().depth()))
+          .text("kind", of -> of.line.kind())
+          .text("task", of -> of.ofCalls(new Table.TaskId(of.line.task())))
+          .number("instance", of -> of.ofCalls(of.line.instance()))
+          .number("interrupts", of -> of.ofCalls(of.line.interrupts()))
+          .number("depth", of -> of.ofCalls(of.line.depth()));
+
+  private static final Table<Row> STRETCH =
+      new Table<Row>()
           .number("from", of -> of.row.from())
           .number("to", of -> of.row.to())
-          .text("function", of -> of.ofCall(of.row.covered(), name(of)))
+          .text("function", of -> of.ofCall(of.row.covered(), of.name))
           .number("calls", of -> of.row.calls())
           .number("busy", of -> of.row.busy())
-          .text("longest", of -> of.ofCall(true, name(of)))
+          .text("longest", of -> of.ofCall(true, of.name));
+
+  private static final Table<Row> LONGEST =
+      new Table<Row>().number("enter", of -> of.row.enter()).number("exit", of -> of.row.exit());
+
+  private static final Table<Row> ROWS =
+      new Table<Row>()
+          .and(LINE, Row::of)
+          .and(STRETCH, row -> row)
           .text("selfPc", of -> of.ofCall(true, new Table.Hex(of.row.selfPc())))
-          .number("enter", of -> of.row.enter())
-          .number("exit", of -> of.row.exit());
+          .and(LONGEST, row -> row);
+
+  private static final Table<OfLine> LINES_OF_ROWS = LINE.number("rows", OfLine::rows);
+  private static final Table<Row> ROWS_OF_LINES = STRETCH.and(LONGEST, row -> row);
 
   private static final Table<TraceTimeline.Answer> CORES =
       new Table<TraceTimeline.Answer>()
@@ -82,10 +96,6 @@ public final class TimelineView {
 
   private TimelineView() {}
 
-  private static String name(Row of) {
-    return of.answer.names().name(of.row.selfPc());
-  }
-
   /** The answers of some cores. */
   public static Document of(List<TraceTimeline.Answer> answers) {
     return of(answers, false);
@@ -94,17 +104,36 @@ public final class TimelineView {
   /**
    * The answers of some cores.
    *
-   * @param columns whether JSON has the rows column by column, which takes a fourth of the bytes
+   * @param columns whether JSON has lines, and their rows column by column: a tenth of the bytes
    */
   public static Document of(List<TraceTimeline.Answer> answers, boolean columns) {
+    List<OfLine> lines = new ArrayList<>();
     List<Row> rows = new ArrayList<>();
-    for (TraceTimeline.Answer answer : answers) {
-      answer.timeline().rows().forEach(row -> rows.add(new Row(answer, row)));
-    }
+    answers.forEach(answer -> add(answer, lines, rows));
     Document document = new Document().rows("cores", CORES, answers);
-    return (columns ? document.columns("rows", ROWS, rows) : document.rows("rows", ROWS, rows))
+    return (columns
+            ? document.rows("lines", LINES_OF_ROWS, lines).columns("rows", ROWS_OF_LINES, rows)
+            : document.rows("rows", ROWS, rows))
         .csv(ROWS, rows)
         .text(text -> write(text, answers));
+  }
+
+  private static void add(TraceTimeline.Answer answer, List<OfLine> lines, List<Row> rows) {
+    Map<Long, String> names = new HashMap<>();
+    List<Timeline.Row> all = answer.timeline().rows();
+    int from = 0;
+    for (Line line : answer.timeline().lines()) {
+      int end = from;
+      while (end < all.size() && all.get(end).line().equals(line)) {
+        end++;
+      }
+      OfLine of = new OfLine(answer, line, end - from);
+      lines.add(of);
+      for (Timeline.Row row : all.subList(from, end)) {
+        rows.add(new Row(of, row, names.computeIfAbsent(row.selfPc(), answer.names()::name)));
+      }
+      from = end;
+    }
   }
 
   private static void write(Document text, List<TraceTimeline.Answer> answers) {

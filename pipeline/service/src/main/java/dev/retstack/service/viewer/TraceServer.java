@@ -76,6 +76,7 @@ public final class TraceServer implements AutoCloseable {
               .bindFlow(RequestDeadline.around(served.flow(system), http.patience()))
               .toCompletableFuture()
               .get();
+      source.read(); // from now on, since it takes all processors
       return new TraceServer(source, system, http.url(binding.localAddress().getPort()));
     } catch (ExecutionException e) {
       system.terminate();

@@ -15,6 +15,7 @@ import dev.retstack.service.http.BadRequestException;
 import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.query.Drawers;
 import dev.retstack.service.query.Job;
 import dev.retstack.service.query.QuerySource;
 import dev.retstack.service.query.View;
@@ -25,8 +26,10 @@ import dev.retstack.service.replay.TraceCopy;
 import dev.retstack.service.replay.TraceReplay;
 import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Format;
 import dev.retstack.service.view.AboutView;
 import dev.retstack.service.view.Coverage;
+import dev.retstack.service.view.TimelineView;
 import dev.retstack.service.window.WindowQuestion;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -42,6 +45,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
@@ -52,6 +56,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
  * A recorded trace. Questions about a time are answered from its index and pyramid at once. What
@@ -67,6 +73,14 @@ public final class TraceSource implements QuerySource, Closeable {
 
   private static final long TRACE_BYTES_MAX = 16 << 20;
   private static final Duration PATIENCE = Duration.ofSeconds(8);
+
+  /** In this time after the start a browser is expected to show its first page. */
+  private static final Duration HEAD_START = Duration.ofSeconds(1);
+
+  private static final int FIRST_CORES = 16;
+  private static final int FIRST_WIDTH = 640;
+  private static final int FIRST_LINES = 20;
+
   private static final Coverage COVERAGE = new Coverage(List.of(), 0);
   private static final TraceReplay.Progress UNSEEN = (_, _) -> {};
 
@@ -77,7 +91,9 @@ public final class TraceSource implements QuerySource, Closeable {
   private final CompletableFuture<GraphState> whole = new CompletableFuture<>();
   private final List<AboutView.TracedCore> cores = new ArrayList<>();
   private final Set<String> notices = new LinkedHashSet<>();
-  private final Object pyramids = new Object(); // guards the timeline: it is for one thread
+  private final Drawers drawers = new Drawers();
+  private final Precedence precedence = new Precedence();
+  private final ReadWriteLock pyramids = new ReentrantReadWriteLock(); // which timeline it is
   private final long chunks;
   private TraceTimeline timeline;
   private Path copy;
@@ -109,7 +125,7 @@ public final class TraceSource implements QuerySource, Closeable {
   }
 
   /**
-   * Opens a trace, and begins to read it.
+   * Opens a trace. {@link #read} reads it.
    *
    * @param symbols for images that come without
    * @throws CorruptTraceException when the file is not a trace, or changed
@@ -123,12 +139,20 @@ public final class TraceSource implements QuerySource, Closeable {
           String.join("; ", source.notices) + "; nothing of it can be shown: record it again",
           null);
     }
-    Thread.ofPlatform().name("retstack-view").daemon().start(source::readAll);
     return source;
+  }
+
+  /** Begins to read all of it, for totals. Times can be asked for before. */
+  void read() {
+    Thread.ofPlatform().name("retstack-view").daemon().start(this::readAll);
   }
 
   private void readAll() {
     try {
+      if (records() > TraceTimeline.RECORDS_MAX) {
+        precedence.expect(HEAD_START);
+        drawFirst();
+      }
       if (!timeline.hasPyramid() && records() > TraceTimeline.RECORDS_MAX) {
         addPyramid();
       }
@@ -147,6 +171,22 @@ public final class TraceSource implements QuerySource, Closeable {
     }
   }
 
+  /** Draws what the first page asks for: then its tiles are at hand, and the code has run once. */
+  private void drawFirst() {
+    if (timeline.hasPyramid()) {
+      try {
+        WindowQuestion whole = WindowQuestion.of(Map.of());
+        List<TraceIndex.Core> first = meant(whole);
+        TraceTimeline.Drawing drawing = new TraceTimeline.Drawing(FIRST_WIDTH, FIRST_LINES, false);
+        List<TraceTimeline.Answer> drawn =
+            draw(first.subList(0, Math.min(FIRST_CORES, first.size())), whole, drawing);
+        var _ = TimelineView.of(drawn, true).as(Format.JSON);
+      } catch (IOException | BadRequestException e) {
+        // a person who asks is told
+      }
+    }
+  }
+
   private static String message(Throwable e) {
     return e.getMessage() == null ? e.toString() : e.getMessage();
   }
@@ -161,6 +201,11 @@ public final class TraceSource implements QuerySource, Closeable {
         throw new CancellationException();
       }
       reading = new AboutView.Reading(phase, done, chunks, records, "");
+      try {
+        precedence.giveWay();
+      } catch (InterruptedException e) {
+        throw new CancellationException();
+      }
     };
   }
 
@@ -175,9 +220,9 @@ public final class TraceSource implements QuerySource, Closeable {
   /** The timeline goes on from a copy that has a pyramid; where that fails, from the chunks. */
   private void addPyramid() throws IOException {
     Path made = Files.createTempFile("retstack-view", ".avro");
-    synchronized (pyramids) {
-      copy = made;
-    }
+    pyramids.writeLock().lock();
+    copy = made;
+    pyramids.writeLock().unlock();
     try {
       TraceCopy.merge(List.of(file), made, UNSEEN);
       PyramidPass.write(made, progress("pyramid"));
@@ -186,13 +231,16 @@ public final class TraceSource implements QuerySource, Closeable {
       return;
     }
     TraceTimeline better = TraceTimeline.open(made, symbols);
-    synchronized (pyramids) {
+    pyramids.writeLock().lock();
+    try {
       if (closed) {
         better.close();
         return;
       }
       timeline.close();
       timeline = better;
+    } finally {
+      pyramids.writeLock().unlock();
     }
     note(
         "%s has no pyramid, so one was made in a copy: \"retstack index %s\" writes it for good"
@@ -317,10 +365,13 @@ public final class TraceSource implements QuerySource, Closeable {
   /** Records that a window is rebuilt from, at most. */
   private long requireFew(WindowQuestion question) {
     long records = 0;
-    synchronized (pyramids) {
+    pyramids.readLock().lock();
+    try {
       for (TraceIndex.Core core : meant(question)) {
         records += timeline.records(core, question.first(), question.last());
       }
+    } finally {
+      pyramids.readLock().unlock();
     }
     if (records > WINDOW_RECORDS_MAX) {
       throw new BadRequestException(
@@ -362,31 +413,34 @@ public final class TraceSource implements QuerySource, Closeable {
     return soon(
         () -> {
           long start = System.nanoTime();
-          List<TraceTimeline.Answer> drawn = new ArrayList<>();
-          long rows = 0;
-          synchronized (pyramids) {
-            for (TraceIndex.Core core : meant(question)) {
-              TraceTimeline.Answer answer =
-                  timeline.answer(
-                      core,
-                      drawing.of(question.first(), question.last()),
-                      drawing.chunks(),
-                      UNSEEN);
-              drawn.add(answer);
-              rows += answer.timeline().rows().size();
-              if (rows > Windows.ROWS_MAX) {
-                throw Windows.tooManyRows(drawn.size(), drawing);
-              }
-            }
-          }
+          List<TraceTimeline.Answer> drawn = draw(meant(question), question, drawing);
           return new Windows.Drawn(drawn, COVERAGE, cost(drawn.size(), 0, start));
         });
+  }
+
+  private List<TraceTimeline.Answer> draw(
+      List<TraceIndex.Core> cores, WindowQuestion question, TraceTimeline.Drawing drawing)
+      throws IOException {
+    pyramids.readLock().lock();
+    try {
+      List<Drawers.Core> asked = new ArrayList<>();
+      for (TraceIndex.Core core : cores) {
+        asked.add(
+            () ->
+                timeline.answer(
+                    core, drawing.of(question.first(), question.last()), drawing.chunks(), UNSEEN));
+      }
+      return drawers.draw(asked, drawing);
+    } finally {
+      pyramids.readLock().unlock();
+    }
   }
 
   /** Does it in a thread of its own; what is wrong with the trace is told to the caller. */
   private <T> CompletionStage<T> soon(Callable<T> work) {
     return CompletableFuture.supplyAsync(
         () -> {
+          precedence.begin();
           try {
             return work.call();
           } catch (CorruptTraceException | InvalidTraceException e) {
@@ -398,6 +452,8 @@ public final class TraceSource implements QuerySource, Closeable {
             throw e;
           } catch (Exception e) {
             throw new CompletionException(e);
+          } finally {
+            precedence.end();
           }
         },
         threads);
@@ -405,14 +461,18 @@ public final class TraceSource implements QuerySource, Closeable {
 
   @Override
   public void close() throws IOException {
-    synchronized (pyramids) {
+    pyramids.writeLock().lock();
+    try {
       closed = true;
       timeline.close();
       if (copy != null) {
         Files.deleteIfExists(copy);
         Files.deleteIfExists(copy.resolveSibling(copy.getFileName() + ".part"));
       }
+    } finally {
+      pyramids.writeLock().unlock();
     }
+    drawers.close();
     threads.shutdown();
   }
 }

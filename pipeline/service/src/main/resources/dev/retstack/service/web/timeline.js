@@ -16,6 +16,7 @@ const FIRST = 4; // shown of more cores than that
 const DEPTH = 128; // lines of a core that stands alone
 const LINES_MAX = 12; // anomalies that have a line down through the calls
 const SHALLOW = 20; // of each of several
+const FINE = 4; // cores that have a stretch for each pixel; of more, all have as many stretches as these
 const POLL_MS = 2000;
 const REST_MS = 120; // a view that is left alone so long gets its finer rows
 
@@ -30,17 +31,26 @@ function isOneCall(row) {
     && row.busy === Math.min(row.exit, row.to) - Math.max(row.enter, row.from)));
 }
 
-/** An answer whose rows came column by column, with a row each. */
-function unfold(answer) {
-  const { count, numbers, words, texts } = answer.rows;
-  const rows = Array.from({ length: count }, () => ({}));
-  for (const [key, column] of Object.entries(numbers)) {
-    column.forEach((value, i) => value !== null && (rows[i][key] = value));
+/** Puts a column into rows. It came in steps, as Json.Steps of the server writes them; of words come their places in texts. */
+function fill(rows, key, column, texts) {
+  let last = 0;
+  let at = 0;
+  for (const one of column) {
+    const [step, times] = Array.isArray(one) ? one : [one, 1];
+    for (let i = 0; i < times; i++) {
+      last += typeof step === "number" ? step : 0;
+      rows[at++][key] = step === null ? undefined : texts ? texts[last] : typeof step === "string" ? Number(step) : last;
+    }
   }
-  for (const [key, column] of Object.entries(words)) {
-    column.forEach((place, i) => place !== null && (rows[i][key] = texts[place]));
-  }
-  return { ...answer, rows };
+}
+
+/** An answer whose rows came column by column: each row with what its line says, each line with its rows. */
+function unfold({ cores, lines, rows: { numbers, words, texts } }) {
+  const whole = lines.map(({ rows: count, ...line }) => ({ ...line, rows: Array.from({ length: count }, () => ({ ...line })) }));
+  const rows = whole.flatMap((line) => line.rows);
+  Object.entries(numbers).forEach(([key, column]) => fill(rows, key, column));
+  Object.entries(words).forEach(([key, column]) => fill(rows, key, column, texts));
+  return { cores, lines: whole, rows };
 }
 
 /** What lines of a track are called. */
@@ -123,8 +133,9 @@ class Timeline {
 
   /** Rows of a time; detail "tiles" is for an answer at once, which may be coarse. */
   fetchRows(from, to, detail, signal = this.signal) {
-    const width = Math.min(4096, Math.max(64, Math.round(this.width)));
-    return this.fetch({ width, depth: this.drawn().length > 1 ? SHALLOW : DEPTH, from, to, detail }, signal);
+    const cores = this.drawn().length;
+    const width = Math.min(4096, Math.max(64, Math.round(this.width / Math.max(1, cores / FINE))));
+    return this.fetch({ width, depth: cores > 1 ? SHALLOW : DEPTH, from, to, detail }, signal);
   }
 
   /** What the cores that are drawn did. */
@@ -135,7 +146,8 @@ class Timeline {
     }
     const answers = await Promise.all(this.cores.slice(0, FIRST).map((core) =>
       ask("/timeline", { core: core.core, session: core.session, ...span }, signal)));
-    return { cores: answers.flatMap((one) => one.cores), rows: answers.flatMap((one) => unfold(one).rows) };
+    const all = answers.map(unfold);
+    return { cores: all.flatMap((one) => one.cores), lines: all.flatMap((one) => one.lines), rows: all.flatMap((one) => one.rows) };
   }
 
   /** How far the cores that are drawn have come. */
@@ -189,27 +201,24 @@ class Timeline {
     for (const core of answer.cores) {
       tracks.set(of(core), { core, calls: new Map(), losses: [], anomalies: [] });
     }
-    for (const row of answer.rows) {
-      const track = tracks.get(of(row));
-      if (row.kind === "LOSSES" || row.kind === "ANOMALIES") {
-        track[row.kind.toLowerCase()].push(row);
+    for (const line of answer.lines) {
+      const track = tracks.get(of(line));
+      if (line.kind === "LOSSES" || line.kind === "ANOMALIES") {
+        track[line.kind.toLowerCase()] = line.rows;
         continue;
       }
-      const key = [row.task, row.instance, row.interrupts].join("/");
-      let lines = track.calls.get(key);
-      if (!lines) {
-        lines = { key, sample: row, rows: [] };
-        track.calls.set(key, lines);
-      }
-      lines.rows.push(row);
+      const key = [line.task, line.instance, line.interrupts].join("/");
+      const lines = track.calls.get(key) ?? { key, sample: line, depth: 0, rows: [] };
+      lines.rows = lines.rows.concat(line.rows);
+      lines.depth = Math.max(lines.depth, line.depth);
+      track.calls.set(key, lines);
     }
     this.tracks = tracks;
     for (const [core, track] of tracks) {
       for (const [key, lines] of track.calls) {
         const id = core + key;
-        const depth = lines.rows.reduce((most, row) => Math.max(most, row.depth), 0);
         const known = this.deepest.get(id);
-        this.deepest.set(id, { core, key, sample: lines.sample, depth: Math.max(depth, known?.depth ?? 0) });
+        this.deepest.set(id, { core, key, sample: lines.sample, depth: Math.max(lines.depth, known?.depth ?? 0) });
       }
     }
     this.soon();
