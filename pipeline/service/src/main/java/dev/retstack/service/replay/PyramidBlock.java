@@ -185,6 +185,7 @@ final class PyramidBlock {
     /** One place of the directory; another one may say the same of another core. */
     private record Key(PyramidPlace place) {
       @Override
+      @SuppressWarnings("ReferenceEquality") // places of two cores may be equal
       public boolean equals(Object other) {
         return other instanceof Key(PyramidPlace one) && one == place;
       }
