@@ -604,7 +604,7 @@ class PagesTest {
                             grouped(core.path("anomalies")),
                             grouped(core.path("open")),
                             "0", // all of it was awaited
-                            cut(core.path("image").asText())))
+                            cut(core.path("imageName").asText())))
                 .toList());
     browser.press("?");
     browser.until("keys are named", () -> browser.text("dialog").contains("command for the same"));

@@ -13,7 +13,8 @@ import java.util.OptionalInt;
  *
  * @param partition partition of events its chunks are in
  * @param isa as in Image
- * @param image file name of its image, for people
+ * @param image build-id of its image
+ * @param imageName its file name, for people
  * @param chunks chunks it is known to have sent
  * @param keyframes chunks where its calls were compared with those that the core had open
  * @param records records received
@@ -32,6 +33,7 @@ public record CoreProgress(
     int partition,
     String isa,
     String image,
+    String imageName,
     long chunks,
     long keyframes,
     long records,
@@ -52,6 +54,7 @@ public record CoreProgress(
       int partition,
       String isa,
       String image,
+      String imageName,
       long chunks,
       long keyframes,
       long records,
@@ -63,8 +66,8 @@ public record CoreProgress(
       CoreEnd end,
       String endDetail) {
     this(
-        key, partition, isa, image, chunks, keyframes, records, lost, untraced, anomalies, open,
-        time, end, endDetail, 0);
+        key, partition, isa, image, imageName, chunks, keyframes, records, lost, untraced,
+        anomalies, open, time, end, endDetail, 0);
   }
 
   /** How far this core of a partition came. */
@@ -73,6 +76,7 @@ public record CoreProgress(
         core.key(),
         partition,
         core.image().isa(),
+        core.image().id(),
         core.image().name(),
         core.nextSequence(),
         core.keyframes(),
@@ -96,8 +100,8 @@ public record CoreProgress(
     return since == deadSince
         ? this
         : new CoreProgress(
-            key, partition, isa, image, chunks, keyframes, records, lost, untraced, anomalies, open,
-            time, end, endDetail, since);
+            key, partition, isa, image, imageName, chunks, keyframes, records, lost, untraced,
+            anomalies, open, time, end, endDetail, since);
   }
 
   /** See {@link Report#completeness(long, long, long)}. */

@@ -199,6 +199,7 @@ record Part(
             out.writeUTF(core.key().core());
             out.writeUTF(core.isa());
             out.writeUTF(core.image());
+            out.writeUTF(core.imageName());
             out.writeLong(core.chunks());
             out.writeLong(core.keyframes());
             out.writeLong(core.records());
@@ -270,6 +271,7 @@ record Part(
             new CoreProgress(
                 key,
                 partition,
+                in.readUTF(),
                 in.readUTF(),
                 in.readUTF(),
                 in.readLong(),

@@ -29,6 +29,7 @@ public final class CoresView {
       NAMED
           .text("isa", CoreProgress::isa)
           .text("image", CoreProgress::image)
+          .text("imageName", CoreProgress::imageName)
           .number("chunks", CoreProgress::chunks)
           .number("keyframes", CoreProgress::keyframes)
           .number("records", CoreProgress::records)

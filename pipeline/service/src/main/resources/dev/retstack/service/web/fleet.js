@@ -50,7 +50,7 @@ export default {
         { key: "time", head: "Time", num: true, title: "in the unit of the core" },
         { key: "chunks", head: "Chunks", num: true },
         { key: "isa", head: "ISA" },
-        { key: "image", head: "Image", cell: (row) => name(row.image ?? "", 40) },
+        { key: "imageName", head: "Image", cell: (row) => name(row.imageName ?? "", 40) },
         ...(isJob ? [
           { key: "lag", head: "Lag", num: true, title: "Kafka records of its partition that are not counted yet", value: (row) => lags.get(row.partition) },
           { key: "partition", head: "Partition", num: true },
@@ -67,7 +67,7 @@ export default {
     let match = finder(app.state.search);
     let only = Object.hasOwn(ONLY, app.state.only ?? "") ? app.state.only ?? "" : "";
     const fill = () => {
-      const listed = cores.filter((row) => ONLY[only][1](row) && (!match || [row.core, row.end, row.isa, row.image].some((text) => match(text ?? ""))));
+      const listed = cores.filter((row) => ONLY[only][1](row) && (!match || [row.core, row.end, row.isa, row.imageName].some((text) => match(text ?? ""))));
       table.show(listed);
       app.status(number(listed.length) + (listed.length < cores.length ? " of " + number(cores.length) : "") + (cores.length === 1 ? " core" : " cores"));
     };

@@ -45,7 +45,22 @@ class CoreWatchTest {
     assertThat(both.receiveMessage().dead())
         .containsExactly(
             new CoreProgress(
-                A, 0, "x86_64", "b1", 1, 1, 10, 0, 0, 0, 0, 99, CoreEnd.RUNNING, "", 77));
+                A,
+                0,
+                "x86_64",
+                "b1",
+                "zoo.elf",
+                1,
+                1,
+                10,
+                0,
+                0,
+                0,
+                0,
+                99,
+                CoreEnd.RUNNING,
+                "",
+                77));
     watch.run(new CoreWatch.Lost(Deaths.NONE));
     assertThat(awaiting(Set.of(A), 1).hasMessages()).as("it is back").isFalse();
   }
@@ -97,6 +112,7 @@ class CoreWatchTest {
   }
 
   private static CoreProgress progress(CoreKey key, int partition, CoreEnd end) {
-    return new CoreProgress(key, partition, "x86_64", "b1", 1, 1, 10, 0, 0, 0, 0, 99, end, "");
+    return new CoreProgress(
+        key, partition, "x86_64", "b1", "zoo.elf", 1, 1, 10, 0, 0, 0, 0, 99, end, "");
   }
 }
