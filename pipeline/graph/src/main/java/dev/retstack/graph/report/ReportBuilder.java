@@ -50,9 +50,13 @@ public final class ReportBuilder {
 
   /** Units in which the cores count. */
   public Set<ClockUnit> units() {
+    return units(_ -> true);
+  }
+
+  private Set<ClockUnit> units(Predicate<CoreSummary> wanted) {
     Set<ClockUnit> units = EnumSet.noneOf(ClockUnit.class);
     for (GraphState state : states) {
-      state.summaries().forEach(core -> units.add(core.unit()));
+      state.summaries().stream().filter(wanted).forEach(core -> units.add(core.unit()));
     }
     return units;
   }
@@ -119,6 +123,21 @@ public final class ReportBuilder {
     List<CallTree> trees = new ArrayList<>();
     cores(_ -> true).forEach(core -> trees.addAll(CallTree.of(core)));
     return Collections.unmodifiableList(trees);
+  }
+
+  /**
+   * What the calls of these tasks add up to by their stacks, of the cores that are wanted.
+   *
+   * @throws MixedUnitsException where they count in different units
+   */
+  public StackReport stacks(
+      Predicate<CoreSummary> wanted, TaskChoice tasks, StackNode.Apart apart) {
+    Set<ClockUnit> units = units(wanted);
+    if (units.size() > 1) {
+      throw new MixedUnitsException(units);
+    }
+    ClockUnit unit = units.isEmpty() ? ClockUnit.INSTRUCTIONS : units.iterator().next();
+    return StackReport.of(unit, cores(wanted), tasks, apart);
   }
 
   /** Anomalies of all cores, by core, in the order in which they were found. */
