@@ -13,6 +13,8 @@ import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.report.StackNode;
+import dev.retstack.graph.report.StackReport;
 import dev.retstack.graph.report.TaskChoice;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Chunk;
@@ -40,7 +42,9 @@ import dev.retstack.service.support.Waits;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.view.AnomaliesView;
+import dev.retstack.service.view.Coverage;
 import dev.retstack.service.view.ReportView;
+import dev.retstack.service.view.StacksView;
 import dev.retstack.service.view.TimelineView;
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -182,6 +186,16 @@ class WindowsTest {
         List.of("unit", "records", "lost", "resultHash", "functions", "edges", "stats")) {
       assertThat(report.path(field)).as(what + " " + field).isEqualTo(expected.path(field));
     }
+    StackReport stacks =
+        ReportBuilder.of(counted)
+            .stacks(one -> one.key().core().equals(core), TaskChoice.ALL, StackNode.Apart.NONE);
+    assertThat(JSON.readTree(ok(ask, "/stacks?" + query)).path("stacks"))
+        .as(what)
+        .isEqualTo(
+            JSON.readTree(
+                    StacksView.of(stacks, StacksView.NODES, new Coverage(List.of(), 0))
+                        .as(Format.JSON))
+                .path("stacks"));
     AnomalySum.Query all =
         new AnomalySum.Query("", "", new TaskChoice(""), Severity.INFO, true, false);
     String anomalies = AnomaliesView.of(ReportBuilder.of(counted).anomalies(all)).as(Format.JSON);
