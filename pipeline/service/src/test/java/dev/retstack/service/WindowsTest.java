@@ -13,9 +13,9 @@ import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.ReportBuilder;
-import dev.retstack.graph.report.StackNode;
-import dev.retstack.graph.report.StackReport;
 import dev.retstack.graph.report.TaskChoice;
+import dev.retstack.graph.stacks.StackNode;
+import dev.retstack.graph.stacks.StackReport;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.CoreEnd;
@@ -187,8 +187,10 @@ class WindowsTest {
       assertThat(report.path(field)).as(what + " " + field).isEqualTo(expected.path(field));
     }
     StackReport stacks =
-        ReportBuilder.of(counted)
-            .stacks(one -> one.key().core().equals(core), TaskChoice.ALL, StackNode.Apart.NONE);
+        StackReport.of(
+            ReportBuilder.of(counted).cores(one -> one.key().core().equals(core)),
+            TaskChoice.ALL,
+            StackNode.Apart.NONE);
     assertThat(JSON.readTree(ok(ask, "/stacks?" + query)).path("stacks"))
         .as(what)
         .isEqualTo(

@@ -6,8 +6,9 @@ import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.ReportBuilder;
-import dev.retstack.graph.report.StackNode;
 import dev.retstack.graph.report.TaskChoice;
+import dev.retstack.graph.stacks.StackNode;
+import dev.retstack.graph.stacks.StackReport;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.wire.Visible;
 import dev.retstack.service.export.FoldedExport;
@@ -57,8 +58,8 @@ class StacksPropertyTest {
     List<CallTree> trees = ReportBuilder.of(complete).trees();
     for (boolean byTask : new boolean[] {false, true}) {
       StackNode.Apart apart = byTask ? StackNode.Apart.TASK : StackNode.Apart.NONE;
-      StackNode all = ReportBuilder.of(folded).stacks(_ -> true, TaskChoice.ALL, apart).all();
-      StackNode whole = ReportBuilder.of(complete).stacks(_ -> true, TaskChoice.ALL, apart).all();
+      StackNode all = StackReport.of(folded.cores(), TaskChoice.ALL, apart).all();
+      StackNode whole = StackReport.of(complete.cores(), TaskChoice.ALL, apart).all();
       assertThat(lines(whole, byTask)).isEqualTo(exported(trees, byTask));
       assertThat(whole.callsBelow()).isEqualTo(calls(trees));
       assertThat(all.callsBelow()).isEqualTo(whole.callsBelow());

@@ -64,7 +64,7 @@ public final class CoreGraph extends KnownCore {
   private static final int LOGS_ROOM = 256;
 
   /** What a core takes of which nothing was seen but that it is there. */
-  private static final int BYTES = 4_810;
+  private static final int BYTES = 4_818;
 
   private final CoreReconstructor reconstructor;
   private final CallTreeLog tree;

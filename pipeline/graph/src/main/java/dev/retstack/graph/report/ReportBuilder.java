@@ -50,13 +50,9 @@ public final class ReportBuilder {
 
   /** Units in which the cores count. */
   public Set<ClockUnit> units() {
-    return units(_ -> true);
-  }
-
-  private Set<ClockUnit> units(Predicate<CoreSummary> wanted) {
     Set<ClockUnit> units = EnumSet.noneOf(ClockUnit.class);
     for (GraphState state : states) {
-      state.summaries().stream().filter(wanted).forEach(core -> units.add(core.unit()));
+      state.summaries().forEach(core -> units.add(core.unit()));
     }
     return units;
   }
@@ -125,21 +121,6 @@ public final class ReportBuilder {
     return Collections.unmodifiableList(trees);
   }
 
-  /**
-   * What the calls of these tasks add up to by their stacks, of the cores that are wanted.
-   *
-   * @throws MixedUnitsException where they count in different units
-   */
-  public StackReport stacks(
-      Predicate<CoreSummary> wanted, TaskChoice tasks, StackNode.Apart apart) {
-    Set<ClockUnit> units = units(wanted);
-    if (units.size() > 1) {
-      throw new MixedUnitsException(units);
-    }
-    ClockUnit unit = units.isEmpty() ? ClockUnit.INSTRUCTIONS : units.iterator().next();
-    return StackReport.of(unit, cores(wanted), tasks, apart);
-  }
-
   /** Anomalies of all cores, by core, in the order in which they were found. */
   public List<AnomalyRow> anomalies() {
     List<AnomalyRow> rows = new ArrayList<>();
@@ -166,7 +147,7 @@ public final class ReportBuilder {
   }
 
   /** These cores by their keys, each of which is read when it is its turn. */
-  private Iterable<CoreGraph> cores(Predicate<CoreSummary> wanted) {
+  public Iterable<CoreGraph> cores(Predicate<CoreSummary> wanted) {
     List<Place> places = new ArrayList<>();
     for (GraphState state : states) {
       state.summaries().stream().filter(wanted).forEach(core -> places.add(new Place(core, state)));

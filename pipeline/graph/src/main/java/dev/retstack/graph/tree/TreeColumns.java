@@ -144,7 +144,7 @@ final class TreeColumns {
       all.forEach(
           (row, value) -> {
             if (numbers[row] >= 0) {
-              beside.put(numbers[row], (long) value);
+              beside.put(numbers[row], value);
             }
           });
       give(all.size(), beside.size());
@@ -154,7 +154,7 @@ final class TreeColumns {
     named.forEach(
         (row, instance) -> {
           if (numbers[row] >= 0) {
-            instances.put(numbers[row], (int) instance);
+            instances.put(numbers[row], instance);
           }
         });
     give(named.size(), instances.size());

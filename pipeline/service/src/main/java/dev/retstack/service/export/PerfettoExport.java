@@ -5,7 +5,7 @@ import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
-import dev.retstack.graph.report.StackNode;
+import dev.retstack.graph.stacks.StackNode;
 import dev.retstack.graph.symbol.SourceLine;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.TreeKind;

@@ -7,9 +7,9 @@ import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
-import dev.retstack.graph.report.StackNode;
-import dev.retstack.graph.report.StackReport;
 import dev.retstack.graph.report.TaskChoice;
+import dev.retstack.graph.stacks.StackNode;
+import dev.retstack.graph.stacks.StackReport;
 import dev.retstack.graph.state.ForgottenSessions;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.partition.StateCopy;
@@ -84,7 +84,7 @@ public final class View {
 
   /** What the calls of the tasks of some cores add up to by their stacks. */
   public StackReport stacks(Predicate<CoreSummary> cores, TaskChoice tasks, StackNode.Apart apart) {
-    return merged.stacks(cores, tasks, apart);
+    return StackReport.of(merged.cores(cores), tasks, apart);
   }
 
   /** Calls that are open, also those that no tree has. */

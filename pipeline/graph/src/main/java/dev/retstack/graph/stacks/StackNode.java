@@ -1,6 +1,8 @@
-package dev.retstack.graph.report;
+package dev.retstack.graph.stacks;
 
 import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.report.SystemCallRows;
+import dev.retstack.graph.report.TaskChoice;
 import dev.retstack.graph.totals.ContextKey;
 import dev.retstack.graph.tree.Stacks;
 import dev.retstack.graph.tree.TreeKind;
